@@ -17,7 +17,7 @@ export const CONTAINERS = [
   { id: 'connectors', partitionKey: '/tenantId' },
   { id: 'connectorObjects', partitionKey: '/tenantId', defaultTtlS: -1 },
   { id: 'collections', partitionKey: '/tenantId' },
-  { id: 'members', partitionKey: '/membersOf' },
+  { id: 'members', partitionKey: '/membersOf', defaultTtlS: -1 },
   { id: 'requests', partitionKey: '/tenantId' },
   { id: 'links', partitionKey: '/tenantId', uniqueKeys: [['/directoryGroupId']] },
   { id: 'jobs', partitionKey: '/tenantId', defaultTtlS: -1 },

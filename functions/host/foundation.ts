@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto'
+import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
+import { openDatabase } from '../../shared/cosmos/database.ts'
+import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
+import { messageSender } from '../../shared/messaging/message-sender.ts'
+import { jsonLog } from '../../shared/runtime/json-log.ts'
+import { readSettings } from '../../shared/runtime/settings.ts'
+
+/** What every part of the service stands on. The only place that reads the clock, the settings and random ids. */
+export const settings = readSettings()
+
+export const nowMs = (): number => Date.now()
+
+export const newId = (): string => randomUUID()
+
+export const log = jsonLog(settings.logLevel, (line) => process.stdout.write(`${line}\n`), nowMs)
+
+export const container = openDatabase({ endpoint: settings.cosmosEndpoint, key: settings.cosmosKey })
+
+export const doorbells = messageSender(
+  { connectionString: settings.serviceBusConnectionString, namespace: settings.serviceBusNamespace },
+  nowMs,
+)
+
+export const dispatchDependencies: DispatchDependencies = {
+  authenticate: tokenVerifier(
+    { authorityUrl: settings.authorityUrl, audiences: [settings.serviceClientId, settings.serviceResourceUri] },
+    nowMs,
+  ),
+  log,
+  newId,
+  nowMs,
+}

@@ -1,0 +1,77 @@
+import type { Container, FeedOptions, ItemDefinition, OperationInput, Resource, SqlQuerySpec } from '@azure/cosmos'
+import { Refusal, type RefusalCode } from '../domain/refusal.ts'
+
+/** What the database adds to every document. */
+export type Stored<T> = T & Resource
+
+/** Operations that Cosmos takes in one transaction. https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
+export const OPERATIONS_PER_BATCH_COUNT = 100
+
+/** Undefined when there is none: the SDK answers 404 rather than throwing. */
+export async function readDocument<T extends ItemDefinition>(
+  container: Container,
+  id: string,
+  partition: string,
+): Promise<Stored<T> | undefined> {
+  const { resource } = await container.item(id, partition).read<T>()
+  return resource as Stored<T> | undefined
+}
+
+/** All documents of one partition that the query finds, page after page. */
+export async function* queryDocuments<T>(
+  container: Container,
+  partition: string,
+  query: SqlQuerySpec,
+  options: FeedOptions = {},
+): AsyncGenerator<T[]> {
+  const iterator = container.items.query<T>(query, { ...options, partitionKey: partition })
+  while (iterator.hasMoreResults()) {
+    const { resources } = await iterator.fetchNext()
+    if (resources !== undefined && resources.length > 0) yield resources
+  }
+}
+
+/** The same in one list: only for queries that are bounded by what they ask. */
+export async function queryAll<T>(container: Container, partition: string, query: SqlQuerySpec): Promise<T[]> {
+  const all: T[] = []
+  for await (const page of queryDocuments<T>(container, partition, query)) all.push(...page)
+  return all
+}
+
+/** Quotes the version that was read: a write that someone else overtook fails with 412. */
+export function ifVersion(version: string): { accessCondition: { type: 'IfMatch'; condition: string } } {
+  return { accessCondition: { type: 'IfMatch', condition: version } }
+}
+
+/** For `.catch()`: turns known statuses into refusals; what it does not know goes on untouched. */
+export function refuse(codes: Readonly<Record<number, RefusalCode>>, message?: string): (error: unknown) => never {
+  return (error) => {
+    const code = codes[statusOf(error) ?? 0]
+    if (code === undefined) throw error
+    throw new Refusal(code, message, undefined, error)
+  }
+}
+
+/** The HTTP status of an error of the SDK, also of a batch refused as a whole. */
+export function statusOf(error: unknown): number | undefined {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
+  if (typeof code === 'number') return code
+  return typeof cause?.code === 'number' ? cause.code : undefined
+}
+
+/**
+ * Writes all operations in one transaction, at most `OPERATIONS_PER_BATCH_COUNT`.
+ * @returns The status of the operation that failed, or undefined when all were written.
+ */
+export async function writeTogether(
+  container: Container,
+  partition: string,
+  operations: OperationInput[],
+): Promise<{ status: number; index: number } | undefined> {
+  if (operations.length === 0) return undefined
+  const { result, code } = await container.items.batch(operations, partition)
+  if (code !== 207) return undefined
+  // All but the culprit answer 424.
+  const index = (result ?? []).findIndex(({ statusCode }) => statusCode >= 400 && statusCode !== 424)
+  return { status: result?.[index]?.statusCode ?? 500, index }
+}

@@ -1,0 +1,27 @@
+/** The directory accounts that stand behind a collection's members. Each account once, in lower case. */
+export type CollectionAccounts = {
+  readonly accounts: ReadonlySet<string>
+  /** Members without an account. While there are any, nothing may be removed from a group. */
+  readonly withoutAccountCount: number
+  /** Rises with every change of the membership. */
+  readonly membershipVersion: number
+}
+
+/** What has changed since an earlier version, netted: nobody is in both lists. */
+export type AccountChanges = {
+  readonly added: readonly string[]
+  /** Only accounts that no remaining member stands behind. */
+  readonly removed: readonly string[]
+  readonly withoutAccountCount: number
+  readonly membershipVersion: number
+}
+
+/** What links need to know of collections. */
+export interface LinkedCollections {
+  /** Undefined when there is no such collection. */
+  find(tenantId: string, collectionId: string): Promise<{ objectType: string; name: string } | undefined>
+  /** The accounts as of now; a collection that was never evaluated is evaluated first. */
+  accountsOf(tenantId: string, collectionId: string): Promise<CollectionAccounts>
+  /** Undefined when the history does not reach back to that version: then only a whole comparison tells. */
+  changesSince(tenantId: string, collectionId: string, membershipVersion: number): Promise<AccountChanges | undefined>
+}

@@ -1,0 +1,129 @@
+/** What sort of no it is. The HTTP status follows from it alone. */
+export type RefusalKind =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'missing'
+  | 'methodNotAllowed'
+  | 'conflict'
+  | 'stale'
+  | 'tooLarge'
+  | 'unsupportedMediaType'
+  | 'upstream'
+
+type RefusalDefinition = { readonly kind: RefusalKind; readonly message: string }
+
+/**
+ * Every refusal there is: the closed list of `code`s that a caller can meet. Anything else that goes wrong is a fault,
+ * which is logged and answered as a bare 500.
+ */
+export const REFUSALS = {
+  // Finding the route, and who calls
+  RouteNotFound: { kind: 'missing', message: 'No such path' },
+  MethodNotAllowed: { kind: 'methodNotAllowed', message: 'The path does not take this method' },
+  TokenMissing: { kind: 'unauthenticated', message: 'An access token is required: Authorization: Bearer <token>' },
+  TokenInvalid: { kind: 'unauthenticated', message: 'The access token is not valid' },
+  RoleRequired: { kind: 'forbidden', message: 'The caller has none of the roles that this needs' },
+  UsersOnly: { kind: 'forbidden', message: 'Only a user may do this, not an application' },
+  CallerHasNoIdentity: { kind: 'forbidden', message: 'The caller has no identity among the core objects' },
+
+  // Reading the request
+  InvalidId: { kind: 'invalid', message: 'The id is not a GUID' },
+  InvalidJson: { kind: 'invalid', message: 'The body is not JSON' },
+  BodyRequired: { kind: 'invalid', message: 'A JSON body is required' },
+  BodyTooLarge: { kind: 'tooLarge', message: 'The body is too large' },
+  BodyTooDeep: { kind: 'invalid', message: 'The body nests deeper than 64 levels' },
+  UnsupportedMediaType: { kind: 'unsupportedMediaType', message: 'The body has to be application/json' },
+  MissingMember: { kind: 'invalid', message: 'A required member is missing' },
+  InvalidType: { kind: 'invalid', message: 'A value is of the wrong type' },
+  InvalidValue: { kind: 'invalid', message: 'A value is not allowed' },
+  InvalidLength: { kind: 'invalid', message: 'A value is too long or too short' },
+  InvalidCursor: { kind: 'invalid', message: 'The cursor was not made by this list' },
+  PreconditionFailed: { kind: 'stale', message: 'The record has changed since the version that If-Match names' },
+
+  // Connectors and core objects
+  ConnectorNotFound: { kind: 'missing', message: 'No such connector' },
+  ConnectorInUse: { kind: 'conflict', message: 'The connector still has live objects' },
+  ConnectorDisabled: { kind: 'conflict', message: 'The connector is disabled' },
+  ConnectorObjectNotFound: { kind: 'missing', message: 'No such object in the connector space' },
+  ConnectorObjectExists: { kind: 'conflict', message: 'The connector space already has an object of this name' },
+  NotThisConnector: { kind: 'forbidden', message: 'Only the application of the connector may touch its data' },
+  UnknownAttribute: { kind: 'invalid', message: 'Objects of this type have no such attribute' },
+  ReferenceToItself: { kind: 'invalid', message: 'An object cannot refer to itself' },
+  ReferenceCycle: { kind: 'invalid', message: 'Org units cannot be their own ancestors' },
+  DuplicateItem: { kind: 'invalid', message: 'The batch names the same object twice' },
+  CoreObjectNotFound: { kind: 'missing', message: 'No such object' },
+
+  // Collections
+  CollectionNotFound: { kind: 'missing', message: 'No such collection' },
+  CollectionUnknown: { kind: 'invalid', message: 'The collection does not exist' },
+  CollectionInUse: { kind: 'conflict', message: 'Something still refers to the collection' },
+  CircularReference: { kind: 'invalid', message: 'Criteria collections cannot refer to each other in a circle' },
+  ObjectTypeNotSupported: { kind: 'invalid', message: 'Collections of this object type are not supported' },
+  ObjectTypeFixed: { kind: 'invalid', message: 'The object type of a collection never changes' },
+  DuplicateTag: { kind: 'invalid', message: 'A tag or attribute is given twice' },
+
+  // Conditions
+  FieldNotInSchema: { kind: 'invalid', message: 'The field does not exist in the schema' },
+  InvalidCondition: { kind: 'invalid', message: 'The condition is not valid' },
+
+  // Group links and sync jobs
+  LinkNotFound: { kind: 'missing', message: 'No such group link' },
+  LinkDisabled: { kind: 'conflict', message: 'The group link is disabled' },
+  SyncJobNotFound: { kind: 'missing', message: 'No such sync job' },
+  GroupAlreadyLinked: { kind: 'conflict', message: 'The directory group is already linked to a collection' },
+  ObjectTypeNotLinkable: { kind: 'invalid', message: 'Collections of this object type have no directory accounts' },
+  GroupNotFound: { kind: 'forbidden', message: 'The directory group does not exist' },
+  GroupMembershipIsDynamic: { kind: 'forbidden', message: 'The directory fills the group by a rule of its own' },
+  GroupIsMailEnabled: { kind: 'forbidden', message: 'The group is a distribution list or mail-enabled security group' },
+  GroupIsSyncedFromOnPremises: { kind: 'forbidden', message: 'The group is mastered on premises' },
+  GroupIsRoleAssignable: { kind: 'forbidden', message: 'The group can be assigned directory roles' },
+  GroupHasHiddenMembership: { kind: 'forbidden', message: 'The membership of the group is hidden' },
+  GroupNotVerified: { kind: 'upstream', message: 'The directory did not let the group be verified' },
+
+  // Writing
+  StaleVersion: { kind: 'conflict', message: 'Someone else changed the record at the same moment' },
+} as const satisfies Record<string, RefusalDefinition>
+
+export type RefusalCode = keyof typeof REFUSALS
+
+/** One entry of the envelope's `errors`. `target`: JSON pointer into the body, or the name of a parameter. */
+export type RefusalEntry = { readonly code: RefusalCode; readonly message: string; readonly target?: string }
+
+/** A no that is told to the caller. Carries one entry or, for faulty input, all that is wrong with it at once. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: RefusalCode
+  readonly entries: readonly RefusalEntry[]
+
+  constructor(code: RefusalCode, message: string = REFUSALS[code].message, target?: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.entries = [refusalEntry(code, message, target)]
+  }
+
+  /** A refusal with several entries, of which the first names code and message. There must be one at least. */
+  static ofAll(entries: readonly RefusalEntry[]): Refusal {
+    const first = entries[0]
+    if (first === undefined) throw new Error('A refusal needs an entry')
+    return Object.assign(new Refusal(first.code, first.message), { entries })
+  }
+
+  get kind(): RefusalKind {
+    return REFUSALS[this.code].kind
+  }
+}
+
+/** An entry with the register's message unless another, more precise one is given. */
+export function refusalEntry(
+  code: RefusalCode,
+  message: string = REFUSALS[code].message,
+  target?: string,
+): RefusalEntry {
+  return target === undefined ? { code, message } : { code, message, target }
+}
+
+/** Throws all entries as one refusal when there are any. */
+export function refuseAll(entries: readonly RefusalEntry[]): void {
+  if (entries.length > 0) throw Refusal.ofAll(entries)
+}

@@ -1,0 +1,117 @@
+import type { TObject } from 'typebox'
+import type { Caller } from '../domain/caller.ts'
+import { isUserRole } from '../domain/caller.ts'
+import type { Log } from '../domain/log.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { faultEnvelope, type HttpAnswer, refusalEnvelope, statusOf, successEnvelope } from './envelope.ts'
+import { type FoundRoute, routeFinder } from './find-route.ts'
+import { DEFAULT_BODY_LIMIT_BYTES, type HttpRequest, readJsonBody } from './read-body.ts'
+import type { Route, RouteGroup } from './route.ts'
+import { bodyFaults, readPath, readQuery } from './validation.ts'
+
+export type DispatchDependencies = {
+  /** @throws Refusal `TokenMissing`, `TokenInvalid`. */
+  authenticate(authorization: string | null): Promise<Caller>
+  readonly log: Log
+  newId(): string
+  nowMs(): number
+}
+
+/** Decisions, section 10. */
+const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/**
+ * Answers every request below a group's prefix, and never throws: find the route, authenticate, authorise, validate,
+ * run, wrap. The order is that of decisions, section 10.
+ */
+export function dispatcher(
+  group: RouteGroup,
+  deps: DispatchDependencies,
+): (request: HttpRequest) => Promise<HttpAnswer> {
+  const find = routeFinder(group)
+  return async (request) => {
+    const startedMs = deps.nowMs()
+    const requestId = requestIdOf(request, deps)
+    const url = new URL(request.url, 'http://localhost')
+    const found = find(request.method, url.pathname)
+    const trace: Trace = { requestId, operationId: found.outcome === 'found' ? found.route.operationId : 'none' }
+    const answer = await answerTo(request, url, found, trace, deps)
+    deps.log.info('http.answered', {
+      ...trace,
+      method: request.method,
+      status: answer.status,
+      durationMs: deps.nowMs() - startedMs,
+    })
+    return { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } }
+  }
+}
+
+/** What the log line of a request says of it. Grows while the request is understood. */
+type Trace = { requestId: string; operationId: string; tenantId?: string; callerId?: string }
+
+async function answerTo(
+  request: HttpRequest,
+  url: URL,
+  found: FoundRoute,
+  trace: Trace,
+  deps: DispatchDependencies,
+): Promise<HttpAnswer> {
+  try {
+    if (found.outcome === 'none')
+      throw new Refusal('RouteNotFound', `There is nothing at ${url.pathname.slice(0, 200)}`)
+    if (found.outcome === 'other-methods') {
+      const refusal = new Refusal('MethodNotAllowed', `${request.method} is not one of ${found.allow.join(', ')}`)
+      return refusalEnvelope(refusal, { allow: found.allow.join(', ') })
+    }
+    const { route } = found
+    const caller = await deps.authenticate(request.header('authorization'))
+    trace.tenantId = caller.tenantId
+    trace.callerId = caller.objectId
+    authorise(caller, route)
+    const answer = await route.run({
+      caller,
+      path: readPath(found.path, route.parameters),
+      query: readQuery(route.query, url.searchParams),
+      body: await validBody(request, route),
+      ifMatch: ifMatchOf(request),
+    })
+    return successEnvelope(answer, route.reply.status)
+  } catch (error) {
+    if (!(error instanceof Refusal)) {
+      deps.log.error('http.fault', error, { ...trace })
+      return faultEnvelope()
+    }
+    return refusalEnvelope(error, statusOf(error) === 401 ? { 'www-authenticate': 'Bearer' } : {})
+  }
+}
+
+function authorise(caller: Caller, route: Route): void {
+  if (route.roles.some((role) => caller.roles.has(role))) return
+  if (caller.kind === 'application' && route.roles.every(isUserRole)) throw new Refusal('UsersOnly')
+  throw new Refusal('RoleRequired', `This needs one of the roles ${route.roles.join(', ')}`)
+}
+
+async function validBody(request: HttpRequest, route: Route): Promise<unknown> {
+  if (route.body === undefined) return undefined
+  const body = await readJsonBody(request, route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES)
+  const faults = bodyFaults(route.body, body)
+  if (faults.length > 0) throw Refusal.ofAll(faults)
+  return knownMembers(route, body)
+}
+
+/** Clients send back whole records: members that the schema does not name are dropped here. */
+function knownMembers(route: Route, body: unknown): unknown {
+  const properties = (route.body as TObject | undefined)?.properties
+  if (properties === undefined || typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  return Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(properties, name)))
+}
+
+function ifMatchOf(request: HttpRequest): string | undefined {
+  const value = request.header('if-match')?.trim()
+  return value === undefined || value === '' || value === '*' ? undefined : value
+}
+
+function requestIdOf(request: HttpRequest, deps: DispatchDependencies): string {
+  const given = request.header('x-request-id') ?? ''
+  return SANE_REQUEST_ID.test(given) ? given : deps.newId()
+}

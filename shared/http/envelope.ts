@@ -1,0 +1,71 @@
+import { REFUSALS, type Refusal, type RefusalEntry, type RefusalKind } from '../domain/refusal.ts'
+
+/** What a route answers when all went well. `data` goes into the envelope. */
+export type Answer<T = unknown> = {
+  readonly data: T
+  /** Only for paged lists, and there not on the last page. */
+  readonly nextCursor?: string | undefined
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type HttpAnswer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Absent for 304 and HEAD. */
+  readonly body?: string
+}
+
+const STATUS: Record<RefusalKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  missing: 404,
+  methodNotAllowed: 405,
+  conflict: 409,
+  stale: 412,
+  tooLarge: 413,
+  unsupportedMediaType: 415,
+  upstream: 502,
+}
+
+export function statusOf(refusal: Pick<Refusal, 'code'>): number {
+  return STATUS[REFUSALS[refusal.code].kind]
+}
+
+export function successEnvelope(answer: Answer, status: number): HttpAnswer {
+  const { data, nextCursor } = answer
+  return envelope(status, { data, isSuccess: true, statusCode: status, errors: [], nextCursor }, answer.headers)
+}
+
+export function refusalEnvelope(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
+  return failureEnvelope(statusOf(refusal), refusal.entries, headers)
+}
+
+/** Says nothing of the inside: decisions, section 1. */
+export function faultEnvelope(): HttpAnswer {
+  return failureEnvelope(500, [
+    { code: 'InternalError', message: 'Something went wrong here. Please try again later.' },
+  ])
+}
+
+type FailureEntry = RefusalEntry | { readonly code: 'InternalError'; readonly message: string }
+
+function failureEnvelope(
+  status: number,
+  errors: readonly FailureEntry[],
+  headers: Readonly<Record<string, string>> = {},
+) {
+  return envelope(
+    status,
+    { data: null, isSuccess: false, statusCode: status, errors, error: errors[0]?.message },
+    headers,
+  )
+}
+
+function envelope(status: number, body: object, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
+    body: JSON.stringify(body),
+  }
+}

@@ -1,0 +1,88 @@
+import type { Method, Route, RouteGroup } from './route.ts'
+
+export type FoundRoute =
+  | { readonly outcome: 'found'; readonly route: Route; readonly path: Readonly<Record<string, string>> }
+  | { readonly outcome: 'other-methods'; readonly allow: readonly Method[] }
+  | { readonly outcome: 'none' }
+
+/** Routes of the same path shape, one for each method at most. */
+type Shape = { readonly segments: readonly string[]; readonly routes: Map<Method, Route> }
+
+/**
+ * Makes the look-up for a group of routes. A literal segment wins over a parameter, segment by segment from the left;
+ * a trailing slash does not matter; a path is compared by case. Throws when two routes share method and shape.
+ */
+export function routeFinder(group: RouteGroup): (method: string, rawPath: string) => FoundRoute {
+  const prefix = `/${group.prefix}`
+  const shapes = orderedShapes(group.routes)
+  return (method, rawPath) => {
+    if (rawPath !== prefix && !rawPath.startsWith(`${prefix}/`)) return { outcome: 'none' }
+    const segments = decodedSegments(rawPath.slice(prefix.length))
+    if (segments === undefined) return { outcome: 'none' }
+    const candidates = shapes.filter((shape) => fits(shape, segments))
+    for (const shape of candidates) {
+      const route = shape.routes.get(method as Method)
+      if (route !== undefined) return { outcome: 'found', route, path: parameters(shape, segments) }
+    }
+    if (candidates.length === 0) return { outcome: 'none' }
+    return {
+      outcome: 'other-methods',
+      allow: [...new Set(candidates.flatMap((shape) => [...shape.routes.keys()]))].sort(),
+    }
+  }
+}
+
+function orderedShapes(routes: readonly Route[]): Shape[] {
+  const shapes = new Map<string, Shape>()
+  for (const route of routes) {
+    const segments = route.path.split('/').filter((segment) => segment !== '')
+    const key = segments.map((segment) => (isParameter(segment) ? '{}' : segment)).join('/')
+    const shape = shapes.get(key) ?? { segments, routes: new Map() }
+    if (shape.routes.has(route.method)) throw new Error(`Two routes for ${route.method} ${route.path}`)
+    shape.routes.set(route.method, route)
+    shapes.set(key, shape)
+  }
+  return [...shapes.values()].sort(literalFirst)
+}
+
+function literalFirst(one: Shape, other: Shape): number {
+  for (const [index, segment] of one.segments.entries()) {
+    const difference = Number(isParameter(segment)) - Number(isParameter(other.segments[index] ?? ''))
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+function isParameter(segment: string): boolean {
+  return segment.startsWith('{')
+}
+
+/** Undefined for a path that cannot be decoded, or that holds an empty segment before its end. */
+function decodedSegments(rest: string): string[] | undefined {
+  const raw = rest.split('/').slice(1)
+  if (raw.at(-1) === '') raw.pop()
+  try {
+    const segments = raw.map(decodeURIComponent)
+    return segments.includes('') ? undefined : segments
+  } catch {
+    return undefined
+  }
+}
+
+function fits(shape: Shape, segments: readonly string[]): boolean {
+  return (
+    shape.segments.length === segments.length &&
+    shape.segments.every((segment, index) => isParameter(segment) || segment === segments[index])
+  )
+}
+
+/**
+ * Parameters take their names from the shape's first route, so routes of one shape name them alike.
+ */
+function parameters(shape: Shape, segments: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    shape.segments.flatMap((segment, index) =>
+      isParameter(segment) ? [[segment.slice(1, -1), segments[index] ?? '']] : [],
+    ),
+  )
+}

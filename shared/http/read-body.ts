@@ -1,0 +1,69 @@
+import { Refusal } from '../domain/refusal.ts'
+
+/** Bytes. Decisions, section 1; connector batches set their own. */
+export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
+
+/** Levels of nesting. Decisions, section 1. */
+const DEPTH_LIMIT = 64
+
+/** A request as the API sees it, whatever host brought it. */
+export type HttpRequest = {
+  readonly method: string
+  /** Absolute or path-absolute; the path still percent-encoded. */
+  readonly url: string
+  header(name: string): string | null
+  bytes(): Promise<Uint8Array>
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * The JSON value of a request's body.
+ * @throws Refusal `BodyTooLarge`, `BodyRequired`, `UnsupportedMediaType`, `InvalidJson`, `BodyTooDeep`.
+ */
+export async function readJsonBody(request: HttpRequest, limitBytes: number): Promise<unknown> {
+  const tooLarge = () => new Refusal('BodyTooLarge', `The body is larger than ${limitBytes} bytes`)
+  if (Number(request.header('content-length') ?? 0) > limitBytes) throw tooLarge()
+  const bytes = await request.bytes()
+  if (bytes.byteLength > limitBytes) throw tooLarge()
+  if (bytes.byteLength === 0) throw new Refusal('BodyRequired')
+  if (!isJson(request.header('content-type'))) throw new Refusal('UnsupportedMediaType')
+  const text = decoded(bytes)
+  if (depthOf(text) > DEPTH_LIMIT) throw new Refusal('BodyTooDeep')
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Refusal('InvalidJson', `The body is not JSON: ${(cause as Error).message}`, undefined, cause)
+  }
+}
+
+function isJson(contentType: string | null): boolean {
+  return /^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test((contentType ?? '').trim())
+}
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw new Refusal('InvalidJson', 'The body is not UTF-8', undefined, cause)
+  }
+}
+
+/** Counted on the text, before parsing, so that no depth can exhaust the stack of whatever walks the value. */
+function depthOf(text: string): number {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index)
+    if (inString) {
+      if (character === 0x5c) index += 1
+      else if (character === 0x22) inString = false
+    } else if (character === 0x22) inString = true
+    else if (character === 0x7b || character === 0x5b) {
+      depth += 1
+      if (depth > deepest) deepest = depth
+    } else if (character === 0x7d || character === 0x5d) depth -= 1
+  }
+  return deepest
+}

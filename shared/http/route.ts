@@ -1,0 +1,63 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Caller, Role } from '../domain/caller.ts'
+import type { RefusalCode } from '../domain/refusal.ts'
+import type { Answer } from './envelope.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** A request after it has been authenticated, authorised and validated. */
+export type RouteInput<Query = unknown, Body = unknown> = {
+  readonly caller: Caller
+  /** Path parameters. Those that are GUIDs are in lower case. */
+  readonly path: Readonly<Record<string, string>>
+  readonly query: Query
+  readonly body: Body
+  /** The version that `If-Match` names; undefined without one, or for `*`. */
+  readonly ifMatch: string | undefined
+}
+
+/** One operation of the API as data: matching, authorisation, validation, document and generated tests read it. */
+export type Route = {
+  readonly operationId: string
+  readonly summary: string
+  readonly method: Method
+  /** Below the group's prefix: `/group-links/{id}`. A `{name}` is a GUID unless `parameters` says otherwise. */
+  readonly path: string
+  /** Whoever has one of these roles may call. */
+  readonly roles: readonly Role[]
+  /** Path parameters that are not GUIDs. */
+  readonly parameters?: Readonly<Record<string, TSchema>>
+  readonly query?: TObject
+  readonly body?: TSchema
+  /** Bytes. 1 MiB unless said otherwise. */
+  readonly bodyLimitBytes?: number
+  readonly reply: { readonly status: 200 | 201 | 202; readonly schema: TSchema; readonly paged?: boolean }
+  /** What this operation may refuse beyond finding, authentication, authorisation and validation. */
+  readonly refusals: readonly RefusalCode[]
+  readonly run: (input: RouteInput) => Promise<Answer>
+}
+
+/** The routes below one prefix: one HTTP function. */
+export type RouteGroup = {
+  /** Without slashes at its ends: `group-link/beta`. */
+  readonly prefix: string
+  readonly routes: readonly Route[]
+}
+
+type Typed<Query extends TObject, Body extends TSchema> = Omit<Route, 'query' | 'body' | 'run'> & {
+  readonly query?: Query
+  readonly body?: Body
+  readonly run: (input: RouteInput<Static<Query>, Static<Body>>) => Promise<Answer>
+}
+
+/** Ties the types of `query` and `body` that `run` sees to their schemas. */
+export function route<Query extends TObject, Body extends TSchema>(definition: Typed<Query, Body>): Route {
+  return definition as unknown as Route
+}
+
+/** The value of a path parameter. One that the route's path does not name is a fault. */
+export function pathValue(path: Readonly<Record<string, string>>, name: string): string {
+  const value = path[name]
+  if (value === undefined) throw new Error(`The route has no path parameter ${name}`)
+  return value
+}

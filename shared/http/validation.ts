@@ -1,0 +1,141 @@
+import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { DataValidationCxt } from 'ajv/dist/types/index.js'
+import addFormats from 'ajv-formats'
+import type { TObject, TSchema } from 'typebox'
+import { isGuid } from '../domain/guid.ts'
+import { Refusal, type RefusalCode, type RefusalEntry, refusalEntry } from '../domain/refusal.ts'
+
+/** More errors of one body than anyone reads. */
+const ERRORS_AT_MOST = 50
+
+const ajv = new Ajv2020({ allErrors: true, strict: true, validateSchema: false, verbose: true, allowUnionTypes: true })
+addFormats.default(ajv)
+ajv.addKeyword({ keyword: 'x-guid', schemaType: 'boolean' })
+ajv.addKeyword({
+  keyword: 'x-lower-case',
+  schemaType: 'boolean',
+  type: 'string',
+  modifying: true,
+  errors: false,
+  validate: (_schema: boolean, text: string, _parent?: AnySchemaObject, place?: DataValidationCxt) => {
+    if (place !== undefined) place.parentData[place.parentDataProperty] = text.toLowerCase()
+    return true
+  },
+})
+
+const compiled = new WeakMap<object, ValidateFunction>()
+
+/** Compiled when first used: a cold start pays only for the routes it serves. */
+function validator(schema: TSchema): ValidateFunction {
+  const known = compiled.get(schema)
+  if (known !== undefined) return known
+  const made = ajv.compile(schema)
+  compiled.set(schema, made)
+  return made
+}
+
+/** All that is wrong with a body, with JSON pointers; GUIDs in it are turned to lower case. */
+export function bodyFaults(schema: TSchema, body: unknown): RefusalEntry[] {
+  const validate = validator(schema)
+  if (validate(body)) return []
+  return entriesOf(validate.errors ?? [], (pointer) => pointer)
+}
+
+/** Whether a value that came from elsewhere (a message, a document, an upstream answer) is of this shape. */
+export function conforms(schema: TSchema, value: unknown): boolean {
+  return validator(schema)(value) === true
+}
+
+/**
+ * The query by its schema: numbers and lists are read from their text, unknown parameters ignored.
+ * @throws Refusal with an entry for each faulty parameter, `target` being its name.
+ */
+export function readQuery(schema: TObject | undefined, search: URLSearchParams): Record<string, unknown> {
+  if (schema === undefined) return {}
+  const query: Record<string, unknown> = {}
+  const twice: RefusalEntry[] = []
+  for (const [name, property] of Object.entries(schema.properties as Record<string, TSchema & { type?: string }>)) {
+    const values = search.getAll(name)
+    if (values.length === 0) continue
+    if (property.type === 'array') query[name] = values
+    else if (values.length > 1) twice.push(refusalEntry('InvalidValue', `${name} is given more than once`, name))
+    else query[name] = readText(values[0] ?? '', property.type)
+  }
+  const validate = validator(schema)
+  const faults = validate(query) ? [] : entriesOf(validate.errors ?? [], (pointer) => pointer.split('/')[1] ?? '')
+  const all = [...twice, ...faults]
+  if (all.length > 0) throw Refusal.ofAll(all)
+  return query
+}
+
+function readText(text: string, type: string | undefined): unknown {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return text
+}
+
+/**
+ * The path parameters, GUIDs in lower case.
+ * @throws Refusal `InvalidId` for one that should be a GUID; else as its schema has it.
+ */
+export function readPath(
+  path: Readonly<Record<string, string>>,
+  schemas: Readonly<Record<string, TSchema>> = {},
+): Record<string, string> {
+  const read: Record<string, string> = {}
+  for (const [name, value] of Object.entries(path)) {
+    const schema = schemas[name]
+    if (schema === undefined) {
+      if (!isGuid(value)) throw new Refusal('InvalidId', `${value} is not a GUID`, name)
+      read[name] = value.toLowerCase()
+      continue
+    }
+    const faults = bodyFaults(schema, value)
+    if (faults.length > 0) throw Refusal.ofAll(faults.map((fault) => ({ ...fault, target: name })))
+    read[name] = value
+  }
+  return read
+}
+
+const CODE_OF_KEYWORD: Readonly<Record<string, RefusalCode>> = {
+  required: 'MissingMember',
+  type: 'InvalidType',
+  minLength: 'InvalidLength',
+  maxLength: 'InvalidLength',
+  minItems: 'InvalidLength',
+  maxItems: 'InvalidLength',
+  maxProperties: 'InvalidLength',
+}
+
+function entriesOf(errors: readonly ErrorObject[], target: (pointer: string) => string): RefusalEntry[] {
+  // A union reports each of its branches and then itself: the branches say more, unless they are all there is.
+  const telling = errors.filter((error) => error.keyword !== 'anyOf' && error.keyword !== 'if')
+  return (telling.length > 0 ? telling : errors).slice(0, ERRORS_AT_MOST).map((error) => {
+    const missing = error.keyword === 'required' ? `/${escaped(error.params.missingProperty)}` : ''
+    const pointer = `${error.instancePath}${missing}`
+    const parent = error.parentSchema as { 'x-guid'?: boolean } | undefined
+    const code = parent?.['x-guid'] && error.keyword === 'pattern' ? 'InvalidId' : CODE_OF_KEYWORD[error.keyword]
+    return refusalEntry(code ?? 'InvalidValue', messageOf(error, pointer), target(pointer))
+  })
+}
+
+function messageOf(error: ErrorObject, pointer: string): string {
+  const name = pointer === '' ? 'The body' : pointer.slice(1).replaceAll('/', '.')
+  const parent = error.parentSchema as { 'x-guid'?: boolean; enum?: unknown[] } | undefined
+  if (error.keyword === 'required') return `${name} is required`
+  if (parent?.['x-guid']) return `${name} has to be a GUID, not ${shown(error.data)}`
+  if (error.keyword === 'enum') return `${name} has to be one of ${parent?.enum?.join(', ')}, not ${shown(error.data)}`
+  return `${name} ${error.message}, not ${shown(error.data)}`
+}
+
+/** The offending value, short enough for a message. */
+function shown(value: unknown): string {
+  if (typeof value === 'string' && value.length > 100) return `a string of ${value.length} characters`
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return JSON.stringify(value) ?? 'nothing'
+}
+
+function escaped(name: unknown): string {
+  return String(name).replaceAll('~', '~0').replaceAll('/', '~1')
+}

@@ -1,0 +1,36 @@
+import { DefaultAzureCredential } from '@azure/identity'
+import { ServiceBusClient, type ServiceBusSender } from '@azure/service-bus'
+import type { Doorbells } from '../domain/doorbell.ts'
+import type { QueueName } from './queues.ts'
+
+export type BusSettings = { readonly connectionString: string | undefined; readonly namespace: string | undefined }
+
+/** Sends doorbells to their queues. Connects when first used. */
+export function messageSender(settings: BusSettings, nowMs: () => number): Doorbells {
+  let client: ServiceBusClient | undefined
+  const senders = new Map<QueueName, ServiceBusSender>()
+  const senderOf = (queue: QueueName): ServiceBusSender => {
+    const known = senders.get(queue)
+    if (known !== undefined) return known
+    client ??= openBus(settings)
+    const made = client.createSender(queue)
+    senders.set(queue, made)
+    return made
+  }
+  return {
+    async ring({ queue, message }, { id, delayMs = 0 }) {
+      await senderOf(queue).sendMessages({
+        body: message,
+        messageId: id,
+        contentType: 'application/json',
+        ...(delayMs > 0 ? { scheduledEnqueueTimeUtc: new Date(nowMs() + delayMs) } : {}),
+      })
+    },
+  }
+}
+
+function openBus({ connectionString, namespace }: BusSettings): ServiceBusClient {
+  return connectionString !== undefined
+    ? new ServiceBusClient(connectionString)
+    : new ServiceBusClient(namespace ?? '', new DefaultAzureCredential())
+}
