@@ -67,7 +67,7 @@ function keyCondition({ partition }: Scan, { pk, id }: RowKey, isDescending: boo
  * guess between two properties a coin toss. Only within a partition, which all indexes begin with.
  */
 function chosenIndex(scan: Scan): string {
-  const isById = scan.terms.some((term) => term.kind !== 'text' && term.field.kind === 'id')
+  const isById = scan.terms.some((term) => fieldOf(term)?.kind === 'id')
   if (scan.partition === undefined || isById) return 'docs_by_id'
   let [chosen, fewest] = ['docs_by_id', Number.POSITIVE_INFINITY]
   for (const { index, isOrdered, terms } of waysIn(scan)) {
@@ -81,17 +81,19 @@ function chosenIndex(scan: Scan): string {
 
 function waysIn({ storage, container, terms }: Scan): { index: string; isOrdered: boolean; terms: readonly Term[] }[] {
   const byValue = terms.flatMap((term) => {
-    if (term.kind === 'text' || term.kind === 'range' || term.field.kind !== 'json') return []
-    if (isPartitionKey(term.field, container)) return []
-    const index = valueIndex(storage, container.number, term.field.path)
+    const field = fieldOf(term)
+    if (field?.kind !== 'json' || isPartitionKey(field, container)) return []
+    const index = valueIndex(storage, container.number, field.path)
     return index === undefined ? [] : [{ index, isOrdered: term.kind === 'equals', terms: [term] }]
   })
-  const byTs = terms.filter((term) => term.kind !== 'text' && term.field.kind === 'ts')
+  const byTs = terms.filter((term) => fieldOf(term)?.kind === 'ts')
   return byTs.length === 0 ? byValue : [...byValue, { index: 'docs_by_ts', isOrdered: false, terms: byTs }]
 }
 
-const isPartitionKey = (field: Field, { partitionKeyPath }: Container): boolean =>
-  field.kind === 'json' && field.path.join('/') === partitionKeyPath.join('/')
+const fieldOf = (term: Term): Field | undefined => ('field' in term ? term.field : undefined)
+
+const isPartitionKey = ({ path }: Field & { kind: 'json' }, { partitionKeyPath }: Container): boolean =>
+  path.join('/') === partitionKeyPath.join('/')
 
 function probe(scan: Scan, index: string, terms: readonly Term[]): number {
   const conditions = [...placeOf(scan), ...terms.map(fragmentOf)]
@@ -111,11 +113,18 @@ function fragmentOf(term: Term): Fragment {
       }
     case 'range':
       return { sql: `${columnOf(term.field)} ${term.operator} ?`, values: [bound(term.value)] }
-    case 'text':
-      return term.isFolded
-        ? { sql: "body LIKE ? ESCAPE '\\'", values: [`%${term.searched.replaceAll(/[%_\\]/g, '\\$&')}%`] }
-        : { sql: 'instr(body, ?) > 0', values: [term.searched] }
+    case 'occurs':
+      return { sql: 'instr(body, ?) > 0', values: [term.text] }
+    case 'like':
+      return likeFragment(term.path, term.pattern)
   }
+}
+
+/** LIKE reads no further than a NUL, which JSON writes as an escape: such documents pass. */
+function likeFragment(path: readonly string[] | undefined, pattern: string): Fragment {
+  return path === undefined
+    ? { sql: "body LIKE ? ESCAPE '\\'", values: [pattern] }
+    : { sql: `(${jsonExpression(path)} LIKE ? ESCAPE '\\' OR instr(body, '\\u0000') > 0)`, values: [pattern] }
 }
 
 function columnOf(field: Field): string {

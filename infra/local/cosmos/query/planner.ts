@@ -16,8 +16,10 @@ export type Term =
       readonly operator: '<' | '<=' | '>' | '>='
       readonly value: Scalar
     }
-  /** The text occurs somewhere in the document; `isFolded`: in any case of its ASCII letters. */
-  | { readonly kind: 'text'; readonly searched: string; readonly isFolded: boolean }
+  /** The text occurs somewhere in the document's JSON. */
+  | { readonly kind: 'occurs'; readonly text: string }
+  /** The document's JSON, or the text at a path in it, matches a LIKE pattern with a backslash as its escape. */
+  | { readonly kind: 'like'; readonly path: readonly string[] | undefined; readonly pattern: string }
 
 export type Plan = {
   readonly terms: readonly Term[]
@@ -31,8 +33,10 @@ const NOTHING: Pushed = { terms: [], isExact: false }
 const FLIPPED = { '=': '=', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const
 /** Names that mean the same in SQLite's JSON paths and SQL literals as they do here. */
 const PLAIN_NAME = /^[\w $./:@-]+$/
-/** SQLite bounds patterns at 50,000 bytes; a longer needle is rare and left to the evaluator. */
+/** SQLite bounds patterns at 50,000 bytes; a longer text is rare and left to the evaluator. */
 const SEARCHED_LIMIT_COUNT = 1000
+/** What JSON writes as it is. */
+const UNESCAPED_RUN = /[^\p{Cc}"\\]+/gu
 
 /** Splits a condition into what SQLite checks beforehand and what is left. Only parts joined by AND can be taken out. */
 export function planFilter(where: Expression | undefined, parameters: Parameters): Plan {
@@ -99,10 +103,26 @@ function pushText(part: Expression & { kind: 'call' }, parameters: Parameters): 
   const field = fieldOf(operand)
   if (!isFolded && part.name === 'STARTSWITH' && field?.kind === 'id') return pushPrefix(searched, field)
   if (!isFolded && part.name === 'STRINGEQUALS') return pushOperator('=', operand, searched)
-  const found = isFolded ? longestPlainRun(searched) : JSON.stringify(searched).slice(1, -1)
-  if (found === '' || found.length > SEARCHED_LIMIT_COUNT) return NOTHING
-  return { terms: [{ kind: 'text', searched: found, isFolded }], isExact: false }
+  if (searched === '' || searched.length > SEARCHED_LIMIT_COUNT) return NOTHING
+  if (isFolded) return { terms: foldedTerms(searched, field), isExact: false }
+  return { terms: [{ kind: 'occurs', text: JSON.stringify(searched).slice(1, -1) }], isExact: false }
 }
+
+/** The whole document first, for that is cheap, then the property alone, for names and other values match as well. */
+function foldedTerms(searched: string, field: Field | undefined): Term[] {
+  const runs = (searched.match(UNESCAPED_RUN) ?? []).map(likePattern)
+  const longest = runs.reduce((one, other) => (other.length > one.length ? other : one), '')
+  const terms: Term[] = [{ kind: 'like', path: undefined, pattern: `%${longest}%` }]
+  if (field?.kind === 'json') terms.push({ kind: 'like', path: field.path, pattern: `%${likePattern(searched)}%` })
+  return terms
+}
+
+/**
+ * LIKE ignores the case of ASCII only. Folding never crosses ASCII's border and takes one character to one, so any
+ * character may stand where the text has one beyond ASCII.
+ */
+const likePattern = (text: string): string =>
+  [...text].map((character) => (character > '\x7f' ? '_' : character.replace(/[%_\\]/, '\\$&'))).join('')
 
 /** The texts beginning with a prefix are those from it up to, and without, its successor. */
 function pushPrefix(prefix: string, field: Field): Pushed {
@@ -118,12 +138,6 @@ function successorOf(prefix: string): string | undefined {
   if (last === undefined || codePoint === undefined || codePoint === 0x10ffff) return undefined
   const next = codePoint === 0xd7ff ? 0xe000 : codePoint + 1
   return prefix.slice(0, -last.length) + String.fromCodePoint(next)
-}
-
-/** Folding never crosses the border of ASCII, so a match in any case holds the ASCII parts of what is searched. */
-function longestPlainRun(searched: string): string {
-  const runs = searched.match(/[ !#-[\]-~]+/g) ?? []
-  return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), '')
 }
 
 function fieldOf(operand: Expression): Field | undefined {
