@@ -42,6 +42,8 @@ export type DeliveryFacts = {
 /** The message id, lifetime and due time that the sender gave. @throws BusRefusal when the bytes are not a message. */
 export function readMessage(bytes: Buffer): MessageFacts {
   const head = headOf(bytes)
+  // Read here for the sake of an early refusal: later they may have to be merged with others.
+  fields(bytes, head.get(APPLICATION_PROPERTIES))
   const timeToLive = fields(bytes, head.get(HEADER))[2]?.value
   const due = mapOf(bytes, head.get(MESSAGE_ANNOTATIONS)).get(SCHEDULED_ENQUEUE_TIME)?.value
   const messageId = fields(bytes, head.get(PROPERTIES))[0]?.value
@@ -145,7 +147,13 @@ function replaced(bytes: Buffer, head: Map<number, Section>, descriptor: number,
 }
 
 function fields(bytes: Buffer, section: Section | undefined): readonly Typed[] {
-  const value: unknown = section && decodeValue(bytes.subarray(section.start, section.end)).value
+  if (section === undefined) return []
+  let value: unknown
+  try {
+    value = decodeValue(bytes.subarray(section.start, section.end)).value
+  } catch (cause) {
+    throw malformed(cause)
+  }
   return Array.isArray(value) ? value : []
 }
 
@@ -177,7 +185,7 @@ function sectionAt(bytes: Buffer, start: number): Section {
     if (end > bytes.length) throw new RangeError('a section ends after the message')
     return { descriptor, start, valueStart, end }
   } catch (cause) {
-    throw new BusRefusal('amqp:decode-error', 'The message is not well-formed AMQP 1.0.', { cause })
+    throw malformed(cause)
   }
 }
 
@@ -204,3 +212,6 @@ function binaryOf(value: Buffer): Buffer {
   if (typeCode === 0xb0) return value.subarray(5)
   throw new BusRefusal('amqp:decode-error', 'A batch holds something else than messages.')
 }
+
+const malformed = (cause: unknown): BusRefusal =>
+  new BusRefusal('amqp:decode-error', 'The message is not well-formed AMQP 1.0.', { cause })

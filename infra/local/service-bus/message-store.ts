@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { readMessage } from './message-codec.ts'
 import type { Journal, KeptQueue, MessageState, QueuedMessage } from './queued-message.ts'
 
 const SCHEMA_VERSION = 1
@@ -32,6 +33,7 @@ type Row = {
  * machine: `synchronous=NORMAL` does without a flush per commit.
  */
 export class MessageStore implements Journal {
+  readonly #file: string
   readonly #database: DatabaseSync
   readonly #statements: Statements
   readonly #lastNumbers = new Map<string, number>()
@@ -41,18 +43,23 @@ export class MessageStore implements Journal {
 
   /** @throws Error that names the file when it cannot be used or is damaged. */
   constructor(file: string) {
+    this.#file = file
     this.#database = openDatabase(file)
     this.#statements = prepare(this.#database)
   }
 
-  /** Reads a queue's messages in order. */
+  /** Reads a queue's messages in order. @throws Error that names the file when they are damaged. */
   load(queue: string): KeptQueue {
-    const rows = this.#statements.load.all(queue) as unknown as Row[]
-    const last = this.#statements.lastNumber.get(queue) as { last: number } | undefined
-    return {
-      messages: rows.map(fromRow),
-      held: new Set(rows.filter(({ isHeld }) => isHeld === 1).map(({ number }) => number)),
-      lastSequenceNumber: last?.last ?? 0,
+    try {
+      const rows = this.#statements.load.all(queue) as unknown as Row[]
+      const last = this.#statements.lastNumber.get(queue) as { last: number } | undefined
+      return {
+        messages: rows.map(fromRow),
+        held: new Set(rows.filter(({ isHeld }) => isHeld === 1).map(({ number }) => number)),
+        lastSequenceNumber: last?.last ?? 0,
+      }
+    } catch (cause) {
+      throw unusable(this.#file, cause)
     }
   }
 
@@ -160,19 +167,31 @@ function openDatabase(file: string): DatabaseSync {
     return database
   } catch (cause) {
     database?.close()
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`The queues cannot be kept in ${file}: ${reason}. Delete the file to begin with empty queues.`, {
-      cause,
-    })
+    throw unusable(file, cause)
   }
+}
+
+/** SQLITE_BUSY, https://www.sqlite.org/rescode.html */
+const BUSY = 5
+
+function unusable(file: string, cause: unknown): Error {
+  if (cause instanceof Error && 'errcode' in cause && cause.errcode === BUSY) {
+    return new Error(`The file of the queues, ${file}, is in use by another process.`, { cause })
+  }
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`The file of the queues, ${file}, cannot be read: ${reason}. Without it the queues begin empty.`, {
+    cause,
+  })
 }
 
 function fromRow(row: Row): QueuedMessage {
   const { state, messageId, enqueuedAtMs, dueAtMs, deliveryCount } = row
+  const bytes = Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength)
+  readMessage(bytes) // damage inside a message shows here, not when it is delivered
   return {
     sequenceNumber: row.number,
     enqueuedSequenceNumber: row.firstNumber,
-    bytes: Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength),
+    bytes,
     messageId,
     state,
     enqueuedAtMs,

@@ -1,12 +1,12 @@
-/** A binary heap whose items can be taken out of the middle. Not safe against a change of an item's rank while it is in. */
+/** A binary heap whose items can be taken out of the middle. Items must not change their order while they are in. */
 export class PriorityQueue<T> {
-  readonly #rank: (item: T) => number
+  readonly #compare: (left: T, right: T) => number
   readonly #items: T[] = []
   readonly #positions = new Map<T, number>()
 
-  /** @param rank the item with the lowest rank comes first */
-  constructor(rank: (item: T) => number) {
-    this.#rank = rank
+  /** @param compare negative when the left item comes first, as for `Array.prototype.sort` */
+  constructor(compare: (left: T, right: T) => number) {
+    this.#compare = compare
   }
 
   get size(): number {
@@ -16,10 +16,6 @@ export class PriorityQueue<T> {
   /** The first item, left in. */
   peek(): T | undefined {
     return this.#items[0]
-  }
-
-  has(item: T): boolean {
-    return this.#positions.has(item)
   }
 
   add(item: T): void {
@@ -50,11 +46,10 @@ export class PriorityQueue<T> {
 
   #rise(from: number): void {
     const item = this.#at(from)
-    const rank = this.#rank(item)
     let position = from
     while (position > 0) {
       const parent = (position - 1) >> 1
-      if (this.#rank(this.#at(parent)) <= rank) break
+      if (this.#compare(this.#at(parent), item) <= 0) break
       this.#put(this.#at(parent), position)
       position = parent
     }
@@ -63,15 +58,14 @@ export class PriorityQueue<T> {
 
   #sink(from: number): void {
     const item = this.#at(from)
-    const rank = this.#rank(item)
     let position = from
     for (;;) {
       const left = 2 * position + 1
       if (left >= this.#items.length) break
       const right = left + 1
-      const child =
-        right < this.#items.length && this.#rank(this.#at(right)) < this.#rank(this.#at(left)) ? right : left
-      if (this.#rank(this.#at(child)) >= rank) break
+      const isRightFirst = right < this.#items.length && this.#compare(this.#at(right), this.#at(left)) < 0
+      const child = isRightFirst ? right : left
+      if (this.#compare(this.#at(child), item) >= 0) break
       this.#put(this.#at(child), position)
       position = child
     }

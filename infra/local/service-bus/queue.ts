@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { DuplicateWindow } from './duplicate-window.ts'
 import { withApplicationProperties } from './message-codec.ts'
-import { PriorityQueue } from './priority-queue.ts'
+import { MessageIndex } from './message-index.ts'
 import {
   type Draft,
   type Journal,
   type KeptQueue,
+  newMessage,
   type Properties,
   type QueueCounts,
   type QueuedMessage,
@@ -23,49 +25,30 @@ export class MessageQueue {
   readonly #deadLetters: MessageQueue | undefined
   /** Called when a message may have become ready, or the next instant may have moved. */
   onChange: () => void = () => {}
-  /** In order of sequence number, as numbers only grow. */
-  readonly #messages = new Map<number, QueuedMessage>()
-  readonly #locked = new Map<string, QueuedMessage>()
-  readonly #ready = new PriorityQueue<QueuedMessage>((message) => message.sequenceNumber)
-  readonly #waking = new PriorityQueue<QueuedMessage>(wakesAtMs)
-  readonly #seenIds = new Map<string, number>()
+  readonly #messages = new MessageIndex()
+  readonly #seenIds: DuplicateWindow
   #lastSequenceNumber = 0
 
   constructor(settings: QueueSettings, journal: Journal, deadLetters?: MessageQueue) {
     this.settings = settings
     this.#journal = journal
     this.#deadLetters = deadLetters
+    this.#seenIds = new DuplicateWindow(settings.duplicateWindowMs)
   }
 
   /** Takes up what a journal kept. Messages in `held` had a receiver: they return as after an expired lock. */
   restore({ messages, held, lastSequenceNumber }: KeptQueue, nowMs: number): void {
     this.#lastSequenceNumber = Math.max(lastSequenceNumber, messages.at(-1)?.sequenceNumber ?? 0)
-    for (const message of messages) this.#messages.set(message.sequenceNumber, message)
-    for (const message of messages) {
-      if (held.has(message.sequenceNumber)) this.#giveBack(message, nowMs)
-      else this.#place(message)
-    }
+    for (const message of messages) this.#place(message)
+    for (const message of messages) if (held.has(message.sequenceNumber)) this.#giveBack(message, nowMs)
   }
 
   /** Adds a message and gives back its sequence number; a duplicate is dropped, with a number as well. */
   send(draft: Draft, nowMs: number): number {
     this.advanceTo(nowMs)
     const sequenceNumber = this.reserveNumber()
-    if (this.#isDuplicate(draft.messageId, nowMs)) return sequenceNumber
-    const { bytes, messageId } = draft
-    const isScheduled = draft.dueAtMs !== undefined && draft.dueAtMs > nowMs
-    this.#add({
-      sequenceNumber,
-      enqueuedSequenceNumber: sequenceNumber,
-      bytes,
-      messageId,
-      state: isScheduled ? 'scheduled' : 'active',
-      enqueuedAtMs: nowMs,
-      dueAtMs: isScheduled ? (draft.dueAtMs ?? nowMs) : nowMs,
-      timeToLiveMs: Math.min(draft.timeToLiveMs, this.settings.timeToLiveMs),
-      deliveryCount: 0,
-      lock: undefined,
-    })
+    if (this.#seenIds.hasSeen(draft.messageId, nowMs)) return sequenceNumber
+    this.#add(newMessage(draft, sequenceNumber, this.settings.timeToLiveMs, nowMs))
     return sequenceNumber
   }
 
@@ -78,13 +61,13 @@ export class MessageQueue {
   /** Whether `lock` or `take` would give a message. */
   hasReady(nowMs: number): boolean {
     this.advanceTo(nowMs)
-    return this.#ready.size > 0
+    return this.#messages.firstReady() !== undefined
   }
 
   /** The first ready message, locked for its receiver. */
   lock(nowMs: number): QueuedMessage | undefined {
     this.advanceTo(nowMs)
-    const message = this.#ready.peek()
+    const message = this.#messages.firstReady()
     if (message !== undefined) this.#hold(message, nowMs)
     return message
   }
@@ -92,7 +75,7 @@ export class MessageQueue {
   /** The first ready message, gone from the queue. */
   take(nowMs: number): QueuedMessage | undefined {
     this.advanceTo(nowMs)
-    const message = this.#ready.peek()
+    const message = this.#messages.firstReady()
     if (message !== undefined) this.#remove(message)
     return message
   }
@@ -126,7 +109,7 @@ export class MessageQueue {
   renew(token: string, nowMs: number): number | undefined {
     const message = this.#heldUnder(token, nowMs)
     if (message?.lock === undefined) return undefined
-    this.#displace(message)
+    this.#messages.displace(message)
     message.lock.untilMs = nowMs + this.settings.lockDurationMs
     this.#place(message)
     return message.lock.untilMs
@@ -144,25 +127,25 @@ export class MessageQueue {
   /** Messages in any state from a sequence number on, lowest first, untouched. */
   *peek(fromSequenceNumber: number, nowMs: number): Generator<QueuedMessage> {
     this.advanceTo(nowMs)
-    for (const message of this.#messages.values()) if (message.sequenceNumber >= fromSequenceNumber) yield message
+    for (const message of this.#messages.all()) if (message.sequenceNumber >= fromSequenceNumber) yield message
   }
 
   counts(nowMs: number): QueueCounts {
     this.advanceTo(nowMs)
     const counts: QueueCounts = { active: 0, scheduled: 0, locked: 0, deferred: 0 }
-    for (const message of this.#messages.values()) counts[message.lock === undefined ? message.state : 'locked'] += 1
+    for (const message of this.#messages.all()) counts[message.lock === undefined ? message.state : 'locked'] += 1
     return counts
   }
 
   /** The next instant at which something happens by itself; undefined when nothing will. */
   nextInstantMs(): number | undefined {
-    const next = this.#waking.peek()
+    const next = this.#messages.firstWaking()
     return next === undefined ? undefined : wakesAtMs(next)
   }
 
   /** Lets happen what falls due by `nowMs`. */
   advanceTo(nowMs: number): void {
-    for (let message = this.#waking.peek(); message !== undefined; message = this.#waking.peek()) {
+    for (let message = this.#messages.firstWaking(); message !== undefined; message = this.#messages.firstWaking()) {
       if (wakesAtMs(message) > nowMs) return
       if (message.state === 'scheduled') this.#activate(message)
       else if (message.lock !== undefined) this.#giveBack(message, message.lock.untilMs)
@@ -172,43 +155,25 @@ export class MessageQueue {
 
   /** Moves every instant held here `durationMs` into the past, as if that time had gone by. */
   letPass(durationMs: number): void {
-    // The same amount off every rank leaves the order of the waking messages as it is.
-    for (const message of this.#messages.values()) {
-      message.enqueuedAtMs -= durationMs
-      message.dueAtMs -= durationMs
-      if (message.lock !== undefined) message.lock.untilMs -= durationMs
-    }
-    for (const [id, untilMs] of this.#seenIds) this.#seenIds.set(id, untilMs - durationMs)
+    this.#messages.shift(durationMs)
+    this.#seenIds.shift(durationMs)
     this.onChange()
-  }
-
-  #isDuplicate(messageId: string, nowMs: number): boolean {
-    if (this.settings.duplicateWindowMs === 0) return false
-    for (const [id, untilMs] of this.#seenIds) {
-      if (untilMs > nowMs) break
-      this.#seenIds.delete(id)
-    }
-    if (this.#seenIds.has(messageId)) return true
-    this.#seenIds.set(messageId, nowMs + this.settings.duplicateWindowMs)
-    return false
   }
 
   #heldUnder(token: string, nowMs: number): QueuedMessage | undefined {
     this.advanceTo(nowMs)
-    return this.#locked.get(token)
+    return this.#messages.heldUnder(token)
   }
 
   #hold(message: QueuedMessage, nowMs: number): void {
-    this.#displace(message)
+    this.#messages.displace(message)
     message.lock = { token: randomUUID(), untilMs: nowMs + this.settings.lockDurationMs }
-    this.#locked.set(message.lock.token, message)
     this.#place(message)
     this.#journal.held(this.settings.name, message.sequenceNumber)
   }
 
   #release(message: QueuedMessage): void {
-    this.#displace(message)
-    if (message.lock !== undefined) this.#locked.delete(message.lock.token)
+    this.#messages.displace(message)
     message.lock = undefined
   }
 
@@ -229,12 +194,8 @@ export class MessageQueue {
 
   #activate(message: QueuedMessage): void {
     this.#remove(message)
-    this.#add({
-      ...message,
-      sequenceNumber: this.reserveNumber(),
-      state: 'active',
-      enqueuedAtMs: message.dueAtMs,
-    })
+    const [sequenceNumber, enqueuedAtMs] = [this.reserveNumber(), message.dueAtMs]
+    this.#add({ ...message, sequenceNumber, enqueuedAtMs, state: 'active' })
   }
 
   #expire(message: QueuedMessage, nowMs: number): void {
@@ -244,28 +205,23 @@ export class MessageQueue {
   }
 
   #bury(message: QueuedMessage, properties: Properties, nowMs: number): void {
+    const buried = merged(message, properties)
     if (this.#deadLetters === undefined) {
-      this.#release(merged(message, properties))
-      this.#keep(message)
-      return
+      this.#release(buried)
+      this.#keep(buried)
+    } else {
+      this.#remove(buried)
+      this.#deadLetters.#admit(buried, nowMs)
     }
-    this.#remove(message)
-    this.#deadLetters.#admit(merged(message, properties), nowMs)
   }
 
   #admit(message: QueuedMessage, nowMs: number): void {
     this.advanceTo(nowMs)
-    this.#add({
-      ...message,
-      sequenceNumber: this.reserveNumber(),
-      state: 'active',
-      timeToLiveMs: Number.POSITIVE_INFINITY,
-      lock: undefined,
-    })
+    const sequenceNumber = this.reserveNumber()
+    this.#add({ ...message, sequenceNumber, state: 'active', timeToLiveMs: Number.POSITIVE_INFINITY })
   }
 
   #add(message: QueuedMessage): void {
-    this.#messages.set(message.sequenceNumber, message)
     this.#place(message)
     this.#journal.added(this.settings.name, message)
   }
@@ -276,20 +232,14 @@ export class MessageQueue {
   }
 
   #remove(message: QueuedMessage): void {
-    this.#release(message)
-    this.#messages.delete(message.sequenceNumber)
+    this.#messages.forget(message)
+    message.lock = undefined
     this.#journal.removed(this.settings.name, message.sequenceNumber)
   }
 
   #place(message: QueuedMessage): void {
-    if (message.state === 'active' && message.lock === undefined) this.#ready.add(message)
-    if (wakesAtMs(message) !== Number.POSITIVE_INFINITY) this.#waking.add(message)
+    this.#messages.place(message)
     this.onChange()
-  }
-
-  #displace(message: QueuedMessage): void {
-    this.#ready.remove(message)
-    this.#waking.remove(message)
   }
 }
 

@@ -75,3 +75,20 @@ export function wakesAtMs(message: QueuedMessage): number {
   if (message.state === 'scheduled') return message.dueAtMs
   return message.state === 'active' ? message.enqueuedAtMs + message.timeToLiveMs : Number.POSITIVE_INFINITY
 }
+
+/** A message as it enters its queue; one that is due already is not scheduled. */
+export function newMessage(draft: Draft, sequenceNumber: number, longestMs: number, nowMs: number): QueuedMessage {
+  const { bytes, messageId, dueAtMs = nowMs } = draft
+  return {
+    sequenceNumber,
+    enqueuedSequenceNumber: sequenceNumber,
+    bytes,
+    messageId,
+    state: dueAtMs > nowMs ? 'scheduled' : 'active',
+    enqueuedAtMs: nowMs,
+    dueAtMs,
+    timeToLiveMs: Math.min(draft.timeToLiveMs, longestMs),
+    deliveryCount: 0,
+    lock: undefined,
+  }
+}
