@@ -24,18 +24,24 @@ const FREE_PORT_ATTEMPTS = 5
  * @throws when the port is in use
  */
 export async function listenOnLoopback(port: number, answer: AnswerRequest): Promise<LoopbackServer> {
+  const unanswered = new Set<ServerResponse>()
+  const track: AnswerRequest = (request, response) => {
+    unanswered.add(response)
+    response.once('close', () => unanswered.delete(response))
+    answer(request, response)
+  }
   for (let attempt = 1; ; attempt++) {
     const servers: Server[] = []
     try {
-      const first = await listen('127.0.0.1', port, answer)
+      const first = await listen('127.0.0.1', port, track)
       servers.push(first)
       const chosen = (first.address() as AddressInfo).port
-      const second = await listen('::1', chosen, answer).catch((error: NodeJS.ErrnoException) => {
+      const second = await listen('::1', chosen, track).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'EADDRINUSE') throw error
         return undefined // no IPv6 on this machine
       })
       if (second !== undefined) servers.push(second)
-      return loopbackServer(chosen, servers)
+      return loopbackServer(chosen, servers, unanswered)
     } catch (cause) {
       for (const server of servers) server.close()
       if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
@@ -52,9 +58,9 @@ function listen(address: string, port: number, answer: AnswerRequest): Promise<S
   return promise
 }
 
-function loopbackServer(port: number, servers: readonly Server[]): LoopbackServer {
-  // Answers already under way end their connections, which would otherwise hold the server open.
-  const endConnection = (_: IncomingMessage, response: ServerResponse) => response.setHeader('connection', 'close')
+function loopbackServer(port: number, servers: readonly Server[], unanswered: ReadonlySet<ServerResponse>) {
+  // What is answered from now on ends its connection, which would otherwise hold the server open.
+  const endConnection = (_: unknown, response: ServerResponse) => response.setHeader('connection', 'close')
   const closed = (server: Server) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     server.prependListener('request', endConnection)
@@ -63,7 +69,10 @@ function loopbackServer(port: number, servers: readonly Server[]): LoopbackServe
   }
   return {
     port,
-    close: async () => void (await Promise.all(servers.map(closed))),
+    async close() {
+      for (const response of unanswered) if (!response.headersSent) endConnection(undefined, response)
+      await Promise.all(servers.map(closed))
+    },
     cut: () => servers.forEach((server) => void server.closeAllConnections()),
   }
 }
