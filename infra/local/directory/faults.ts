@@ -1,0 +1,154 @@
+import { ControlRefusal, controlBody } from './control-refusal.ts'
+import { answered, errorBody, type GraphAnswer } from './graph/exchange.ts'
+
+/** How Graph is to misbehave. The first fault that matches a request, or an item of a batch, wins. */
+export type FaultDefinition = {
+  readonly method?: string
+  /** A regular expression over the path with `/v1.0`, without the query. */
+  readonly path?: string
+  /** Requests it strikes; without it, all until the faults are ended. */
+  readonly times?: number
+  readonly status?: number
+  /** Sets `Retry-After`; the status is 429 then, unless given. */
+  readonly retryAfterS?: number
+  /** Before anything else happens. On its own, the answer is only late. */
+  readonly delayMs?: number
+  /** Ends the connection without an answer. */
+  readonly drop?: boolean
+  /** The request is carried out, and still answered as failed (504 unless given). */
+  readonly applyFirst?: boolean
+  /** A page of HTML instead of the error body. */
+  readonly html?: boolean
+}
+
+export type Faults = {
+  /** The fault that strikes this request. */
+  take(method: string, path: string): Fault | undefined
+  /** @throws ControlRefusal when it is not a fault definition. */
+  add(definition: unknown): void
+  clear(): void
+}
+
+export type Fault = {
+  readonly delayMs: number
+  readonly failure: 'none' | 'drop' | GraphAnswer
+  readonly applyFirst: boolean
+}
+
+const MEMBERS = ['method', 'path', 'times', 'status', 'retryAfterS', 'delayMs', 'drop', 'applyFirst', 'html'] as const
+
+const ERROR_CODES: Record<number, readonly [code: string, message: string]> = {
+  400: ['Request_BadRequest', 'Bad request.'],
+  401: ['InvalidAuthenticationToken', 'Access token validation failure.'],
+  403: ['Authorization_RequestDenied', 'Insufficient privileges to complete the operation.'],
+  404: [
+    'Request_ResourceNotFound',
+    'Resource does not exist or one of its queried reference-property objects are not present.',
+  ],
+  409: [
+    'Directory_ConcurrencyViolation',
+    'Error due to concurrent requests being made to the tenant. Please wait briefly and retry.',
+  ],
+  429: ['TooManyRequests', 'Please retry again later.'],
+  500: ['InternalServerError', 'The server encountered an unexpected error.'],
+  502: ['BadGateway', 'The upstream server did not answer as expected.'],
+  503: ['ServiceUnavailable', 'The service is temporarily unavailable. Please retry later.'],
+  504: ['GatewayTimeout', 'The upstream server did not answer in time.'],
+}
+
+export function faultList(nowMs: () => number): Faults {
+  const active: { definition: FaultDefinition; path: RegExp; left: number }[] = []
+  return {
+    take(method, path) {
+      const index = active.findIndex(
+        (fault) => (fault.definition.method ?? method).toUpperCase() === method && fault.path.test(path),
+      )
+      const fault = active[index]
+      if (fault === undefined) return undefined
+      fault.left -= 1
+      if (fault.left === 0) active.splice(index, 1)
+      const { delayMs = 0, applyFirst = false } = fault.definition
+      return { delayMs, applyFirst, failure: failureOf(fault.definition, nowMs()) }
+    },
+    add(body) {
+      const definition = parsedFault(body)
+      active.push({
+        definition,
+        path: new RegExp(definition.path ?? ''),
+        left: definition.times ?? Number.POSITIVE_INFINITY,
+      })
+    },
+    clear: () => void active.splice(0),
+  }
+}
+
+function failureOf(definition: FaultDefinition, nowMs: number): Fault['failure'] {
+  if (definition.drop === true) return 'drop'
+  const status = statusOf(definition)
+  if (status === undefined) return 'none'
+  const headers: Record<string, string> =
+    definition.retryAfterS === undefined ? {} : { 'retry-after': String(definition.retryAfterS) }
+  if (definition.html === true) {
+    return {
+      status,
+      headers: { ...headers, 'content-type': 'text/html' },
+      body: `<html><body><h1>${status}</h1></body></html>`,
+    }
+  }
+  const [code, message] = ERROR_CODES[status] ?? ['UnknownError', `Answered ${status} on purpose.`]
+  return { ...answered(status, errorBody(code, message, nowMs)), headers }
+}
+
+function statusOf({ status, retryAfterS, applyFirst, html }: FaultDefinition): number | undefined {
+  if (status !== undefined) return status
+  if (retryAfterS !== undefined) return 429
+  if (applyFirst === true) return 504
+  return html === true ? 503 : undefined
+}
+
+function parsedFault(body: unknown): FaultDefinition {
+  const given = controlBody(body, MEMBERS)
+  const definition = {
+    ...member(given, 'method', isText, 'text'),
+    ...member(given, 'path', isExpression, 'a regular expression'),
+    ...member(given, 'times', (value) => isCount(value) && value > 0, 'a whole number from 1'),
+    ...member(given, 'status', (value) => isCount(value) && value >= 200 && value <= 599, 'a status from 200 to 599'),
+    ...member(given, 'retryAfterS', isCount, 'a whole number of seconds'),
+    ...member(given, 'delayMs', isCount, 'a whole number of milliseconds'),
+    ...member(given, 'drop', isBoolean, 'true or false'),
+    ...member(given, 'applyFirst', isBoolean, 'true or false'),
+    ...member(given, 'html', isBoolean, 'true or false'),
+  } as FaultDefinition
+  if (definition.drop !== true && definition.delayMs === undefined && statusOf(definition) === undefined) {
+    throw new ControlRefusal('A fault has to have a status, retryAfterS, delayMs, drop, applyFirst or html')
+  }
+  return definition
+}
+
+function member(
+  given: Readonly<Record<string, unknown>>,
+  name: (typeof MEMBERS)[number],
+  isValid: (value: unknown) => boolean,
+  expected: string,
+): Record<string, unknown> {
+  const value = given[name]
+  if (value === undefined || value === null) return {}
+  if (!isValid(value)) throw new ControlRefusal(`${name} has to be ${expected}`)
+  return { [name]: value }
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+/** Up to a day in milliseconds, which is also what a timer can wait. */
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 86_400_000
+
+function isExpression(value: unknown): boolean {
+  if (typeof value !== 'string') return false
+  try {
+    return new RegExp(value) !== null
+  } catch {
+    // Told to the caller as a member of the wrong kind.
+    return false
+  }
+}

@@ -1,0 +1,68 @@
+import { badRequest, type GraphAnswer, type GraphRequest } from './exchange.ts'
+import { objectBody } from './properties.ts'
+
+/** https://learn.microsoft.com/graph/json-batching */
+const LARGEST_BATCH_COUNT = 20
+
+export type BatchItem = { readonly id: string; readonly request: GraphRequest; readonly dependsOn: readonly string[] }
+
+/** @throws GraphRefusal 400 for the whole batch. */
+export function batchItems(body: unknown): BatchItem[] {
+  const { requests } = objectBody(body)
+  if (!Array.isArray(requests)) throw badRequest('Invalid batch payload format.', 'BadRequest')
+  if (requests.length > LARGEST_BATCH_COUNT) {
+    const message = `Number of batch request steps exceeds the maximum value of ${LARGEST_BATCH_COUNT}`
+    throw badRequest(message, 'MaximumValueExceeded')
+  }
+  const earlier = new Set<string>()
+  return requests.map((entry) => {
+    const item = batchItem(entry)
+    if (earlier.has(item.id)) throw badRequest(`Request id ${item.id} is not unique in the batch.`, 'BadRequest')
+    const stranger = item.dependsOn.find((id) => !earlier.has(id))
+    if (stranger !== undefined) {
+      throw badRequest(`Request id ${item.id} depends on ${stranger}, which does not come before it.`, 'BadRequest')
+    }
+    earlier.add(item.id)
+    return item
+  })
+}
+
+function batchItem(entry: unknown): BatchItem {
+  const { id, method, url, headers, body, dependsOn = [] } = objectBody(entry)
+  if (typeof id !== 'string' || id === '') throw badRequest('A batch request has no id.', 'BadRequest')
+  if (typeof method !== 'string') throw badRequest(`Request id ${id} has no method.`, 'BadRequest')
+  if (typeof url !== 'string' || !url.startsWith('/'))
+    throw badRequest(`Request id ${id} has no relative url.`, 'BadRequest')
+  if (!Array.isArray(dependsOn)) throw badRequest(`Request id ${id} has an invalid dependsOn.`, 'BadRequest')
+  const names = Object.keys(headers ?? {}).map((name) => name.toLowerCase())
+  if (body !== undefined && body !== null && !names.includes('content-type')) {
+    throw badRequest(`Write request id : ${id} does not contain Content-Type header or body.`, 'BadRequest')
+  }
+  const [path = '', query = ''] = url.split('?', 2)
+  const request = { method: method.toUpperCase(), path: `/v1.0${path}`, query: new URLSearchParams(query), body }
+  return { id, request, dependsOn: dependsOn.map(String) }
+}
+
+/** One item's answer as it stands in the batch's. A body that is not JSON is given in base64. */
+export function batchedAnswer(id: string, { status, headers, body }: GraphAnswer) {
+  const named = Object.entries(headers).map(([name, value]) => [capitalizedHeader(name), value])
+  return {
+    id,
+    status,
+    headers: { 'Cache-Control': 'no-cache', 'Content-Type': 'application/json', ...Object.fromEntries(named) },
+    body: typeof body === 'string' ? Buffer.from(body).toString('base64') : (body ?? null),
+  }
+}
+
+const capitalizedHeader = (name: string): string =>
+  name.startsWith('x-')
+    ? name
+    : name.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase())
+
+/** In an order that nobody may rely on. */
+export function shuffled<T>(items: readonly T[], random: () => number = Math.random): T[] {
+  return items
+    .map((item) => ({ item, rank: random() }))
+    .sort((left, right) => left.rank - right.rank)
+    .map(({ item }) => item)
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import { type DirectoryObject, type DirectoryType, NameTaken } from '../objects.ts'
+import { answered, badRequest, type GraphAnswer, type GraphCall, insufficientPrivileges, notFound } from './exchange.ts'
+import { memberWriteRefusal } from './group-refusals.ts'
+import { bindMembers, existingGroup, parameter } from './members.ts'
+import { type Filter, filterOf, page } from './pages.ts'
+import { capitalized, objectBody, selection, shown, shownWithType, writtenProperties } from './properties.ts'
+import { GROUP_WRITERS, holdsOneOf } from './rights.ts'
+
+type Kind = 'user' | 'group'
+const BIND = 'members@odata.bind'
+
+export const listOf =
+  (type: Kind) =>
+  (call: GraphCall): GraphAnswer => {
+    const selected = selection(call.query, type)
+    const filter = filterOf(call.query)
+    const list = (afterKey: number, count: number) => {
+      if (filter === undefined) return call.objects.list(call.caller.tenantId, type, afterKey, count)
+      return filtered(call, type, filter, afterKey, count)
+    }
+    return answered(
+      200,
+      page(call, `${type}s`, list, (object) => shown(object, selected)),
+    )
+  }
+
+function filtered(call: GraphCall, type: Kind, filter: Filter, afterKey: number, count: number) {
+  const { tenantId } = call.caller
+  if (filter.property === 'displayName') return call.objects.named(tenantId, type, filter.value, afterKey, count)
+  const found =
+    filter.property === 'id'
+      ? call.objects.find(tenantId, filter.value)
+      : call.objects.findByUserPrincipalName(tenantId, filter.value)
+  return found?.type === type && found.key > afterKey ? [found] : []
+}
+
+export const readOf =
+  (type: Kind) =>
+  (call: GraphCall): GraphAnswer => {
+    const selected = selection(call.query, type)
+    const context = `${call.origin}/v1.0/$metadata#${type}s/$entity`
+    return answered(200, { '@odata.context': context, ...shown(existing(call, type), selected) })
+  }
+
+export function readObject(call: GraphCall): GraphAnswer {
+  const object = existing(call)
+  const context = `${call.origin}/v1.0/$metadata#directoryObjects/$entity`
+  return answered(200, { '@odata.context': context, ...shownWithType(object, selection(call.query)) })
+}
+
+export const deleteOf =
+  (type?: Kind) =>
+  (call: GraphCall): GraphAnswer => {
+    call.objects.remove(existing(call, type))
+    return answered(204)
+  }
+
+export function createUser(call: GraphCall): GraphAnswer {
+  const properties = requiredName('user', writtenProperties('user', call.body))
+  const { userPrincipalName } = properties
+  if (typeof userPrincipalName !== 'string' || !userPrincipalName.includes('@')) {
+    throw badRequest('Property userPrincipalName is invalid.')
+  }
+  return created(call, 'user', { accountEnabled: true, userType: 'Member', ...properties }, () => undefined)
+}
+
+export function createGroup(call: GraphCall): GraphAnswer {
+  const properties = requiredName('group', writtenProperties('group', call.body))
+  const members = objectBody(call.body)[BIND]
+  const usual = { groupTypes: [], mailEnabled: false, securityEnabled: true }
+  return created(call, 'group', { ...usual, ...properties }, (group) => {
+    if (members !== undefined) bindMembers(call, group, members)
+  })
+}
+
+function created(
+  call: GraphCall,
+  type: Kind,
+  properties: Record<string, unknown>,
+  complete: (object: DirectoryObject) => void,
+): GraphAnswer {
+  const { objects, caller } = call
+  const id = randomUUID()
+  const createdDateTime = `${new Date(call.nowMs).toISOString().slice(0, 19)}Z`
+  namesFree(() => objects.add(caller.tenantId, { id, type, properties: { ...properties, createdDateTime } }))
+  const object = objects.find(caller.tenantId, id)
+  if (object === undefined) throw new Error(`${type} ${id} was not kept`)
+  try {
+    complete(object)
+  } catch (error) {
+    objects.remove(object)
+    throw error
+  }
+  const context = `${call.origin}/v1.0/$metadata#${type}s/$entity`
+  const location = `${call.origin}/v2/${caller.tenantId}/directoryObjects/${id}/Microsoft.DirectoryServices.${capitalized(type)}`
+  const body = { '@odata.context': context, ...shown(object, undefined) }
+  return { status: 201, headers: { location }, body }
+}
+
+export function changeUser(call: GraphCall): GraphAnswer {
+  const user = existing(call, 'user')
+  namesFree(() => call.objects.replace(user, { ...user.properties, ...writtenProperties('user', call.body) }))
+  return answered(204)
+}
+
+/** Adds members, changes properties, or both; only properties need the right to write groups. */
+export function changeGroup(call: GraphCall): GraphAnswer {
+  const written = writtenProperties('group', call.body)
+  const members = objectBody(call.body)[BIND]
+  const changesProperties = Object.keys(written).length > 0
+  if (changesProperties && !holdsOneOf(call.caller, GROUP_WRITERS)) throw insufficientPrivileges()
+  const group = existingGroup(call)
+  if (members !== undefined) {
+    const refusal = memberWriteRefusal(group, call.caller)
+    if (refusal !== undefined) throw refusal
+    bindMembers(call, group, members)
+  }
+  if (changesProperties) call.objects.replace(group, { ...group.properties, ...written })
+  return answered(204)
+}
+
+function existing(call: GraphCall, type?: DirectoryType): DirectoryObject {
+  const id = parameter(call, 'id')
+  const { tenantId } = call.caller
+  const object =
+    type === 'user' && id.includes('@')
+      ? call.objects.findByUserPrincipalName(tenantId, id)
+      : call.objects.find(tenantId, id)
+  if (object === undefined || (type !== undefined && object.type !== type)) throw notFound(id)
+  return object
+}
+
+function requiredName(type: Kind, properties: Record<string, unknown>): Record<string, unknown> {
+  if (properties.displayName !== undefined) return properties
+  throw badRequest(`A value is required for property 'displayName' of resource '${capitalized(type)}'.`)
+}
+
+function namesFree(write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    if (!(error instanceof NameTaken)) throw error
+    throw badRequest('Another object with the same value for property userPrincipalName already exists.')
+  }
+}

@@ -1,0 +1,142 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Faults } from '../faults.ts'
+import type { DirectoryObjects } from '../objects.ts'
+import { type RequestLog, type RequestRecord, requestRecord } from '../request-log.ts'
+import type { SigningKeys } from '../signing-keys.ts'
+import { type BatchItem, batchedAnswer, batchItems, shuffled } from './batch.ts'
+import {
+  answered,
+  badRequest,
+  errorBody,
+  type GraphAnswer,
+  type GraphCaller,
+  type GraphRequest,
+  insufficientPrivileges,
+  refused,
+} from './exchange.ts'
+import { assertKnownOptions } from './pages.ts'
+import { graphCaller, holdsOneOf } from './rights.ts'
+import { findRoute, graphRoutes } from './routes.ts'
+import { costOf, type Quotas, throttle } from './throttle.ts'
+
+type GraphDependencies = {
+  readonly objects: DirectoryObjects
+  readonly keys: SigningKeys
+  readonly faults: Faults
+  readonly log: RequestLog
+  readonly quotas: Quotas
+  readonly nowMs: () => number
+}
+
+type IncomingRequest = Omit<GraphRequest, 'body'> & {
+  readonly text: string
+  readonly authorization: string | undefined
+  readonly origin: string
+}
+
+type Outcome = GraphAnswer | 'dropped'
+type Sender = { readonly caller: GraphCaller; readonly origin: string }
+
+const BATCH_PATH = '/v1.0/$batch'
+const statusOf = (outcome: Outcome): number => (outcome === 'dropped' ? 0 : outcome.status)
+
+/** Serves `/v1.0`: permission, faults, quotas, batches and the request log around the routes. */
+export function graphApi({ objects, keys, faults, log, quotas, nowMs }: GraphDependencies) {
+  const routes = graphRoutes()
+  const limits = throttle(quotas, objects.userCount, nowMs)
+
+  async function serve(incoming: IncomingRequest): Promise<Outcome> {
+    let caller: GraphCaller
+    try {
+      caller = graphCaller(incoming.authorization, keys, nowMs())
+    } catch (error) {
+      const answer = refused(error, nowMs())
+      log.add(requestRecord(incoming, null, answer.status))
+      return { ...answer, headers: { 'www-authenticate': 'Bearer realm="", error="invalid_token"' } }
+    }
+    const items: RequestRecord[] = []
+    const isBatch = incoming.path === BATCH_PATH && incoming.method === 'POST'
+    const outcome = await withFaults(incoming, async () => {
+      try {
+        const request = { ...incoming, body: jsonBody(incoming.text) }
+        const sender = { caller, origin: incoming.origin }
+        return isBatch ? await runBatch(request, sender, items) : run(request, sender)
+      } catch (error) {
+        return refused(error, nowMs())
+      }
+    })
+    log.add(requestRecord(incoming, caller.tenantId, statusOf(outcome), isBatch ? items : undefined))
+    return outcome
+  }
+
+  async function withFaults(request: Omit<GraphRequest, 'body'>, respond: () => Promise<Outcome>): Promise<Outcome> {
+    const fault = faults.take(request.method, request.path)
+    if (fault === undefined) return respond()
+    if (fault.delayMs > 0) await delay(fault.delayMs, undefined, { ref: false })
+    if (fault.failure === 'none') return respond()
+    if (fault.applyFirst) await respond()
+    return fault.failure === 'drop' ? 'dropped' : fault.failure
+  }
+
+  function run(request: GraphRequest, { caller, origin }: Sender): GraphAnswer {
+    try {
+      const { route, parameters } = findRoute(routes, request.method, request.path)
+      const metered = limits.take(caller, costOf(request.method, route.units, request.query, request.body, quotas))
+      if ('refusal' in metered) return metered.refusal
+      const answer = permitted(route.rights, caller, () => {
+        assertKnownOptions(request.query)
+        return route.run({ ...request, caller, parameters, objects, origin, nowMs: nowMs() })
+      })
+      return { ...answer, headers: { ...metered.headers, ...answer.headers } }
+    } catch (error) {
+      return refused(error, nowMs())
+    }
+  }
+
+  function permitted(rights: Parameters<typeof holdsOneOf>[1], caller: GraphCaller, call: () => GraphAnswer) {
+    try {
+      if (!holdsOneOf(caller, rights)) throw insufficientPrivileges()
+      return call()
+    } catch (error) {
+      return refused(error, nowMs())
+    }
+  }
+
+  async function runBatch(request: GraphRequest, sender: Sender, records: RequestRecord[]): Promise<Outcome> {
+    const items = batchItems(request.body)
+    const running = new Map<string, Promise<Outcome>>()
+    for (const item of items) running.set(item.id, runItem(item, sender, running))
+    const outcomes = await Promise.all(running.values())
+    for (const [index, item] of items.entries()) {
+      records.push(requestRecord(item.request, sender.caller.tenantId, statusOf(outcomes[index] ?? 'dropped')))
+    }
+    const answers = outcomes.flatMap((outcome, index) =>
+      outcome === 'dropped' ? [] : [batchedAnswer(items[index]?.id ?? '', outcome)],
+    )
+    // An item has no connection of its own to drop: the whole batch's goes.
+    return answers.length < items.length ? 'dropped' : answered(200, { responses: shuffled(answers) })
+  }
+
+  async function runItem(item: BatchItem, sender: Sender, running: Map<string, Promise<Outcome>>): Promise<Outcome> {
+    const earlier = await Promise.all(item.dependsOn.map((id) => running.get(id)))
+    if (earlier.some((outcome) => outcome === undefined || outcome === 'dropped' || outcome.status >= 400)) {
+      return answered(424, errorBody('FailedDependency', 'A request this one depends on has failed.', nowMs()))
+    }
+    return withFaults(item.request, async () => run(item.request, sender))
+  }
+
+  return { serve }
+}
+
+function jsonBody(text: string): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
+    throw badRequest(
+      'Unable to read JSON request payload. Please ensure Content-Type header is set and payload is of valid JSON format.',
+      'BadRequest',
+    )
+  }
+}

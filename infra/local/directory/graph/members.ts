@@ -1,0 +1,125 @@
+import type { DirectoryObject, DirectoryObjects } from '../objects.ts'
+import { answered, badRequest, type GraphAnswer, type GraphCall, insufficientPrivileges, notFound } from './exchange.ts'
+import { looksEmpty, memberWriteRefusal } from './group-refusals.ts'
+import { page } from './pages.ts'
+import { objectBody, selection, shownWithType } from './properties.ts'
+import { holdsOneOf, USER_WRITERS } from './rights.ts'
+
+/** https://learn.microsoft.com/graph/api/group-post-members */
+const MEMBERS_PER_PATCH_COUNT = 20
+
+/** Removals remembered for the other answer to a second one. */
+const REMEMBERED_REMOVALS_COUNT = 10_000
+
+const ALREADY_MEMBER =
+  "One or more added object references already exist for the following modified properties: 'members'."
+const NO_LONGER_MEMBER =
+  "One or more removed object references do not exist for the following modified properties: 'members'."
+
+/** The calls on a group's members. State of its own: which removals were recent. */
+export function memberCalls() {
+  const recentRemovals = new Set<string>()
+
+  function removeReference(call: GraphCall): GraphAnswer {
+    const group = writableGroup(call)
+    const memberId = parameter(call, 'memberId')
+    const member = call.objects.find(call.caller.tenantId, memberId)
+    const pair = `${group.key} ${member?.key}`
+    if (member === undefined || !call.objects.removeMember(group, member)) {
+      // Graph names the group here, not the member; after another removal it answers differently.
+      throw recentRemovals.has(pair) ? badRequest(NO_LONGER_MEMBER) : notFound(group.id)
+    }
+    if (recentRemovals.size >= REMEMBERED_REMOVALS_COUNT) recentRemovals.clear()
+    recentRemovals.add(pair)
+    return answered(204)
+  }
+
+  return { listMembers, addReference, removeReference, deleteMember }
+}
+
+function listMembers(call: GraphCall): GraphAnswer {
+  const group = existingGroup(call)
+  const selected = selection(call.query)
+  const idsOnly = selected?.every((name) => name === 'id') === true
+  const { objects } = call
+  const list = (afterKey: number, count: number): readonly DirectoryObject[] => {
+    if (looksEmpty(group, call.caller)) return []
+    return idsOnly ? objects.listMemberIds(group, afterKey, count) : objects.listMembers(group, afterKey, count)
+  }
+  return answered(
+    200,
+    page(call, 'directoryObjects', list, (member) => shownWithType(member, selected)),
+  )
+}
+
+function addReference(call: GraphCall): GraphAnswer {
+  const group = writableGroup(call)
+  const member = referredObject(call, objectBody(call.body)['@odata.id'], '@odata.id')
+  if (!call.objects.addMember(group, member)) throw badRequest(ALREADY_MEMBER)
+  return answered(204)
+}
+
+/** Without `/$ref` the address names the member itself: it is the user that is deleted. */
+function deleteMember(call: GraphCall): GraphAnswer {
+  const memberId = parameter(call, 'memberId')
+  const member = call.objects.find(call.caller.tenantId, memberId)
+  if (!holdsOneOf(call.caller, USER_WRITERS)) throw insufficientPrivileges()
+  existingGroup(call)
+  if (member === undefined) throw notFound(memberId)
+  call.objects.remove(member)
+  return answered(204)
+}
+
+/** Adds up to 20 members, all of them or none. `members` is the body's `members@odata.bind`. */
+export function bindMembers(call: GraphCall, group: DirectoryObject, references: unknown): void {
+  if (!Array.isArray(references))
+    throw badRequest("Invalid value specified for property 'members' of resource 'Group'.")
+  if (references.length > MEMBERS_PER_PATCH_COUNT) {
+    throw badRequest(`A resource cannot contain more than ${MEMBERS_PER_PATCH_COUNT} link changes`)
+  }
+  const members = references.map((reference) => referredObject(call, reference, 'members@odata.bind'))
+  if (new Set(members.map(({ key }) => key)).size < members.length) {
+    throw badRequest('Request contains a property with duplicate values.')
+  }
+  call.objects.atomically(() => {
+    for (const member of members) if (!call.objects.addMember(group, member)) throw badRequest(ALREADY_MEMBER)
+  })
+}
+
+/** @throws GraphRefusal 404, then what the kind of group refuses. */
+export function writableGroup(call: GraphCall): DirectoryObject {
+  const group = existingGroup(call)
+  const refusal = memberWriteRefusal(group, call.caller)
+  if (refusal !== undefined) throw refusal
+  return group
+}
+
+/** @throws GraphRefusal 404 unless the tenant has a group of the path's id. */
+export function existingGroup(call: GraphCall): DirectoryObject {
+  const id = parameter(call, 'id')
+  const group = call.objects.find(call.caller.tenantId, id)
+  if (group?.type !== 'group') throw notFound(id)
+  return group
+}
+
+export function parameter(call: GraphCall, name: string): string {
+  const value = call.parameters[name]
+  if (value === undefined) throw new Error(`${call.path} has no part named ${name}`)
+  return value
+}
+
+/** `https://graph.microsoft.com/v1.0/directoryObjects/{id}`: whatever the host, the object is one of this tenant. */
+function referredObject(
+  call: GraphCall,
+  reference: unknown,
+  member: string,
+): ReturnType<DirectoryObjects['find']> & {} {
+  const [, id] =
+    /^https:\/\/[^/?#]+\/[\w.]+\/(?:directoryObjects|users|groups)\/([\w-]+)$/.exec(String(reference)) ?? []
+  if (typeof reference !== 'string' || id === undefined) {
+    throw badRequest(`Invalid URL format specified in the payload: '${String(reference)}' in '${member}'.`)
+  }
+  const object = call.objects.find(call.caller.tenantId, id)
+  if (object === undefined) throw notFound(id)
+  return object
+}

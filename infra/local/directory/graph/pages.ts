@@ -1,0 +1,77 @@
+import type { DirectoryObject } from '../objects.ts'
+import { badRequest, type GraphCall } from './exchange.ts'
+
+/** https://learn.microsoft.com/graph/api/group-list-members */
+const USUAL_PAGE_SIZE = 100
+const LARGEST_PAGE_SIZE = 999
+
+const SUPPORTED_OPTIONS = ['$select', '$top', '$filter', '$skiptoken', '$count']
+
+/** @throws GraphRefusal 400 for a query option that this directory does not know. */
+export function assertKnownOptions(query: URLSearchParams): void {
+  for (const name of query.keys()) {
+    if (name.startsWith('$') && !SUPPORTED_OPTIONS.includes(name)) {
+      throw badRequest(`The query option '${name}' is not supported here.`, 'Request_UnsupportedQuery')
+    }
+  }
+}
+
+/**
+ * One page of a list: `list` gives so many objects after a key, in ascending order of it. The link to the next page is
+ * absolute, on the origin that was called, and carries the query along; its token is opaque.
+ */
+export function page(
+  call: GraphCall,
+  context: string,
+  list: (afterKey: number, count: number) => readonly DirectoryObject[],
+  show: (object: DirectoryObject) => unknown,
+) {
+  const size = pageSize(call.query)
+  // One more than asked tells whether another page follows.
+  const found = list(afterKey(call), size + 1)
+  const objects = found.slice(0, size)
+  const last = objects.at(-1)
+  const link = found.length > size && last !== undefined ? { '@odata.nextLink': nextLink(call, last.key) } : {}
+  return { '@odata.context': `${call.origin}/v1.0/$metadata#${context}`, ...link, value: objects.map(show) }
+}
+
+function pageSize(query: URLSearchParams): number {
+  const top = query.get('$top')
+  if (top === null) return USUAL_PAGE_SIZE
+  const size = /^\d{1,9}$/.test(top) ? Number(top) : 0
+  if (size >= 1 && size <= LARGEST_PAGE_SIZE) return size
+  throw badRequest(
+    `Invalid page size specified: '${top}'. Must be between 1 and ${LARGEST_PAGE_SIZE} inclusive.`,
+    'Request_UnsupportedQuery',
+  )
+}
+
+function afterKey(call: GraphCall): number {
+  const token = call.query.get('$skiptoken')
+  if (token === null) return 0
+  const [path, key] = Buffer.from(token, 'base64url').toString().split(' ')
+  if (path !== call.path || !/^\d{1,15}$/.test(key ?? '')) throw badRequest('Invalid skip token.', 'BadRequest')
+  return Number(key)
+}
+
+function nextLink(call: GraphCall, lastKey: number): string {
+  const url = new URL(call.path, call.origin)
+  const options = [...call.query].filter(([name]) => name !== '$skiptoken')
+  options.push(['$skiptoken', Buffer.from(`${call.path} ${lastKey}`).toString('base64url')])
+  // Not URLSearchParams, which would escape the dollar signs that the real links show.
+  url.search = options.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+  return url.href
+}
+
+export type Filter = { readonly property: 'displayName' | 'id' | 'userPrincipalName'; readonly value: string }
+
+/** `$filter`, of which only one comparison with `eq` is understood. */
+export function filterOf(query: URLSearchParams): Filter | undefined {
+  const text = query.get('$filter')
+  if (text === null) return undefined
+  const [, property, quoted] = /^\s*(displayName|id|userPrincipalName)\s+eq\s+'((?:[^']|'')*)'\s*$/.exec(text) ?? []
+  if (property === undefined || quoted === undefined) {
+    throw badRequest(`Unsupported or invalid query filter clause: ${text}`, 'Request_UnsupportedQuery')
+  }
+  return { property: property as Filter['property'], value: quoted.replaceAll("''", "'") }
+}

@@ -1,0 +1,159 @@
+import type { DirectoryObject, Properties } from '../objects.ts'
+import { badRequest } from './exchange.ts'
+
+type Schema = {
+  /** Answered when nothing is selected. */
+  readonly usual: readonly string[]
+  /** Answered when selected. */
+  readonly others: readonly string[]
+}
+
+const COMMON = ['id', 'deletedDateTime'] as const
+
+/** Properties that can be read, by type; those a test may want, not all there are. */
+const SCHEMAS: Record<DirectoryObject['type'], Schema> = {
+  user: {
+    usual: [
+      'businessPhones',
+      'displayName',
+      'givenName',
+      'jobTitle',
+      'mail',
+      'mobilePhone',
+      'officeLocation',
+      'preferredLanguage',
+      'surname',
+      'userPrincipalName',
+      'id',
+    ],
+    others: [
+      'accountEnabled',
+      'assignedLicenses',
+      'city',
+      'companyName',
+      'country',
+      'createdDateTime',
+      'deletedDateTime',
+      'department',
+      'employeeId',
+      'employeeType',
+      'mailNickname',
+      'onPremisesDistinguishedName',
+      'onPremisesImmutableId',
+      'onPremisesSamAccountName',
+      'onPremisesSyncEnabled',
+      'otherMails',
+      'passwordPolicies',
+      'postalCode',
+      'proxyAddresses',
+      'state',
+      'streetAddress',
+      'usageLocation',
+      'userType',
+    ],
+  },
+  group: {
+    usual: [
+      ...COMMON,
+      'classification',
+      'createdDateTime',
+      'description',
+      'displayName',
+      'expirationDateTime',
+      'groupTypes',
+      'isAssignableToRole',
+      'mail',
+      'mailEnabled',
+      'mailNickname',
+      'membershipRule',
+      'membershipRuleProcessingState',
+      'onPremisesLastSyncDateTime',
+      'onPremisesSamAccountName',
+      'onPremisesSecurityIdentifier',
+      'onPremisesSyncEnabled',
+      'preferredDataLocation',
+      'preferredLanguage',
+      'proxyAddresses',
+      'renewedDateTime',
+      'resourceBehaviorOptions',
+      'resourceProvisioningOptions',
+      'securityEnabled',
+      'securityIdentifier',
+      'theme',
+      'visibility',
+    ],
+    others: ['hideFromAddressLists', 'isManagementRestricted', 'uniqueName'],
+  },
+  servicePrincipal: { usual: [...COMMON, 'appId', 'displayName'], others: ['servicePrincipalType', 'accountEnabled'] },
+}
+
+/** Written, never read back. */
+const WRITE_ONLY: Record<'user' | 'group', readonly string[]> = { user: ['passwordProfile'], group: [] }
+
+const LISTS = new Set([
+  'assignedLicenses',
+  'businessPhones',
+  'groupTypes',
+  'otherMails',
+  'proxyAddresses',
+  'resourceBehaviorOptions',
+  'resourceProvisioningOptions',
+])
+
+/** `$select`, checked against the type, or undefined when everything usual is meant. */
+export function selection(query: URLSearchParams, type?: DirectoryObject['type']): readonly string[] | undefined {
+  const selected = query.get('$select')
+  if (selected === null || selected.trim() === '') return undefined
+  const names = selected.split(',').map((name) => name.trim())
+  for (const name of names) if (type !== undefined) assertReadable(type, name)
+  return names
+}
+
+function assertReadable(type: DirectoryObject['type'], name: string): void {
+  const { usual, others } = SCHEMAS[type]
+  if (usual.includes(name) || others.includes(name)) return
+  throw badRequest(`Could not find a property named '${name}' on type 'microsoft.graph.${type}'.`, 'BadRequest')
+}
+
+/** The object as answered: the selected properties, or the usual ones; unknown ones are null. */
+export function shown(object: DirectoryObject, selected: readonly string[] | undefined): Properties {
+  const names = selected ?? SCHEMAS[object.type].usual
+  const values: Record<string, unknown> = {}
+  for (const name of names) values[name] = name === 'id' ? object.id : shownValue(object.properties, name)
+  return values
+}
+
+const shownValue = (properties: Properties, name: string): unknown => properties[name] ?? (LISTS.has(name) ? [] : null)
+
+/** As `shown`, with the type: for lists that mix types, where a property that a type has not is left out. */
+export function shownWithType(object: DirectoryObject, selected: readonly string[] | undefined): Properties {
+  const { usual, others } = SCHEMAS[object.type]
+  const own = selected?.filter((name) => usual.includes(name) || others.includes(name))
+  return { '@odata.type': `#microsoft.graph.${object.type}`, ...shown(object, own) }
+}
+
+/** The properties of a body that creates or changes an object. `@odata` members are not looked at. */
+export function writtenProperties(type: 'user' | 'group', body: unknown): Record<string, unknown> {
+  const { usual, others } = SCHEMAS[type]
+  const written: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(objectBody(body))) {
+    if (name.includes('@odata.') || name === 'id' || WRITE_ONLY[type].includes(name)) continue
+    if (!usual.includes(name) && !others.includes(name)) throw badRequest(`Invalid property '${name}'.`)
+    if (LISTS.has(name) && !Array.isArray(value)) {
+      throw badRequest(`Invalid value specified for property '${name}' of resource '${capitalized(type)}'.`)
+    }
+    written[name] = value
+  }
+  if ('displayName' in written && (typeof written.displayName !== 'string' || written.displayName === '')) {
+    throw badRequest(`Invalid value specified for property 'displayName' of resource '${capitalized(type)}'.`)
+  }
+  return written
+}
+
+export const capitalized = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`
+
+/** @throws GraphRefusal 400 unless the body is a JSON object. */
+export function objectBody(body: unknown): Readonly<Record<string, unknown>> {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>
+  throw badRequest('Unable to read JSON request payload. Please ensure Content-Type header is set.', 'BadRequest')
+}

@@ -1,0 +1,99 @@
+import {
+  changeGroup,
+  changeUser,
+  createGroup,
+  createUser,
+  deleteOf,
+  listOf,
+  readObject,
+  readOf,
+} from './directory-objects.ts'
+import { badRequest, type GraphAnswer, type GraphCall, GraphRefusal } from './exchange.ts'
+import { memberCalls } from './members.ts'
+import {
+  GROUP_READERS,
+  GROUP_WRITERS,
+  type GraphRight,
+  MEMBER_WRITERS,
+  OBJECT_READERS,
+  USER_READERS,
+  USER_WRITERS,
+} from './rights.ts'
+
+export type GraphRoute = {
+  readonly method: string
+  readonly path: string
+  /** Any one of them permits the call. */
+  readonly rights: readonly GraphRight[]
+  /** Resource units before `$select` and `$top` take some off. https://learn.microsoft.com/graph/throttling-limits */
+  readonly units: number
+  readonly run: (call: GraphCall) => GraphAnswer
+}
+
+/** All that is served under `/v1.0`, batches aside. */
+export function graphRoutes(): readonly GraphRoute[] {
+  const { listMembers, addReference, removeReference, deleteMember } = memberCalls()
+  const route = (method: string, path: string, rights: readonly GraphRight[], run: GraphRoute['run'], units = 1) => ({
+    method,
+    path,
+    rights,
+    units,
+    run,
+  })
+  return [
+    route('GET', '/groups', GROUP_READERS, listOf('group')),
+    route('POST', '/groups', GROUP_WRITERS, createGroup),
+    route('GET', '/groups/:id', GROUP_READERS, readOf('group')),
+    route('PATCH', '/groups/:id', MEMBER_WRITERS, changeGroup),
+    route('DELETE', '/groups/:id', GROUP_WRITERS, deleteOf('group')),
+    route('GET', '/groups/:id/members', GROUP_READERS, listMembers, 3),
+    route('POST', '/groups/:id/members/$ref', MEMBER_WRITERS, addReference),
+    route('DELETE', '/groups/:id/members/:memberId/$ref', MEMBER_WRITERS, removeReference),
+    route('DELETE', '/groups/:id/members/:memberId', [...MEMBER_WRITERS, ...USER_WRITERS], deleteMember),
+    route('GET', '/users', USER_READERS, listOf('user')),
+    route('POST', '/users', USER_WRITERS, createUser),
+    route('GET', '/users/:id', USER_READERS, readOf('user')),
+    route('PATCH', '/users/:id', USER_WRITERS, changeUser),
+    route('DELETE', '/users/:id', USER_WRITERS, deleteOf('user')),
+    route('GET', '/directoryObjects/:id', OBJECT_READERS, readObject),
+    route('DELETE', '/directoryObjects/:id', ['Directory.ReadWrite.All'], deleteOf()),
+  ]
+}
+
+/** @throws GraphRefusal 400 for a path that is not served (as Graph answers it), 405 for another method. */
+export function findRoute(routes: readonly GraphRoute[], method: string, path: string) {
+  const segments = pathSegments(path)
+  const matching = routes.flatMap((route) => {
+    const parameters = pathParameters(route.path, segments)
+    return parameters === undefined ? [] : [{ route, parameters }]
+  })
+  const found = matching.find(({ route }) => route.method === method)
+  if (found !== undefined) return found
+  if (matching.length === 0) throw badRequest(`Resource not found for the segment '${segments.at(-1)}'.`, 'BadRequest')
+  throw new GraphRefusal(405, 'Request_BadRequest', 'Specified HTTP method is not allowed for the request target.')
+}
+
+function pathSegments(path: string): string[] {
+  try {
+    return path
+      .replace(/^\/v1\.0/, '')
+      .split('/')
+      .slice(1)
+      .map(decodeURIComponent)
+  } catch (cause) {
+    if (cause instanceof URIError) throw badRequest('The address is not well escaped.', 'BadRequest')
+    throw cause
+  }
+}
+
+function pathParameters(pattern: string, segments: readonly string[]): Record<string, string> | undefined {
+  const names = pattern.split('/').slice(1)
+  if (names.length !== segments.length) return undefined
+  const parameters: Record<string, string> = {}
+  for (const [index, name] of names.entries()) {
+    const segment = segments[index] ?? ''
+    if (name.startsWith(':') && segment !== '' && !segment.startsWith('$')) parameters[name.slice(1)] = segment
+    else if (name !== segment) return undefined
+  }
+  return parameters
+}

@@ -1,0 +1,105 @@
+import { answered, errorBody, type GraphAnswer, type GraphCaller } from './exchange.ts'
+
+/** Per application and tenant. https://learn.microsoft.com/graph/throttling-limits */
+export type Quotas = {
+  /** By the number of users: to 50, to 500, above. */
+  readonly unitsPer10S: readonly [small: number, medium: number, large: number]
+  readonly writesPer150S: number
+  /** Members that a PATCH adds for the price of one write. Documented: any number; blamed in public: 3. */
+  readonly membersPerWrite: number
+}
+
+export const DOCUMENTED_QUOTAS: Quotas = {
+  unitsPer10S: [3500, 5000, 8000],
+  writesPer150S: 3000,
+  membersPerWrite: Number.POSITIVE_INFINITY,
+}
+
+/** From here on, answers tell how much of a quota is used. */
+const WARNED_FROM = 0.8
+const UNITS_WINDOW_MS = 10_000
+const WRITES_WINDOW_MS = 150_000
+
+export type Cost = { readonly units: number; readonly writes: number }
+
+type Bucket = { used: number; limit: number; startMs: number; readonly windowMs: number }
+type Buckets = { readonly units: Bucket; readonly writes: Bucket }
+
+export type Throttle = {
+  /** Takes the cost. A refusal is given when a quota is used up, else the headers that every answer carries. */
+  take(caller: GraphCaller, cost: Cost): { refusal: GraphAnswer } | { headers: Record<string, string> }
+}
+
+export function throttle(quotas: Quotas, userCount: (tenantId: string) => number, nowMs: () => number): Throttle {
+  const all = new Map<string, Buckets>()
+
+  function bucketsOf(caller: GraphCaller): Buckets {
+    const name = `${caller.clientId} ${caller.tenantId}`
+    let buckets = all.get(name)
+    if (buckets === undefined) {
+      buckets = {
+        units: { used: 0, limit: 0, startMs: Number.NEGATIVE_INFINITY, windowMs: UNITS_WINDOW_MS },
+        writes: { used: 0, limit: quotas.writesPer150S, startMs: Number.NEGATIVE_INFINITY, windowMs: WRITES_WINDOW_MS },
+      }
+      all.set(name, buckets)
+    }
+    if (renewed(buckets.units, nowMs())) buckets.units.limit = unitsLimit(quotas, userCount(caller.tenantId))
+    renewed(buckets.writes, nowMs())
+    return buckets
+  }
+
+  return {
+    take(caller, cost) {
+      const { units, writes } = bucketsOf(caller)
+      // Throttled calls count as well.
+      units.used += cost.units
+      writes.used += cost.writes
+      const full = units.used > units.limit ? units : cost.writes > 0 && writes.used > writes.limit ? writes : undefined
+      if (full !== undefined) {
+        const information = full === writes ? 'WriteLimitExceeded' : 'ResourceUnitLimitExceeded'
+        return { refusal: tooMany(full, information, caller, cost, nowMs()) }
+      }
+      const share = Math.max(units.used / units.limit, cost.writes > 0 ? writes.used / writes.limit : 0)
+      const warning = share < WARNED_FROM ? {} : { 'x-ms-throttle-limit-percentage': share.toFixed(2) }
+      return { headers: { 'x-ms-resource-unit': String(cost.units), ...warning } }
+    },
+  }
+}
+
+function renewed(bucket: Bucket, nowMs: number): boolean {
+  if (nowMs < bucket.startMs + bucket.windowMs) return false
+  bucket.startMs = nowMs
+  bucket.used = 0
+  return true
+}
+
+function unitsLimit({ unitsPer10S: [small, medium, large] }: Quotas, userCount: number): number {
+  if (userCount < 50) return small
+  return userCount <= 500 ? medium : large
+}
+
+function tooMany(full: Bucket, information: string, caller: GraphCaller, cost: Cost, nowMs: number): GraphAnswer {
+  const body = errorBody('TooManyRequests', 'Please retry again later.', nowMs, {
+    code: 'TooManyRequests',
+    status: '429',
+  })
+  return {
+    ...answered(429, body),
+    headers: {
+      'retry-after': String(Math.max(1, Math.ceil((full.startMs + full.windowMs - nowMs) / 1000))),
+      'x-ms-resource-unit': String(cost.units),
+      'x-ms-throttle-scope': `Tenant_Application/ReadWrite/${caller.clientId}/${caller.tenantId}`,
+      'x-ms-throttle-information': information,
+    },
+  }
+}
+
+/** What a request costs: `$select` and a `$top` below 20 take a unit off each, never below one. */
+export function costOf(method: string, units: number, query: URLSearchParams, body: unknown, quotas: Quotas): Cost {
+  const top = query.get('$top')
+  const reductions = (query.has('$select') ? 1 : 0) + (top !== null && Number(top) < 20 ? 1 : 0)
+  if (method === 'GET') return { units: Math.max(1, units - reductions), writes: 0 }
+  const bound = (body as { 'members@odata.bind'?: unknown } | null | undefined)?.['members@odata.bind']
+  const memberCount = Array.isArray(bound) ? bound.length : 1
+  return { units, writes: Math.max(1, Math.ceil(memberCount / quotas.membersPerWrite)) }
+}

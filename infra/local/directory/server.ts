@@ -1,0 +1,156 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { serverCertificate } from './certificates.ts'
+import { control } from './control.ts'
+import { type FaultDefinition, faultList } from './faults.ts'
+import { errorBody, type GraphAnswer } from './graph/exchange.ts'
+import { graphApi } from './graph/graph-api.ts'
+import { DOCUMENTED_QUOTAS, type Quotas } from './graph/throttle.ts'
+import { type LoopbackServer, listenOnLoopback } from './loopback.ts'
+import { directoryObjects } from './objects.ts'
+import { openId } from './openid.ts'
+import { type RequestRecord, requestLog } from './request-log.ts'
+import { type DirectorySeed, demoAnswer } from './seed.ts'
+import { signingKeys } from './signing-keys.ts'
+import { openState } from './state.ts'
+
+export type DirectoryOptions = {
+  /** 0 for any free one. */
+  readonly port: number
+  /** Holds the state, `ca.pem` and its key; `:memory:` keeps nothing. */
+  readonly folder: string
+  readonly seed: DirectorySeed
+  /** Of the service: a name of its resource, and told by `/local/demo`. */
+  readonly apiUrl: string | (() => string)
+  readonly nowMs?: () => number
+  readonly quotas?: Partial<Quotas>
+}
+
+export type LocalDirectory = {
+  /** `https://localhost:PORT` */
+  readonly url: string
+  /** The authority that clients have to trust. */
+  readonly caPem: string
+  /** Graph requests served so far. */
+  requests(): readonly RequestRecord[]
+  clearRequests(): void
+  /** In place of those before. */
+  setFaults(faults: readonly FaultDefinition[]): void
+  close(): Promise<void>
+}
+
+/** Graph's own limit for a request. */
+const LARGEST_BODY_BYTES = 4 * 1024 * 1024
+const ARCHIVED_KEYS = 'signing-keys'
+
+/**
+ * Starts the identity provider and Graph on one https port of the loopback interface.
+ * @throws Error that says which port is taken, or which file of the folder is damaged or in use.
+ */
+export async function startDirectory(options: DirectoryOptions): Promise<LocalDirectory> {
+  const { seed, nowMs = Date.now } = options
+  const folder = options.folder === ':memory:' ? undefined : options.folder
+  // The certificate lives in the time of whoever connects, not in that of the tests.
+  const { caPem, certificatePem, keyPem } = serverCertificate(folder, Date.now())
+  const database = openState(folder)
+  let server: LoopbackServer | undefined
+  try {
+    const objects = directoryObjects(database)
+    objects.plant(seed)
+    const keys = signingKeys({
+      read: () => objects.setting(ARCHIVED_KEYS),
+      write: (pems) => objects.keepSetting(ARCHIVED_KEYS, pems),
+    })
+    const [faults, log] = [faultList(nowMs), requestLog()]
+    const quotas = { ...DOCUMENTED_QUOTAS, ...options.quotas }
+    const authorityUrl = () => `https://localhost:${server?.port ?? options.port}`
+    const apiUrl = () => (typeof options.apiUrl === 'string' ? options.apiUrl : options.apiUrl())
+    const graph = graphApi({ objects, keys, faults, log, quotas, nowMs })
+    const signIn = openId({ seed, objects, keys, authorityUrl, apiUrl, nowMs })
+    const local = control({ demo: () => demoAnswer(seed, apiUrl()), log, faults, keys })
+
+    const answerOf = async (request: IncomingMessage, text: string): Promise<GraphAnswer | 'dropped'> => {
+      const { method = 'GET', headers } = request
+      const url = new URL(request.url ?? '/', authorityUrl())
+      const { pathname: path, searchParams: query } = url
+      if (path.startsWith('/v1.0/')) {
+        const origin = originOf(headers.host, authorityUrl())
+        return graph.serve({ method, path, query, text, authorization: headers.authorization, origin })
+      }
+      const answer = path.startsWith('/local/') ? local(method, path, text) : signIn(method, path, text)
+      return { headers: {}, ...(answer ?? { status: 404, body: { message: `There is no ${method} ${path}` } }) }
+    }
+    server = await listenOnLoopback(options.port, { cert: certificatePem, key: keyPem }, (request, response) => {
+      void respond(request, response, answerOf, nowMs)
+    })
+    const { close } = server
+    return {
+      url: authorityUrl(),
+      caPem,
+      requests: log.all,
+      clearRequests: log.clear,
+      setFaults(definitions) {
+        faults.clear()
+        for (const definition of definitions) faults.add(definition)
+      },
+      async close() {
+        await close()
+        database.close()
+      },
+    }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** As the client named the server, if by one of its names: links stay on the origin that was called. */
+function originOf(host: string | undefined, authorityUrl: string): string {
+  const { port } = new URL(authorityUrl)
+  const names = [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]
+  return host !== undefined && names.includes(host) ? `https://${host}` : authorityUrl
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answerOf: (request: IncomingMessage, text: string) => Promise<GraphAnswer | 'dropped'>,
+  nowMs: () => number,
+): Promise<void> {
+  let answer: GraphAnswer | 'dropped'
+  try {
+    const text = await bodyText(request)
+    answer = text === undefined ? failure(413, 'RequestEntityTooLarge', nowMs()) : await answerOf(request, text)
+  } catch (error) {
+    // A fault of this server: the tester who meets one should see what it was.
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    answer = failure(500, 'InternalServerError', nowMs(), message)
+  }
+  if (answer === 'dropped') request.socket.destroy()
+  else send(response, answer)
+}
+
+const failure = (status: number, code: string, nowMs: number, message = code): GraphAnswer => ({
+  status,
+  headers: {},
+  body: errorBody(code, message, nowMs),
+})
+
+/** Undefined when it is longer than allowed. */
+async function bodyText(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length
+    if (sizeBytes <= LARGEST_BODY_BYTES) chunks.push(chunk)
+  }
+  return sizeBytes > LARGEST_BODY_BYTES ? undefined : Buffer.concat(chunks).toString()
+}
+
+function send(response: ServerResponse, { status, headers, body }: GraphAnswer): void {
+  const isJson = body !== undefined && typeof body !== 'string'
+  const text = body === undefined ? '' : isJson ? JSON.stringify(body) : String(body)
+  const type: Record<string, string> = isJson ? { 'content-type': 'application/json; charset=utf-8' } : {}
+  const length: Record<string, number> = status === 204 ? {} : { 'content-length': Buffer.byteLength(text) }
+  response.writeHead(status, { 'cache-control': 'no-cache', ...type, ...length, ...headers })
+  response.end(text)
+}

@@ -1,0 +1,109 @@
+import {
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
+import { issuerOf, issuerTemplate, type TokenVersion } from './issuers.ts'
+
+export const KEY_NAMES = ['current', 'unpublished', 'otherIssuer'] as const
+/** `otherIssuer` is published, but for the tenant `OTHER_TENANT_ID` only. */
+export type KeyName = (typeof KEY_NAMES)[number]
+
+/** The one tenant that the key `otherIssuer` may sign for. It is none of the seed's. */
+export const OTHER_TENANT_ID = '00000000-0000-4000-8000-000000000bad'
+
+export type Claims = Readonly<Record<string, unknown>>
+
+type SigningKey = { readonly kid: string; readonly privateKey: KeyObject; readonly publicKey: KeyObject }
+
+/** Keeps the keys over restarts, so that tokens outlive one. */
+export type KeyArchive = { read(): string | undefined; write(pems: string): void }
+
+export type SigningKeys = {
+  /** Signs whatever it is given. A `header` may replace `kid` and `alg`; `none` and `HS256` are made as an attacker would. */
+  signed(claims: Claims, key?: KeyName, header?: Claims): string
+  /** The claims of a token that `current` has signed, else undefined. Times are not looked at. */
+  verified(token: string): Claims | undefined
+  /** RFC 7517, without `alg`, and with the `issuer` member that the identity provider adds. */
+  keySet(version: TokenVersion, authorityUrl: string): { keys: Claims[] }
+}
+
+/** The keys of the archive, made at the first start. */
+export function signingKeys(archive: KeyArchive): SigningKeys {
+  const keys = restored(archive) ?? made(archive)
+  return {
+    signed: (claims, key = 'current', header = {}) => signedToken(keys[key], claims, header),
+    verified: (token) => verifiedClaims(keys.current, token),
+    keySet: (version, authorityUrl) => ({
+      keys: [
+        publicJwk(keys.current, issuerTemplate(version, authorityUrl)),
+        publicJwk(keys.otherIssuer, issuerOf(version, authorityUrl, OTHER_TENANT_ID)),
+      ],
+    }),
+  }
+}
+
+function restored(archive: KeyArchive): Record<KeyName, SigningKey> | undefined {
+  const text = archive.read()
+  if (text === undefined) return undefined
+  const pems = JSON.parse(text) as Record<KeyName, string>
+  return {
+    current: fromPem(pems.current),
+    unpublished: fromPem(pems.unpublished),
+    otherIssuer: fromPem(pems.otherIssuer),
+  }
+}
+
+function made(archive: KeyArchive): Record<KeyName, SigningKey> {
+  const newPem = () =>
+    generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  archive.write(JSON.stringify({ current: newPem(), unpublished: newPem(), otherIssuer: newPem() }))
+  const keys = restored(archive)
+  if (keys === undefined) throw new Error('The signing keys were not kept')
+  return keys
+}
+
+function fromPem(pem: string): SigningKey {
+  const privateKey = createPrivateKey(pem)
+  const publicKey = createPublicKey(privateKey)
+  const kid = createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('base64url')
+  return { kid: kid.slice(0, 27), privateKey, publicKey }
+}
+
+function publicJwk(key: SigningKey, issuer: string): Claims {
+  const { kty, n, e } = key.publicKey.export({ format: 'jwk' })
+  return { kty, use: 'sig', kid: key.kid, n, e, issuer }
+}
+
+const encodedJson = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+function signedToken(key: SigningKey, claims: Claims, header: Claims): string {
+  const protectedHeader = { typ: 'JWT', alg: 'RS256', kid: key.kid, ...header }
+  const content = `${encodedJson(protectedHeader)}.${encodedJson(claims)}`
+  return `${content}.${signature(key, protectedHeader.alg, Buffer.from(content)).toString('base64url')}`
+}
+
+function signature(key: SigningKey, algorithm: unknown, content: Buffer): Buffer {
+  if (algorithm === 'none') return Buffer.alloc(0)
+  // The public key as the shared secret: what a verifier that believes the header would accept.
+  if (algorithm === 'HS256') {
+    return createHmac('sha256', key.publicKey.export({ type: 'spki', format: 'pem' }))
+      .update(content)
+      .digest()
+  }
+  return sign('sha256', content, key.privateKey)
+}
+
+function verifiedClaims(key: SigningKey, token: string): Claims | undefined {
+  const [header, claims, signed, ...rest] = token.split('.')
+  if (header === undefined || claims === undefined || signed === undefined || rest.length > 0) return undefined
+  const isSound = verify('sha256', Buffer.from(`${header}.${claims}`), key.publicKey, Buffer.from(signed, 'base64url'))
+  return isSound ? (JSON.parse(Buffer.from(claims, 'base64url').toString()) as Claims) : undefined
+}

@@ -1,0 +1,186 @@
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
+import { GRAPH_AUDIENCE } from './graph/rights.ts'
+import { issuerOf } from './issuers.ts'
+import type { DirectoryObjects } from './objects.ts'
+import type { ApplicationSeed, DirectorySeed, PersonSeed, TenantSeed } from './seed.ts'
+import type { Claims, SigningKeys } from './signing-keys.ts'
+import { TokenRefusal } from './token-refusal.ts'
+
+/** Seconds; the identity provider's own vary between 60 and 90 minutes. */
+const TOKEN_LIFETIME_S = 3600
+
+/** Scopes that ask for something of the sign-in, not of a resource. */
+const SIGN_IN_SCOPES = ['openid', 'profile', 'email', 'offline_access']
+
+export type TokenDependencies = {
+  readonly seed: DirectorySeed
+  readonly objects: DirectoryObjects
+  readonly keys: SigningKeys
+  readonly authorityUrl: () => string
+  readonly apiUrl: () => string
+  readonly nowMs: () => number
+}
+
+type Resource = 'service' | 'graph'
+type Form = { required(name: string): string; optional(name: string): string | undefined }
+
+/** The tenant of a path, by id or domain. @throws TokenRefusal AADSTS90002 */
+export function tenantNamed(seed: DirectorySeed, name: string): TenantSeed {
+  const tenant = seed.tenants.find(({ tenantId, domain }) => [tenantId, domain].includes(name.toLowerCase()))
+  if (tenant !== undefined) return tenant
+  throw new TokenRefusal(
+    90002,
+    `Tenant '${name}' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud. Check with your subscription administrator, this may happen if there are no active subscriptions for the tenant.`,
+  )
+}
+
+/**
+ * Answers `POST /{tenant}/oauth2/v2.0/token`: client credentials for applications, password for the seed's people.
+ * @throws TokenRefusal
+ */
+export function issueToken(tenantName: string, body: string, deps: TokenDependencies) {
+  const form = readForm(body)
+  const tenant = tenantNamed(deps.seed, tenantName)
+  const grant = form.required('grant_type')
+  if (grant === 'client_credentials') return applicationToken(tenant, form, deps)
+  if (grant === 'password') return personToken(tenant, form, deps)
+  throw new TokenRefusal(70003, `The app requested an unsupported grant type '${grant}'.`)
+}
+
+function applicationToken(tenant: TenantSeed, form: Form, deps: TokenDependencies) {
+  const clientId = form.required('client_id').toLowerCase()
+  const application = tenant.applications.find((known) => known.clientId === clientId)
+  if (application === undefined) throw unknownApplication(clientId, tenant)
+  const secret = form.optional('client_secret')
+  if (secret === undefined) {
+    const missing = "The request body must contain the following parameter: 'client_assertion' or 'client_secret'."
+    throw new TokenRefusal(7000218, missing)
+  }
+  if (!equalSecrets(secret, application.clientSecret)) {
+    const wrong = `Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app '${clientId}'.`
+    throw new TokenRefusal(7000215, wrong)
+  }
+  const scope = form.required('scope')
+  if (!scope.endsWith('/.default')) {
+    throw new TokenRefusal(
+      1002012,
+      `The provided value for scope ${scope} is not valid. Client credential flows must have a scope value with /.default suffixed to the resource identifier (application ID URI).`,
+    )
+  }
+  return { ...BEARER, access_token: deps.keys.signed(applicationClaims(tenant, application, scope, deps)) }
+}
+
+function applicationClaims(tenant: TenantSeed, application: ApplicationSeed, scope: string, deps: TokenDependencies) {
+  const { clientId, objectId } = application
+  const resource = resourceOf(scope, tenant, deps)
+  const roles = resource === 'graph' ? application.graphRoles : application.roles
+  const claims = { idtyp: 'app', oid: objectId, sub: objectId, ...rolesClaim(roles) }
+  return resource === 'graph'
+    ? graphClaims(tenant, clientId, claims, deps)
+    : { ...serviceClaims(tenant, deps.seed.serviceClientId, deps), azp: clientId, azpacr: '1', ...claims }
+}
+
+function personToken(tenant: TenantSeed, form: Form, deps: TokenDependencies) {
+  const clientId = form.required('client_id').toLowerCase()
+  if (clientId !== deps.seed.publicClientId) throw unknownApplication(clientId, tenant)
+  const person = signedInPerson(tenant, form, deps)
+  const scopes = form.required('scope').split(/\s+/).filter(Boolean)
+  const resourceScope = scopes.find((scope) => !SIGN_IN_SCOPES.includes(scope))
+  if (resourceScope === undefined) {
+    throw new TokenRefusal(70011, 'The provided request must include a scope of one resource.')
+  }
+  const asUser = {
+    oid: person.objectId,
+    // Pairwise: another one for every application, never the object id.
+    sub: createHash('sha256').update(`${person.objectId} ${deps.seed.serviceClientId}`).digest('base64url'),
+    name: person.displayName,
+    preferred_username: person.username,
+  }
+  const service = { ...serviceClaims(tenant, deps.seed.serviceClientId, deps), azp: clientId, azpacr: '0', ...asUser }
+  const claims =
+    resourceOf(resourceScope, tenant, deps) === 'graph'
+      ? graphClaims(tenant, clientId, { ...asUser, scp: 'User.Read', idtyp: 'user' }, deps)
+      : { ...service, scp: 'user_impersonation', ...rolesClaim(person.roles) }
+  const identity = { ...serviceClaims(tenant, clientId, deps), ...asUser }
+  return {
+    ...BEARER,
+    scope: resourceScope,
+    access_token: deps.keys.signed(claims),
+    ...(scopes.includes('openid') ? { id_token: deps.keys.signed(identity) } : {}),
+    client_info: Buffer.from(JSON.stringify({ uid: person.objectId, utid: tenant.tenantId })).toString('base64url'),
+  }
+}
+
+function signedInPerson(tenant: TenantSeed, form: Form, { objects }: TokenDependencies): PersonSeed {
+  const username = form.required('username').toLowerCase()
+  const password = form.required('password')
+  const person = tenant.people.find((known) => known.username.toLowerCase() === username)
+  if (person === undefined || objects.find(tenant.tenantId, person.objectId) === undefined) {
+    throw new TokenRefusal(
+      50034,
+      `The user account {EUII Hidden} does not exist in the ${tenant.tenantId} directory. To sign into this application, the account must be added to the directory.`,
+    )
+  }
+  if (equalSecrets(password, person.password)) return person
+  throw new TokenRefusal(50126, 'Error validating credentials due to invalid username or password.')
+}
+
+const BEARER = { token_type: 'Bearer', expires_in: TOKEN_LIFETIME_S - 1, ext_expires_in: TOKEN_LIFETIME_S - 1 }
+
+/** Without any role the claim is absent. */
+const rolesClaim = (roles: readonly string[]): Claims => (roles.length === 0 ? {} : { roles })
+
+function times(nowMs: number) {
+  const issuedAtS = Math.floor(nowMs / 1000)
+  return { iat: issuedAtS, nbf: issuedAtS, exp: issuedAtS + TOKEN_LIFETIME_S, uti: randomUUID() }
+}
+
+function serviceClaims({ tenantId }: TenantSeed, audience: string, deps: TokenDependencies): Claims {
+  const iss = issuerOf('2.0', deps.authorityUrl(), tenantId)
+  return { aud: audience, iss, ...times(deps.nowMs()), tid: tenantId, ver: '2.0' }
+}
+
+/** Tokens for Graph are of version 1. */
+function graphClaims({ tenantId }: TenantSeed, appid: string, claims: Claims, deps: TokenDependencies): Claims {
+  const iss = issuerOf('1.0', deps.authorityUrl(), tenantId)
+  return { aud: GRAPH_AUDIENCE, iss, ...times(deps.nowMs()), appid, ...claims, tid: tenantId, ver: '1.0' }
+}
+
+/** @throws TokenRefusal AADSTS500011 for a resource that has no service principal in the tenant. */
+function resourceOf(scope: string, tenant: TenantSeed, deps: TokenDependencies): Resource {
+  const { serviceClientId } = deps.seed
+  // `https://host//.default` asks for the resource `https://host/`, which is the same one.
+  const resource = scope.slice(0, scope.lastIndexOf('/')).replace(/\/$/, '')
+  if (resource === GRAPH_AUDIENCE) return 'graph'
+  const names = [serviceClientId, `api://${serviceClientId}`, deps.apiUrl().replace(/\/$/, '')]
+  const isConsented = tenant.applications.some(({ clientId }) => clientId === serviceClientId)
+  if (isConsented && names.includes(resource)) return 'service'
+  throw new TokenRefusal(
+    500011,
+    `The resource principal named ${resource || scope} was not found in the tenant named ${tenant.tenantId}. This can happen if the application has not been installed by the administrator of the tenant or consented to by any user in the tenant. You might have sent your authentication request to the wrong tenant.`,
+  )
+}
+
+const unknownApplication = (clientId: string, { tenantId }: TenantSeed) =>
+  new TokenRefusal(
+    700016,
+    `Application with identifier '${clientId}' was not found in the directory '${tenantId}'. This can happen if the application has not been installed by the administrator of the tenant or consented to by any user in the tenant. You may have sent your authentication request to the wrong tenant.`,
+  )
+
+function equalSecrets(given: string, known: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(known))
+}
+
+function readForm(body: string): Form {
+  const fields = new URLSearchParams(body)
+  const optional = (name: string) => fields.get(name) || undefined
+  return {
+    optional,
+    required(name) {
+      const value = optional(name)
+      if (value !== undefined) return value
+      throw new TokenRefusal(900144, `The request body must contain the following parameter: '${name}'.`)
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { OperationInput } from '@azure/cosmos'
+import { docsOf, openAccount, send } from './cosmos-account.ts'
+
+const create = (id: string, more: object = {}): OperationInput => ({
+  operationType: 'Create',
+  resourceBody: { id, tenantId: 't1', ...more },
+})
+
+it('undoes everything when one operation fails: documents, unique values and versions', async (t) => {
+  const account = await openAccount(t)
+  const items = await account.container('links', { uniqueKeyPolicy: { uniqueKeys: [{ paths: ['/group'] }] } })
+  const { resource: before } = await items.items.create({ id: 'kept', tenantId: 't1', group: 'g0' })
+  const response = await items.items.batch(
+    [
+      create('new', { group: 'g1' }),
+      { operationType: 'Replace', id: 'kept', resourceBody: { id: 'kept', tenantId: 't1', group: 'g2' } },
+      create('clash', { group: 'g1' }),
+      create('after', { group: 'g3' }),
+    ],
+    't1',
+  )
+  assert.equal(response.code, 207)
+  assert.deepEqual(
+    response.result?.map(({ statusCode }) => statusCode),
+    [424, 424, 409, 424],
+  )
+  const { resources } = await items.items.readAll({ partitionKey: 't1' }).fetchAll()
+  assert.deepEqual(resources, [before])
+  assert.equal((await items.items.create({ id: 'free', tenantId: 't1', group: 'g1' })).statusCode, 201)
+})
+
+it('sees in a batch what the batch has written so far', async (t) => {
+  const items = await (await openAccount(t)).container('things')
+  const response = await items.items.batch(
+    [create('a'), { operationType: 'Delete', id: 'a' }, create('a', { n: 2 }), { operationType: 'Read', id: 'a' }],
+    't1',
+  )
+  assert.deepEqual(
+    response.result?.map(({ statusCode }) => statusCode),
+    [201, 204, 201, 200],
+  )
+  assert.equal((response.result?.[3]?.resourceBody as { n?: number } | undefined)?.n, 2)
+})
+
+it('refuses an operation that names another partition, and writes nothing', async (t) => {
+  const items = await (await openAccount(t)).container('things')
+  const response = await items.items.batch(
+    [create('mine'), { operationType: 'Upsert', resourceBody: { id: 'theirs', tenantId: 't2' } }],
+    't1',
+  )
+  assert.deepEqual(
+    response.result?.map(({ statusCode }) => statusCode),
+    [424, 400],
+  )
+  assert.deepEqual((await items.items.query('SELECT * FROM c').fetchAll()).resources, [])
+})
+
+it('refuses 101 operations, an empty batch, 2 MB and one byte, and patches', async (t) => {
+  const account = await openAccount(t)
+  await account.container('things')
+  const headers = {
+    'x-ms-cosmos-is-batch-request': 'true',
+    'x-ms-cosmos-batch-atomic': 'true',
+    'x-ms-documentdb-partitionkey': '["t1"]',
+  }
+  const post = (body: string) => send(account.cosmos, 'POST', docsOf('things'), headers, body)
+  const operations = Array.from({ length: 101 }, (_, n) => create(`b${n}`))
+  assert.equal((await post(JSON.stringify(operations))).status, 400)
+  assert.equal((await post('[]')).status, 400)
+  assert.equal((await post(`[${' '.repeat(2_097_151)}]`)).status, 413)
+  const patched = await post(JSON.stringify([{ operationType: 'Patch', id: 'b0', resourceBody: { operations: [] } }]))
+  const [outcome] = (await patched.json()) as { statusCode: number; message: string }[]
+  assert.equal(outcome?.statusCode, 400)
+  assert.match(outcome?.message ?? '', /Patch/)
+})
+
+it('carries out bulk operations alone, each in its own partition', async (t) => {
+  const items = await (await openAccount(t)).container('things')
+  await items.items.create({ id: 'taken', tenantId: 't1' })
+  const outcomes = await items.items.executeBulkOperations([
+    { operationType: 'Create', partitionKey: 't1', resourceBody: { id: 'taken', tenantId: 't1' } },
+    { operationType: 'Create', partitionKey: 't2', resourceBody: { id: 'taken', tenantId: 't2' } },
+    { operationType: 'Upsert', partitionKey: 't1', resourceBody: { id: 'wrong', tenantId: 't2' } },
+    { operationType: 'Delete', partitionKey: 't3', id: 'none' },
+  ])
+  assert.deepEqual(
+    outcomes.map(({ response, error }) => response?.statusCode ?? error?.code),
+    [409, 201, 400, 404],
+  )
+})

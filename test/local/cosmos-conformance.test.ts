@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { KEY, openAccount } from './cosmos-account.ts'
+
+/** A folder with cosmos.mjs: checks of a Cosmos DB endpoint, made to run against the cloud as well. */
+const folder = process.env.CONFORMANCE_CHECKS
+const claim = 'passes the conformance checks through the unmodified client'
+
+it(folder === undefined ? `SKIPPED, CONFORMANCE_CHECKS is not set: ${claim}` : claim, async (t) => {
+  if (folder === undefined) return t.diagnostic('SKIPPED: set CONFORMANCE_CHECKS to the folder that holds cosmos.mjs')
+  const { cosmos } = await openAccount(t, { strict: false })
+  const checks = spawn(process.execPath, [join(folder, 'cosmos.mjs'), cosmos.endpoint, '--key', KEY])
+  let output = ''
+  checks.stdout.on('data', (chunk) => (output += chunk))
+  checks.stderr.on('data', (chunk) => (output += chunk))
+  const [exitCode] = await once(checks, 'close')
+  assert.equal(exitCode, 0, output)
+})

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Container, JSONValue } from '@azure/cosmos'
+import { docsOf, openAccount, send } from './cosmos-account.ts'
+
+const ROW = {
+  id: 'row',
+  tenantId: 't1',
+  n: 5,
+  text: 'Åse Straße',
+  nothing: null,
+  no: false,
+  list: [1, 'a', { k: [null] }],
+  inner: { deep: 'x' },
+  'custom/x': 7,
+}
+
+async function ask(container: Container, query: string, parameters: Record<string, JSONValue> = {}) {
+  const values = Object.entries(parameters).map(([name, value]) => ({ name, value }))
+  const spec = { query, parameters: values }
+  return (await container.items.query(spec, { partitionKey: 't1' }).fetchAll()).resources
+}
+
+/** true: the row is found by the condition; false: by its negation; undefined: by neither. */
+const MEANINGS: readonly (readonly [condition: string, meaning: boolean | undefined])[] = [
+  ['c.n = 5', true],
+  ['c.n = "5"', undefined],
+  ['c.n != "5"', undefined],
+  ['c.none = 5', undefined],
+  ['c.none != 5', undefined],
+  ['c.none = null', undefined],
+  ['c.none = c.none', undefined],
+  ['c.nothing = null', true],
+  ['c.nothing != null', false],
+  ['c.nothing = 0', undefined],
+  ['c.nothing <= null', true],
+  ['c.no = false', true],
+  ['c.no = 0', undefined],
+  ['c.no < true', true],
+  ['c.n < "a"', undefined],
+  ['c.list < c.list', undefined],
+  ['c.inner = { "deep": "x" }', true],
+  ['c.list = [1, "a", { k: [null] }]', true],
+  ['c.none = 1 OR c.n = 5', true],
+  ['c.none = 1 OR c.n = 6', undefined],
+  ['c.none = 1 AND c.n = 5', undefined],
+  ['c.none = 1 AND c.n = 6', false],
+  ['NOT c.none', undefined],
+  ['NOT c.n', undefined],
+  ['c.n', undefined],
+  ['c.n IN (4, 5)', true],
+  ['c.n NOT IN (4, 6)', true],
+  ['c.n IN ("a")', undefined],
+  ['c.none IN (1)', undefined],
+  ['IS_DEFINED(c.none)', false],
+  ['IS_DEFINED(c.nothing)', true],
+  ['IS_DEFINED(c.list.length)', false],
+  ['IS_DEFINED(c.toString)', false],
+  ['IS_NULL(c.none)', false],
+  ['IS_NULL(c.nothing)', true],
+  ['ARRAY_CONTAINS(c.list, { k: [null] })', true],
+  ['ARRAY_CONTAINS(c.list, "1")', false],
+  ['ARRAY_CONTAINS(c.none, 1)', undefined],
+  ['ARRAY_CONTAINS(c.list, c.none)', undefined],
+  ['ARRAY_CONTAINS([1, 2, 3, 4, 5, 6, 7, 8, 9], c.n)', true],
+  ['ARRAY_CONTAINS([1, 2, 3, 4, "5", 6, 7, 8, 9], c.n)', false],
+  ['CONTAINS(c.text, "åse")', false],
+  ['CONTAINS(c.text, "ÅSE s", true)', true],
+  ['CONTAINS(c.text, "STRASSE", true)', false],
+  ['CONTAINS(c.n, "5")', undefined],
+  ['CONTAINS(c.none, "5", true)', undefined],
+  ['STARTSWITH(c.text, "åSE", true)', true],
+  ['STARTSWITH(c.id, "ro")', true],
+  ['stringequals(c.inner["deep"], "X", true)', true],
+  ['c["custom/x"] >= 7', true],
+  ["c.id > 'ro' AND 'rox' > c.id", true],
+  ['c._ts > 0 AND c._ts < "x"', undefined],
+]
+
+describe('the meaning of conditions', () => {
+  it('is true, false or undefined, and only true finds the row', async (t) => {
+    const container = await (await openAccount(t)).container('things')
+    await container.items.create(ROW)
+    for (const [condition, meaning] of MEANINGS) {
+      const found = await ask(container, `SELECT VALUE 1 FROM c WHERE ${condition}`)
+      const negated = await ask(container, `SELECT VALUE 1 FROM c WHERE NOT (${condition})`)
+      assert.deepEqual([found.length, negated.length], [Number(meaning === true), Number(meaning === false)], condition)
+    }
+  })
+
+  it('leaves undefined out of results', async (t) => {
+    const container = await (await openAccount(t)).container('things')
+    await container.items.create(ROW)
+    assert.deepEqual(await ask(container, 'SELECT VALUE c.none FROM c'), [])
+    assert.deepEqual(await ask(container, 'SELECT c.none, c.nothing, c.n AS m FROM c'), [{ nothing: null, m: 5 }])
+    assert.deepEqual(await ask(container, 'SELECT VALUE { a: c.none, "b c": [c.n, c.none] } FROM c'), [{ 'b c': [5] }])
+    assert.deepEqual(await ask(container, 'SELECT VALUE COUNT(1) FROM c WHERE c.none = 1'), [0])
+  })
+
+  it('sorts by type and value, in the order of code points, without the rows that lack the property', async (t) => {
+    const container = await (await openAccount(t)).container('things')
+    const values = ['\u{1F600}', '\uFFFD', 'a', 'B', 10, 9, true, false, null]
+    for (const [n, value] of values.entries()) await container.items.create({ id: `${n}`, tenantId: 't1', value })
+    await container.items.create({ id: 'lacks', tenantId: 't1' })
+    const sorted = [null, false, true, 9, 10, 'B', 'a', '\uFFFD', '\u{1F600}']
+    assert.deepEqual(await ask(container, 'SELECT VALUE c["value"] FROM c ORDER BY c["value"]'), sorted)
+    const descending = await ask(container, 'SELECT VALUE c["value"] FROM c ORDER BY c["value"] DESC OFFSET 2 LIMIT 3')
+    assert.deepEqual(descending, ['a', 'B', 10])
+  })
+})
+
+const UNSUPPORTED: readonly (readonly [query: string, named: RegExp])[] = [
+  ['SELECT DISTINCT c.n FROM c', /DISTINCT/],
+  ['SELECT c.n, COUNT(1) AS m FROM c', /COUNT/],
+  ['SELECT VALUE COUNT(c.n) FROM c', /'c'/],
+  ['SELECT VALUE SUM(c.n) FROM c', /SUM/],
+  ['SELECT VALUE COUNT(1) FROM c ORDER BY c.n', /COUNT/],
+  ['SELECT c.n FROM c GROUP BY c.n', /GROUP/],
+  ['SELECT * FROM c JOIN x IN c.list', /JOIN/],
+  ['SELECT * FROM x IN c.list', /IN/],
+  ['SELECT * FROM c.list', /'\.'/],
+  ['SELECT *', /FROM/],
+  ['SELECT c.n + 1 AS m FROM c', /\+/],
+  ['SELECT c.n - 1 AS m FROM c', /-/],
+  ['SELECT c.n ?? 1 AS m FROM c', /\?/],
+  ['SELECT "a" FROM c', /AS/],
+  ['SELECT c.n, c.inner.n FROM c', /same name/],
+  ['SELECT TOP 1.5 * FROM c', /1\.5/],
+  ['SELECT TOP -1 * FROM c', /-1/],
+  ['SELECT TOP 1 * FROM c OFFSET 0 LIMIT 1', /TOP/],
+  ['SELECT * FROM c OFFSET 1', /LIMIT/],
+  ['SELECT * FROM c LIMIT 1', /LIMIT/],
+  ['SELECT * FROM c ORDER BY c.a, c.b', /composite index/],
+  ['SELECT * FROM c ORDER BY c', /ORDER BY/],
+  ['SELECT * FROM c WHERE c.n BETWEEN 1 AND 2', /BETWEEN/],
+  ['SELECT * FROM c WHERE c.text LIKE "a%"', /LIKE/],
+  ['SELECT * FROM c WHERE EXISTS(SELECT VALUE 1 FROM c)', /EXISTS/],
+  ['SELECT * FROM c WHERE ARRAY_CONTAINS(c.list, 1, true)', /ARRAY_CONTAINS/],
+  ['SELECT * FROM c WHERE ENDSWITH(c.text, "a")', /ENDSWITH/],
+  ['SELECT * FROM c WHERE udf.mine(c)', /'\('/],
+  ['SELECT * FROM c WHERE c.list[0] = 1', /\[0\]/],
+  ['SELECT * FROM c WHERE c[@p] = 1', /@p/],
+  ['SELECT * FROM c WHERE c.order = 1', /\["order"\]/],
+  ['SELECT * FROM c WHERE c.n == 5', /'='/],
+  ['SELECT * FROM c WHERE d.n = 5', /identifier d/],
+  ['SELECT * FROM c WHERE c.n = undefined', /undefined/],
+  ['SELECT * FROM c WHERE c.n = @missing', /@missing/],
+  ['SELECT * FROM c WHERE c.n = "\\x"', /\\x/],
+  ['SELECT * FROM c WHERE c.n = 1e999', /1e999/],
+  ['SELECT * FROM c -- comment', /--/],
+  ['SELECT * FROM c;', /;/],
+  [`SELECT * FROM c WHERE ${'('.repeat(10_000)}`, /nested/],
+]
+
+describe('what is not supported', () => {
+  it('is a 400 that names it', async (t) => {
+    const account = await openAccount(t)
+    const container = await account.container('things')
+    await container.items.create(ROW)
+    for (const [query, named] of UNSUPPORTED) {
+      await assert.rejects(ask(container, query), { code: 400, message: named }, query.slice(0, 80))
+    }
+  })
+
+  it('counts for the members and headers of a query as well', async (t) => {
+    const account = await openAccount(t)
+    await account.container('things')
+    const headers = { 'x-ms-documentdb-isquery': 'true', 'x-ms-documentdb-partitionkey': '["t1"]' }
+    const post = async (body: object, more: Record<string, string> = {}) =>
+      (await send(account.cosmos, 'POST', docsOf('things'), { ...headers, ...more }, JSON.stringify(body))).status
+    const query = 'SELECT * FROM c'
+    assert.equal(await post({ query }), 200)
+    assert.equal(await post({ query, options: {} }), 400)
+    assert.equal(await post({ query, parameters: [{ name: 'p', value: 1 }] }), 400)
+    assert.equal(await post({ query }, { 'x-ms-max-item-count': '0' }), 400)
+    assert.equal(await post({ query }, { 'x-ms-documentdb-partitionkey': '["a","b"]' }), 400)
+  })
+})

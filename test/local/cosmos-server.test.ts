@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { Agent, get } from 'node:http'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { startCosmos } from '../../infra/local/cosmos/server.ts'
+import { clientOf, docsOf, KEY, openAccount, send, temporaryFolder } from './cosmos-account.ts'
+
+it('keeps everything over a restart, and the session number never goes back', async (t) => {
+  const file = join(temporaryFolder(t), 'deeper', 'database')
+  const first = await openAccount(t, { file })
+  const items = await first.container('things', {
+    defaultTtl: -1,
+    uniqueKeyPolicy: { uniqueKeys: [{ paths: ['/x'] }] },
+  })
+  await items.items.create({ id: 'a', tenantId: 't1', x: 1 })
+  const { headers } = await items.item('a', 't1').delete()
+  const { resource } = await items.items.create({ id: 'b', tenantId: 't1', x: 1 })
+  await first.close()
+
+  const again = await (await openAccount(t, { file })).container('things')
+  const read = await again.item('b', 't1').read()
+  assert.deepEqual(read.resource, resource)
+  await assert.rejects(again.items.create({ id: 'c', tenantId: 't1', x: 1 }), { code: 409 })
+  const sequenceOf = (token: unknown) => Number(String(token).split('#')[1])
+  assert.ok(sequenceOf(read.headers['x-ms-session-token']) > sequenceOf(headers['x-ms-session-token']))
+  assert.notEqual((await again.items.create({ id: 'd', tenantId: 't1', x: 2 })).resource?._rid, resource?._rid)
+})
+
+it('rejects with one error naming the file when it is no database', async (t) => {
+  const file = join(temporaryFolder(t), 'database')
+  writeFileSync(file, 'this is no database, and long enough to be looked at'.repeat(100))
+  await assert.rejects(startCosmos({ port: 0, file, key: KEY, strict: true }), (error: Error) =>
+    error.message.includes(file),
+  )
+})
+
+it('rejects with one error naming the file when its middle is damaged', async (t) => {
+  const file = join(temporaryFolder(t), 'database')
+  const account = await openAccount(t, { file })
+  const { items } = await account.container('things')
+  for (let n = 0; n < 30; n++) await items.create({ id: `i${n}`, tenantId: 't1', text: 'x'.repeat(5000) })
+  await account.close()
+  const handle = openSync(file, 'r+')
+  for (let page = 2; page < 12; page++) writeSync(handle, Buffer.alloc(4096, 0xff), 0, 4096, page * 4096)
+  closeSync(handle)
+  await assert.rejects(startCosmos({ port: 0, file, key: KEY, strict: true }), (error: Error) =>
+    error.message.includes(file),
+  )
+})
+
+it('rejects with an error naming the port when it is in use, and with one naming the file when that is', async (t) => {
+  const file = join(temporaryFolder(t), 'database')
+  const { cosmos } = await openAccount(t, { file })
+  const port = Number(new URL(cosmos.endpoint).port)
+  const options = { port, file: ':memory:', key: KEY, strict: true }
+  await assert.rejects(startCosmos(options), { message: new RegExp(`port ${port}: it is in use`) })
+  await assert.rejects(startCosmos({ ...options, port: 0, file }), (error: Error) => error.message.includes(file))
+})
+
+it('ends connections that are kept alive at once when it closes, and may be closed twice', async (t) => {
+  const { cosmos } = await openAccount(t)
+  const agent = new Agent({ keepAlive: true })
+  t.after(() => agent.destroy())
+  await new Promise((resolve, reject) => {
+    get(cosmos.endpoint, { agent }, (response) => response.resume().on('end', resolve)).on('error', reject)
+  })
+  const began = performance.now()
+  await cosmos.close()
+  await cosmos.close()
+  assert.ok(performance.now() - began < 500)
+})
+
+it('refuses a wrong key with 401', async (t) => {
+  const { cosmos } = await openAccount(t)
+  const intruder = clientOf(cosmos, Buffer.from('another').toString('base64'))
+  t.after(() => intruder.dispose())
+  await assert.rejects(intruder.database('tests').read(), { code: 401 })
+})
+
+it('answers 429 as often as it is told: once, which the client outlasts, and for ever', async (t) => {
+  const account = await openAccount(t)
+  const items = await account.container('things')
+  const document = { id: 'a', tenantId: 't1' }
+  account.cosmos.throttleNext({ count: 1, operation: 'create' })
+  const { headers, statusCode } = await items.items.create(document)
+  assert.deepEqual([statusCode, headers['x-ms-throttle-retry-count']], [201, 1])
+
+  const lift = account.cosmos.throttleNext({ count: Number.POSITIVE_INFINITY, method: 'GET', path: /\/docs\/a$/ })
+  await assert.rejects(items.item('a', 't1').read(), { code: 429 })
+  assert.equal((await items.item('b', 't1').read()).statusCode, 404)
+  lift()
+  assert.equal((await items.item('a', 't1').read()).statusCode, 200)
+})
+
+it('counts operations by kind, a refused one and each page of a query too', async (t) => {
+  const { cosmos, container } = await openAccount(t)
+  const items = await container('things')
+  await items.items.create({ id: 'a', tenantId: 't1' })
+  await items.items.create({ id: 'b', tenantId: 't1' })
+  await assert.rejects(items.items.create({ id: 'b', tenantId: 't1' }), { code: 409 })
+  await items.items.query('SELECT * FROM c', { partitionKey: 't1', maxItemCount: 1 }).fetchAll()
+  const { create, query, upsert } = cosmos.operations()
+  assert.deepEqual({ create, query, upsert }, { create: 3, query: 2, upsert: 0 })
+})
+
+for (const [method, path, headers] of [
+  ['PATCH', `${docsOf('things')}/a`, {}],
+  ['GET', docsOf('things'), { 'a-im': 'Incremental feed' }],
+  ['GET', '/offers', {}],
+  ['PUT', '/dbs/tests', {}],
+  ['GET', '/%ff', {}],
+] as const) {
+  it(`refuses ${method} ${path} with a 400 in JSON`, async (t) => {
+    const account = await openAccount(t)
+    await account.container('things')
+    const response = await send(account.cosmos, method, path, headers)
+    const { code, message } = (await response.json()) as { code: string; message: string }
+    assert.deepEqual([response.status, code], [400, 'BadRequest'])
+    assert.match(message, /not/)
+  })
+}
+
+for (const [what, definition, named] of [
+  ['a hierarchical key', { partitionKey: { paths: ['/a', '/b'], kind: 'MultiHash' } }, /MultiHash/],
+  ['an unknown member', { partitionKey: { paths: ['/a'] }, geospatialConfig: {} }, /geospatialConfig/],
+  ['a ttl of 0', { partitionKey: { paths: ['/a'] }, defaultTtl: 0 }, /defaultTtl/],
+  [
+    '11 unique keys',
+    { partitionKey: { paths: ['/a'] }, uniqueKeyPolicy: { uniqueKeys: Array(11).fill({ paths: ['/b'] }) } },
+    /10/,
+  ],
+] as const) {
+  it(`refuses a container with ${what}`, async (t) => {
+    const account = await openAccount(t)
+    await account.container('first')
+    const response = await send(
+      account.cosmos,
+      'POST',
+      '/dbs/tests/colls',
+      {},
+      JSON.stringify({ id: 'x', ...definition }),
+    )
+    assert.equal(response.status, 400)
+    assert.match(((await response.json()) as { message: string }).message, named)
+  })
+}
