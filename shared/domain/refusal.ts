@@ -82,6 +82,7 @@ export const REFUSALS = {
   SyncJobNotFound: { kind: 'missing', message: 'No such sync job' },
   GroupAlreadyLinked: { kind: 'conflict', message: 'The directory group is already linked to a collection' },
   ObjectTypeNotLinkable: { kind: 'invalid', message: 'Collections of this object type have no directory accounts' },
+  CollectionNotVerified: { kind: 'upstream', message: 'The collection could not be verified' },
   GroupNotFound: { kind: 'forbidden', message: 'The directory group does not exist' },
   GroupMembershipIsDynamic: { kind: 'forbidden', message: 'The directory fills the group by a rule of its own' },
   GroupIsMailEnabled: { kind: 'forbidden', message: 'The group is a distribution list or mail-enabled security group' },

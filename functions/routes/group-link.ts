@@ -1,0 +1,184 @@
+import { Type } from 'typebox'
+import type { Role } from '../../shared/domain/caller.ts'
+import { Guid } from '../../shared/domain/guid.ts'
+import { deleteLink, setLinkState } from '../../shared/domain/links/change-link.ts'
+import { createLink, VERIFICATION_REFUSALS } from '../../shared/domain/links/create-link.ts'
+import {
+  GroupLink,
+  type LinkRecord,
+  LinkState,
+  linkTag,
+  NewGroupLink,
+  toGroupLink,
+} from '../../shared/domain/links/group-link.ts'
+import type { LinkDependencies } from '../../shared/domain/links/link-dependencies.ts'
+import { LinkPreview, LinkPreviewInput, previewLink } from '../../shared/domain/links/preview-link.ts'
+import { linkOfCollection, linksOfCollection, syncJob, syncJobsOf } from '../../shared/domain/links/read-links.ts'
+import { QueuedSync, requestSync } from '../../shared/domain/links/request-sync.ts'
+import { SyncJob } from '../../shared/domain/links/sync-job.ts'
+import { foundLink } from '../../shared/domain/links/write-link.ts'
+import type { Answer } from '../../shared/http/envelope.ts'
+import { pathValue, type Route, type RouteInput, route } from '../../shared/http/route.ts'
+
+export const GROUP_LINK_PREFIX = 'group-link/beta'
+
+/** Decisions, section 2: links go with the roles of their collections. */
+const WRITERS: readonly Role[] = [
+  'collection_criteria_definition-administrator',
+  'collections-criteria.criteria.readwrite.all',
+]
+const READERS: readonly Role[] = [...WRITERS, 'collections-criteria.criteria.read.all']
+
+/** Statement, "Limits". */
+const JOBS_LISTED_COUNT = 10
+const JOBS_LISTED_AT_MOST_COUNT = 50
+
+const OfCollection = Type.Object({ collectionId: Guid })
+const JobsOfCollection = Type.Object({
+  collectionId: Guid,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: JOBS_LISTED_AT_MOST_COUNT })),
+})
+
+/** The API of group links and sync jobs. */
+export const groupLinkRoutes = (deps: LinkDependencies): readonly Route[] => [
+  ...readRoutes(deps),
+  ...writeRoutes(deps),
+  ...jobRoutes(deps),
+]
+
+const readRoutes = (deps: LinkDependencies): readonly Route[] => [
+  route({
+    operationId: 'listGroupLinks',
+    summary: 'All links of a collection, oldest first',
+    method: 'GET',
+    path: '/group-links',
+    roles: READERS,
+    query: OfCollection,
+    reply: { status: 200, schema: Type.Array(GroupLink) },
+    refusals: [],
+    run: async ({ query, caller }) => ({ data: await linksOfCollection(caller.tenantId, query.collectionId, deps) }),
+  }),
+  route({
+    operationId: 'getGroupLinkOfCollection',
+    summary: 'The oldest link of a collection',
+    method: 'GET',
+    path: '/group-links/by-collection/{collectionId}',
+    roles: READERS,
+    reply: { status: 200, schema: GroupLink },
+    refusals: ['LinkNotFound'],
+    run: async ({ path, caller }) =>
+      linkAnswer(await linkOfCollection(caller.tenantId, pathValue(path, 'collectionId'), deps)),
+  }),
+  route({
+    operationId: 'getGroupLink',
+    summary: 'One group link',
+    method: 'GET',
+    path: '/group-links/{id}',
+    roles: READERS,
+    reply: { status: 200, schema: GroupLink },
+    refusals: ['LinkNotFound'],
+    run: async ({ path, caller }) =>
+      linkAnswer((await foundLink(caller.tenantId, pathValue(path, 'id'), deps.links)).value),
+  }),
+  route({
+    operationId: 'previewGroupLink',
+    summary: 'What a sync of a collection into a group would write; writes nothing and needs no link',
+    method: 'POST',
+    path: '/group-links/preview',
+    roles: READERS,
+    body: LinkPreviewInput,
+    reply: { status: 200, schema: LinkPreview },
+    refusals: VERIFICATION_REFUSALS,
+    run: async ({ body, caller }) => ({ data: await previewLink(caller.tenantId, body, deps) }),
+  }),
+]
+
+const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
+  route({
+    operationId: 'createGroupLink',
+    summary: 'Link a collection to a directory group; queues the first sync',
+    method: 'POST',
+    path: '/group-links',
+    roles: WRITERS,
+    body: NewGroupLink,
+    reply: { status: 201, schema: Guid },
+    refusals: [...VERIFICATION_REFUSALS, 'GroupAlreadyLinked'],
+    run: async ({ body, caller }) => created(await createLink(caller.tenantId, body, deps)),
+  }),
+  route({
+    operationId: 'setGroupLinkState',
+    summary: 'Enable or disable a group link; a disabled one leaves its group as it is',
+    method: 'PATCH',
+    path: '/group-links/{id}',
+    roles: WRITERS,
+    body: Type.Object({ state: LinkState }),
+    reply: { status: 200, schema: GroupLink },
+    refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
+    run: async (input) => linkAnswer(await setLinkState(linkTarget(input), input.body.state, deps)),
+  }),
+  route({
+    operationId: 'deleteGroupLink',
+    summary: 'Delete a group link; its group keeps its members',
+    method: 'DELETE',
+    path: '/group-links/{id}',
+    roles: WRITERS,
+    reply: { status: 200, schema: Type.Null() },
+    refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
+    run: async (input) => {
+      await deleteLink(linkTarget(input), deps)
+      return { data: null }
+    },
+  }),
+]
+
+const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
+  route({
+    operationId: 'syncCollection',
+    summary: "Queue a sync for each of a collection's enabled links; poll the jobs for their outcome",
+    method: 'POST',
+    path: '/group-links/{collectionId}/sync',
+    roles: WRITERS,
+    reply: { status: 202, schema: QueuedSync },
+    refusals: ['LinkNotFound', 'LinkDisabled', 'StaleVersion'],
+    run: async ({ path, caller }) => ({
+      data: await requestSync(caller.tenantId, pathValue(path, 'collectionId'), deps),
+    }),
+  }),
+  route({
+    operationId: 'listSyncJobs',
+    summary: "A collection's sync jobs, newest first",
+    method: 'GET',
+    path: '/sync-jobs',
+    roles: READERS,
+    query: JobsOfCollection,
+    reply: { status: 200, schema: Type.Array(SyncJob) },
+    refusals: [],
+    run: async ({ query: { collectionId, limit = JOBS_LISTED_COUNT }, caller }) => ({
+      data: await syncJobsOf(caller.tenantId, collectionId, limit, deps),
+    }),
+  }),
+  route({
+    operationId: 'getSyncJob',
+    summary: 'One sync job',
+    method: 'GET',
+    path: '/sync-jobs/{id}',
+    roles: READERS,
+    reply: { status: 200, schema: SyncJob },
+    refusals: ['SyncJobNotFound'],
+    run: async ({ path, caller }) => ({ data: await syncJob(caller.tenantId, pathValue(path, 'id'), deps) }),
+  }),
+]
+
+function created(id: string): Answer<string> {
+  return { data: id, headers: { location: `/${GROUP_LINK_PREFIX}/group-links/${id}` } }
+}
+
+function linkAnswer(link: LinkRecord): Answer<GroupLink> {
+  return { data: toGroupLink(link), headers: { etag: linkTag(link) } }
+}
+
+type LinkTarget = { readonly tenantId: string; readonly linkId: string; readonly ifMatch: string | undefined }
+
+function linkTarget({ caller, path, ifMatch }: RouteInput): LinkTarget {
+  return { tenantId: caller.tenantId, linkId: pathValue(path, 'id'), ifMatch }
+}

@@ -1,0 +1,31 @@
+import type { Container } from '@azure/cosmos'
+import type { TenantStore } from '../domain/links/tenant-store.ts'
+import { statusOf } from './documents.ts'
+
+/** The document that says no more than that there is such a tenant. */
+const REGISTRATION_ID = 'registration'
+
+/** Container `tenants`: partition key `/tenantId`. Other documents of a tenant may lie beside its registration. */
+export function cosmosTenantStore(tenants: Container): TenantStore {
+  const known = new Set<string>()
+  return {
+    async remember(tenantId) {
+      if (known.has(tenantId)) return
+      await tenants.items.create({ id: REGISTRATION_ID, tenantId }).catch((error: unknown) => {
+        if (statusOf(error) !== 409) throw error
+      })
+      known.add(tenantId)
+    },
+    /** The one query that leaves a tenant: a plain filter, since ordering across partitions is another matter. */
+    async *list() {
+      const iterator = tenants.items.query<string>({
+        query: 'SELECT VALUE c.tenantId FROM c WHERE c.id = @id',
+        parameters: [{ name: '@id', value: REGISTRATION_ID }],
+      })
+      while (iterator.hasMoreResults()) {
+        const { resources } = await iterator.fetchNext()
+        if (resources !== undefined && resources.length > 0) yield resources
+      }
+    },
+  }
+}

@@ -1,0 +1,142 @@
+import { Refusal } from '../refusal.ts'
+import type { Versioned } from '../versioned.ts'
+import type { WriteOutcome } from './directory.ts'
+import type { LinkRecord } from './group-link.ts'
+import { type Lease, leaseDecision } from './lease.ts'
+import type { LinkDependencies } from './link-dependencies.ts'
+import type { AccountChanges } from './linked-collections.ts'
+import { stepsOf } from './plan-sync.ts'
+import { queueJob } from './queue-job.ts'
+import { remembered } from './recent-writes.ts'
+import { changeHeldLink, LeaseLost } from './write-link.ts'
+
+/** Beyond it a job is the better place: it works in slices and can be watched. */
+const CHANGES_AT_MOST_COUNT = 500
+
+/** Someone else is writing to the group; the change has to wait its turn. */
+const HELD_RETRY_MS = 3_000
+
+export type ChangesDecision =
+  | { readonly outcome: 'nothing' }
+  | { readonly outcome: 'write'; readonly add: readonly string[]; readonly remove: readonly string[] }
+  /** Only a whole comparison can tell what to write, or it is too much for here. */
+  | { readonly outcome: 'compare' }
+
+/** What a link needs after its collection has changed. */
+export function changesDecision(link: LinkRecord, changes: AccountChanges | undefined): ChangesDecision {
+  if (changes === undefined) return { outcome: 'compare' }
+  const { added, removed, withoutAccountCount, membershipVersion } = changes
+  if (withoutAccountCount === 0 && link.removalsOwed) return { outcome: 'compare' }
+  if (added.length + removed.length > CHANGES_AT_MOST_COUNT) return { outcome: 'compare' }
+  if (membershipVersion === link.appliedMembershipVersion) return { outcome: 'nothing' }
+  return { outcome: 'write', add: added, remove: withoutAccountCount > 0 ? [] : removed }
+}
+
+/**
+ * Writes what has changed in a collection to the groups of its enabled links: one change is one write, and no group is
+ * read. What cannot be written that way is left to a job of type ScheduledSweep, queued at once, which compares,
+ * retries and reports. A link that has never been synced waits for its first job.
+ */
+export async function applyMembershipChanges(
+  { tenantId, collectionId }: { tenantId: string; collectionId: string },
+  deps: LinkDependencies,
+): Promise<void> {
+  const links = await deps.links.ofCollection(tenantId, collectionId)
+  const due = links.filter(({ value }) => value.state === 'Enabled' && value.appliedMembershipVersion !== null)
+  const outcomes = await Promise.all(due.map((link) => applyToLink(link, deps)))
+  if (!outcomes.includes('held')) return
+  const id = `${collectionId}:held:${deps.nowMs()}`
+  await deps.doorbells.ring(
+    { queue: 'membership-changes', message: { tenantId, collectionId } },
+    { id, delayMs: HELD_RETRY_MS },
+  )
+}
+
+async function applyToLink(link: Versioned<LinkRecord>, deps: LinkDependencies): Promise<'done' | 'held'> {
+  const { tenantId, collectionId, appliedMembershipVersion } = link.value
+  if (appliedMembershipVersion === null) return 'done'
+  const changes = await deps.collections.changesSince(tenantId, collectionId, appliedMembershipVersion)
+  const decision = changesDecision(link.value, changes)
+  if (decision.outcome === 'nothing') return 'done'
+  if (decision.outcome === 'compare' || changes === undefined) {
+    await leaveToJob(link.value, deps)
+    return 'done'
+  }
+  const lease = await takeLease(link, deps)
+  if (lease === undefined) return 'held'
+  try {
+    await writeChanges(link.value, lease, decision, changes, deps)
+  } catch (error) {
+    if (!(error instanceof LeaseLost) && !(error instanceof Refusal)) throw error
+    deps.log.info('link.changes-overtaken', { tenantId, linkId: link.value.id })
+  }
+  return 'done'
+}
+
+async function takeLease(link: Versioned<LinkRecord>, deps: LinkDependencies): Promise<Lease | undefined> {
+  const decision = leaseDecision(link.value, { owner: `changes:${deps.newId()}` }, deps.nowMs())
+  if (decision.outcome === 'held') return undefined
+  const { lease } = decision
+  try {
+    await deps.links.replace({ ...link.value, lease, lastToken: lease.token }, link.version)
+    return lease
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}
+
+async function writeChanges(
+  link: LinkRecord,
+  lease: Lease,
+  decision: Extract<ChangesDecision, { outcome: 'write' }>,
+  changes: AccountChanges,
+  deps: LinkDependencies,
+): Promise<void> {
+  const { tenantId, id: linkId } = link
+  const { added, removed, isComplete } = await carryOut(link, decision, deps)
+  const heldBack = decision.remove.length < changes.removed.length
+  await changeHeldLink(
+    { tenantId, linkId, lease },
+    (current) => ({
+      ...current,
+      lease: null,
+      appliedMembershipVersion: isComplete ? changes.membershipVersion : current.appliedMembershipVersion,
+      removalsOwed: current.removalsOwed || heldBack,
+      recentWrites: remembered(current.recentWrites, added, removed, deps.nowMs()),
+    }),
+    deps,
+  )
+  deps.log.info('link.changes-applied', { tenantId, linkId, added: added.length, removed: removed.length, isComplete })
+  if (!isComplete) await leaveToJob(link, deps)
+}
+
+type CarriedOut = { readonly added: string[]; readonly removed: string[]; readonly isComplete: boolean }
+
+async function carryOut(
+  { tenantId, directoryGroupId, id: linkId }: LinkRecord,
+  decision: { readonly add: readonly string[]; readonly remove: readonly string[] },
+  { directory, log }: LinkDependencies,
+): Promise<CarriedOut> {
+  const added: string[] = []
+  const removed: string[] = []
+  for (const { kind, accounts } of stepsOf(decision)) {
+    const outcome: WriteOutcome =
+      kind === 'add'
+        ? await directory.addMembers(tenantId, directoryGroupId, accounts)
+        : await directory.removeMembers(tenantId, directoryGroupId, accounts)
+    const written = kind === 'add' ? added : removed
+    written.push(...outcome.written)
+    if (outcome.fault === undefined && outcome.missing.length === 0) continue
+    log.warn('link.change-not-written', { tenantId, linkId, kind, reason: outcome.fault?.message ?? 'no such account' })
+    return { added, removed, isComplete: false }
+  }
+  return { added, removed, isComplete: true }
+}
+
+/** One job that is still to come does for any number of changes. */
+async function leaveToJob(link: LinkRecord, deps: LinkDependencies): Promise<void> {
+  const unfinished = await deps.jobs.unfinishedOf(link.tenantId, link.id)
+  if (unfinished.some(({ value }) => value.status === 'Queued')) return
+  await queueJob(link, 'ScheduledSweep', deps)
+}

@@ -1,0 +1,51 @@
+import { Refusal } from '../refusal.ts'
+import { type LinkRecord, linkTag } from './group-link.ts'
+import type { LinkDependencies } from './link-dependencies.ts'
+import { endQueuedJobs } from './queue-job.ts'
+import { changeLink, foundLink, tryAgainWhenStale } from './write-link.ts'
+
+/**
+ * Disables or enables a link. Disabling ends its queued jobs; enabling queues nothing by itself.
+ * @throws Refusal `LinkNotFound`, `PreconditionFailed`.
+ */
+export async function setLinkState(
+  target: { tenantId: string; linkId: string; ifMatch: string | undefined },
+  state: LinkRecord['state'],
+  deps: LinkDependencies,
+): Promise<LinkRecord> {
+  const { tenantId, linkId, ifMatch } = target
+  const change = (link: LinkRecord): LinkRecord => {
+    requireTag(link, ifMatch)
+    return { ...link, state, revision: link.revision + 1 }
+  }
+  const { value } = await changeLink(tenantId, linkId, change, deps)
+  deps.log.info('link.state-set', { tenantId, linkId, state })
+  if (state === 'Enabled' || (await endQueuedJobs(value, 'The group link is disabled', deps)) === 0) return value
+  return (await foundLink(tenantId, linkId, deps.links)).value
+}
+
+/**
+ * Deletes a link and ends its queued jobs. The group keeps its members, the jobs stay until they expire.
+ * @throws Refusal `LinkNotFound`, `PreconditionFailed`.
+ */
+export async function deleteLink(
+  target: { tenantId: string; linkId: string; ifMatch: string | undefined },
+  deps: LinkDependencies,
+): Promise<void> {
+  const { tenantId, linkId, ifMatch } = target
+  const removed = await tryAgainWhenStale(async () => {
+    const { value, version } = await foundLink(tenantId, linkId, deps.links)
+    requireTag(value, ifMatch)
+    await deps.links.remove(tenantId, linkId, version)
+    return value
+  })
+  deps.log.info('link.deleted', { tenantId, linkId })
+  await endQueuedJobs(removed, 'The group link was deleted', deps)
+}
+
+/** RFC 9110, section 13.1.1: one of the listed tags, compared strongly. */
+function requireTag(link: LinkRecord, ifMatch: string | undefined): void {
+  if (ifMatch === undefined) return
+  const tags = ifMatch.split(',').map((tag) => tag.trim())
+  if (!tags.includes(linkTag(link))) throw new Refusal('PreconditionFailed')
+}

@@ -1,0 +1,92 @@
+import { type Static, Type } from 'typebox'
+import { Guid } from '../guid.ts'
+import { Closed, Nullable, OneOf } from '../schema.ts'
+import { Timestamp, toTimestamp } from '../timestamp.ts'
+import type { Lease } from './lease.ts'
+import type { RecentWrite } from './recent-writes.ts'
+
+export const LinkState = OneOf(['Enabled', 'Disabled'])
+export const SyncOutcome = OneOf(['Succeeded', 'Failed'])
+
+/** A group link as clients see it: statement, "Group link". */
+export const GroupLink = Closed({
+  id: Guid,
+  collectionId: Guid,
+  directoryGroupId: Guid,
+  directoryTenantId: Guid,
+  createdAt: Timestamp,
+  state: LinkState,
+  /** When a job last ended, either way; null until the first one has. */
+  lastSyncedAt: Nullable(Timestamp),
+  lastSyncOutcome: Nullable(SyncOutcome),
+  /** The group's name as last read. */
+  directoryGroupDisplayName: Nullable(Type.String()),
+})
+export type GroupLink = Static<typeof GroupLink>
+
+/** Unknown members of a body are dropped before it gets here. */
+export const NewGroupLink = Type.Object({ collectionId: Guid, directoryGroupId: Guid })
+export type NewGroupLink = Static<typeof NewGroupLink>
+
+/** A link with what only the service needs to know of it. */
+export type LinkRecord = GroupLink & {
+  readonly tenantId: string
+  /** Rises with every change that a caller makes. Syncs leave it alone, so that they never fail an `If-Match`. */
+  readonly revision: number
+  /** Whoever writes to the group at the moment. */
+  readonly lease: Lease | null
+  /** The highest fencing token ever given out. */
+  readonly lastToken: number
+  /** Membership version of the collection that the group is known to hold; null until the first sync has succeeded. */
+  readonly appliedMembershipVersion: number | null
+  /** Removals were held back while members had no account: only a whole comparison can tell which. */
+  readonly removalsOwed: boolean
+  readonly recentWrites: readonly RecentWrite[]
+  /** The ManualSync queued last, which answers further ones for as long as it is queued. */
+  readonly manualJobId: string | null
+}
+
+export function newLink(
+  input: NewGroupLink & { id: string; tenantId: string; directoryGroupDisplayName: string | null },
+  nowMs: number,
+): LinkRecord {
+  return {
+    id: input.id,
+    tenantId: input.tenantId,
+    collectionId: input.collectionId,
+    directoryGroupId: input.directoryGroupId,
+    directoryTenantId: input.tenantId,
+    createdAt: toTimestamp(nowMs),
+    state: 'Enabled',
+    lastSyncedAt: null,
+    lastSyncOutcome: null,
+    directoryGroupDisplayName: input.directoryGroupDisplayName,
+    revision: 1,
+    lease: null,
+    lastToken: 0,
+    appliedMembershipVersion: null,
+    removalsOwed: false,
+    recentWrites: [],
+    manualJobId: null,
+  }
+}
+
+/** The part of a link that clients see. */
+export function toGroupLink(link: LinkRecord): GroupLink {
+  return {
+    id: link.id,
+    collectionId: link.collectionId,
+    directoryGroupId: link.directoryGroupId,
+    directoryTenantId: link.directoryTenantId,
+    createdAt: link.createdAt,
+    state: link.state,
+    lastSyncedAt: link.lastSyncedAt,
+    lastSyncOutcome: link.lastSyncOutcome,
+    directoryGroupDisplayName: link.directoryGroupDisplayName,
+  }
+}
+
+/** The link's entity tag, quoted as RFC 9110, section 8.8.3, has it. */
+export function linkTag(link: LinkRecord): string {
+  return `"${link.revision}"`
+}

@@ -1,0 +1,89 @@
+import { toTimestamp } from '../timestamp.ts'
+import type { JobRecord } from './sync-job.ts'
+
+/** A failed job is run again this often before it stays failed: statement, "Limits". */
+const RETRIES_AT_MOST = 3
+
+/** Delays before retries vary by this share, so that jobs that failed together do not come back together. */
+const JITTER_SHARE = 0.2
+
+/** Longer reasons help nobody, and may carry whole answers of the directory. */
+const ERROR_LENGTH = 500
+
+/** Why a run failed, and whether another could do better. */
+export type RunFailure = {
+  readonly reason: string
+  readonly isPermanent: boolean
+  /** Milliseconds that the directory wants to be left alone. */
+  readonly retryAfterMs?: number | undefined
+}
+
+export function isEnded(job: JobRecord): boolean {
+  return job.status === 'Succeeded' || job.status === 'Failed'
+}
+
+/** The job as its worker takes it up: for the next slice of a run, or for a new run. */
+export function takenUp(job: JobRecord, nowMs: number): JobRecord {
+  if (job.paused) return { ...job, paused: false }
+  return {
+    ...job,
+    status: 'Running',
+    attempts: job.attempts + 1,
+    startedAt: job.startedAt ?? toTimestamp(nowMs),
+    sliceCount: 0,
+    unresolved: [],
+  }
+}
+
+/** The job between two slices of a run. */
+export function putDown(job: JobRecord): JobRecord {
+  return { ...job, paused: true, sliceCount: job.sliceCount + 1 }
+}
+
+export function succeeded(job: JobRecord, nowMs: number): JobRecord {
+  return { ...job, status: 'Succeeded', completedAt: toTimestamp(nowMs), error: null, paused: false, unresolved: [] }
+}
+
+export function failedForGood(job: JobRecord, reason: string, nowMs: number): JobRecord {
+  return {
+    ...job,
+    status: 'Failed',
+    completedAt: toTimestamp(nowMs),
+    error: shortened(reason),
+    paused: false,
+    unresolved: [],
+  }
+}
+
+/** Whether the runs that a job may have are used up. */
+export function hasNoRunLeft(job: JobRecord): boolean {
+  return job.attempts > RETRIES_AT_MOST
+}
+
+export type RetryOptions = {
+  /** Seconds before each retry; the last one serves for all further ones. */
+  readonly delaysS: readonly number[]
+  /** 0 to 1, evenly spread. */
+  readonly jitter: number
+  readonly nowMs: number
+}
+
+/** Queued again after a growing delay, or failed for good: what no retry can mend, and the fourth failed run. */
+export function afterFailedRun(job: JobRecord, failure: RunFailure, options: RetryOptions): JobRecord {
+  if (failure.isPermanent || hasNoRunLeft(job)) return failedForGood(job, failure.reason, options.nowMs)
+  const delayS = options.delaysS[job.attempts - 1] ?? options.delaysS.at(-1) ?? 0
+  const jitteredMs = delayS * 1000 * (1 - JITTER_SHARE + 2 * JITTER_SHARE * options.jitter)
+  const delayMs = Math.round(Math.max(jitteredMs, failure.retryAfterMs ?? 0))
+  return {
+    ...job,
+    status: 'Queued',
+    error: shortened(failure.reason),
+    dueAtMs: options.nowMs + delayMs,
+    paused: false,
+    unresolved: [],
+  }
+}
+
+function shortened(reason: string): string {
+  return reason.length <= ERROR_LENGTH ? reason : `${reason.slice(0, ERROR_LENGTH - 1)}…`
+}

@@ -1,0 +1,29 @@
+import type { Doorbells } from '../doorbell.ts'
+import type { Log } from '../log.ts'
+import type { Directory } from './directory.ts'
+import type { JobStore } from './job-store.ts'
+import type { LinkStore } from './link-store.ts'
+import type { LinkedCollections } from './linked-collections.ts'
+import type { TenantStore } from './tenant-store.ts'
+
+/** What the use cases of group links stand on. */
+export type LinkDependencies = {
+  readonly links: LinkStore
+  readonly jobs: JobStore
+  readonly tenants: TenantStore
+  readonly collections: LinkedCollections
+  readonly directory: Directory
+  readonly doorbells: Doorbells
+  readonly log: Log
+  nowMs(): number
+  newId(): string
+}
+
+/** What running jobs needs beyond that. */
+export type SyncDependencies = LinkDependencies & {
+  /** 0 to 1, evenly spread. */
+  random(): number
+  readonly retryDelaysS: readonly number[]
+  /** Milliseconds of work after which a job goes on in a new message. */
+  readonly sliceMs: number
+}

@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox'
+import { Guid } from '../guid.ts'
+import { Closed } from '../schema.ts'
+import { askDirectory, verifyCollection, verifyGroup } from './create-link.ts'
+import type { Directory } from './directory.ts'
+import type { LinkDependencies } from './link-dependencies.ts'
+import { planSync } from './plan-sync.ts'
+
+export const LinkPreviewInput = Type.Object({ collectionId: Guid, groupId: Guid })
+export type LinkPreviewInput = Static<typeof LinkPreviewInput>
+
+export const LinkPreview = Closed({
+  membersToAdd: Type.Array(Guid),
+  /** Also while nothing would be removed: it is the risk that is shown. */
+  membersToRemove: Type.Array(Guid),
+  membersWithoutEntraAccount: Type.Integer({ minimum: 0 }),
+})
+export type LinkPreview = Static<typeof LinkPreview>
+
+/** What a sync of the collection into the group would write. Writes nothing and needs no link. */
+export async function previewLink(
+  tenantId: string,
+  { collectionId, groupId }: LinkPreviewInput,
+  deps: LinkDependencies,
+): Promise<LinkPreview> {
+  const asked = { tenantId, groupId, target: '/groupId' }
+  await verifyCollection(tenantId, collectionId, deps)
+  await verifyGroup(asked, deps)
+  const { accounts, withoutAccountCount } = await deps.collections.accountsOf(tenantId, collectionId)
+  const actual = await askDirectory(asked, deps, () => allUsers(tenantId, groupId, deps.directory))
+  const { add, remove } = planSync(accounts, actual, { withoutAccountCount: 0 })
+  return {
+    membersToAdd: [...add],
+    membersToRemove: [...remove],
+    membersWithoutEntraAccount: withoutAccountCount,
+  }
+}
+
+/**
+ * All users of a group, read to the last page: part of a membership must never be taken for the whole.
+ * @throws DirectoryFault, and whatever `beforeEach` throws, which is called before every page.
+ */
+export async function allUsers(
+  tenantId: string,
+  groupId: string,
+  directory: Directory,
+  beforeEach: () => Promise<void> = async () => undefined,
+): Promise<Set<string>> {
+  const users = new Set<string>()
+  let continueAfter: string | undefined
+  do {
+    await beforeEach()
+    const page = await directory.listUsers(tenantId, groupId, continueAfter)
+    for (const user of page.users) users.add(user)
+    continueAfter = page.continueAfter
+  } while (continueAfter !== undefined)
+  return users
+}

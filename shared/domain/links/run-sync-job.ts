@@ -1,0 +1,127 @@
+import { Refusal } from '../refusal.ts'
+import { toTimestamp } from '../timestamp.ts'
+import type { Versioned } from '../versioned.ts'
+import { DirectoryFault } from './directory.ts'
+import type { LinkRecord } from './group-link.ts'
+import { afterFailedRun, isEnded, putDown, type RunFailure, succeeded } from './job-course.ts'
+import { LEASE_MS } from './lease.ts'
+import type { SyncDependencies } from './link-dependencies.ts'
+import { ringFor } from './queue-job.ts'
+import type { JobRecord } from './sync-job.ts'
+import { RunFault, type SyncRun, saveJob, withRunsTraces } from './sync-run.ts'
+import { requireLinkable, type SliceResult, syncSlice } from './sync-slice.ts'
+import { takeUpJob } from './take-up-job.ts'
+import { changeHeldLink, LeaseLost } from './write-link.ts'
+
+/**
+ * Does what a job still needs: takes the link's lease, works for a slice, puts the job down, ends it or queues it for
+ * a retry. Called any number of times for one job, at any time, by any number of workers, it does the work once.
+ */
+export async function runSyncJob(
+  { tenantId, jobId }: { tenantId: string; jobId: string },
+  deps: SyncDependencies,
+): Promise<void> {
+  const found = await deps.jobs.find(tenantId, jobId)
+  if (found === undefined || isEnded(found.value)) return
+  const run = await takeUpJob(found, deps)
+  if (run === undefined) return
+  try {
+    const result = await syncSlice(run, deps)
+    if (result.outcome === 'more') await pause(run, deps)
+    else await endWell(run, result, deps)
+  } catch (error) {
+    if (error instanceof LeaseLost) return deps.log.warn('sync-job.lease-lost', { tenantId, jobId })
+    await endBadly(run, await failureOf(error, run, deps), deps)
+  }
+}
+
+async function pause(run: SyncRun, deps: SyncDependencies): Promise<void> {
+  const nowMs = deps.nowMs()
+  const lease = { ...run.lease, untilMs: nowMs + LEASE_MS }
+  await changeHeldLink(run, (link) => ({ ...withRunsTraces(link, run, nowMs), lease }), deps)
+  await saveJob(run, putDown(run.job.value), deps)
+  const { attempts, sliceCount } = run.job.value
+  await ringFor(run.job.value, `slice:${attempts}:${sliceCount}`, deps)
+}
+
+async function endWell(
+  run: SyncRun,
+  result: Extract<SliceResult, { outcome: 'done' }>,
+  deps: SyncDependencies,
+): Promise<void> {
+  const nowMs = deps.nowMs()
+  await release(run, deps, (link) => ({
+    ...link,
+    lastSyncedAt: toTimestamp(nowMs),
+    lastSyncOutcome: 'Succeeded',
+    appliedMembershipVersion: result.membershipVersion,
+    removalsOwed: result.heldBackCount > 0,
+  }))
+  await settle(run, succeeded(run.job.value, nowMs), deps)
+}
+
+async function endBadly(run: SyncRun, failure: RunFailure, deps: SyncDependencies): Promise<void> {
+  const nowMs = deps.nowMs()
+  const job = afterFailedRun(run.job.value, failure, { delaysS: deps.retryDelaysS, jitter: deps.random(), nowMs })
+  const outcome: Partial<LinkRecord> = isEnded(job)
+    ? { lastSyncedAt: toTimestamp(nowMs), lastSyncOutcome: 'Failed' }
+    : {}
+  await release(run, deps, (link) => ({ ...link, ...outcome }))
+  await settle(run, job, deps)
+}
+
+/**
+ * Gives the link back. It comes before the job's end, so that whoever sees the job ended sees its outcome on the link;
+ * a worker that dies between the two leaves a job that is run once more and finds nothing to do.
+ */
+async function release(run: SyncRun, deps: SyncDependencies, change: (link: LinkRecord) => LinkRecord): Promise<void> {
+  try {
+    const nowMs = deps.nowMs()
+    await changeHeldLink(run, (link) => ({ ...change(withRunsTraces(link, run, nowMs)), lease: null }), deps)
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'LinkNotFound') throw error
+  }
+}
+
+async function settle(run: SyncRun, job: JobRecord, deps: SyncDependencies): Promise<void> {
+  await saveJob(run, job, deps)
+  const { tenantId, id: jobId, status, type, attempts, added, removed, skipped } = job
+  deps.log.info('sync-job.run-ended', { tenantId, jobId, status, type, attempts, added, removed, skipped })
+  if (!isEnded(job)) await ringFor(job, `run:${attempts + 1}`, deps, job.dueAtMs - deps.nowMs())
+  const waiting = await deps.jobs.unfinishedOf(tenantId, run.linkId)
+  const next = waiting.find(({ value }: Versioned<JobRecord>) => value.id !== jobId && value.dueAtMs <= deps.nowMs())
+  if (next !== undefined) await ringFor(next.value, `after:${jobId}:${attempts}`, deps)
+}
+
+async function failureOf(error: unknown, run: SyncRun, deps: SyncDependencies): Promise<RunFailure> {
+  const { tenantId } = run
+  const jobId = run.job.value.id
+  if (error instanceof RunFault) return { reason: error.message, isPermanent: error.isPermanent }
+  if (error instanceof Refusal && error.code === 'LinkNotFound') {
+    return { reason: 'The group link was deleted', isPermanent: true }
+  }
+  if (error instanceof DirectoryFault) {
+    deps.log.warn('sync-job.directory-fault', { tenantId, jobId, kind: error.kind, reason: error.message })
+    const unlinkable = await whatBecameOfTheGroup(error, run, deps)
+    return unlinkable ?? { reason: error.message, isPermanent: false, retryAfterMs: error.retryAfterMs }
+  }
+  deps.log.error('sync-job.fault', error, { tenantId, jobId })
+  return { reason: 'The service itself failed', isPermanent: false }
+}
+
+/** The directory refuses alike what lacks a permission and what cannot be written: the group itself tells which. */
+async function whatBecameOfTheGroup(
+  fault: DirectoryFault,
+  run: SyncRun,
+  deps: SyncDependencies,
+): Promise<RunFailure | undefined> {
+  if (fault.kind !== 'refused' && fault.kind !== 'groupMissing') return undefined
+  try {
+    await requireLinkable(run, deps)
+    return undefined
+  } catch (error) {
+    if (error instanceof RunFault) return { reason: error.message, isPermanent: error.isPermanent }
+    if (error instanceof DirectoryFault) return undefined
+    throw error
+  }
+}

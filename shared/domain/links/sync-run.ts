@@ -1,0 +1,70 @@
+import { Refusal } from '../refusal.ts'
+import type { Versioned } from '../versioned.ts'
+import type { LinkRecord } from './group-link.ts'
+import type { JobStore } from './job-store.ts'
+import { type Lease, renewedLease } from './lease.ts'
+import type { LinkDependencies } from './link-dependencies.ts'
+import { remembered } from './recent-writes.ts'
+import type { JobRecord } from './sync-job.ts'
+import { changeHeldLink, foundLink, LeaseLost, requireLease } from './write-link.ts'
+
+/** One worker's hold on a job and its link, from taking it up to putting it down. Carries what has been done so far. */
+export type SyncRun = {
+  readonly tenantId: string
+  readonly linkId: string
+  readonly groupId: string
+  readonly collectionId: string
+  lease: Lease
+  link: LinkRecord
+  job: Versioned<JobRecord>
+  /** Accounts that this worker has written, for the link's memory. */
+  readonly added: string[]
+  readonly removed: string[]
+  /** As read in this run; null when the group has no name. Undefined until it was read. */
+  displayName: string | null | undefined
+}
+
+/** A run that cannot succeed as things are. */
+export class RunFault extends Error {
+  override readonly name = 'RunFault'
+  readonly isPermanent: boolean
+
+  constructor(message: string, options: { isPermanent: boolean }) {
+    super(message)
+    this.isPermanent = options.isPermanent
+  }
+}
+
+/**
+ * The look before every step: the link is still there, enabled and ours, and will be for the length of a step.
+ * @throws LeaseLost, RunFault when the link was disabled, Refusal `LinkNotFound`.
+ */
+export async function requireHold(run: SyncRun, deps: LinkDependencies): Promise<void> {
+  const { value } = await foundLink(run.tenantId, run.linkId, deps.links)
+  requireLease(value, run.lease)
+  run.link = value
+  if (value.state === 'Disabled') throw new RunFault('The group link is disabled', { isPermanent: true })
+  const lease = renewedLease(run.lease, deps.nowMs())
+  if (lease === undefined) return
+  run.link = (await changeHeldLink(run, (link) => ({ ...link, lease }), deps)).value
+  run.lease = lease
+}
+
+/** Keeps the job's progress. @throws LeaseLost when another worker has taken the job up, or it has expired. */
+export async function saveJob(run: SyncRun, job: JobRecord, { jobs }: { jobs: JobStore }): Promise<void> {
+  try {
+    run.job = await jobs.replace(job, run.job.version)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new LeaseLost(`Job ${job.id} is in other hands`, { cause: error })
+  }
+}
+
+/** The link with what this worker has read and written. */
+export function withRunsTraces(link: LinkRecord, run: SyncRun, nowMs: number): LinkRecord {
+  return {
+    ...link,
+    recentWrites: remembered(link.recentWrites, run.added, run.removed, nowMs),
+    directoryGroupDisplayName: run.displayName === undefined ? link.directoryGroupDisplayName : run.displayName,
+  }
+}

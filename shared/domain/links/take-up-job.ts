@@ -1,0 +1,95 @@
+import { Refusal } from '../refusal.ts'
+import type { Versioned } from '../versioned.ts'
+import type { LinkRecord } from './group-link.ts'
+import { failedForGood, hasNoRunLeft, takenUp } from './job-course.ts'
+import { type Lease, leaseDecision } from './lease.ts'
+import type { LinkDependencies } from './link-dependencies.ts'
+import { recordFailure, ringFor } from './queue-job.ts'
+import type { JobRecord } from './sync-job.ts'
+import type { SyncRun } from './sync-run.ts'
+import { changeHeldLink, LeaseLost } from './write-link.ts'
+
+/** The clocks of queue and service differ; a job this little early is run. */
+const EARLY_MS = 2_000
+
+/** A job that waits for another one is rung for when that ends; this is only for the case that nobody does. */
+const WAITING_MS = 15_000
+
+/** Someone wrote at the same moment: what comes of it shows at once. */
+const OVERTAKEN_MS = 500
+
+export type TakeUpDecision =
+  | { readonly outcome: 'take'; readonly lease: Lease }
+  | { readonly outcome: 'wait'; readonly delayMs: number }
+  /** Ended without a run. */
+  | { readonly outcome: 'end'; readonly reason: string }
+
+/** What is to be done with a job whose bell has rung. */
+export function takeUpDecision(job: JobRecord, link: LinkRecord | undefined, nowMs: number): TakeUpDecision {
+  if (link === undefined) return { outcome: 'end', reason: 'The group link was deleted' }
+  const lease = leaseDecision(link, { owner: job.id, resumes: job.paused }, nowMs)
+  if (lease.outcome === 'held') {
+    const leftMs = lease.untilMs - nowMs + 1
+    // Its own lease: the worker is at it, or has died.
+    return { outcome: 'wait', delayMs: link.lease?.owner === job.id ? leftMs : Math.min(leftMs, WAITING_MS) }
+  }
+  if (link.state === 'Disabled') return { outcome: 'end', reason: 'The group link is disabled' }
+  if (job.dueAtMs > nowMs + EARLY_MS) return { outcome: 'wait', delayMs: job.dueAtMs - nowMs }
+  if (job.status === 'Running' && !job.paused && hasNoRunLeft(job)) {
+    return { outcome: 'end', reason: 'The worker of the last run did not come to its end' }
+  }
+  return lease
+}
+
+/** Takes link and job for one worker. Undefined when there is nothing to do, or not now: then the bell rings again. */
+export async function takeUpJob(
+  { value: job, version }: Versioned<JobRecord>,
+  deps: LinkDependencies,
+): Promise<SyncRun | undefined> {
+  const nowMs = deps.nowMs()
+  const link = await deps.links.find(job.tenantId, job.linkId)
+  const decision = takeUpDecision(job, link?.value, nowMs)
+  try {
+    if (link !== undefined && decision.outcome === 'take') {
+      return await holdOf({ value: job, version }, link, decision.lease, deps)
+    }
+    if (decision.outcome === 'end') {
+      if (link !== undefined) await recordFailure(link.value, deps, job.id)
+      await deps.jobs.replace(failedForGood(job, decision.reason, nowMs), version)
+      deps.log.info('sync-job.ended-unrun', { tenantId: job.tenantId, jobId: job.id, reason: decision.reason })
+      return undefined
+    }
+  } catch (error) {
+    if (!(error instanceof Refusal) && !(error instanceof LeaseLost)) throw error
+    deps.log.info('sync-job.overtaken', { tenantId: job.tenantId, jobId: job.id })
+  }
+  await ringFor(job, `wait:${nowMs}`, deps, decision.outcome === 'wait' ? decision.delayMs : OVERTAKEN_MS)
+  return undefined
+}
+
+async function holdOf(
+  job: Versioned<JobRecord>,
+  link: Versioned<LinkRecord>,
+  lease: Lease,
+  deps: LinkDependencies,
+): Promise<SyncRun> {
+  const leased = await deps.links.replace({ ...link.value, lease, lastToken: lease.token }, link.version)
+  const { tenantId, id: linkId, directoryGroupId: groupId, collectionId } = leased.value
+  const held = { tenantId, linkId, lease }
+  try {
+    const taken = await deps.jobs.replace(takenUp(job.value, deps.nowMs()), job.version)
+    return {
+      ...held,
+      groupId,
+      collectionId,
+      link: leased.value,
+      job: taken,
+      added: [],
+      removed: [],
+      displayName: undefined,
+    }
+  } catch (error) {
+    await changeHeldLink(held, (current) => ({ ...current, lease: null }), deps)
+    throw error
+  }
+}
