@@ -88,8 +88,6 @@ function serveLinks(container: Container, nodes: Nodes): void {
 /** A client wants to receive, be it messages or replies. */
 function attachReceiverOf(sender: Sender, { entities, store, nowMs }: Nodes): void {
   const address = parseAddress(sender.source?.address)
-  sender.set_source({ address: sender.source.address })
-  sender.set_target({ address: sender.target?.address })
   if (address.node === 'tokens') return
   const entity = entities.find(address.queue, address.isDeadLetter)
   if (address.node === 'queue') openOutgoingLink(sender, entity, store, nowMs)
@@ -98,8 +96,6 @@ function attachReceiverOf(sender: Sender, { entities, store, nowMs }: Nodes): vo
 /** A client wants to send, be it messages or requests. */
 function attachSenderTo(receiver: Receiver, { entities, intake, store, nowMs }: Nodes): void {
   const address = parseAddress(receiver.target?.address)
-  receiver.set_source({ address: receiver.source?.address })
-  receiver.set_target({ address: receiver.target.address })
   if (address.node === 'tokens') {
     openTokenLink(receiver, store)
     return
@@ -109,10 +105,12 @@ function attachSenderTo(receiver: Receiver, { entities, intake, store, nowMs }: 
   else openManagementLink(receiver, entity, intake, store, nowMs)
 }
 
-/** A refused link is opened, as the protocol wants it, and closed at once with the reason. */
+/** A refused link is opened, as the protocol wants it, but to nowhere, and closed at once with the reason. */
 function orRefused(attached: link, attach: () => void): void {
   try {
     attach()
+    attached.set_source({ address: attached.source?.address })
+    attached.set_target({ address: attached.target?.address })
   } catch (failure) {
     attached.close(asRefusal(failure).amqpError)
   }
