@@ -5,9 +5,9 @@ import type { CollectionDependencies } from '../../shared/domain/collections/col
 import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant.ts'
 import { linkedAccounts } from '../../shared/domain/collections/linked-accounts.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
+import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
 import { container, doorbells, log, newId, nowMs } from './foundation.ts'
-import { links } from './link-stores.ts'
-import { tenants } from './tenants.ts'
+import { linkStore, tenantStore } from './stores.ts'
 
 /** Rows in memory at most: about a gigabyte at the widest; an instance has two. */
 const ROWS_AT_MOST = 1_500_000
@@ -16,8 +16,8 @@ export const collectionDependencies: CollectionDependencies = {
   collections: cosmosCollectionStore(container('collections')),
   memberships: cosmosMembershipStore(container('members')),
   snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects')), ROWS_AT_MOST),
-  links,
-  tenants,
+  links: collectionLinks(linkStore),
+  tenants: tenantStore,
   doorbells,
   newId,
   nowMs,

@@ -15,9 +15,14 @@ export function cosmosCoreObjectChanges(coreObjects: Container): CoreObjectChang
       const query = mark === undefined ? 'SELECT * FROM c' : 'SELECT * FROM c WHERE c._ts >= @since'
       const parameters = mark === undefined ? [] : [{ name: '@since', value: mark.seenUntilS - OVERLAP_S }]
       let seenUntilS = mark?.seenUntilS ?? 0
-      const pages = queryDocuments<Stored<CoreObject>>(coreObjects, tenantId, { query, parameters }, {
-        maxItemCount: OBJECTS_PER_PAGE_COUNT,
-      })
+      const pages = queryDocuments<Stored<CoreObject>>(
+        coreObjects,
+        tenantId,
+        { query, parameters },
+        {
+          maxItemCount: OBJECTS_PER_PAGE_COUNT,
+        },
+      )
       for await (const documents of pages) {
         for (const { _ts } of documents) seenUntilS = Math.max(seenUntilS, _ts)
         yield { objects: documents.map(coreObjectOf), mark: { seenUntilS } satisfies ChangeMark }

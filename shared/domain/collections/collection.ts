@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import type { RowObjectType } from '../criteria/collection-members.ts'
 import { Guid } from '../guid.ts'
 import { Closed, Nullable, OneOf } from '../schema.ts'
 import { Timestamp } from '../timestamp.ts'
@@ -12,7 +13,7 @@ export const CollectionObjectType = OneOf(OBJECT_TYPES)
 export type CollectionObjectType = (typeof OBJECT_TYPES)[number]
 
 /** The types whose objects are core objects: what a criteria collection can hold. */
-export type CriteriaObjectType = 'Identity' | 'Relationship' | 'OrgUnit'
+export type CriteriaObjectType = RowObjectType
 
 export const Name = Type.String({ minLength: 1, maxLength: 256, pattern: '\\S' })
 export const Description = Type.String({ maxLength: 2048 })

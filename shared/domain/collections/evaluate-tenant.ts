@@ -1,7 +1,8 @@
 import { coalescing } from '../coalescing.ts'
+import { CORE_TYPE, type CollectionMembers } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
-import { dependsOnDay } from '../criteria/condition.ts'
-import { type CollectionMembers, type EvaluationContext, evaluate, evaluateObjects } from '../criteria/evaluate.ts'
+import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
+import { type EvaluationContext, evaluate, evaluateObjects } from '../criteria/evaluate.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { Log } from '../log.ts'
@@ -12,14 +13,15 @@ import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedCondition } from './condition-entry.ts'
 import { dayOf } from './evaluation-context.ts'
 import type { MembershipHead } from './membership-store.ts'
-import { OBJECT_TYPE_OF } from './row-object-type.ts'
-import type { ChangedIds } from './tenant-snapshots.ts'
+import type { RowChanges } from './tenant-snapshots.ts'
 
 /** What the evaluator remembers of a collection from one evaluation to the next. */
 type Known = {
   readonly definitionVersion: number
   readonly condition: CompiledCondition
   readonly dependsOnDay: boolean
+  /** Schema names. */
+  readonly attributesRead: ReadonlySet<string>
   /** As last read or written here: whoever else writes makes it stale, and this evaluator notices. */
   head: Versioned<MembershipHead> | undefined
   /** Ascending. Undefined until evaluated here. */
@@ -65,7 +67,7 @@ export class TenantEvaluator {
     const criteria = await collections.list(tenantId, { kind: 'criteria' })
     const known = await this.#knownOf(tenantId, criteria)
     const rows = await snapshots.fresh(tenantId)
-    const changed = snapshots.takeChanges(tenantId)
+    const changes = snapshots.takeChanges(tenantId)
     const changedCollections = new Set<string>()
     const context = memberContext(dayOf(nowMs()), criteria, known)
     for (const collection of inOrder(criteria)) {
@@ -73,7 +75,7 @@ export class TenantEvaluator {
       if (memory === undefined) continue
       const isChanged = await this.#evaluateCollection(collection, memory, {
         rows,
-        changed,
+        changes,
         changedCollections,
         context,
       })
@@ -104,6 +106,7 @@ export class TenantEvaluator {
         definitionVersion: collection.definitionVersion,
         condition: compile(condition),
         dependsOnDay: dependsOnDay(condition),
+        attributesRead: attributesRead(condition),
         head: await this.#deps.memberships.head(tenantId, collection.id),
         ids: undefined,
       })
@@ -139,7 +142,7 @@ export class TenantEvaluator {
 
 type Round = {
   readonly rows: RowSnapshot
-  readonly changed: ChangedIds
+  readonly changes: RowChanges
   /** Collections whose members have changed in this round: those that refer to them are evaluated as a whole. */
   readonly changedCollections: ReadonlySet<string>
   readonly context: EvaluationContext
@@ -157,15 +160,15 @@ function idsNow(
   definitionKey: string,
   round: Round,
 ): readonly string[] | undefined {
-  const { rows, changed, changedCollections, context } = round
+  const { rows, changes, changedCollections, context } = round
   const objectType = collection.objectType as CriteriaObjectType
-  if (memory.ids === undefined || changed === 'everything') return evaluate(memory.condition, rows, objectType, context)
+  if (memory.ids === undefined || changes === 'everything') return evaluate(memory.condition, rows, objectType, context)
   const isWhole =
-    memory.head?.value.definitionKey !== definitionKey ||
-    collection.refersTo.some((id) => changedCollections.has(id))
+    memory.head?.value.definitionKey !== definitionKey || collection.refersTo.some((id) => changedCollections.has(id))
   if (isWhole) return evaluate(memory.condition, rows, objectType, context)
-  const touched = changed.get(OBJECT_TYPE_OF[objectType])
-  if (touched === undefined || touched.size === 0) return undefined
+  if (!changes.rowsMoved && memory.attributesRead.isDisjointFrom(changes.attributes)) return undefined
+  const touched = changes.ids[CORE_TYPE[objectType]]
+  if (touched.size === 0) return undefined
   return withVerdicts(memory.ids, evaluateObjects(memory.condition, rows, objectType, touched, context))
 }
 

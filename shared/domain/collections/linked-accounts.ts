@@ -17,7 +17,11 @@ export function linkedAccounts(deps: CollectionDependencies, evaluator: TenantEv
     if ((await memberships.head(tenantId, collectionId)) === undefined) await evaluator.evaluate(tenantId)
     const membership = await memberships.members(tenantId, collectionId)
     if (membership === undefined) throw new Error(`Collection ${collectionId} could not be evaluated`)
-    const { accounts, withoutAccountCount } = accountsBehind(membership.ids, collection, await snapshots.fresh(tenantId))
+    const { accounts, withoutAccountCount } = accountsBehind(
+      membership.ids,
+      collection,
+      await snapshots.fresh(tenantId),
+    )
     return { accounts, withoutAccountCount, membershipVersion: membership.head.membershipVersion }
   }
   return {
@@ -35,7 +39,9 @@ export function linkedAccounts(deps: CollectionDependencies, evaluator: TenantEv
       const rows = await snapshots.fresh(tenantId)
       return {
         added: [...accountsBehind(added, collection, rows).accounts],
-        removed: [...accountsBehind(removed, collection, rows).accounts].filter((account) => !now.accounts.has(account)),
+        removed: [...accountsBehind(removed, collection, rows).accounts].filter(
+          (account) => !now.accounts.has(account),
+        ),
         withoutAccountCount: now.withoutAccountCount,
         membershipVersion: now.membershipVersion,
       }

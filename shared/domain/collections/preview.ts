@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { CORE_TYPE } from '../criteria/collection-members.ts'
 import { compile } from '../criteria/compile.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
 import { evaluate } from '../criteria/evaluate.ts'
@@ -13,7 +14,6 @@ import { Condition } from './criteria-collection.ts'
 import { evaluationContext } from './evaluation-context.ts'
 import { objectTypeFaults } from './manage-criteria.ts'
 import { namedCollection } from './read-collections.ts'
-import { OBJECT_TYPE_OF } from './row-object-type.ts'
 
 export const PreviewRequest = Type.Object({
   currentId: Type.Optional(Nullable(Guid)),
@@ -74,5 +74,5 @@ function previewed(
   objectType: CriteriaObjectType,
   objectId: string,
 ): Static<typeof PreviewedObject> {
-  return { objectId, displayName: rows.displayNameOf(OBJECT_TYPE_OF[objectType], objectId) ?? null }
+  return { objectId, displayName: rows.displayNameOf(CORE_TYPE[objectType], objectId) ?? null }
 }

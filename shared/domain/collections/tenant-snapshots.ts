@@ -1,15 +1,25 @@
 import { coalescing } from '../coalescing.ts'
-import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import type { ObjectType } from '../core/core-object.ts'
 import type { ChangeMark, CoreObjectChanges } from '../core/core-object-changes.ts'
 import { RowSnapshot } from '../criteria/row-snapshot.ts'
+import type { SnapshotChange } from '../criteria/snapshot-change.ts'
 
-/** Ids of the objects that changed, by type; `everything` when that is all that is known. */
-export type ChangedIds = 'everything' | ReadonlyMap<ObjectType, ReadonlySet<string>>
+/** What rows have changed; `everything` when that is all that is known. */
+export type RowChanges = 'everything' | GatheredChanges
+
+export type GatheredChanges = {
+  /** The objects whose membership may be another now. */
+  readonly ids: Readonly<Record<ObjectType, ReadonlySet<string>>>
+  /** Schema names of the attributes whose values changed. */
+  readonly attributes: ReadonlySet<string>
+  /** Whether rows came, went or were put together otherwise: then it does not matter what a condition reads. */
+  readonly rowsMoved: boolean
+}
 
 type Entry = {
   readonly rows: RowSnapshot
   mark: ChangeMark | undefined
-  changed: 'everything' | Map<ObjectType, Set<string>>
+  changes: RowChanges
 }
 
 /**
@@ -33,22 +43,24 @@ export class TenantSnapshots {
   }
 
   /** What has changed since the last time that this was asked for the tenant. */
-  takeChanges(tenantId: string): ChangedIds {
+  takeChanges(tenantId: string): RowChanges {
     const entry = this.#entries.get(tenantId)
     if (entry === undefined) return 'everything'
-    const { changed } = entry
-    entry.changed = new Map()
-    return changed
+    const { changes } = entry
+    entry.changes = NO_CHANGES
+    return changes
   }
 
   async #refreshed(tenantId: string): Promise<Entry> {
-    const entry = this.#entries.get(tenantId) ?? { rows: new RowSnapshot(), mark: undefined, changed: 'everything' }
+    const entry: Entry = this.#entries.get(tenantId) ?? {
+      rows: new RowSnapshot(),
+      mark: undefined,
+      changes: 'everything',
+    }
     try {
       for await (const { objects, mark } of this.#changes.since(tenantId, entry.mark)) {
         const change = entry.rows.apply(objects)
-        if (entry.changed !== 'everything') {
-          for (const objectType of OBJECT_TYPES) remember(entry.changed, objectType, change[objectType])
-        }
+        if (entry.changes !== 'everything') entry.changes = gathered(entry.changes, change)
         entry.mark = mark
       }
     } catch (fault) {
@@ -72,8 +84,20 @@ export class TenantSnapshots {
   }
 }
 
-function remember(changed: Map<ObjectType, Set<string>>, objectType: ObjectType, ids: Iterable<string>): void {
-  const known = changed.get(objectType) ?? new Set()
-  for (const id of ids) known.add(id)
-  changed.set(objectType, known)
+const NO_CHANGES: GatheredChanges = {
+  ids: { identity: new Set(), orgUnit: new Set(), relationship: new Set() },
+  attributes: new Set(),
+  rowsMoved: false,
+}
+
+function gathered(before: GatheredChanges, { changed, attributes, rowsMoved }: SnapshotChange): GatheredChanges {
+  return {
+    ids: {
+      identity: before.ids.identity.union(changed.identity),
+      orgUnit: before.ids.orgUnit.union(changed.orgUnit),
+      relationship: before.ids.relationship.union(changed.relationship),
+    },
+    attributes: before.attributes.union(attributes),
+    rowsMoved: before.rowsMoved || rowsMoved,
+  }
 }

@@ -84,6 +84,12 @@ export class RowSnapshot {
     return parts.length === 0 ? undefined : parts.join(', ')
   }
 
+  /** The directory account of an identity, or of the identity that holds a relationship. */
+  accountOf(holder: 'identity' | 'relationship', id: string): string | undefined {
+    const slot = this.tables[holder].ids.codeOf(id)
+    return this.#text('identity', 'directoryObjectId', holder === 'identity' ? slot : this.#links.identity.codeAt(slot))
+  }
+
   #text(objectType: ObjectType, attribute: string, slot: number): string | undefined {
     const column = this.tables[objectType].column(attribute)
     const code = column.codeAt(slot)
