@@ -1,0 +1,81 @@
+import type { GroupKind, GroupSeed } from '../directory/seed.ts'
+import { derivedGuid } from './seeded-random.ts'
+
+const SECURITY = { groupTypes: [], mailEnabled: false, securityEnabled: true, visibility: null }
+const DYNAMIC = { membershipRule: '(user.department -eq "Demo")', membershipRuleProcessingState: 'On' }
+
+/** What makes a group one of a kind. https://learn.microsoft.com/graph/api/resources/groups-overview */
+const PROPERTIES: Record<GroupKind, Readonly<Record<string, unknown>>> = {
+  security: SECURITY,
+  populated: SECURITY,
+  unified: { groupTypes: ['Unified'], mailEnabled: true, securityEnabled: false, visibility: 'Private' },
+  dynamic: { ...SECURITY, groupTypes: ['DynamicMembership'], ...DYNAMIC },
+  'dynamic-paused': {
+    ...SECURITY,
+    groupTypes: ['DynamicMembership'],
+    ...DYNAMIC,
+    membershipRuleProcessingState: 'Paused',
+  },
+  distribution: { ...SECURITY, mailEnabled: true, securityEnabled: false },
+  'mail-security': { ...SECURITY, mailEnabled: true },
+  'on-premises': { ...SECURITY, onPremisesSyncEnabled: true },
+  'role-assignable': { ...SECURITY, isAssignableToRole: true },
+  'hidden-membership': {
+    groupTypes: ['Unified'],
+    mailEnabled: true,
+    securityEnabled: false,
+    visibility: 'HiddenMembership',
+  },
+}
+
+const KINDS: readonly GroupKind[] = [
+  'security',
+  'security',
+  'security',
+  'security',
+  'security',
+  'security',
+  'populated',
+  'unified',
+  'dynamic',
+  'dynamic-paused',
+  'distribution',
+  'mail-security',
+  'on-premises',
+  'role-assignable',
+  'hidden-membership',
+]
+
+type GroupOptions = {
+  readonly seed: string
+  readonly tenantId: string
+  readonly domain: string
+  /** Users that no collection has. */
+  readonly strangerIds: readonly string[]
+  readonly servicePrincipalId: string
+}
+
+/** The demo groups of a tenant, and one without a kind that is nested in the populated one. */
+export function demoGroups({ seed, tenantId, domain, strangerIds, servicePrincipalId }: GroupOptions): GroupSeed[] {
+  const idOf = (name: string) => derivedGuid(seed, tenantId, 'group', name)
+  const nestedId = idOf('nested')
+  const members: Partial<Record<GroupKind, readonly string[]>> = {
+    populated: [...strangerIds, nestedId, servicePrincipalId],
+    dynamic: strangerIds,
+    'hidden-membership': strangerIds,
+  }
+  const groups = KINDS.map((kind, index): GroupSeed => {
+    const number = KINDS.slice(0, index).filter((earlier) => earlier === kind).length + 1
+    const name = kind === 'security' ? `${kind}-${number}` : kind
+    const mail = PROPERTIES[kind].mailEnabled === true ? { mail: `demo-${name}@${domain}` } : {}
+    return {
+      id: idOf(name),
+      displayName: `Demo ${name}`,
+      kind,
+      properties: { ...PROPERTIES[kind], mailNickname: `demo-${name}`, ...mail },
+      memberIds: members[kind] ?? [],
+    }
+  })
+  const nested = { ...SECURITY, mailNickname: 'demo-nested' }
+  return [{ id: nestedId, displayName: 'Demo nested', properties: nested, memberIds: [] }, ...groups]
+}

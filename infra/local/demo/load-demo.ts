@@ -1,0 +1,176 @@
+import type { ObjectType } from '../../../shared/domain/core/core-object.ts'
+import type { DemoAnswer } from '../directory/seed.ts'
+import type { ConnectorObject, Municipality } from './municipality.ts'
+
+type LoadOptions = {
+  readonly apiUrl: string
+  readonly directoryUrl: string
+  readonly demo: DemoAnswer
+  readonly municipalities: readonly Municipality[]
+  readonly fetch?: typeof globalThis.fetch
+}
+
+export type LoadSummary = {
+  readonly tenants: readonly {
+    readonly tenantId: string
+    readonly connectorId: string
+    /** Sent now; what the connector had already is not sent again. */
+    readonly sentCount: number
+    readonly presentCount: number
+  }[]
+}
+
+type Envelope = {
+  readonly data: unknown
+  readonly isSuccess: boolean
+  readonly errors?: readonly { readonly code?: string; readonly message?: string }[]
+  readonly nextCursor?: string
+}
+type Call = (method: string, path: string, body?: unknown) => Promise<Envelope>
+type ItemResult = { readonly index: number; readonly status: number; readonly errors?: unknown }
+
+const CONNECTOR_NAME = 'Demo HR'
+const CONNECTORS = '/iamcore/beta/sync/connectors'
+/** Decisions, section 4. */
+const ITEMS_PER_CALL = 1000
+const PAGE_SIZE = 5000
+const CALLS_IN_FLIGHT = 3
+const FAULTY_ITEMS_SHOWN = 3
+const CALL_TIMEOUT_MS = 120_000
+
+/** Referred-to objects first. */
+const ORDER = ['orgUnit', 'identity', 'relationship'] as const satisfies readonly ObjectType[]
+
+/**
+ * Loads the municipalities through the connector API, as any HR system would: finds or creates a connector in each
+ * tenant, and sends what it does not have yet. Objects there already stay as they are, so that a second start undoes
+ * nothing that was changed since. @throws Error that names the refused call, or the first faulty items.
+ */
+export async function loadDemo(options: LoadOptions): Promise<LoadSummary> {
+  const tenants: LoadSummary['tenants'][number][] = []
+  for (const municipality of options.municipalities) tenants.push(await loadTenant(municipality, options))
+  return { tenants }
+}
+
+async function loadTenant(municipality: Municipality, options: LoadOptions): Promise<LoadSummary['tenants'][number]> {
+  const { tenantId } = municipality
+  const apps = options.demo.tenants.find((tenant) => tenant.tenantId === tenantId)?.apps
+  const named = (name: string) => {
+    const app = apps?.find((known) => known.name === name)
+    if (app === undefined) throw new Error(`Tenant ${tenantId} has no application ${name}`)
+    return app
+  }
+  const connector = named('connector')
+  const asOperator = await apiCaller(tenantId, named('operator'), options)
+  const connectorId = await connectorOf(connector.clientId, asOperator)
+  const asConnector = await apiCaller(tenantId, connector, options)
+  const objects = {
+    orgUnit: municipality.orgUnits,
+    identity: municipality.identities,
+    relationship: municipality.relationships,
+  }
+  const counts = { sentCount: 0, presentCount: 0 }
+  for (const objectType of ORDER) {
+    const present = await externalIds(objectType, connectorId, asConnector)
+    const missing = objects[objectType].filter(({ externalId }) => !present.has(externalId))
+    await send(missing, connectorId, asConnector)
+    counts.sentCount += missing.length
+    counts.presentCount += objects[objectType].length - missing.length
+  }
+  return { tenantId, connectorId, ...counts }
+}
+
+async function connectorOf(clientId: string, call: Call): Promise<string> {
+  const { data } = await call('GET', CONNECTORS)
+  const known = (data as { id: string; name: string; clientId: string }[]).find(
+    (connector) => connector.name === CONNECTOR_NAME && connector.clientId === clientId,
+  )
+  if (known !== undefined) return known.id
+  const created = await call('POST', CONNECTORS, { name: CONNECTOR_NAME, clientId })
+  return String(created.data)
+}
+
+async function externalIds(objectType: ObjectType, connectorId: string, call: Call): Promise<Set<string>> {
+  const found = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const query = new URLSearchParams({ objectType, pageSize: String(PAGE_SIZE) })
+    if (cursor !== undefined) query.set('nextCursor', cursor)
+    const page = await call('GET', `${CONNECTORS}/${connectorId}/data?${query}`)
+    for (const { externalId } of page.data as { externalId: string }[]) found.add(externalId)
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return found
+}
+
+/** In batches, a few at a time; which comes first does not matter among objects of one type. */
+async function send(objects: readonly ConnectorObject[], connectorId: string, call: Call): Promise<void> {
+  const batches = Array.from({ length: Math.ceil(objects.length / ITEMS_PER_CALL) }, (_, index) =>
+    objects.slice(index * ITEMS_PER_CALL, (index + 1) * ITEMS_PER_CALL),
+  ).values()
+  const sendRest = async () => {
+    for (const batch of batches) await sendBatch(batch, connectorId, call)
+  }
+  await Promise.all(Array.from({ length: CALLS_IN_FLIGHT }, sendRest))
+}
+
+async function sendBatch(batch: readonly ConnectorObject[], connectorId: string, call: Call): Promise<void> {
+  const items = batch.map((object) => ({ op: 'upsert', ...object }))
+  const { data } = await call('POST', `${CONNECTORS}/${connectorId}/data/batch`, { items })
+  const results = data as ItemResult[]
+  if (results.length !== items.length) {
+    throw new Error(`Of ${items.length} demo objects sent, the API answered for ${results.length}`)
+  }
+  const faulty = results.filter(({ status }) => status >= 300)
+  if (faulty.length === 0) return
+  const shown = faulty
+    .slice(0, FAULTY_ITEMS_SHOWN)
+    .map(({ index, status, errors }) => `${batch[index]?.externalId}: ${status} ${JSON.stringify(errors ?? [])}`)
+  throw new Error(`${faulty.length} of ${items.length} demo objects were refused: ${shown.join('; ')}`)
+}
+
+type Credentials = { readonly name: string; readonly clientId: string; readonly clientSecret: string }
+
+async function apiCaller(tenantId: string, app: Credentials, options: LoadOptions): Promise<Call> {
+  const { fetch = globalThis.fetch, apiUrl } = options
+  const token = await accessToken(tenantId, app, options)
+  return async (method, path, body) => {
+    const response = await fetch(`${apiUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    })
+    const text = await response.text()
+    const envelope = parsed(text) as Partial<Envelope> | undefined
+    if (response.ok && envelope?.isSuccess === true) return envelope as Envelope
+    const reason = envelope?.errors?.map(({ code, message }) => `${code}: ${message}`).join('; ') || text.slice(0, 200)
+    throw new Error(`${method} ${path} as ${app.name} was answered ${response.status}: ${reason}`)
+  }
+}
+
+async function accessToken(tenantId: string, app: Credentials, options: LoadOptions): Promise<string> {
+  const { fetch = globalThis.fetch, directoryUrl, demo } = options
+  const response = await fetch(`${directoryUrl}/${tenantId}/oauth2/v2.0/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: app.clientId,
+      client_secret: app.clientSecret,
+      scope: demo.scope,
+    }),
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+  })
+  const answer = parsed(await response.text()) as { access_token?: unknown; error_description?: unknown } | undefined
+  if (response.ok && typeof answer?.access_token === 'string') return answer.access_token
+  throw new Error(`No token for ${app.name} in tenant ${tenantId}: ${response.status} ${answer?.error_description}`)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not the API's answer: the caller tells the status and the text.
+    return undefined
+  }
+}

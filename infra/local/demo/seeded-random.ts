@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+
+const digest = (parts: readonly (string | number)[]): Buffer => createHash('sha256').update(parts.join('\n')).digest()
+
+/** The same GUID for the same parts, always: version 8 of RFC 9562, section 5.8. */
+export function derivedGuid(...parts: readonly (string | number)[]): string {
+  const bytes = digest(parts).subarray(0, 16)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** Looks like what it is: a value of the demo, good for nothing else. */
+export const derivedSecret = (...parts: readonly (string | number)[]): string =>
+  `Demo-${digest(parts).toString('base64url').slice(0, 20)}`
+
+export type Random = {
+  /** From 0 up to, not including, 1. */
+  next(): number
+  /** A whole number from 0 up to, not including, `count`. */
+  below(count: number): number
+  pick<T>(items: readonly [T, ...T[]]): T
+  /** True in so many of a hundred cases. */
+  percent(chance: number): boolean
+}
+
+/** The same numbers for the same parts, always. The generator is SplitMix32. */
+export function seededRandom(...parts: readonly (string | number)[]): Random {
+  let state = digest(parts).readUInt32BE(0)
+  const next = () => {
+    state = (state + 0x9e3779b9) | 0
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad)
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97)
+    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32
+  }
+  const below = (count: number) => Math.floor(next() * count)
+  return {
+    next,
+    below,
+    pick: (items) => items[below(items.length)] ?? items[0],
+    percent: (chance) => next() * 100 < chance,
+  }
+}
