@@ -1,3 +1,4 @@
+import { slices } from '../slices.ts'
 import type { RecentWrite } from './recent-writes.ts'
 
 export type SyncPlanOptions = {
@@ -56,10 +57,4 @@ export function stepsOf({ add, remove }: Pick<SyncPlan, 'add' | 'remove'>): Sync
     ...slices(add, ADDS_PER_STEP_COUNT).map((accounts): SyncStep => ({ kind: 'add', accounts })),
     ...slices(remove, REMOVALS_PER_STEP_COUNT).map((accounts): SyncStep => ({ kind: 'remove', accounts })),
   ]
-}
-
-function slices(all: readonly string[], sizeCount: number): string[][] {
-  const made: string[][] = []
-  for (let start = 0; start < all.length; start += sizeCount) made.push(all.slice(start, start + sizeCount))
-  return made
 }

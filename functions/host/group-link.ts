@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
+import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
+import { cosmosTenantStore } from '../../shared/cosmos/tenant-store.ts'
+import { graphCalls } from '../../shared/directory/graph-calls.ts'
+import { graphDirectory } from '../../shared/directory/graph-directory.ts'
+import { graphTokens } from '../../shared/directory/graph-tokens.ts'
+import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
+import type { LinkedCollections } from '../../shared/domain/links/linked-collections.ts'
+import { container, doorbells, log, newId, nowMs, settings } from './foundation.ts'
+
+const tokens = graphTokens(
+  {
+    authorityUrl: settings.authorityUrl,
+    homeTenantId: settings.homeTenantId,
+    clientId: settings.serviceClientId,
+    clientSecret: settings.graphClientSecret,
+    managedIdentityClientId: settings.managedIdentityClientId,
+  },
+  nowMs,
+)
+
+const directory = graphDirectory({
+  graphUrl: settings.graphUrl,
+  send: graphCalls(settings.graphUrl, tokens, nowMs),
+  sleep: (delayMs) => sleep(delayMs),
+  nowMs,
+  random: Math.random,
+})
+
+/** What group links and sync jobs stand on, given what they need of collections. */
+export function linkDependencies(collections: LinkedCollections): SyncDependencies {
+  return {
+    links: cosmosLinkStore(container('links')),
+    jobs: cosmosJobStore(container('jobs')),
+    tenants: cosmosTenantStore(container('tenants')),
+    collections,
+    directory,
+    doorbells,
+    log,
+    nowMs,
+    newId,
+    random: Math.random,
+    retryDelaysS: settings.syncRetryDelaysS,
+    sliceMs: settings.syncSliceS * 1000,
+  }
+}

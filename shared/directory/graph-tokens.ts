@@ -1,0 +1,88 @@
+import type { TokenCredential } from '@azure/identity'
+import { DirectoryFault } from '../domain/links/directory.ts'
+
+export type GraphCredentialSettings = {
+  readonly authorityUrl: string
+  readonly homeTenantId: string
+  readonly clientId: string
+  /** Where there is none, a managed identity stands for the application. */
+  readonly clientSecret: string | undefined
+  readonly managedIdentityClientId: string | undefined
+}
+
+/** Tokens for Graph, tenant by tenant. */
+export type GraphTokens = {
+  /** @throws DirectoryFault when the tenant gives none. */
+  of(tenantId: string): Promise<string>
+  /** The next one is fetched anew: the directory did not take the present one. */
+  forget(tenantId: string): void
+}
+
+const GRAPH_SCOPE = 'https://graph.microsoft.com/.default'
+
+/** Audience of the managed identity's token that a federated credential exchanges. */
+const EXCHANGE_SCOPE = 'api://AzureADTokenExchange/.default'
+
+/** A token with less life left is fetched anew. */
+const LEFT_AT_LEAST_MS = 5 * 60 * 1000
+
+const TIMEOUT_MS = 20_000
+
+/** One credential for all tenants; a tenant's token is fetched once, however many ask for it at the same time. */
+export function graphTokens(settings: GraphCredentialSettings, nowMs: () => number): GraphTokens {
+  type Fetched = { token: string; expiresMs: number }
+  const fetched = new Map<string, Promise<Fetched>>()
+  let credential: Promise<TokenCredential> | undefined
+
+  async function fetchToken(tenantId: string): Promise<Fetched> {
+    credential ??= openCredential(settings)
+    const answer = await (await credential)
+      .getToken(GRAPH_SCOPE, { tenantId, abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
+      .catch((cause: unknown) => {
+        throw tokenFault(cause)
+      })
+    if (answer === null) throw new DirectoryFault('refused', 'The directory gave no token')
+    return { token: answer.token, expiresMs: answer.expiresOnTimestamp }
+  }
+
+  function fetchOnce(tenantId: string): Promise<Fetched> {
+    const pending = fetchToken(tenantId)
+    fetched.set(tenantId, pending)
+    pending.catch(() => fetched.delete(tenantId))
+    return pending
+  }
+
+  return {
+    async of(tenantId) {
+      const known = await (fetched.get(tenantId) ?? fetchOnce(tenantId))
+      if (known.expiresMs - nowMs() > LEFT_AT_LEAST_MS) return known.token
+      return (await fetchOnce(tenantId)).token
+    },
+    forget(tenantId) {
+      fetched.delete(tenantId)
+    },
+  }
+}
+
+/** The packages are loaded by the first call: functions that never ask the directory start without them. */
+async function openCredential(settings: GraphCredentialSettings): Promise<TokenCredential> {
+  const { authorityUrl, homeTenantId, clientId, clientSecret, managedIdentityClientId } = settings
+  const identity = await import('@azure/identity')
+  const anyTenant = { authorityHost: authorityUrl, additionallyAllowedTenants: ['*'] }
+  if (clientSecret !== undefined) {
+    // The authority is known from the settings, and looking it up elsewhere would leave a closed network.
+    const options = { ...anyTenant, disableInstanceDiscovery: true }
+    return new identity.ClientSecretCredential(homeTenantId, clientId, clientSecret, options)
+  }
+  const managed = new identity.ManagedIdentityCredential({ clientId: managedIdentityClientId ?? '' })
+  const assertion = async () => (await managed.getToken(EXCHANGE_SCOPE)).token
+  return new identity.ClientAssertionCredential(homeTenantId, clientId, assertion, anyTenant)
+}
+
+function tokenFault(cause: unknown): DirectoryFault {
+  const { name, errorResponse } = cause as { name?: string; errorResponse?: { error?: string } }
+  const refused = name === 'AuthenticationError' && errorResponse?.error !== undefined
+  return refused
+    ? new DirectoryFault('refused', 'The tenant gives the service no token: its consent is missing', { cause })
+    : new DirectoryFault('unavailable', 'The directory did not answer when asked for a token', { cause })
+}
