@@ -204,6 +204,20 @@ describe('the clock of the local broker', () => {
     })
   })
 
+  it('does not turn back the time let pass when it starts again', async () => {
+    const file = newFile()
+    await onBus({ file }, async (bus, client) => {
+      await client.createSender('jobs').scheduleMessages({ body: 'later' }, inOneHour())
+      bus.advance(HOUR_MS - 60_000)
+      assert.equal(bus.counts('jobs').scheduled, 1)
+    })
+    await onBus({ file }, async (bus) => {
+      assert.equal(bus.counts('jobs').scheduled, 1)
+      bus.advance(60_000)
+      assert.equal(bus.counts('jobs').active, 1)
+    })
+  })
+
   it('may be the clock of a test', async () => {
     let nowMs = Date.parse('2030-01-01T00:00:00Z')
     await onBus({ nowMs: () => nowMs }, async (bus, client) => {
