@@ -23,10 +23,7 @@ export function evaluate(
   const type = CORE_TYPE[objectType]
   const { ids } = snapshot.tables[type]
   const members = new Evaluation(snapshot, context).members(compiled.boundTo(snapshot), type)
-  const slots = inIdOrder(members, countBits(members), ids.order())
-  const found = new Array<string>(slots.length)
-  for (let index = 0; index < slots.length; index += 1) found[index] = ids.idOf(slots[index] as number)
-  return found
+  return ids.idsOf(inIdOrder(members, countBits(members), ids.order()))
 }
 
 /** Whether each of some objects is a member, unknown and deleted ones included. Looks at their rows only. */
