@@ -23,7 +23,7 @@ export function evaluate(
   const type = CORE_TYPE[objectType]
   const { ids } = snapshot.tables[type]
   const members = new Evaluation(snapshot, context).members(compiled.boundTo(snapshot), type)
-  return Array.from(inIdOrder(members, countBits(members), ids.order()), (slot) => ids.idOf(slot))
+  return ids.idsOf(inIdOrder(members, countBits(members), ids.order()))
 }
 
 /** Whether each of some objects is a member, unknown and deleted ones included. Looks at their rows only. */

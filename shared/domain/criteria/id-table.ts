@@ -31,13 +31,17 @@ export class IdTable {
   }
 
   idOf(slot: number): string {
-    const known = this.#texts[slot]
-    if (known !== undefined) return known
-    // Filled up one by one: an array written far past its end would turn into a hash table.
-    while (this.#texts.length < this.size) this.#texts.push(undefined)
-    const id = this.#dictionary.textOf(slot)
-    this.#texts[slot] = id
-    return id
+    return this.#texts[slot] ?? this.#decoded(slot)
+  }
+
+  idsOf(slots: Uint32Array): string[] {
+    const texts = this.#texts
+    const ids = new Array<string>(slots.length)
+    for (let index = 0; index < slots.length; index += 1) {
+      const slot = slots[index] as number
+      ids[index] = texts[slot] ?? this.#decoded(slot)
+    }
+    return ids
   }
 
   /** All slots in ascending order of their ids. */
@@ -50,6 +54,14 @@ export class IdTable {
     for (let rank = 0; rank < slots.length; rank += 1) ranks[slots[rank] as number] = rank
     this.#order = { slots, ranks }
     return this.#order
+  }
+
+  #decoded(slot: number): string {
+    // Filled up one by one: an array written far past its end would turn into a hash table.
+    while (this.#texts.length < this.size) this.#texts.push(undefined)
+    const id = this.#dictionary.textOf(slot)
+    this.#texts[slot] = id
+    return id
   }
 
   #sorted(slots: Uint32Array): Uint32Array {
