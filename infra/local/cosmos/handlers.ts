@@ -1,0 +1,133 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Answer, jsonAnswer } from './answers.ts'
+import { type BatchAnswer, parseBatch, runAtomicBatch, runBulk } from './batch.ts'
+import type { Catalog, Container } from './catalog.ts'
+import { badRequest } from './failure.ts'
+import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
+import type { OperationKind } from './operation.ts'
+import { parsePartition } from './partition.ts'
+import { answerQuery, QUERY_PLAN } from './query-request.ts'
+import type { Storage } from './storage.ts'
+
+/** What the operations work on. */
+export type Account = {
+  readonly storage: Storage
+  readonly catalog: Catalog
+  /** The master key's bytes: they seal continuation tokens as well. */
+  readonly key: Buffer
+  readonly isStrict: boolean
+  readonly endpoint: string
+}
+
+export type Call = {
+  readonly account: Account
+  /** The decoded path: `dbs`, database, `colls`, container, `docs`, item. */
+  readonly segments: readonly string[]
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** Every operation there is. */
+export const HANDLERS: Readonly<Record<OperationKind, (call: Call) => Answer>> = {
+  account: ({ account }) => jsonAnswer(200, accountResource(account.endpoint)),
+  listDatabases: ({ account: { catalog } }) => {
+    const databases = catalog.databases()
+    return jsonAnswer(200, { _rid: '', Databases: databases, _count: databases.length })
+  },
+  createDatabase: ({ account: { catalog }, body }) => jsonAnswer(201, catalog.createDatabase(body)),
+  readDatabase: ({ account: { catalog }, segments }) => jsonAnswer(200, catalog.database(databaseId(segments))),
+  deleteDatabase: ({ account: { catalog }, segments }) => {
+    catalog.deleteDatabase(databaseId(segments))
+    return { status: 204, body: undefined }
+  },
+  createContainer: ({ account: { catalog }, segments, body }) =>
+    containerAnswer(201, catalog.createContainer(databaseId(segments), body)),
+  readContainer: (call) => containerAnswer(200, containerOf(call)),
+  deleteContainer: ({ account: { catalog }, segments }) => {
+    catalog.deleteContainer(databaseId(segments), containerId(segments))
+    return { status: 204, body: undefined }
+  },
+  readPartitionRanges: (call) => {
+    const { rid } = containerOf(call)
+    const ranges = [{ id: '0', minInclusive: '', maxExclusive: 'FF' }]
+    return jsonAnswer(200, { _rid: rid, PartitionKeyRanges: ranges, _count: 1 }, containerHeaders(rid))
+  },
+  read: (call) => item(call, (target) => readItem(target, itemId(call))),
+  create: (call) => write(call, (target) => createItem(target, call.body)),
+  upsert: (call) => write(call, (target) => upsertItem(target, call.body)),
+  replace: (call) => write(call, (target) => replaceItem(target, itemId(call), call.body)),
+  delete: (call) => write(call, (target) => deleteItem(target, itemId(call))),
+  batch: (call) => batchAnswer(runAtomicBatch(targetOf(call), parseBatch(call.body)), call),
+  bulk: (call) => batchAnswer(runBulk(bulkTargetOf(call), parseBatch(call.body)), call),
+  queryPlan: (call) => jsonAnswer(200, QUERY_PLAN, containerHeaders(containerOf(call).rid)),
+  query: (call) => {
+    const { account, headers, body } = call
+    const container = containerOf(call)
+    const partition = headers['x-ms-documentdb-partitionkey']
+    const place = {
+      storage: account.storage,
+      container,
+      partition: partition === undefined ? undefined : parsePartition(String(partition)),
+    }
+    const answer = answerQuery(place, account, headers, body)
+    return { ...answer, headers: { ...answer.headers, ...containerHeaders(container.rid) } }
+  },
+}
+
+const databaseId = (segments: readonly string[]): string => segments[1] ?? ''
+const containerId = (segments: readonly string[]): string => segments[3] ?? ''
+const itemId = ({ segments }: Call): string => segments[5] ?? ''
+
+const containerOf = ({ account, segments }: Call): Container =>
+  account.catalog.container(databaseId(segments), containerId(segments))
+
+/** Without the container's rid the client forgets the session token. */
+const containerHeaders = (rid: string) => ({ 'x-ms-content-path': rid })
+
+const containerAnswer = (status: number, { resource, rid }: Container): Answer =>
+  jsonAnswer(status, resource, { ...containerHeaders(rid), etag: String(resource._etag) })
+
+function bulkTargetOf(call: Call): Omit<Target, 'partition'> {
+  const { account, headers } = call
+  return {
+    storage: account.storage,
+    container: containerOf(call),
+    ifMatch: headers['if-match'],
+    ifNoneMatch: headers['if-none-match'],
+  }
+}
+
+function targetOf(call: Call): Target {
+  const target = bulkTargetOf(call)
+  const partition = call.headers['x-ms-documentdb-partitionkey']
+  if (partition === undefined) throw badRequest('The header x-ms-documentdb-partitionkey is missing')
+  return { ...target, partition: parsePartition(String(partition)) }
+}
+
+function item(call: Call, work: (target: Target) => ItemAnswer): Answer {
+  const target = targetOf(call)
+  const { status, etag, body, charge } = work(target)
+  const headers = { ...containerHeaders(target.container.rid), 'x-ms-request-charge': charge }
+  return { status, body, headers: etag === undefined ? headers : { ...headers, etag } }
+}
+
+const write = (call: Call, work: (target: Target) => ItemAnswer): Answer =>
+  item(call, (target) => call.account.storage.write(() => work(target)))
+
+function batchAnswer({ status, outcomes, charge }: BatchAnswer, call: Call): Answer {
+  const headers = { ...containerHeaders(containerOf(call).rid), 'x-ms-request-charge': charge }
+  return jsonAnswer(status, outcomes, headers)
+}
+
+function accountResource(endpoint: string) {
+  const locations = [{ name: 'local', databaseAccountEndpoint: `${endpoint}/` }]
+  return {
+    id: 'local',
+    _self: '',
+    _rid: 'local',
+    writableLocations: locations,
+    readableLocations: locations,
+    enableMultipleWriteLocations: false,
+    userConsistencyPolicy: { defaultConsistencyLevel: 'Session' },
+  }
+}

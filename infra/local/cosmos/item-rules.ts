@@ -1,0 +1,59 @@
+import type { Container } from './catalog.ts'
+import { badRequest, CosmosFailure } from './failure.ts'
+import { type Json, type JsonObject, parseObject } from './json.ts'
+import { type Partition, partitionOf } from './partition.ts'
+
+/** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
+export const ITEM_LIMIT_BYTES = 2 * 1024 * 1024
+const ID_LIMIT_BYTES = 1023
+const NESTING_LIMIT_COUNT = 128
+const TTL_LIMIT_S = 2_147_483_647
+const PARTITION_KEY_MISMATCH = 1001
+
+/** A document that may be written as it is. */
+export type ValidItem = {
+  readonly id: string
+  readonly document: JsonObject
+  /** Own time to live in seconds, -1 for ever, undefined when the container decides. */
+  readonly ttlS: number | undefined
+}
+
+/**
+ * Checks what a client wants to store.
+ * @throws CosmosFailure 413 over 2 MB; 400 for a bad id, ttl or nesting, or a body of another partition
+ */
+export function validItem(text: string, partition: Partition, { partitionKeyPath }: Container): ValidItem {
+  if (Buffer.byteLength(text) > ITEM_LIMIT_BYTES) {
+    throw new CosmosFailure(413, `The request is too large: an item may have ${ITEM_LIMIT_BYTES} bytes`)
+  }
+  const document = parseObject(text, 'The item')
+  const id = validId(document.id)
+  const ttlS = validTtlS(document.ttl)
+  if (isNestedDeeper(document, NESTING_LIMIT_COUNT)) {
+    throw badRequest(`An item may be nested ${NESTING_LIMIT_COUNT} levels deep`)
+  }
+  if (partitionOf(document, partitionKeyPath) !== partition) {
+    const path = partitionKeyPath.join('/')
+    throw badRequest(`/${path} in the body differs from the request's partition key`, PARTITION_KEY_MISMATCH)
+  }
+  return { id, document, ttlS }
+}
+
+function validId(id: Json | undefined): string {
+  if (typeof id !== 'string' || id === '') throw badRequest('An item needs an id: a text that is not empty')
+  // A lone surrogate has no UTF-8 form: two such ids would become one in the file.
+  if (/[/\\#?]/.test(id) || !id.isWellFormed()) throw badRequest('An id must not hold / \\ # ? or half a character')
+  if (Buffer.byteLength(id) > ID_LIMIT_BYTES) throw badRequest(`An id may have ${ID_LIMIT_BYTES} bytes`)
+  return id
+}
+
+function validTtlS(ttl: Json | undefined): number | undefined {
+  if (ttl === undefined) return undefined
+  if (typeof ttl === 'number' && Number.isInteger(ttl) && ttl <= TTL_LIMIT_S && (ttl > 0 || ttl === -1)) return ttl
+  throw badRequest(`ttl must be -1 or a positive integer of seconds, not ${JSON.stringify(ttl)}`)
+}
+
+function isNestedDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isNestedDeeper(inner, levels - 1))
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import type { Container } from './catalog.ts'
+import { readCharge, writeCharge } from './charge.ts'
+import { badRequest, CosmosFailure } from './failure.ts'
+import { type ValidItem, validItem } from './item-rules.ts'
+import type { Partition } from './partition.ts'
+import type { Storage } from './storage.ts'
+import { claimValues, requireUnique } from './unique-keys.ts'
+
+/** Where an operation works, and the versions it insists on. */
+export type Target = {
+  readonly storage: Storage
+  readonly container: Container
+  readonly partition: Partition
+  readonly ifMatch: string | undefined
+  readonly ifNoneMatch: string | undefined
+}
+
+export type ItemAnswer = {
+  readonly status: 200 | 201 | 204 | 304
+  readonly etag: string | undefined
+  /** The document as JSON text; undefined after a delete and on 304. */
+  readonly body: string | undefined
+  readonly charge: number
+}
+
+type StoredItem = { row: number; etag: string; body: string }
+
+/** Reads one item: 200, or 304 when the caller has this version. */
+export function readItem(target: Target, id: string): ItemAnswer {
+  const { etag, body } = requireItem(target, id)
+  const isKnown = target.ifNoneMatch === etag || target.ifNoneMatch === '*'
+  return isKnown
+    ? { status: 304, etag, body: undefined, charge: 1 }
+    : { status: 200, etag, body, charge: readCharge(Buffer.byteLength(body)) }
+}
+
+// The writes below check everything before they change anything: a refused one leaves its transaction as it was.
+
+/** Stores a new item: 201, or 409 when its id or a unique value is taken. */
+export function createItem(target: Target, text: string): ItemAnswer {
+  if (target.ifMatch !== undefined) throw badRequest('If-Match on a create is not supported')
+  const item = validItem(text, target.partition, target.container)
+  if (findItem(target, item.id) !== undefined) {
+    throw new CosmosFailure(409, `Entity with the specified id already exists: ${item.id}`)
+  }
+  return store(target, item, undefined)
+}
+
+/** Stores an item whether or not it is there: 201 when new, 200 when replaced. */
+export function upsertItem(target: Target, text: string): ItemAnswer {
+  const item = validItem(text, target.partition, target.container)
+  const present = findItem(target, item.id)
+  requireVersion(target, present)
+  return store(target, item, present)
+}
+
+/** Stores an item in place of the one that is there: 200, or 404. */
+export function replaceItem(target: Target, id: string, text: string): ItemAnswer {
+  const item = validItem(text, target.partition, target.container)
+  if (item.id !== id) throw badRequest(`The id in the body, ${item.id}, differs from that of the request, ${id}`)
+  const present = requireItem(target, id)
+  requireVersion(target, present)
+  return store(target, item, present)
+}
+
+/** Removes an item: 204, or 404. */
+export function deleteItem(target: Target, id: string): ItemAnswer {
+  const { row, etag, body } = requireItem(target, id)
+  requireVersion(target, { row, etag, body })
+  target.storage.prepare('DELETE FROM docs WHERE row = ?').run(row)
+  target.storage.nextSequence()
+  return { status: 204, etag: undefined, body: undefined, charge: writeCharge(Buffer.byteLength(body)) }
+}
+
+function findItem({ storage, container, partition }: Target, id: string): StoredItem | undefined {
+  return storage
+    .prepare(
+      `SELECT row, etag, body FROM docs INDEXED BY docs_by_id
+       WHERE container = ? AND pk = ? AND id = ? AND (expires_ms IS NULL OR expires_ms > ?)`,
+    )
+    .get(container.number, partition, id, storage.nowMs()) as StoredItem | undefined
+}
+
+function requireItem(target: Target, id: string): StoredItem {
+  const present = findItem(target, id)
+  if (present === undefined) throw new CosmosFailure(404, `Entity with the specified id does not exist: ${id}`)
+  return present
+}
+
+function requireVersion({ ifMatch, ifNoneMatch }: Target, present: StoredItem | undefined): void {
+  if (ifNoneMatch !== undefined && ifNoneMatch !== '*') throw badRequest('If-None-Match of a write must be *')
+  const isStale = ifMatch !== undefined && (present === undefined || (ifMatch !== '*' && ifMatch !== present.etag))
+  if (isStale || (ifNoneMatch === '*' && present !== undefined)) {
+    throw new CosmosFailure(412, 'One of the specified pre-condition is not met')
+  }
+}
+
+function store(target: Target, item: ValidItem, present: StoredItem | undefined): ItemAnswer {
+  const { storage, container, partition } = target
+  requireUnique(storage, container, partition, item.document, present?.row)
+  const sequence = storage.nextSequence()
+  const row = present?.row ?? sequence
+  const nowMs = storage.nowMs()
+  const [etag, ts] = [`"${randomUUID()}"`, Math.floor(nowMs / 1000)]
+  const body = JSON.stringify({ ...item.document, ...systemProperties(container, row, etag, ts) })
+  const expiresMs = expiryMs(nowMs, item.ttlS, container.defaultTtlS)
+  if (present === undefined) {
+    storage
+      .prepare('INSERT INTO docs (row, container, pk, id, etag, ts, expires_ms, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+      .run(row, container.number, partition, item.id, etag, ts, expiresMs, body)
+  } else {
+    storage
+      .prepare('UPDATE docs SET etag = ?, ts = ?, expires_ms = ?, body = ? WHERE row = ?')
+      .run(etag, ts, expiresMs, body, row)
+  }
+  claimValues(storage, container, partition, item.document, row)
+  return { status: present === undefined ? 201 : 200, etag, body, charge: writeCharge(Buffer.byteLength(body)) }
+}
+
+function systemProperties(
+  container: Container,
+  row: number,
+  etag: string,
+  ts: number,
+): Record<string, string | number> {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64BE(BigInt(row))
+  const rid = Buffer.concat([Buffer.from(container.rid.replaceAll('-', '/'), 'base64'), bytes])
+    .toString('base64')
+    .replaceAll('/', '-')
+  return {
+    _rid: rid,
+    _self: `${String(container.resource._self)}docs/${rid}/`,
+    _etag: etag,
+    _attachments: 'attachments/',
+    _ts: ts,
+  }
+}
+
+function expiryMs(nowMs: number, ttlS: number | undefined, defaultTtlS: number | undefined): number | null {
+  const seconds = defaultTtlS === undefined ? -1 : (ttlS ?? defaultTtlS)
+  return seconds === -1 ? null : nowMs + seconds * 1000
+}

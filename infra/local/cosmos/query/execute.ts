@@ -1,0 +1,174 @@
+import { badRequest } from '../failure.ts'
+import type { Json } from '../json.ts'
+import { valueAt } from '../json.ts'
+import { countRows, type Scan, type StoredRow, scanRows } from './access.ts'
+import type { Position } from './continuation.ts'
+import { compile, constantOf, object, type Parameters, type Row } from './evaluator.ts'
+import { planFilter } from './planner.ts'
+import { compareForOrder, compareText } from './semantics.ts'
+import type { Expression, Projection, Query } from './syntax.ts'
+import { TopRows } from './top-rows.ts'
+
+/** What a page is to hold at most, and where it begins. */
+export type PageRequest = { readonly rowCount: number; readonly after: Position | undefined }
+
+export type Page = {
+  /** Results as JSON texts. */
+  readonly results: readonly string[]
+  /** Undefined when there is nothing more. */
+  readonly end: Position | undefined
+  /** Rows that SQLite handed over: the measure of what the query cost. */
+  readonly lookedAtCount: number
+}
+
+/** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
+const PAGE_LIMIT_BYTES = 4 * 1024 * 1024
+const COUNT_LIMIT = 2_147_483_647
+
+type Prepared = {
+  readonly query: Query
+  readonly scan: Scan
+  readonly matches: (row: Row) => boolean
+  readonly project: (row: LazyRow) => string | undefined
+  readonly skipCount: number
+  /** Rows the query may still give, by TOP or LIMIT. */
+  readonly remainingCount: number
+}
+
+/** Answers one page of a query. @throws CosmosFailure 400 for parameters that are missing or of the wrong kind */
+export function runQuery(query: Query, place: Omit<Scan, 'terms'>, parameters: Parameters, request: PageRequest): Page {
+  const { terms, residual } = planFilter(query.where, parameters)
+  const conditions = residual.map((expression) => compile(expression, parameters))
+  const allowed = countOf(query.top ?? query.limit, parameters)
+  const prepared: Prepared = {
+    query,
+    scan: { ...place, terms },
+    matches: (row) => conditions.every((condition) => condition(row) === true),
+    project: projector(query.select, parameters),
+    // A position is only ever given after the first result, and by then the offset is behind.
+    skipCount: request.after === undefined ? (countOf(query.offset, parameters) ?? 0) : 0,
+    remainingCount: (allowed ?? COUNT_LIMIT) - (request.after?.emittedCount ?? 0),
+  }
+  if (query.select.kind === 'count') return countPage(prepared, conditions.length === 0)
+  if (prepared.remainingCount <= 0) return { results: [], end: undefined, lookedAtCount: 0 }
+  const isByProperty = query.order !== undefined && query.order.path.join('/') !== 'id'
+  return isByProperty ? sortedPage(prepared, request) : pageById(prepared, request)
+}
+
+class LazyRow implements Row {
+  readonly stored: StoredRow
+  #document: Json | undefined
+
+  constructor(stored: StoredRow) {
+    this.stored = stored
+  }
+
+  get id(): string {
+    return this.stored.id
+  }
+
+  get document(): Json {
+    this.#document ??= JSON.parse(this.stored.body) as Json
+    return this.#document
+  }
+}
+
+function countOf(expression: Expression | undefined, parameters: Parameters): number | undefined {
+  if (expression === undefined) return undefined
+  const value = constantOf(expression, parameters)
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= COUNT_LIMIT) return value
+  throw badRequest(`TOP, OFFSET and LIMIT need an integer from 0, not ${JSON.stringify(value)}`)
+}
+
+function projector(select: Projection, parameters: Parameters): (row: LazyRow) => string | undefined {
+  if (select.kind === 'document' || select.kind === 'count') return ({ stored }) => stored.body
+  const evaluate = select.kind === 'value' ? compile(select.expression, parameters) : object(select.members, parameters)
+  return (row) => JSON.stringify(evaluate(row))
+}
+
+function countPage({ scan, matches }: Prepared, isExact: boolean): Page {
+  let [count, lookedAtCount] = [0, 0]
+  if (isExact) {
+    count = countRows(scan)
+    lookedAtCount = count
+  } else {
+    for (const stored of scanRows(scan, undefined)) {
+      lookedAtCount++
+      if (matches(new LazyRow(stored))) count++
+    }
+  }
+  return { results: [String(count)], end: undefined, lookedAtCount }
+}
+
+/** Rows in the order of ids come so from an index: the page ends as soon as it is full. */
+function pageById({ query, scan, matches, project, skipCount, remainingCount }: Prepared, request: PageRequest): Page {
+  const results: string[] = []
+  const emittedBefore = request.after?.emittedCount ?? 0
+  let [lookedAtCount, skippedCount, sizeBytes] = [0, 0, 0]
+  let last: StoredRow | undefined
+  for (const stored of scanRows(scan, request.after, query.order?.isDescending)) {
+    const isFull = results.length >= request.rowCount || sizeBytes >= PAGE_LIMIT_BYTES
+    if (isFull && last !== undefined) {
+      const end = { pk: last.pk, id: last.id, emittedCount: emittedBefore + results.length }
+      return { results, end, lookedAtCount }
+    }
+    lookedAtCount++
+    last = stored
+    const row = new LazyRow(stored)
+    if (!matches(row) || skippedCount++ < skipCount) continue
+    const result = project(row)
+    if (result === undefined) continue
+    results.push(result)
+    sizeBytes += Buffer.byteLength(result)
+    if (results.length >= remainingCount) break
+  }
+  return { results, end: undefined, lookedAtCount }
+}
+
+type SortedRow = { readonly sortValue: Json; readonly row: LazyRow }
+type SortKey = { sortValue: Json; pk: string; id: string }
+
+/** Rows in another order: all that match are looked at, the page's first ones are kept. Equal ones follow their ids. */
+function sortedPage(
+  { query, scan, matches, project, skipCount, remainingCount }: Prepared,
+  request: PageRequest,
+): Page {
+  const path = query.order?.path ?? []
+  const direction = query.order?.isDescending ? -1 : 1
+  const compareKeys = (one: SortKey, other: SortKey): number =>
+    direction * compareForOrder(one.sortValue, other.sortValue) ||
+    compareText(one.pk, other.pk) ||
+    compareText(one.id, other.id)
+  const keyOf = ({ sortValue, row: { stored } }: SortedRow): SortKey => ({ sortValue, pk: stored.pk, id: stored.id })
+  const { after } = request
+  const afterKey = after === undefined ? undefined : { ...after, sortValue: after.sortValue ?? null }
+  const wantedCount = Math.min(request.rowCount, remainingCount) + skipCount
+  const rows = new TopRows<SortedRow>(wantedCount + 1, (one, other) => compareKeys(keyOf(one), keyOf(other)))
+  let lookedAtCount = 0
+  for (const stored of scanRows(scan, undefined)) {
+    lookedAtCount++
+    const row = new LazyRow(stored)
+    const sortValue = valueAt(row.document, path)
+    if (sortValue === undefined || !matches(row)) continue
+    const sorted = { sortValue, row }
+    if (afterKey === undefined || compareKeys(keyOf(sorted), afterKey) > 0) rows.add(sorted)
+  }
+  return { ...cut(rows.sorted().slice(skipCount), wantedCount - skipCount), lookedAtCount }
+
+  function cut(sorted: readonly SortedRow[], rowCount: number): Pick<Page, 'results' | 'end'> {
+    const results: string[] = []
+    const emittedBefore = after?.emittedCount ?? 0
+    let [takenCount, sizeBytes] = [0, 0]
+    for (const { row } of sorted.slice(0, rowCount)) {
+      if (sizeBytes >= PAGE_LIMIT_BYTES) break
+      takenCount++
+      const result = project(row)
+      if (result === undefined) continue
+      results.push(result)
+      sizeBytes += Buffer.byteLength(result)
+    }
+    const last = sorted[takenCount - 1]
+    const isDone = takenCount === sorted.length || results.length >= remainingCount || last === undefined
+    return { results, end: isDone ? undefined : { ...keyOf(last), emittedCount: emittedBefore + results.length } }
+  }
+}

@@ -1,0 +1,112 @@
+import { isJsonObject, type Json } from '../json.ts'
+import type { ComparisonOperator } from './syntax.ts'
+
+/** A value of the query language: JSON, or undefined where a property is missing or an operation has no meaning. */
+export type Value = Json | undefined
+
+/** The order of the types in ORDER BY; comparison operators never compare two of them. */
+const TYPE_ORDER = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
+type TypeName = (typeof TYPE_ORDER)[number]
+
+function typeOf(value: Json): TypeName {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value as TypeName
+}
+
+/** The order of Unicode code points, which is that of UTF-8 bytes; JavaScript's own is that of UTF-16 units. */
+export function compareText(one: string, other: string): number {
+  const length = Math.min(one.length, other.length)
+  for (let index = 0; index < length; index++) {
+    const [left, right] = [one.charCodeAt(index), other.charCodeAt(index)]
+    if (left !== right) return codePointRank(left) - codePointRank(right)
+  }
+  return one.length - other.length
+}
+
+/** Halves of characters beyond U+FFFF sort after all the others. */
+const codePointRank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
+
+/** Equality as ARRAY_CONTAINS and = know it: by value, the order of an object's members set aside. */
+export function isSame(one: Json, other: Json): boolean {
+  if (one === other) return true
+  if (Array.isArray(one)) {
+    return (
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((item, index) => isSame(item, other[index] as Json))
+    )
+  }
+  if (!isJsonObject(one) || !isJsonObject(other)) return false
+  const names = Object.keys(one)
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && isSame(one[name] as Json, other[name] as Json))
+  )
+}
+
+/** Compares two values. Undefined when either is undefined, when their types differ, or for an order of lists or objects. */
+export function compare(operator: ComparisonOperator, left: Value, right: Value): boolean | undefined {
+  if (left === undefined || right === undefined) return undefined
+  const type = typeOf(left)
+  if (type !== typeOf(right)) return undefined
+  if (operator === '=') return isSame(left, right)
+  if (operator === '!=') return !isSame(left, right)
+  if (type === 'array' || type === 'object') return undefined
+  const order = compareSameType(left, right)
+  switch (operator) {
+    case '<':
+      return order < 0
+    case '<=':
+      return order <= 0
+    case '>':
+      return order > 0
+    case '>=':
+      return order >= 0
+  }
+}
+
+/** The order of ORDER BY: by type, then by value. Lists and objects have no order among themselves. */
+export function compareForOrder(one: Json, other: Json): number {
+  const [left, right] = [TYPE_ORDER.indexOf(typeOf(one)), TYPE_ORDER.indexOf(typeOf(other))]
+  return left === right ? compareSameType(one, other) : left - right
+}
+
+function compareSameType(one: Json, other: Json): number {
+  if (typeof one === 'string' && typeof other === 'string') return compareText(one, other)
+  if (typeof one === 'number' && typeof other === 'number') return one - other
+  if (typeof one === 'boolean' && typeof other === 'boolean') return Number(one) - Number(other)
+  return 0
+}
+
+/** True when one operand is, false when none could be, else undefined: an unknown operand leaves the answer open. */
+export function or(operands: Iterable<Value>): boolean | undefined {
+  let answer: boolean | undefined = false
+  for (const operand of operands) {
+    if (operand === true) return true
+    if (operand !== false) answer = undefined
+  }
+  return answer
+}
+
+/** False when one operand is, true when all are, else undefined. */
+export function and(operands: Iterable<Value>): boolean | undefined {
+  let answer: boolean | undefined = true
+  for (const operand of operands) {
+    if (operand === false) return false
+    if (operand !== true) answer = undefined
+  }
+  return answer
+}
+
+export const not = (operand: Value): boolean | undefined => (typeof operand === 'boolean' ? !operand : undefined)
+
+/**
+ * Text without regard to case, character by character as .NET's ordinal comparison has it: no character outside ASCII
+ * ever equals one inside (the Kelvin sign and the dotted I keep themselves), and sigma has one form.
+ */
+export function foldCase(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
+  if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
+  return text.replaceAll(/[^\u0130\u212a]+/g, (run) => run.toLowerCase()).replaceAll('ς', 'σ')
+}

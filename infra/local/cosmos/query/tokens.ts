@@ -1,0 +1,51 @@
+import { badRequest } from '../failure.ts'
+
+/** A piece of query text. `text` is as written; `value` is what a string or number stands for. */
+export type Token =
+  | { readonly kind: 'word' | 'parameter' | 'symbol' | 'end'; readonly text: string; readonly at: number }
+  | { readonly kind: 'string'; readonly text: string; readonly at: number; readonly value: string }
+  | { readonly kind: 'number'; readonly text: string; readonly at: number; readonly value: number }
+
+const PATTERN =
+  /(?<space>\s+)|(?<word>[A-Za-z_]\w*)|(?<parameter>@\w+)|(?<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?<symbol><>|!=|<=|>=|[=<>()[\]{},.:*])/suy
+
+const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** Splits a query into tokens, the last of them `end`. @throws CosmosFailure 400 naming the first character unknown to it */
+export function tokenize(query: string): Token[] {
+  const tokens: Token[] = []
+  let at = 0
+  while (at < query.length) {
+    PATTERN.lastIndex = at
+    const groups = PATTERN.exec(query)?.groups
+    if (groups === undefined) throw syntaxError(`incorrect syntax near '${query.slice(at, at + 20)}'`, at)
+    const text = Object.values(groups).find((group) => group !== undefined) ?? ''
+    if (groups.word !== undefined) tokens.push({ kind: 'word', text, at })
+    else if (groups.parameter !== undefined) tokens.push({ kind: 'parameter', text, at })
+    else if (groups.symbol !== undefined) tokens.push({ kind: 'symbol', text, at })
+    else if (groups.string !== undefined) tokens.push({ kind: 'string', text, at, value: unescaped(text, at) })
+    else if (groups.number !== undefined) tokens.push({ kind: 'number', text, at, value: finite(text, at) })
+    at += text.length
+  }
+  tokens.push({ kind: 'end', text: 'end of the query', at })
+  return tokens
+}
+
+/** The 400 that every fault of a query's text becomes. */
+export const syntaxError = (message: string, at: number) => badRequest(`Syntax error at ${at}: ${message}`)
+
+function unescaped(text: string, at: number): string {
+  return text.slice(1, -1).replaceAll(/\\(u[0-9a-fA-F]{4}|.)/gsu, (written, sequence: string) => {
+    if (sequence.length === 5) return String.fromCharCode(Number.parseInt(sequence.slice(1), 16))
+    if (/['"\\/]/.test(sequence)) return sequence
+    const meant = ESCAPES[sequence]
+    if (meant === undefined) throw syntaxError(`unknown escape ${written}`, at)
+    return meant
+  })
+}
+
+function finite(text: string, at: number): number {
+  const value = Number(text)
+  if (!Number.isFinite(value)) throw syntaxError(`the number ${text} is out of range`, at)
+  return value
+}

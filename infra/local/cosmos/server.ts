@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Answer, failureAnswer, send } from './answers.ts'
+import { openCatalog } from './catalog.ts'
+import { badRequest, CosmosFailure } from './failure.ts'
+import { type Account, HANDLERS } from './handlers.ts'
+import { noOperations, type OperationCounts, operationOf } from './operation.ts'
+import { readBody } from './request-body.ts'
+import { verifySignature } from './signature.ts'
+import { openStorage } from './storage.ts'
+import { type Throttle, Throttling } from './throttling.ts'
+
+export type LocalCosmosOptions = {
+  /** 0 for a free one. */
+  readonly port: number
+  /** A path, or `:memory:`. */
+  readonly file: string
+  /** The account's master key, in base64. */
+  readonly key: string
+  /** Refuses queries across partitions whose outcome in the cloud would differ: ORDER BY, TOP, OFFSET, COUNT. */
+  readonly strict: boolean
+  /** The clock of `_ts` and `ttl`. */
+  readonly nowMs?: () => number
+}
+
+/** A running Cosmos DB account on 127.0.0.1. */
+export type LocalCosmos = {
+  readonly endpoint: string
+  readonly key: string
+  /** Answers the next matching requests 429. The function given back lifts the throttle. */
+  throttleNext(throttle: Throttle): () => void
+  /** Operations asked for since the start, by kind. */
+  operations(): OperationCounts
+  /** Ends all connections at once and closes the file. */
+  close(): Promise<void>
+}
+
+type Running = { account: Account; counts: OperationCounts; throttling: Throttling }
+
+/**
+ * Starts a server that speaks the protocol of Cosmos DB (NoSQL), as far as `@azure/cosmos` uses it here.
+ * @throws Error naming the file when it cannot be used, or the port when it is taken
+ */
+export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCosmos> {
+  const storage = openStorage(options.file, options.nowMs ?? Date.now)
+  let running: Running | undefined
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
+    if (running !== undefined) void serve(running, request, response)
+  })
+  try {
+    const catalog = openCatalog(storage)
+    const endpoint = `http://127.0.0.1:${await listen(server, options.port)}`
+    const key = Buffer.from(options.key, 'base64')
+    const account = { storage, catalog, key, isStrict: options.strict, endpoint }
+    const { counts, throttling } = { counts: noOperations(), throttling: new Throttling() }
+    running = { account, counts, throttling }
+    return {
+      endpoint,
+      key: options.key,
+      throttleNext: (throttle) => throttling.add(throttle),
+      operations: () => ({ ...counts }),
+      close: () => close(server, () => storage.close()),
+    }
+  } catch (cause) {
+    storage.close()
+    throw cause
+  }
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const reason = cause.code === 'EADDRINUSE' ? 'it is in use' : cause.message
+      reject(new Error(`The database cannot listen on port ${port}: ${reason}`, { cause }))
+    })
+    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+  })
+}
+
+async function close(server: Server, closeFile: () => void): Promise<void> {
+  if (!server.listening) return
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeAllConnections()
+  await closed
+  closeFile()
+}
+
+async function serve(running: Running, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let answer: Answer
+  try {
+    const body = await readBody(request)
+    answer = answerTo(running, request, body)
+  } catch (cause) {
+    answer = failureAnswer(asFailure(cause))
+  }
+  if (!response.destroyed) send(response, answer, running.account.storage.sequence())
+}
+
+function answerTo({ account, counts, throttling }: Running, request: IncomingMessage, body: string): Answer {
+  const method = request.method ?? ''
+  const segments = segmentsOf(request.url ?? '/')
+  verifySignature(method, segments, request.headers, account.key)
+  const operation = operationOf(method, segments, request.headers)
+  counts[operation]++
+  const delayMs = throttling.delayMsOf({ operation, method, path: `/${segments.join('/')}` })
+  if (delayMs !== undefined) {
+    const failure = new CosmosFailure(429, 'Request rate is large', 3200)
+    return failureAnswer(failure, { 'x-ms-retry-after-ms': delayMs })
+  }
+  return HANDLERS[operation]({ account, segments, headers: request.headers, body })
+}
+
+function segmentsOf(url: string): string[] {
+  const [path = ''] = url.split('?')
+  try {
+    return path
+      .split('/')
+      .filter((segment) => segment !== '')
+      .map(decodeURIComponent)
+  } catch {
+    throw badRequest(`The path ${path} is not percent-encoded UTF-8`)
+  }
+}
+
+/** A fault of the server itself is told as it is: whoever runs this is who has to mend it. */
+function asFailure(cause: unknown): CosmosFailure {
+  return cause instanceof CosmosFailure ? cause : new CosmosFailure(500, (cause as Error).stack ?? String(cause))
+}

@@ -1,0 +1,135 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+
+/** The database file of one account: statements, transactions, the counter behind session tokens and row ids. */
+export type Storage = {
+  readonly nowMs: () => number
+  /** A prepared statement, kept for the next caller. Rows come as objects. */
+  prepare(sql: string): StatementSync
+  /** Runs statements that give nothing back. */
+  execute(sql: string): void
+  /** Runs the work in one transaction, after removing what has expired; an exception undoes all of it. */
+  write<T>(work: () => T): T
+  /** A number no row or version had before. Inside `write` only. */
+  nextSequence(): number
+  /** The last number given: it only rises, also over restarts and deletions. */
+  sequence(): number
+  close(): void
+}
+
+/** Marks a file as ours (PRAGMA application_id), with the version of the tables (user_version). */
+const APPLICATION_ID = 0x436f736d
+const SCHEMA_VERSION = 1
+const STATEMENTS_KEPT_COUNT = 500
+
+const SCHEMA = `
+  CREATE TABLE databases (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, ts INTEGER NOT NULL) STRICT;
+  CREATE TABLE containers (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    database INTEGER NOT NULL REFERENCES databases ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    ts INTEGER NOT NULL,
+    definition TEXT NOT NULL,
+    UNIQUE (database, id)
+  ) STRICT;
+  CREATE TABLE docs (
+    row INTEGER PRIMARY KEY,
+    container INTEGER NOT NULL REFERENCES containers ON DELETE CASCADE,
+    pk TEXT NOT NULL,
+    id TEXT NOT NULL,
+    etag TEXT NOT NULL,
+    ts INTEGER NOT NULL,
+    expires_ms INTEGER,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX docs_by_id ON docs (container, pk, id);
+  CREATE INDEX docs_by_ts ON docs (container, pk, ts);
+  CREATE INDEX docs_by_expiry ON docs (expires_ms) WHERE expires_ms IS NOT NULL;
+  CREATE TABLE unique_values (
+    container INTEGER NOT NULL,
+    pk TEXT NOT NULL,
+    key INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    row INTEGER NOT NULL REFERENCES docs ON DELETE CASCADE,
+    PRIMARY KEY (container, pk, key, value)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX unique_values_by_row ON unique_values (row);
+  CREATE TABLE value_indexes (name TEXT PRIMARY KEY, container INTEGER NOT NULL, path TEXT NOT NULL) STRICT;
+  CREATE TABLE counter (sequence INTEGER NOT NULL) STRICT;
+  INSERT INTO counter VALUES (0);
+`
+
+/**
+ * Opens the file, making it when there is none.
+ * @param file a path, or `:memory:`
+ * @throws Error naming the file when it is damaged, held by another process, or no database of ours
+ */
+export function openStorage(file: string, nowMs: () => number): Storage {
+  let database: DatabaseSync | undefined
+  try {
+    if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true })
+    database = new DatabaseSync(file)
+    prepareFile(database)
+    return storageOf(database, nowMs)
+  } catch (cause) {
+    if (database?.isOpen) database.close()
+    throw new Error(`The database file ${file} cannot be used: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function prepareFile(database: DatabaseSync): void {
+  // Exclusive: a second server on the same file fails at its start, not in the middle of its work.
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+  database.exec('PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY')
+  const [finding] = database.prepare('PRAGMA quick_check(1)').all()
+  if (finding?.quick_check !== 'ok') throw new Error(`it is damaged (${String(finding?.quick_check)})`)
+  const isNew = database.prepare('SELECT count(*) AS count FROM sqlite_master').get()?.count === 0
+  if (isNew) {
+    const marks = `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`
+    database.exec(`BEGIN IMMEDIATE; ${SCHEMA}; ${marks}; COMMIT`)
+  }
+  const application = database.prepare('PRAGMA application_id').get()?.application_id
+  const version = database.prepare('PRAGMA user_version').get()?.user_version
+  if (application !== APPLICATION_ID || version !== SCHEMA_VERSION) {
+    throw new Error('it is a database of another program or version')
+  }
+}
+
+function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
+  const statements = new Map<string, StatementSync>()
+  const prepare = (sql: string): StatementSync => {
+    const known = statements.get(sql)
+    if (known !== undefined) return known
+    if (statements.size >= STATEMENTS_KEPT_COUNT) statements.clear()
+    const statement = database.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+  let sequence = Number(prepare('SELECT sequence FROM counter').get()?.sequence)
+  let savedSequence = sequence
+
+  return {
+    nowMs,
+    prepare,
+    execute: (sql) => database.exec(sql),
+    nextSequence: () => ++sequence,
+    sequence: () => sequence,
+    write(work) {
+      prepare('BEGIN IMMEDIATE').run()
+      try {
+        // Here rather than by a timer: an expired document must not stand in the way of a new one's id or unique key.
+        prepare('DELETE FROM docs WHERE expires_ms <= ?').run(nowMs())
+        const result = work()
+        if (sequence !== savedSequence) prepare('UPDATE counter SET sequence = ?').run(sequence)
+        prepare('COMMIT').run()
+        savedSequence = sequence
+        return result
+      } catch (cause) {
+        if (database.isTransaction) prepare('ROLLBACK').run()
+        throw cause
+      }
+    },
+    close: () => database.close(),
+  }
+}
