@@ -6,6 +6,7 @@ import {
   type ConnectorObject,
   connectorObjectId,
   type DeriveId,
+  type ObjectData,
   ownCoreObjectId,
   type ReferenceIds,
   referenceIds,
@@ -24,10 +25,10 @@ export type Surroundings = {
   readonly connectorId: string
   /** The objects that the items name, by id. */
   readonly stored: ReadonlyMap<string, Versioned<ConnectorObject>>
-  /** Live identities that share a key with a written one. */
-  readonly joinable: readonly Versioned<ConnectorObject>[]
-  /** All that contribute, or did, to the core objects that the written identities have or would make. */
-  readonly mates: readonly ConnectorObject[]
+  /** Live identities that share a key with this data. */
+  joinableTo(data: ObjectData): readonly Versioned<ConnectorObject>[]
+  /** All that contribute, or did, to one of the core objects that the written identities have or would make. */
+  matesIn(coreObjectId: string): readonly ConnectorObject[]
   readonly parentOf: ParentOf
   readonly rankOf: RankOf
   readonly derive: DeriveId
@@ -119,7 +120,8 @@ function coreObjectFor(
 ): { coreObjectId: string; gathered: readonly Versioned<ConnectorObject>[] } {
   const nobody = { gathered: [] }
   if (object.objectType !== 'identity') return { coreObjectId: current ?? ownCoreObject(object.id, around), ...nobody }
-  const others = around.joinable.map(({ value }) => value)
+  const joinable = around.joinableTo(object.data)
+  const others = joinable.map(({ value }) => value)
   const isShared = matesOf(current, object.id, around).some(({ deletedAtMs }) => deletedAtMs === undefined)
   const joining = decideJoining(object, current, others, isShared, around.rankOf)
   switch (joining.outcome) {
@@ -132,7 +134,7 @@ function coreObjectFor(
     case 'gather':
       return {
         coreObjectId: current as string,
-        gathered: around.joinable.filter(({ value }) => joining.others.includes(value)),
+        gathered: joinable.filter(({ value }) => joining.others.includes(value)),
       }
   }
 }
@@ -143,8 +145,8 @@ function ownCoreObject(id: string, around: Surroundings): string {
   return matesOf(own, id, around).length === 0 ? own : around.newId()
 }
 
-const matesOf = (coreObjectId: string | undefined, id: string, { mates }: Surroundings): readonly ConnectorObject[] =>
-  mates.filter((mate) => mate.coreObjectId === coreObjectId && mate.id !== id)
+const matesOf = (coreObjectId: string | undefined, id: string, around: Surroundings): readonly ConnectorObject[] =>
+  coreObjectId === undefined ? [] : around.matesIn(coreObjectId).filter((mate) => mate.id !== id)
 
 const traceOf = ({ objectType, externalId }: Omit<ConnectorObject, 'coreObjectId'>, id: string): CoreObjectTrace => ({
   id,

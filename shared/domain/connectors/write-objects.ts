@@ -1,9 +1,17 @@
 import type { Doorbells } from '../doorbell.ts'
 import type { Log } from '../log.ts'
 import { refusalEntry } from '../refusal.ts'
+import type { Versioned } from '../versioned.ts'
 import type { ObjectWrite } from './batch-item.ts'
 import { byCreation, type Connector } from './connector.ts'
-import { connectorObjectId, type DeriveId, ownCoreObjectId, referenceIds } from './connector-object.ts'
+import {
+  type ConnectorObject,
+  connectorObjectId,
+  type DeriveId,
+  type ObjectData,
+  ownCoreObjectId,
+  referenceIds,
+} from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { ConnectorStore } from './connector-store.ts'
 import { type Decision, decideWrite, type ItemOutcome, parentIn, type Surroundings } from './decide-writes.ts'
@@ -108,7 +116,7 @@ async function surroundings(
   const ids = writes.map((write) => connectorObjectId({ ...write, connectorId }, deps.deriveId))
   const [found, joinable, parents] = await Promise.all([
     deps.objects.ofIds(tenantId, ids),
-    joinableTo(tenantId, writes, deps),
+    identitiesSharingKeys(tenantId, writes, deps),
     parentsAbove(tenantId, connectorId, writes, deps),
   ])
   const stored = new Map(found.map((object) => [object.value.id, object]))
@@ -118,11 +126,15 @@ async function surroundings(
       : [],
   )
   const mates = await deps.objects.ofCoreObjects(tenantId, [...new Set(coreObjectIds)])
+  const matesByCoreObject = Map.groupBy(
+    mates.map(({ value }) => value),
+    ({ coreObjectId }) => coreObjectId,
+  )
   return {
     connectorId,
     stored,
-    joinable,
-    mates: mates.map(({ value }) => value),
+    joinableTo: lookUpByKeys(joinable),
+    matesIn: (coreObjectId) => matesByCoreObject.get(coreObjectId) ?? [],
     parents,
     parentOf: (id) => parents.get(id),
     rankOf,
@@ -132,7 +144,20 @@ async function surroundings(
   }
 }
 
-function joinableTo(tenantId: string, writes: readonly ObjectWrite[], { objects }: WriteDependencies) {
+type Found = Versioned<ConnectorObject>
+
+function lookUpByKeys(joinable: readonly Found[]): (data: ObjectData) => readonly Found[] {
+  const byNin = Map.groupBy(joinable, ({ value }) => joinKeys(value.data).nin)
+  const byDirectoryObjectId = Map.groupBy(joinable, ({ value }) => joinKeys(value.data).directoryObjectId)
+  const having = (groups: Map<string | undefined, Found[]>, key: string | undefined): readonly Found[] =>
+    key === undefined ? [] : (groups.get(key) ?? [])
+  return (data) => {
+    const { nin, directoryObjectId } = joinKeys(data)
+    return [...new Set([...having(byNin, nin), ...having(byDirectoryObjectId, directoryObjectId)])]
+  }
+}
+
+function identitiesSharingKeys(tenantId: string, writes: readonly ObjectWrite[], { objects }: WriteDependencies) {
   const keys = writes.flatMap((write) =>
     write.operation !== 'delete' && write.objectType === 'identity' ? [joinKeys(write.data)] : [],
   )
