@@ -72,29 +72,3 @@ export function slotsThat(mask: Bitmap, test: (slot: number) => boolean): Bitmap
   }
   return found
 }
-
-/** A set of so many slots in ascending order of their ids, given all slots in that order and the place of each. */
-export function inIdOrder(
-  slots: Bitmap,
-  slotCount: number,
-  order: { readonly slots: Uint32Array; readonly ranks: Uint32Array },
-): Uint32Array {
-  // One place more than slots, for those that are written before it is known that they are not in the set.
-  const ordered = new Uint32Array(slotCount + 1)
-  let count = 0
-  // Few slots are sorted by rank, many are picked out of the whole order.
-  if (slotCount * 16 > order.slots.length) {
-    for (let rank = 0; rank < order.slots.length; rank += 1) {
-      const slot = order.slots[rank] as number
-      ordered[count] = slot
-      count += ((slots[slot >>> 5] as number) >>> slot) & 1
-    }
-    return ordered.subarray(0, slotCount)
-  }
-  slotsThat(slots, (slot) => {
-    ordered[count++] = order.ranks[slot] as number
-    return false
-  })
-  const ranks = ordered.subarray(0, slotCount).sort()
-  return ranks.map((rank) => order.slots[rank] as number)
-}
