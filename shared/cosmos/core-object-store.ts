@@ -75,7 +75,8 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
       const found = await findLive(tenantId, 'ARRAY_CONTAINS(@ids, c.attributes.parent.objectId)', { ids: orgUnitIds })
       return found.map(({ id }) => id)
     },
-    search: (tenantId, objectType, text) => searchCoreObjectDocuments(container, tenantId, objectType, text),
+    search: (tenantId, objectType, text, among, limit) =>
+      searchCoreObjectDocuments(container, tenantId, { objectType, text, among, limit }),
   }
 }
 

@@ -39,8 +39,11 @@ export function mergedCoreObject(
   return { id, objectType, externalId, attributes: inOrder(attributes), contributors, deleted: false }
 }
 
+/** What is known of a core object without reading it. */
+export type CoreObjectTrace = Pick<MergedCoreObject, 'id' | 'objectType' | 'externalId'>
+
 /** What stays of a core object that nobody contributes to any more: enough to see that it went. */
-export function vanishedCoreObject({ id, objectType, externalId }: MergedCoreObject): MergedCoreObject {
+export function vanishedCoreObject({ id, objectType, externalId }: CoreObjectTrace): MergedCoreObject {
   return { id, objectType, externalId, attributes: {}, contributors: [], deleted: true }
 }
 
