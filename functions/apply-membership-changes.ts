@@ -2,12 +2,11 @@ import { app } from '@azure/functions'
 import { applyMembershipChanges } from '../shared/domain/links/apply-membership-changes.ts'
 import { MembershipChangeMessage } from '../shared/messaging/messages.ts'
 import { linkDependencies } from './host/group-link.ts'
-import { linkedCollections } from './host/linked-collections.ts'
 import { queueFunction } from './host/queue-function.ts'
-
-const deps = linkDependencies(linkedCollections)
 
 app.serviceBusQueue(
   'apply-membership-changes',
-  queueFunction('membership-changes', MembershipChangeMessage, (message) => applyMembershipChanges(message, deps)),
+  queueFunction('membership-changes', MembershipChangeMessage, (message) =>
+    applyMembershipChanges(message, linkDependencies),
+  ),
 )

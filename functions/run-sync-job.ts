@@ -2,12 +2,9 @@ import { app } from '@azure/functions'
 import { runSyncJob } from '../shared/domain/links/run-sync-job.ts'
 import { SyncJobMessage } from '../shared/messaging/messages.ts'
 import { linkDependencies } from './host/group-link.ts'
-import { linkedCollections } from './host/linked-collections.ts'
 import { queueFunction } from './host/queue-function.ts'
-
-const deps = linkDependencies(linkedCollections)
 
 app.serviceBusQueue(
   'run-sync-job',
-  queueFunction('sync-jobs', SyncJobMessage, (message) => runSyncJob(message, deps)),
+  queueFunction('sync-jobs', SyncJobMessage, (message) => runSyncJob(message, linkDependencies)),
 )

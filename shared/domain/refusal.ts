@@ -64,8 +64,17 @@ export const REFUSALS = {
   DuplicateTag: { kind: 'invalid', message: 'A tag or attribute is given twice' },
 
   // Conditions
+  RootNotGroup: { kind: 'invalid', message: 'The root of a condition has to be a group' },
+  InvalidNode: { kind: 'invalid', message: 'A condition is made of groups and leaves' },
+  MemberRequired: { kind: 'invalid', message: 'A group or leaf lacks a member' },
+  InvalidMember: { kind: 'invalid', message: 'A member of a group or leaf is not valid' },
+  EmptyGroup: { kind: 'invalid', message: 'A group has no conditions' },
   FieldNotInSchema: { kind: 'invalid', message: 'The field does not exist in the schema' },
-  InvalidCondition: { kind: 'invalid', message: 'The condition is not valid' },
+  OperatorNotAllowed: { kind: 'invalid', message: 'The operator makes no sense for the type of the field' },
+  ListRequired: { kind: 'invalid', message: 'The operator takes a list' },
+  ConditionTooDeep: { kind: 'invalid', message: 'The condition nests too deep' },
+  TooManyLeaves: { kind: 'invalid', message: 'The condition has too many leaves' },
+  TooManyEntries: { kind: 'invalid', message: 'A list of the condition has too many entries' },
 
   // Group links and sync jobs
   LinkNotFound: { kind: 'missing', message: 'No such group link' },
@@ -113,6 +122,11 @@ export class Refusal extends Error {
   get kind(): RefusalKind {
     return REFUSALS[this.code].kind
   }
+}
+
+/** Whether a code from a part that keeps its own list of codes stands in the register. */
+export function isRefusalCode(code: string): code is RefusalCode {
+  return Object.hasOwn(REFUSALS, code)
 }
 
 /** An entry with the register's message unless another, more precise one is given. */

@@ -13,7 +13,7 @@ module.exports = {
       name: 'host-at-the-edge',
       comment: 'Only the triggers know the Functions library.',
       severity: 'error',
-      from: { path: '^(shared|test|infra)' },
+      from: { path: '^(shared|test|infra)', pathNot: '^test/local/host-fixtures/' },
       to: { path: 'node_modules/@azure/functions', dependencyTypesNot: ['type-only'] },
     },
     {

@@ -1,0 +1,14 @@
+import type { Role } from '../../shared/domain/caller.ts'
+
+/** Whoever may read definitions and members, preview and filter: decisions, section 2. */
+export const COLLECTION_READERS: readonly Role[] = [
+  'collection_criteria_definition-administrator',
+  'collections-criteria.criteria.read.all',
+  'collections-criteria.criteria.readwrite.all',
+]
+
+/** Whoever may create, change and delete them. */
+export const COLLECTION_WRITERS: readonly Role[] = [
+  'collection_criteria_definition-administrator',
+  'collections-criteria.criteria.readwrite.all',
+]

@@ -1,0 +1,95 @@
+import { Type } from 'typebox'
+import {
+  CollectionObjectType,
+  CollectionRecord,
+  CollectionResults,
+} from '../../shared/domain/collections/collection.ts'
+import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
+import { collectionRecord } from '../../shared/domain/collections/collection-record.ts'
+import {
+  candidateIds,
+  filterMembers,
+  listCollections,
+  readCollection,
+  readResults,
+  searchFilter,
+} from '../../shared/domain/collections/read-collections.ts'
+import { ok, okVersioned } from '../../shared/http/answers.ts'
+import { pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
+import { COLLECTION_READERS } from './collection-roles.ts'
+import { FilterMembersRequest, MemberIds } from './filter-members.ts'
+
+/** Reading across both kinds of collection: statement, "All collections". */
+export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
+  prefix: 'collections/beta',
+  routes: [
+    route({
+      operationId: 'listCollections',
+      summary: 'All collections of both kinds, by name',
+      method: 'GET',
+      path: '/',
+      roles: COLLECTION_READERS,
+      query: Type.Object({ objectType: Type.Optional(CollectionObjectType) }),
+      reply: { status: 200, schema: Type.Array(CollectionRecord) },
+      refusals: [],
+      run: async ({ query: { objectType }, caller }) =>
+        ok(
+          (await listCollections(caller.tenantId, objectType === undefined ? {} : { objectType }, deps)).map(
+            collectionRecord,
+          ),
+        ),
+    }),
+    route({
+      operationId: 'searchCollections',
+      summary: 'Collections that have all of the given tags and attributes',
+      method: 'GET',
+      path: '/search',
+      roles: COLLECTION_READERS,
+      query: Type.Object({
+        tags: Type.Optional(Type.Array(Type.String())),
+        attributes: Type.Optional(Type.Array(Type.String())),
+      }),
+      reply: { status: 200, schema: Type.Array(CollectionRecord) },
+      refusals: [],
+      run: async ({ query: { tags, attributes }, caller }) =>
+        ok((await listCollections(caller.tenantId, searchFilter(tags, attributes), deps)).map(collectionRecord)),
+    }),
+    route({
+      operationId: 'getCollection',
+      summary: 'One collection',
+      method: 'GET',
+      path: '/{collectionId}',
+      roles: COLLECTION_READERS,
+      reply: { status: 200, schema: CollectionRecord },
+      refusals: ['CollectionNotFound'],
+      run: async ({ path, caller }) =>
+        okVersioned(
+          await readCollection(caller.tenantId, pathValue(path, 'collectionId'), undefined, deps),
+          collectionRecord,
+        ),
+    }),
+    route({
+      operationId: 'getCollectionResults',
+      summary: 'The members',
+      method: 'GET',
+      path: '/{collectionId}/results',
+      roles: COLLECTION_READERS,
+      reply: { status: 200, schema: CollectionResults },
+      refusals: ['CollectionNotFound'],
+      run: async ({ path, caller }) =>
+        ok(await readResults(caller.tenantId, pathValue(path, 'collectionId'), undefined, deps)),
+    }),
+    route({
+      operationId: 'filterCollectionMembers',
+      summary: 'Those of the given ids that are members',
+      method: 'POST',
+      path: '/{collectionId}/filter-members',
+      roles: COLLECTION_READERS,
+      body: FilterMembersRequest,
+      reply: { status: 200, schema: MemberIds },
+      refusals: ['CollectionNotFound'],
+      run: async ({ path, body, caller }) =>
+        ok(await filterMembers(caller.tenantId, pathValue(path, 'collectionId'), undefined, candidateIds(body), deps)),
+    }),
+  ],
+})

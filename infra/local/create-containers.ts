@@ -1,0 +1,19 @@
+import { CosmosClient } from '@azure/cosmos'
+import { CONTAINERS, type ContainerDefinition, DATABASE_ID } from '../../shared/cosmos/containers.ts'
+
+/** Makes the database and its containers where they are missing: in the cloud the templates do so. */
+export async function createContainers(endpoint: string, key: string): Promise<void> {
+  const client = new CosmosClient({ endpoint, key })
+  const { database } = await client.databases.createIfNotExists({ id: DATABASE_ID })
+  for (const { id, partitionKey, defaultTtlS, uniqueKeys } of CONTAINERS as readonly ContainerDefinition[]) {
+    await database.containers.createIfNotExists({
+      id,
+      partitionKey: { paths: [partitionKey] },
+      ...(defaultTtlS === undefined ? {} : { defaultTtl: defaultTtlS }),
+      ...(uniqueKeys === undefined
+        ? {}
+        : { uniqueKeyPolicy: { uniqueKeys: uniqueKeys.map((paths) => ({ paths: [...paths] })) } }),
+    })
+  }
+  client.dispose()
+}

@@ -1,0 +1,138 @@
+import { type AppSettings, type BusConnection, resolveConnection, resolveSettings } from './app-settings.ts'
+import { nextOccurrence, parseSchedule, type Schedule } from './ncrontab.ts'
+import type { BindingInfo, RpcRetryOptions } from './programming-model.ts'
+import type { Registration } from './registry.ts'
+
+type Registered = {
+  readonly name: string
+  readonly registration: Registration
+  /** Name of the trigger's binding: inputs are handed over under it. */
+  readonly triggerName: string
+}
+
+export type HttpFunction = Registered & {
+  readonly trigger: 'http'
+  readonly route: string
+  readonly methods: ReadonlySet<string>
+}
+
+export type ServiceBusFunction = Registered & {
+  readonly trigger: 'serviceBus'
+  readonly queueName: string
+  readonly connectionName: string
+  readonly connection: BusConnection
+  /** The handler takes an array. */
+  readonly takesMany: boolean
+  /** The handler takes bytes instead of text. */
+  readonly takesBytes: boolean
+  /** Undefined: as host.json says. */
+  readonly autoCompleteMessages: boolean | undefined
+}
+
+export type TimerFunction = Registered & {
+  readonly trigger: 'timer'
+  readonly schedule: Schedule
+  readonly runOnStartup: boolean
+  readonly retry: RpcRetryOptions | undefined
+}
+
+export type AppFunction = HttpFunction | ServiceBusFunction | TimerFunction
+
+type Triggered = Registered & { readonly binding: BindingInfo }
+
+/** As the platform demands of a function's name. */
+const FUNCTION_NAME = /^[a-z][a-z0-9_-]{0,127}$/i
+
+/**
+ * Turns registrations into functions this host can run.
+ * @param fault is told what is wrong with which function; that function is left out
+ */
+export function appFunctions(
+  registrations: readonly Registration[],
+  settings: AppSettings,
+  fault: (functionName: string, problem: string) => void,
+): AppFunction[] {
+  const functions: AppFunction[] = []
+  const entryByName = new Map<string, string>()
+  for (const registration of registrations) {
+    const { name } = registration.metadata
+    const earlier = entryByName.get(name.toLowerCase())
+    if (earlier !== undefined) fault(name, `the name is taken (registered by ${earlier} and ${registration.entry})`)
+    entryByName.set(name.toLowerCase(), registration.entry)
+    try {
+      functions.push(appFunction(registration, settings))
+    } catch (error) {
+      fault(name, error instanceof Error ? error.message : String(error))
+    }
+  }
+  return functions
+}
+
+function appFunction(registration: Registration, settings: AppSettings): AppFunction {
+  const triggered = triggerOf(registration)
+  if (!FUNCTION_NAME.test(triggered.name)) throw new Error('a name is a letter, then letters, digits, "-" and "_"')
+  switch (triggered.binding.type) {
+    case 'httpTrigger':
+      return httpFunction(triggered)
+    case 'serviceBusTrigger':
+      return serviceBusFunction(triggered, settings)
+    case 'timerTrigger':
+      return timerFunction(triggered, settings)
+    default:
+      throw new Error(`this host has no ${triggered.binding.type}`)
+  }
+}
+
+function triggerOf(registration: Registration): Triggered {
+  const { name, bindings } = registration.metadata
+  let trigger: Triggered | undefined
+  for (const [triggerName, binding] of Object.entries(bindings)) {
+    if (/trigger$/i.test(binding.type)) trigger = { name, registration, triggerName, binding }
+    else if (binding.type !== 'http') throw new Error(`this host has no ${binding.type} binding`)
+  }
+  if (trigger === undefined) throw new Error('it has no trigger')
+  return trigger
+}
+
+function httpFunction({ binding, ...registered }: Triggered): HttpFunction {
+  const { route, methods = [] } = binding as { route?: string; methods?: readonly string[] }
+  return {
+    ...registered,
+    trigger: 'http',
+    route: route || registered.name,
+    methods: new Set(methods.map((method) => method.toUpperCase())),
+  }
+}
+
+function serviceBusFunction({ binding, ...registered }: Triggered, settings: AppSettings): ServiceBusFunction {
+  const { queueName, connection, cardinality, dataType, isSessionsEnabled, autoCompleteMessages } = binding as {
+    queueName?: string
+    connection?: string
+    cardinality?: 'one' | 'many'
+    dataType?: string
+    isSessionsEnabled?: boolean
+    autoCompleteMessages?: boolean
+  }
+  if (!queueName) throw new Error('this host takes messages from queues only, and no queueName is given')
+  if (isSessionsEnabled) throw new Error('this host has no sessions')
+  const connectionName = connection || 'ServiceBus'
+  return {
+    ...registered,
+    trigger: 'serviceBus',
+    queueName: resolveSettings(queueName, settings),
+    connectionName,
+    connection: resolveConnection(connectionName, settings),
+    takesMany: cardinality === 'many',
+    takesBytes: dataType === 'binary',
+    autoCompleteMessages,
+  }
+}
+
+function timerFunction({ binding, ...registered }: Triggered, settings: AppSettings): TimerFunction {
+  const { schedule, runOnStartup = false } = binding as { schedule?: string; runOnStartup?: boolean }
+  if (!schedule) throw new Error('it has no schedule')
+  const parsed = parseSchedule(resolveSettings(schedule, settings))
+  if (nextOccurrence(parsed, 0) === undefined) throw new Error(`the schedule "${schedule}" never comes due`)
+  const retry = registered.registration.metadata.retryOptions
+  return { ...registered, trigger: 'timer', schedule: parsed, runOnStartup, retry }
+}

@@ -1,0 +1,165 @@
+import { type AppFunction, appFunctions, type TimerFunction } from './app-functions.ts'
+import { byHand, type RunByHand } from './by-hand.ts'
+import { type HostJson, readHostJson } from './host-json.ts'
+import type { HostLog, HostLogEntry } from './host-log.ts'
+import { answerHttp, type StartByHand } from './http-front.ts'
+import { createInvoker, type Invoke, type Invoker } from './invocation.ts'
+import { loadApp } from './loader.ts'
+import { type LoopbackServer, listenOnLoopback } from './loopback-server.ts'
+import { listenToLibrary } from './registry.ts'
+import { type RouteTable, routeTable } from './route-table.ts'
+import { type OpenBus, openServiceBus } from './service-bus-client.ts'
+import { type Pump, startPump } from './service-bus-pump.ts'
+import { type RunningTimer, startTimer } from './timer.ts'
+
+export type HostOptions = {
+  /** Where host.json is. */
+  readonly appFolder: string
+  /** Entry files or globs, relative to the folder. Left out: `main` of its package.json. */
+  readonly entries?: readonly string[]
+  /** 0 takes a free one. */
+  readonly port: number
+  /** What `%NAME%` and connection names stand for. The app itself reads its environment. */
+  readonly settings: Readonly<Record<string, string>>
+  readonly nowMs?: () => number
+  readonly log: (entry: HostLogEntry) => void
+  /** How to reach a Service Bus namespace: with the SDK, unless given. */
+  readonly openBus?: OpenBus
+}
+
+export type LocalHost = {
+  readonly url: string
+  readonly functions: readonly { readonly name: string; readonly trigger: 'http' | 'serviceBus' | 'timer' }[]
+  /** Runs a timer or message function once. Rejects with what it threw, or when there is no such function. */
+  invoke(name: string, input?: unknown): Promise<void>
+  /** Lets what is running end, for at most 4 s in all, and frees everything. May be called twice. */
+  close(): Promise<void>
+}
+
+/** Time for requests, messages and timer runs to end, then for the app's own hooks: 4 s together. */
+const DRAIN_MS = 3_500
+const TERMINATE_MS = 500
+
+type Running = { timers: Map<string, RunningTimer>; server?: LoopbackServer; pump?: Pump }
+
+/**
+ * Runs an Azure Functions app as it is: loads its entry files, serves HTTP on localhost, feeds message functions from
+ * their queues and timer functions from their schedules. Hosts may follow one another, and run side by side, in one
+ * process: an entry file is evaluated once, and a later host runs the same handlers with the same module state.
+ * @throws when the port is in use, nothing is registered, or any function is faulty; nothing is left running then
+ */
+export async function startHost(options: HostOptions): Promise<LocalHost> {
+  const { log } = options
+  const stopListening = listenToLibrary((level, category, message) =>
+    log({ level, category: category === 'user' ? 'user' : 'system', message }),
+  )
+  const running: Running = { timers: new Map() }
+  try {
+    const hostJson = await readHostJson(options.appFolder)
+    const app = await loadApp(options.appFolder, options.entries)
+    const { functions, routes } = checkedFunctions(app.functions, options.settings, hostJson)
+    const invoker = createInvoker(app.model, app.hooks, log)
+    const runByHand = byHand(functions, running.timers, invoker.invoke)
+    await startTriggers(running, { functions, routes, invoker, runByHand, hostJson }, options)
+    let closed: Promise<void> | undefined
+    return {
+      url: `http://localhost:${running.server?.port}`,
+      functions: functions.map(({ name, trigger }) => ({ name, trigger })),
+      async invoke(name, input) {
+        const run = runByHand(name)
+        if (run === undefined) throw new Error(`No timer or message function is called "${name}"`)
+        await run(input)
+      },
+      close() {
+        closed ??= stop(running, log, invoker).finally(stopListening)
+        return closed
+      },
+    }
+  } catch (error) {
+    await stop(running, log).finally(stopListening)
+    throw error
+  }
+}
+
+/** @throws one error that names every function that is faulty, and how */
+function checkedFunctions(
+  registrations: Parameters<typeof appFunctions>[0],
+  settings: HostOptions['settings'],
+  { routePrefix }: HostJson,
+): { functions: readonly AppFunction[]; routes: RouteTable } {
+  const faults: string[] = []
+  const fault = (name: string, problem: string) => void faults.push(`Function "${name}": ${problem}`)
+  const functions = appFunctions(registrations, settings, fault)
+  const httpFunctions = functions.filter((fn) => fn.trigger === 'http')
+  const routes = routeTable(httpFunctions, routePrefix, fault)
+  if (faults.length > 0) throw new Error(`The app cannot start.\n${faults.join('\n')}`)
+  return { functions, routes }
+}
+
+type Startable = {
+  readonly functions: readonly AppFunction[]
+  readonly routes: RouteTable
+  readonly invoker: Invoker
+  readonly runByHand: (name: string) => RunByHand | undefined
+  readonly hostJson: HostJson
+}
+
+/** Notes in `running` what it has started, also when it fails half-way. */
+async function startTriggers(running: Running, app: Startable, options: HostOptions): Promise<void> {
+  const { functions, routes, invoker, hostJson } = app
+  const { invoke } = invoker
+  const { log, nowMs = Date.now, openBus = openServiceBus } = options
+  await invoker.runAppHooks('appStart')
+  const startByHand = startInBackground(app.runByHand, log)
+  running.server = await listenOnLoopback(options.port, answerHttp({ routes, invoke, startByHand, log }))
+  const messageFunctions = functions.filter((fn) => fn.trigger === 'serviceBus')
+  running.pump = await startPump({ functions: messageFunctions, serviceBus: hostJson.serviceBus, openBus, invoke, log })
+  for (const fn of functions) {
+    if (fn.trigger === 'timer') running.timers.set(fn.name, runTimer(fn, invoke, log, nowMs))
+  }
+}
+
+function runTimer(fn: TimerFunction, invoke: Invoke, log: HostLog, nowMs: () => number): RunningTimer {
+  return startTimer({
+    schedule: fn.schedule,
+    runOnStartup: fn.runOnStartup,
+    retry: fn.retry,
+    nowMs,
+    async run(info, retryContext) {
+      const inputData = [{ name: fn.triggerName, data: { json: JSON.stringify(info) } }]
+      await invoke(fn.registration, { inputData, ...(retryContext && { retryContext }) })
+    },
+    failed: (error) =>
+      log({ level: 'error', category: 'host', message: 'A timer run failed', functionName: fn.name, error }),
+  })
+}
+
+const startInBackground =
+  (runByHand: Startable['runByHand'], log: HostLog): StartByHand =>
+  (functionName, input) => {
+    const run = runByHand(functionName)
+    run?.(input).catch((error: unknown) =>
+      log({ level: 'error', category: 'host', message: 'A run by hand failed', functionName, error }),
+    )
+    return run !== undefined
+  }
+
+async function stop({ server, pump, timers }: Running, log: HostLog, invoker?: Invoker): Promise<void> {
+  const triggers = [server?.close(), pump?.close(), ...timers.values().map((timer) => timer.stop())]
+  const ended = Promise.all(triggers).then(() => invoker?.idle())
+  if (!(await endsWithin(DRAIN_MS, ended))) {
+    log({ level: 'warning', category: 'host', message: `Stopped with work still running after ${DRAIN_MS} ms` })
+  }
+  server?.cut()
+  if (invoker === undefined) return
+  const terminated = invoker
+    .runAppHooks('appTerminate')
+    .catch((error: unknown) => log({ level: 'error', category: 'host', message: 'An appTerminate hook failed', error }))
+  await endsWithin(TERMINATE_MS, terminated)
+}
+
+function endsWithin(limitMs: number, work: Promise<unknown>): Promise<boolean> {
+  const { promise: expired, resolve } = Promise.withResolvers<boolean>()
+  const timeout = setTimeout(resolve, limitMs, false)
+  return Promise.race([work.then(() => true), expired]).finally(() => clearTimeout(timeout))
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { HostLog } from './host-log.ts'
+import { readBody, requestTarget, toRpcHttp } from './http-request.ts'
+import { sendBare, sendResponse } from './http-response.ts'
+import type { Invoke } from './invocation.ts'
+import type { AnswerRequest } from './loopback-server.ts'
+import type { RpcHttpData } from './programming-model.ts'
+import { decodePath, type RouteMatch, type RouteTable } from './route-table.ts'
+
+/** Starts a function by hand; false when there is none of that name that could be. */
+export type StartByHand = (functionName: string, input: unknown) => boolean
+
+export type HttpFront = {
+  readonly routes: RouteTable
+  readonly invoke: Invoke
+  readonly startByHand: StartByHand
+  readonly log: HostLog
+}
+
+const ADMIN_PREFIX = /^\/admin(\/|$)/i
+const ADMIN_FUNCTION = /^\/admin\/functions\/([^/]+)\/?$/i
+
+/** Answers requests: the host's own under `/admin`, all others by the functions' routes. */
+export function answerHttp(front: HttpFront): AnswerRequest {
+  return (request, response) => {
+    response.on('error', () => undefined) // the client is gone: nobody is left to be told
+    answer(front, request, response).catch((error: unknown) => {
+      front.log({ level: 'error', category: 'host', message: `No answer to ${request.method} ${request.url}`, error })
+      if (!response.headersSent) sendBare(response, 500)
+    })
+  }
+}
+
+async function answer(front: HttpFront, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const target = requestTarget(request)
+  if (target === undefined) return sendBare(response, 400)
+  const path = decodePath(target.path)
+  if (ADMIN_PREFIX.test(path)) return answerAdmin(front, path, request, response)
+  const match = front.routes(request.method ?? '', path)
+  if (match === undefined) return sendBare(response, 404)
+  const body = await receiveBody(request, response)
+  if (body === undefined) return
+  return answerByFunction(front, match, toRpcHttp(request, target, match.params, body), response)
+}
+
+async function answerByFunction(
+  { invoke, log }: HttpFront,
+  { fn }: RouteMatch,
+  http: RpcHttpData,
+  response: ServerResponse,
+): Promise<void> {
+  const traceParent = http.nullableHeaders?.traceparent?.value
+  const traceState = http.nullableHeaders?.tracestate?.value
+  try {
+    const result = await invoke(fn.registration, {
+      inputData: [{ name: fn.triggerName, data: { http } }],
+      ...(traceParent && { traceContext: { traceParent, ...(traceState && { traceState }) } }),
+    })
+    sendResponse(response, result)
+  } catch (error) {
+    log({
+      level: 'error',
+      category: 'host',
+      message: `${http.method} ${http.url} failed`,
+      functionName: fn.name,
+      error,
+    })
+    sendBare(response, 500)
+  }
+}
+
+/** `POST /admin/functions/{name}` runs a function that has no address: 202 at once, on the platform too. */
+async function answerAdmin(
+  { startByHand }: HttpFront,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const functionName = ADMIN_FUNCTION.exec(path)?.[1]
+  if (functionName === undefined || request.method !== 'POST') return sendBare(response, 404)
+  const body = await receiveBody(request, response)
+  if (body === undefined) return
+  const order = parseOrder(body)
+  if (order === undefined) return sendBare(response, 400)
+  sendBare(response, startByHand(functionName, order.input) ? 202 : 404)
+}
+
+/** Undefined when the request has been dealt with: too large a body, or nobody left to answer. */
+async function receiveBody(request: IncomingMessage, response: ServerResponse): Promise<Buffer | undefined> {
+  const body = await readBody(request)
+  if (body === 'aborted') return undefined
+  if (body !== 'too-large') return body
+  response.setHeader('connection', 'close')
+  sendBare(response, 413)
+  return undefined
+}
+
+function parseOrder(body: Buffer): { input?: unknown } | undefined {
+  if (body.length === 0) return {}
+  try {
+    const order: unknown = JSON.parse(body.toString())
+    return typeof order === 'object' && order !== null ? order : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http'
+import type { RpcHttpData, RpcNullable } from './programming-model.ts'
+import type { RouteValues } from './route-template.ts'
+
+/** The platform's limit. https://learn.microsoft.com/azure/azure-functions/functions-bindings-http-webhook-trigger */
+const MAX_BODY_BYTES = 104_857_600
+
+/** Host names and ports; anything else would let a header reshape the URL. */
+const HOST_HEADER = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i
+
+export type RequestTarget = { readonly origin: string; readonly path: string; readonly query: string }
+
+/** Splits what the request line asks for; undefined when it is no address a function could be under. */
+export function requestTarget(request: IncomingMessage): RequestTarget | undefined {
+  const target = request.url ?? ''
+  const authority = request.headers.host ?? `localhost:${request.socket.localPort}`
+  if (!HOST_HEADER.test(authority)) return undefined
+  const origin = `http://${authority}`
+  // Absolute addresses and dot segments are rare: only they pay for a URL.
+  if (!target.startsWith('/') || target.startsWith('//') || /\/(?:\.|%2e)/i.test(target))
+    return parsedTarget(target, origin)
+  const queryAt = target.indexOf('?')
+  return queryAt < 0
+    ? { origin, path: target, query: '' }
+    : { origin, path: target.slice(0, queryAt), query: target.slice(queryAt) }
+}
+
+function parsedTarget(target: string, origin: string): RequestTarget | undefined {
+  const url = URL.parse(target.startsWith('/') ? origin + target : target)
+  return url?.protocol === 'http:' ? { origin, path: url.pathname, query: url.search } : undefined
+}
+
+/**
+ * All bytes of the body, as they come. `too-large` when there are more than the platform takes, `aborted` when the
+ * client went away before the last one.
+ */
+export async function readBody(request: IncomingMessage): Promise<Buffer | 'too-large' | 'aborted'> {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'too-large'
+  if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) {
+    return Buffer.alloc(0)
+  }
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      sizeBytes += chunk.length
+      if (sizeBytes > MAX_BODY_BYTES) return 'too-large'
+      chunks.push(chunk)
+    }
+  } catch {
+    return 'aborted'
+  }
+  return Buffer.concat(chunks)
+}
+
+/** The request in the form in which the host passes it on. */
+export function toRpcHttp(
+  request: IncomingMessage,
+  { origin, path, query }: RequestTarget,
+  params: RouteValues,
+  body: Buffer,
+): RpcHttpData {
+  const data: RpcHttpData = {
+    method: request.method ?? '',
+    url: origin + path + query,
+    nullableHeaders: nullable(Object.entries(request.headers)),
+    nullableQuery: query === '' ? {} : queryValues(query),
+    nullableParams: nullable(Object.entries(params)),
+  }
+  if (body.length > 0) data.body = { bytes: body }
+  return data
+}
+
+function nullable(
+  entries: Iterable<readonly [string, string | string[] | undefined]>,
+): Record<string, RpcNullable<string>> {
+  const values: Record<string, RpcNullable<string>> = Object.create(null)
+  for (const [name, value] of entries) values[name] = { value: String(value ?? '') }
+  return values
+}
+
+/** Names in a query are case-insensitive for the host, and the values of one name are joined: `?q=1&Q=2` is `q=1,2`. */
+function queryValues(query: string): Record<string, RpcNullable<string>> {
+  const byName = new Map<string, [string, string]>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    const earlier = byName.get(name.toLowerCase())
+    byName.set(name.toLowerCase(), earlier === undefined ? [name, value] : [earlier[0], `${earlier[1]},${value}`])
+  }
+  return nullable(byName.values())
+}

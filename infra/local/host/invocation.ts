@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import type { HostLog } from './host-log.ts'
+import type {
+  CoreInvocationContext,
+  HookName,
+  InvocationRequest,
+  InvocationResponse,
+  LogCategory,
+  LogLevel,
+  ProgrammingModel,
+} from './programming-model.ts'
+import type { Hook, Registration } from './registry.ts'
+
+/** Runs a function once. Rejects with what the handler, a hook or a conversion threw. */
+export type Invoke = (registration: Registration, request: InvocationRequest) => Promise<InvocationResponse>
+
+export type Invoker = {
+  readonly invoke: Invoke
+  /** Resolves when no invocation runs, also none whose client has gone. */
+  idle(): Promise<void>
+  /** Runs the hooks of the app's start or end, in the order of their registration. */
+  runAppHooks(name: 'appStart' | 'appTerminate'): Promise<void>
+}
+
+type HookData = Record<string, unknown>
+
+/** Invocations through the library's own model, as in the Node worker, so that every conversion equals Azure's. */
+export function createInvoker(model: ProgrammingModel, hooks: readonly Hook[], log: HostLog): Invoker {
+  const appHookData: HookData = {}
+  const hooksNamed = (name: HookName) => hooks.filter((hook) => hook.name === name).map(({ callback }) => callback)
+  const preInvocation = hooksNamed('preInvocation')
+  const postInvocation = hooksNamed('postInvocation')
+  const logHooks = hooksNamed('log')
+
+  function coreContext({ metadata }: Registration, request: InvocationRequest): CoreInvocationContext {
+    const invocationId = randomUUID()
+    return {
+      invocationId,
+      request: { traceContext: newTrace(invocationId), ...request, invocationId, functionId: metadata.name },
+      metadata,
+      state: undefined,
+      log(level, category, message) {
+        const entry = { level, category, message, hookData: {}, appHookData }
+        // A log hook may change level and message, and must not take the invocation down.
+        for (const hook of logHooks) attempt(() => hook(entry), log)
+        log({ ...logged(entry), functionName: metadata.name, invocationId })
+      },
+    }
+  }
+
+  async function invokeOnce(registration: Registration, request: InvocationRequest): Promise<InvocationResponse> {
+    const core = coreContext(registration, request)
+    const invocation = model.getInvocationModel(core)
+    const { context, inputs } = await invocation.getArguments()
+    const functionCallback = registration.callback
+    const before = { hookData: {}, appHookData, invocationContext: context, inputs, functionCallback }
+    core.state = 'preInvocationHooks'
+    for (const hook of preInvocation) await hook(before)
+    core.state = 'invocation'
+    const run = () => invocation.invokeFunction(context, before.inputs, before.functionCallback)
+    if (postInvocation.length === 0) return invocation.getResponse(context, await run())
+    const after = { ...before, ...(await outcomeOf(run)) }
+    core.state = 'postInvocationHooks'
+    for (const hook of postInvocation) await hook(after)
+    core.state = undefined
+    // A hook may clear or set the error, and replace the result.
+    if (after.error !== null && after.error !== undefined) throw after.error
+    return invocation.getResponse(context, after.result)
+  }
+
+  let runningCount = 0
+  let becameIdle: PromiseWithResolvers<void> | undefined
+  return {
+    async invoke(registration, request) {
+      runningCount++
+      try {
+        return await invokeOnce(registration, request)
+      } finally {
+        if (--runningCount === 0) becameIdle?.resolve()
+      }
+    },
+    async idle() {
+      if (runningCount === 0) return
+      becameIdle ??= Promise.withResolvers<void>()
+      await becameIdle.promise
+    },
+    async runAppHooks(name) {
+      for (const hook of hooksNamed(name)) await hook({ hookData: appHookData, appHookData })
+    },
+  }
+}
+
+async function outcomeOf(run: () => Promise<unknown>): Promise<{ result: unknown; error: unknown }> {
+  try {
+    return { result: await run(), error: null }
+  } catch (error) {
+    return { result: null, error }
+  }
+}
+
+function attempt(action: () => unknown, log: HostLog): void {
+  try {
+    action()
+  } catch (error) {
+    log({ level: 'error', category: 'host', message: 'A log hook failed', error })
+  }
+}
+
+function logged({ level, category, message }: { level: LogLevel; category: LogCategory; message: string }) {
+  return { level, category: category === 'user' ? ('user' as const) : ('system' as const), message }
+}
+
+/** A W3C trace of its own for an invocation that continues none: ids taken from the invocation's random id. */
+function newTrace(invocationId: string): { traceParent: string } {
+  const digits = invocationId.replaceAll('-', '')
+  return { traceParent: `00-${digits}-${digits.slice(16)}-00` }
+}

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import { glob, readFile } from 'node:fs/promises'
+import { registerHooks } from 'node:module'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { ProgrammingModel } from './programming-model.ts'
+import { type Hook, notedModel, type Registration, recordEntry, registrationsOf } from './registry.ts'
+
+export type LoadedApp = {
+  readonly functions: readonly Registration[]
+  readonly hooks: readonly Hook[]
+  readonly model: ProgrammingModel
+}
+
+/** What the Node worker tells the library it can do; the library adds to it. */
+const WORKER_CAPABILITIES = {
+  RawHttpBodyBytes: 'true',
+  RpcHttpBodyOnly: 'true',
+  RpcHttpTriggerMetadataRemoved: 'true',
+  TypedDataCollection: 'true',
+  UseNullableValueDictionaryForHttp: 'true',
+}
+
+let previousLoad: Promise<unknown> = Promise.resolve()
+let coreModuleSupplied = false
+
+/**
+ * Evaluates the entry files in sorted order and returns what they register. May be called again, also with the same
+ * files: a file is evaluated once per process and its registrations are remembered.
+ * @param patterns entry files or globs, relative to `appFolder`; left out, `main` of its `package.json`
+ * @throws when a pattern names no file, an entry throws, or nothing at all is registered
+ */
+export async function loadApp(appFolder: string, patterns: readonly string[] | undefined): Promise<LoadedApp> {
+  const entries = await entryFiles(appFolder, patterns ?? [await mainOf(appFolder)])
+  const turn = previousLoad.then(() => evaluate(entries))
+  previousLoad = turn.catch(() => undefined)
+  await turn
+  const model = notedModel()
+  const { functions, hooks } = registrationsOf(entries)
+  if (model === undefined || functions.length === 0) {
+    throw new Error(
+      `No functions: ${entries.join(', ')} registered none. If they should have, @azure/functions was used in this process before the host started, or is there twice`,
+    )
+  }
+  const capabilities = await model.getCapabilities({ ...WORKER_CAPABILITIES })
+  if (capabilities.HttpUri !== undefined) {
+    throw new Error('The app turns on enableHttpStream, which this host does not offer')
+  }
+  return { functions, hooks, model }
+}
+
+async function evaluate(entries: readonly string[]): Promise<void> {
+  supplyCoreModule()
+  for (const entry of entries) {
+    await recordEntry(entry, () => import(pathToFileURL(entry).href)).catch((cause: unknown) => {
+      throw new Error(`Entry file ${entry} failed to load: ${messageOf(cause)}`, { cause })
+    })
+  }
+}
+
+/** Makes `@azure/functions-core` resolve to our core module, for `import` and `require`, from here on. */
+function supplyCoreModule(): void {
+  if (coreModuleSupplied) return
+  coreModuleSupplied = true
+  const url = new URL('./core-module.ts', import.meta.url).href
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === '@azure/functions-core' ? { url, shortCircuit: true } : next(specifier, context),
+  })
+}
+
+async function entryFiles(appFolder: string, patterns: readonly string[]): Promise<string[]> {
+  const files = new Set<string>()
+  for (const pattern of patterns) {
+    const matches = existsSync(resolve(appFolder, pattern))
+      ? [pattern]
+      : await Array.fromAsync(glob(pattern, { cwd: appFolder }))
+    if (matches.length === 0) throw new Error(`No entry file matches ${pattern} in ${appFolder}`)
+    for (const match of matches) files.add(resolve(appFolder, match))
+  }
+  return [...files].sort()
+}
+
+async function mainOf(appFolder: string): Promise<string> {
+  const { main }: { main?: unknown } = JSON.parse(await readFile(resolve(appFolder, 'package.json'), 'utf8'))
+  if (typeof main !== 'string') throw new Error(`package.json in ${appFolder} has no "main" that names the entry files`)
+  return main
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

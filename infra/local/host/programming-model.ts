@@ -1,0 +1,109 @@
+/**
+ * The contract between the host and `@azure/functions` 4.16, as the library uses it. The library's own declaration of
+ * it (`@azure/functions-core`) is on no registry.
+ */
+
+/** One value on its way in or out of an invocation: exactly one member is set. */
+export type RpcTypedData = {
+  string?: string
+  json?: string
+  bytes?: Uint8Array
+  int?: number
+  double?: number
+  collectionString?: { string: string[] }
+  collectionBytes?: { bytes: Uint8Array[] }
+  http?: RpcHttpData
+}
+
+export type RpcNullable<T> = { value: T }
+
+export type RpcHttpData = {
+  method?: string
+  url?: string
+  nullableHeaders?: Record<string, RpcNullable<string>>
+  nullableQuery?: Record<string, RpcNullable<string>>
+  nullableParams?: Record<string, RpcNullable<string>>
+  body?: RpcTypedData | null
+  statusCode?: string
+  headers?: Record<string, string>
+  cookies?: RpcHttpCookie[]
+}
+
+export type RpcHttpCookie = {
+  name: string
+  value: string
+  domain?: RpcNullable<string>
+  path?: RpcNullable<string>
+  expires?: RpcNullable<{ seconds: number }>
+  secure?: RpcNullable<boolean>
+  httpOnly?: RpcNullable<boolean>
+  /** `none` is "not stated"; `explicitNone` is `SameSite=None`. */
+  sameSite?: 'none' | 'lax' | 'strict' | 'explicitNone'
+  maxAge?: RpcNullable<number>
+}
+
+/** A binding as registered: the options given to `app.http` and its siblings, and what the library adds. */
+export type BindingInfo = { type: string; direction: 'in' | 'out' } & Record<string, unknown>
+
+type RpcDuration = { seconds: number }
+
+export type RpcRetryOptions = {
+  retryStrategy: 'fixedDelay' | 'exponentialBackoff'
+  /** -1: without end. */
+  maxRetryCount: number
+  delayInterval?: RpcDuration
+  minimumInterval?: RpcDuration
+  maximumInterval?: RpcDuration
+}
+
+export type FunctionMetadata = {
+  name: string
+  bindings: Record<string, BindingInfo>
+  retryOptions?: RpcRetryOptions
+}
+
+export type FunctionCallback = (...inputs: unknown[]) => unknown
+
+export type RpcRetryContext = {
+  retryCount: number
+  maxRetryCount: number
+  exception?: { message: string; stackTrace: string; source: string }
+}
+
+export type InvocationRequest = {
+  inputData: { name: string; data: RpcTypedData }[]
+  triggerMetadata?: Record<string, RpcTypedData>
+  retryContext?: RpcRetryContext
+  traceContext?: { traceParent: string; traceState?: string }
+}
+
+export type LogLevel = 'trace' | 'debug' | 'information' | 'warning' | 'error' | 'critical' | 'none'
+export type LogCategory = 'user' | 'system' | 'customMetric'
+
+export type CoreInvocationContext = {
+  invocationId: string
+  request: InvocationRequest & { invocationId: string; functionId: string }
+  metadata: FunctionMetadata
+  state: 'preInvocationHooks' | 'invocation' | 'postInvocationHooks' | undefined
+  log(level: LogLevel, category: LogCategory, message: string): void
+}
+
+export type InvocationResponse = { returnValue?: RpcTypedData | null }
+
+type InvocationModel = {
+  getArguments(): Promise<{ context: unknown; inputs: unknown[] }>
+  invokeFunction(context: unknown, inputs: unknown[], callback: FunctionCallback): Promise<unknown>
+  getResponse(context: unknown, result: unknown): Promise<InvocationResponse>
+}
+
+/** What the library hands to the core module at its first registration. */
+export type ProgrammingModel = {
+  name: string
+  version: string
+  getInvocationModel(context: CoreInvocationContext): InvocationModel
+  getCapabilities(capabilities: Record<string, string>): Promise<Record<string, string>>
+}
+
+export const HOOK_NAMES = ['preInvocation', 'postInvocation', 'appStart', 'appTerminate', 'log'] as const
+export type HookName = (typeof HOOK_NAMES)[number]
+export type HookCallback = (context: Record<string, unknown>) => unknown

@@ -1,0 +1,119 @@
+import type { ServiceBusReceivedMessage } from '@azure/service-bus'
+import type { ServiceBusFunction } from './app-functions.ts'
+import type { HostJson } from './host-json.ts'
+import type { HostLog } from './host-log.ts'
+import type { Invoke } from './invocation.ts'
+import { batchMetadata, messageBytes, messageInput, messageMetadata } from './message-data.ts'
+import type { BusClient, MessageReceiver, OpenBus } from './service-bus-client.ts'
+import { settlementOrder } from './settlement-order.ts'
+
+export type PumpOptions = {
+  readonly functions: readonly ServiceBusFunction[]
+  readonly serviceBus: HostJson['serviceBus']
+  readonly openBus: OpenBus
+  readonly invoke: Invoke
+  readonly log: HostLog
+}
+
+export type Pump = {
+  /** Takes no more messages, lets the running handlers end and settle theirs, then closes the connections. */
+  close(): Promise<void>
+}
+
+/** Never rejects. */
+type Settle = (outcome: 'complete' | 'abandon', message: ServiceBusReceivedMessage) => Promise<void>
+
+type QueuePump = { stopReceiving(): Promise<void>; settled(): Promise<void>; close(): Promise<void> }
+
+/** Feeds each function from its queue; functions of one connection share a client, as on the platform. */
+export async function startPump(options: PumpOptions): Promise<Pump> {
+  const clients = new Map<string, BusClient>()
+  const queues: QueuePump[] = []
+  const pump: Pump = {
+    async close() {
+      await Promise.allSettled(queues.map((queue) => queue.stopReceiving()))
+      await Promise.all(queues.map((queue) => queue.settled()))
+      await Promise.allSettled(queues.map((queue) => queue.close()))
+      await Promise.allSettled(clients.values().map((client) => client.close()))
+    },
+  }
+  try {
+    for (const fn of options.functions) {
+      const client = clients.get(fn.connectionName) ?? (await options.openBus(fn.connection))
+      clients.set(fn.connectionName, client)
+      queues.push(startQueue(fn, client, options))
+    }
+    return pump
+  } catch (error) {
+    await pump.close()
+    throw error
+  }
+}
+
+function startQueue(fn: ServiceBusFunction, client: BusClient, options: PumpOptions): QueuePump {
+  const { serviceBus, log } = options
+  const receiver = client.createReceiver(fn.queueName, {
+    receiveMode: 'peekLock',
+    maxAutoLockRenewalDurationInMs: serviceBus.maxAutoLockRenewalDurationMs,
+    skipParsingBodyAsJson: true,
+  })
+  const settle = settler(fn, receiver, log)
+  const running = new Set<Promise<void>>()
+  let stopped = false
+  const subscription = receiver.subscribe(
+    {
+      async processMessage(message) {
+        // Handed over while the subscription closes: back to the queue at once, not when the lock expires.
+        const processing = stopped ? settle('abandon', message) : processMessage(fn, message, settle, options)
+        running.add(processing)
+        await processing.finally(() => running.delete(processing))
+      },
+      async processError({ error, errorSource }) {
+        const message = `Receiving from ${fn.queueName} failed (${errorSource})`
+        log({ level: 'error', category: 'host', message, functionName: fn.name, error })
+      },
+    },
+    { autoCompleteMessages: false, maxConcurrentCalls: serviceBus.maxConcurrentCalls },
+  )
+  return {
+    stopReceiving() {
+      stopped = true
+      return subscription.close()
+    },
+    settled: async () => void (await Promise.all(running)),
+    close: () => receiver.close(),
+  }
+}
+
+/** Never rejects: a handler that fails costs its message one delivery, nothing else. */
+async function processMessage(
+  fn: ServiceBusFunction,
+  message: ServiceBusReceivedMessage,
+  settle: Settle,
+  { invoke, serviceBus, log }: PumpOptions,
+): Promise<void> {
+  try {
+    const metadata = messageMetadata(message)
+    await invoke(fn.registration, {
+      inputData: [{ name: fn.triggerName, data: messageInput([messageBytes(message.body)], fn) }],
+      triggerMetadata: fn.takesMany ? batchMetadata(metadata) : metadata,
+    })
+  } catch (error) {
+    const text = `Message ${message.messageId} failed, delivery ${(message.deliveryCount ?? 0) + 1}`
+    log({ level: 'error', category: 'host', message: text, functionName: fn.name, error })
+    return settle('abandon', message)
+  }
+  if (fn.autoCompleteMessages ?? serviceBus.autoCompleteMessages) await settle('complete', message)
+}
+
+/** A settlement fails when the lock was lost: the message comes again, which handlers must bear anyway. */
+function settler(fn: ServiceBusFunction, receiver: MessageReceiver, log: HostLog): Settle {
+  const inOrder = settlementOrder()
+  return (outcome, message) =>
+    inOrder(outcome, () =>
+      outcome === 'complete' ? receiver.completeMessage(message) : receiver.abandonMessage(message),
+    ).catch((error: unknown) => {
+      const text = `Message ${message.messageId} could not be settled (${outcome})`
+      log({ level: 'warning', category: 'host', message: text, functionName: fn.name, error })
+    })
+}

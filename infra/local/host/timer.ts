@@ -1,0 +1,133 @@
+import { nextOccurrence, type Schedule } from './ncrontab.ts'
+import type { RpcRetryContext, RpcRetryOptions } from './programming-model.ts'
+
+/** What a timer function is handed; the library lower-cases the first letters. */
+export type TimerInfo = {
+  readonly Schedule: { readonly AdjustForDST: boolean }
+  readonly ScheduleStatus: { readonly Last: string; readonly LastUpdated: string; readonly Next: string }
+  readonly IsPastDue: boolean
+}
+
+export type TimerOptions = {
+  readonly schedule: Schedule
+  readonly runOnStartup: boolean
+  readonly retry: RpcRetryOptions | undefined
+  /** One attempt. What it rejects with is retried as the policy says. */
+  readonly run: (info: TimerInfo, retryContext: RpcRetryContext | undefined) => Promise<void>
+  /** Told of a run that failed for good. */
+  readonly failed: (error: unknown) => void
+  readonly nowMs: () => number
+}
+
+export type RunningTimer = {
+  /** Runs once, after a run that is under way; rejects with what it failed with. */
+  runByHand(): Promise<void>
+  /** No further run begins; resolves when the one under way has ended. */
+  stop(): Promise<void>
+}
+
+/**
+ * At most this long without a look at the clock: `setTimeout` overflows at 2^31 ms, and does not count the time for
+ * which a machine slept.
+ */
+const LONGEST_SLEEP_MS = 60_000
+
+const NEVER = '0001-01-01T00:00:00'
+
+/** Runs a function on its schedule. Runs never overlap: an occurrence during a run is skipped. */
+export function startTimer(options: TimerOptions): RunningTimer {
+  const { schedule, nowMs, failed } = options
+  const stopping = new AbortController()
+  let sleeping: NodeJS.Timeout | undefined
+  let lastRun: Promise<void> = Promise.resolve()
+  let busyCount = 0
+  let lastMs: number | undefined
+
+  function runInTurn(): Promise<void> {
+    busyCount++
+    const turn = lastRun.then(async () => {
+      if (stopping.signal.aborted) return
+      const startedMs = nowMs()
+      await runWithRetries(options, timerInfo(schedule, lastMs, startedMs), stopping.signal)
+      lastMs = startedMs
+    })
+    lastRun = turn.catch(() => undefined).finally(() => busyCount--)
+    return turn
+  }
+
+  function arm(): void {
+    const dueMs = nextOccurrence(schedule, nowMs())
+    if (dueMs !== undefined) sleepUntil(dueMs)
+  }
+
+  function sleepUntil(dueMs: number): void {
+    if (stopping.signal.aborted) return
+    const leftMs = dueMs - nowMs()
+    if (leftMs > 0) sleeping = setTimeout(sleepUntil, Math.min(leftMs, LONGEST_SLEEP_MS), dueMs)
+    else if (busyCount > 0) arm()
+    else void runInTurn().catch(failed).finally(arm)
+  }
+
+  if (options.runOnStartup) void runInTurn().catch(failed).finally(arm)
+  else arm()
+  return {
+    runByHand: runInTurn,
+    async stop() {
+      stopping.abort()
+      clearTimeout(sleeping)
+      await lastRun
+    },
+  }
+}
+
+async function runWithRetries({ run, retry }: TimerOptions, info: TimerInfo, stopping: AbortSignal): Promise<void> {
+  let context: RpcRetryContext | undefined
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await run(info, context)
+    } catch (error) {
+      const maxRetryCount = retry?.maxRetryCount ?? 0
+      if (retry === undefined || (maxRetryCount >= 0 && attempt >= maxRetryCount)) throw error
+      await pause(retryDelayMs(retry, attempt), stopping)
+      if (stopping.aborted) throw error
+      context = { retryCount: attempt + 1, maxRetryCount, exception: rpcException(error) }
+    }
+  }
+}
+
+/** Delay before the retry that follows attempt `attempt`, counted from 0. */
+function retryDelayMs(retry: RpcRetryOptions, attempt: number): number {
+  if (retry.retryStrategy === 'fixedDelay') return (retry.delayInterval?.seconds ?? 0) * 1000
+  const leastS = retry.minimumInterval?.seconds ?? 0
+  return Math.min(leastS * 2 ** attempt, retry.maximumInterval?.seconds ?? Number.POSITIVE_INFINITY) * 1000
+}
+
+function pause(delayMs: number, stopping: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (stopping.aborted) return Promise.resolve()
+  const timeout = setTimeout(resolve, Math.min(delayMs, 2 ** 31 - 1))
+  const onStop = () => {
+    clearTimeout(timeout)
+    resolve()
+  }
+  stopping.addEventListener('abort', onStop, { once: true })
+  return promise.finally(() => stopping.removeEventListener('abort', onStop))
+}
+
+/** `IsPastDue` tells of an occurrence missed while the app was down, which a host that keeps no state cannot know. */
+function timerInfo(schedule: Schedule, lastMs: number | undefined, nowMs: number): TimerInfo {
+  const nextMs = nextOccurrence(schedule, nowMs)
+  const last = lastMs === undefined ? NEVER : new Date(lastMs).toISOString()
+  const next = nextMs === undefined ? NEVER : new Date(nextMs).toISOString()
+  return {
+    Schedule: { AdjustForDST: true },
+    ScheduleStatus: { Last: last, LastUpdated: last, Next: next },
+    IsPastDue: false,
+  }
+}
+
+function rpcException(error: unknown): { message: string; stackTrace: string; source: string } {
+  return error instanceof Error
+    ? { message: error.message, stackTrace: error.stack ?? '', source: error.name }
+    : { message: String(error), stackTrace: '', source: '' }
+}

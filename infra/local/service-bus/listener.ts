@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import rhea, { type Container, type EventContext, type link, type Receiver, type Sender } from 'rhea'
+import { parseAddress } from './address.ts'
+import type { Entities } from './entities.ts'
+import { openManagementLink, openQueueLink, openTokenLink } from './incoming-link.ts'
+import { type Intake, MAX_MESSAGE_SIZE_BYTES } from './intake.ts'
+import type { MessageStore } from './message-store.ts'
+import { openOutgoingLink } from './outgoing-link.ts'
+import { asRefusal } from './refusal.ts'
+import { keepMessagesRaw } from './rhea-internals.ts'
+
+const HOST = '127.0.0.1'
+
+/** The parts of the broker that links reach. */
+export type Nodes = {
+  readonly entities: Entities
+  readonly intake: Intake
+  readonly store: MessageStore
+  readonly nowMs: () => number
+  /** Told of protocol errors of a client, which cost it its connection, and of faults of the broker. */
+  readonly onFault: (fault: unknown) => void
+}
+
+/** The open port. */
+export type Listener = {
+  readonly port: number
+  /** Cuts every connection, as a network does. */
+  dropConnections(): void
+  close(): Promise<void>
+}
+
+/** Serves AMQP 1.0 on the loopback interface. @throws Error that names the port when it is taken. */
+export async function listen(port: number, nodes: Nodes): Promise<Listener> {
+  const container = rhea.create_container({ id: 'local-service-bus', tcp_no_delay: true })
+  serveLinks(container, nodes)
+  const server = container.listen({
+    port,
+    host: HOST,
+    max_frame_size: 65_536,
+    channel_max: 8_191,
+    idle_time_out: 120_000,
+    session_buffer_size: 16_384,
+    receiver_options: { autoaccept: false, credit_window: 1_000, max_message_size: MAX_MESSAGE_SIZE_BYTES },
+    sender_options: { treat_modified_as_released: false } as object,
+  })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  await once(server, 'listening').catch((cause: unknown) => {
+    throw new Error(`The queues cannot listen on port ${port} of ${HOST}: ${reasonOf(cause)}`, { cause })
+  })
+  const dropConnections = (): void => {
+    // With an error, as rhea forgets a connection only when it is told of its end.
+    for (const socket of sockets) socket.destroy(new Error('The broker cut the connection.'))
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    dropConnections,
+    async close() {
+      dropConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function serveLinks(container: Container, nodes: Nodes): void {
+  const { entities, onFault } = nodes
+  container.on('session_open', ({ session }: EventContext) => {
+    if (session !== undefined) keepMessagesRaw(session)
+  })
+  container.on('sender_open', ({ sender }: EventContext) => {
+    if (sender !== undefined) orRefused(sender, () => attachReceiverOf(sender, nodes))
+  })
+  container.on('receiver_open', ({ receiver }: EventContext) => {
+    if (receiver !== undefined) orRefused(receiver, () => attachSenderTo(receiver, nodes))
+  })
+  for (const end of ['sender_close', 'session_close', 'connection_close', 'disconnected']) {
+    container.on(end, () => entities.prune())
+  }
+  container.on('receiver_close', () => {})
+  container.on('protocol_error', onFault)
+  container.on('error', onFault)
+}
+
+/** A client wants to receive, be it messages or replies. */
+function attachReceiverOf(sender: Sender, { entities, store, nowMs }: Nodes): void {
+  const address = parseAddress(sender.source?.address)
+  if (address.node === 'tokens') return
+  const entity = entities.find(address.queue, address.isDeadLetter)
+  if (address.node === 'queue') openOutgoingLink(sender, entity, store, nowMs)
+}
+
+/** A client wants to send, be it messages or requests. */
+function attachSenderTo(receiver: Receiver, { entities, intake, store, nowMs }: Nodes): void {
+  const address = parseAddress(receiver.target?.address)
+  if (address.node === 'tokens') {
+    openTokenLink(receiver, store)
+    return
+  }
+  const entity = entities.find(address.queue, address.isDeadLetter)
+  if (address.node === 'queue') openQueueLink(receiver, entity, intake, store)
+  else openManagementLink(receiver, entity, intake, store, nowMs)
+}
+
+/** A refused link is opened, as the protocol wants it, but to nowhere, and closed at once with the reason. */
+function orRefused(attached: link, attach: () => void): void {
+  try {
+    attach()
+    attached.set_source({ address: attached.source?.address })
+    attached.set_target({ address: attached.target?.address })
+  } catch (failure) {
+    attached.close(asRefusal(failure).amqpError)
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  return 'code' in cause && cause.code === 'EADDRINUSE' ? 'another program listens there.' : cause.message
+}

@@ -1,0 +1,156 @@
+import rhea from 'rhea'
+import type { Entity } from './entities.ts'
+import type { Intake } from './intake.ts'
+import { encodeDelivery } from './message-codec.ts'
+import type { Properties, QueuedMessage, Settlement } from './queued-message.ts'
+import { BusRefusal, lockLost } from './refusal.ts'
+
+// Operations of `queue/$management`. learn.microsoft.com/azure/service-bus-messaging/service-bus-amqp-request-response
+
+const { types } = rhea
+// Type codes of AMQP 1.0, part 1, section 1.6, for the arrays in replies.
+const LONG = 0x81
+const TIMESTAMP = 0x83
+/** A page of peeked messages ends here, so that no reply grows without bound. */
+const PEEK_LIMIT_BYTES = 1_048_576
+
+type Body = Readonly<Record<string, unknown>>
+
+/** A request that came to a management node. */
+export type ManagementRequest = {
+  readonly operation: string
+  readonly body: Body
+  readonly entity: Entity
+  readonly intake: Intake
+  readonly nowMs: number
+}
+
+/** The answer to one that succeeded. */
+export type ManagementReply = { readonly status: 200 | 204; readonly body: unknown }
+
+type Operation = (request: ManagementRequest) => ManagementReply
+
+const OPERATIONS: ReadonlyMap<string, Operation> = new Map([
+  ['com.microsoft:renew-lock', renewLocks],
+  ['com.microsoft:schedule-message', scheduleMessages],
+  ['com.microsoft:cancel-scheduled-message', cancelScheduledMessages],
+  ['com.microsoft:peek-message', peekMessages],
+  ['com.microsoft:receive-by-sequence-number', receiveDeferredMessages],
+  ['com.microsoft:update-disposition', updateDisposition],
+])
+
+/** Carries out a request. @throws BusRefusal `amqp:not-implemented` for sessions, rules and whatever else is not built. */
+export function manage(request: ManagementRequest): ManagementReply {
+  const operation = OPERATIONS.get(request.operation)
+  if (operation === undefined) {
+    throw new BusRefusal('amqp:not-implemented', `The operation '${request.operation}' is not built.`)
+  }
+  return operation(request)
+}
+
+function renewLocks({ body, entity, nowMs }: ManagementRequest): ManagementReply {
+  const expirations = lockTokens(body).map((token) => {
+    const untilMs = entity.queue.renew(token, nowMs)
+    if (untilMs === undefined) throw lockLost()
+    return untilMs
+  })
+  return done({ expirations: types.wrap_array(expirations, TIMESTAMP, undefined) })
+}
+
+function scheduleMessages({ body, entity, intake }: ManagementRequest): ManagementReply {
+  const messages = listOf(body, 'messages').map((entry) => {
+    const message = (entry as Body | null)?.message
+    if (Buffer.isBuffer(message)) return Buffer.from(message)
+    throw new BusRefusal('amqp:invalid-field', "An entry of 'messages' has no message.")
+  })
+  const numbers = intake.accept(entity, messages)
+  return done({ 'sequence-numbers': types.wrap_array(numbers, LONG, undefined) })
+}
+
+function cancelScheduledMessages({ body, entity, nowMs }: ManagementRequest): ManagementReply {
+  if (!entity.queue.cancelScheduled(sequenceNumbers(body), nowMs)) throw messageNotFound()
+  return done({})
+}
+
+function peekMessages({ body, entity, nowMs }: ManagementRequest): ManagementReply {
+  const countLimit = Number(body['message-count'] ?? 1)
+  const messages: { message: Buffer }[] = []
+  let sizeBytes = 0
+  for (const peeked of entity.queue.peek(longOf(body['from-sequence-number'] ?? 0), nowMs)) {
+    const message = encodeDelivery({ ...peeked, lock: undefined }, entity.deadLettersOf)
+    sizeBytes += message.length
+    if (messages.length >= countLimit || (messages.length > 0 && sizeBytes > PEEK_LIMIT_BYTES)) break
+    messages.push({ message })
+  }
+  return messages.length === 0 ? { status: 204, body: undefined } : done({ messages })
+}
+
+function receiveDeferredMessages({ body, entity, nowMs }: ManagementRequest): ManagementReply {
+  const forGood = body['receiver-settle-mode'] === 0
+  const messages = sequenceNumbers(body).map((number) => {
+    const message = entity.queue.receiveDeferred(number, forGood, nowMs)
+    if (message === undefined) throw messageNotFound()
+    return deferredEntry(message, entity)
+  })
+  return done({ messages })
+}
+
+function deferredEntry(message: QueuedMessage, entity: Entity): Record<string, unknown> {
+  const encoded = { message: encodeDelivery(message, entity.deadLettersOf) }
+  if (message.lock === undefined) return encoded
+  return { ...encoded, 'lock-token': types.wrap_uuid(rhea.string_to_uuid(message.lock.token)) }
+}
+
+function updateDisposition({ body, entity, nowMs }: ManagementRequest): ManagementReply {
+  const settlement = settlementOf(body)
+  for (const token of lockTokens(body)) if (!entity.queue.settle(token, settlement, nowMs)) throw lockLost()
+  return done({})
+}
+
+function settlementOf(body: Body): Settlement {
+  const properties = (body['properties-to-modify'] ?? {}) as Properties
+  switch (body['disposition-status']) {
+    case 'completed':
+      return { outcome: 'complete', properties: {} }
+    case 'abandoned':
+      return { outcome: 'abandon', properties }
+    case 'defered': // spelt so in the protocol
+      return { outcome: 'defer', properties }
+    case 'suspended':
+      return { outcome: 'dead-letter', properties: { ...properties, ...deadLetterReason(body) } }
+    default:
+      throw new BusRefusal('amqp:invalid-field', `The disposition '${body['disposition-status']}' is unknown.`)
+  }
+}
+
+function deadLetterReason(body: Body): Properties {
+  const reason = body['deadletter-reason'] ?? undefined
+  const description = body['deadletter-description'] ?? undefined
+  return {
+    ...(reason === undefined ? {} : { DeadLetterReason: reason }),
+    ...(description === undefined ? {} : { DeadLetterErrorDescription: description }),
+  }
+}
+
+const done = (body: unknown): ManagementReply => ({ status: 200, body })
+
+const messageNotFound = (): BusRefusal =>
+  new BusRefusal('com.microsoft:message-not-found', 'No such message is scheduled or deferred.')
+
+const lockTokens = (body: Body): string[] =>
+  listOf(body, 'lock-tokens').map((token) => {
+    if (Buffer.isBuffer(token) && token.length === 16) return rhea.uuid_to_string(token)
+    throw new BusRefusal('amqp:invalid-field', "An entry of 'lock-tokens' is not a UUID.")
+  })
+
+const sequenceNumbers = (body: Body): number[] => listOf(body, 'sequence-numbers').map(longOf)
+
+/** A long comes as eight bytes when it is large, or was written so. */
+const longOf = (value: unknown): number =>
+  Buffer.isBuffer(value) && value.length === 8 ? Number(value.readBigInt64BE()) : Number(value)
+
+function listOf(body: Body, name: string): readonly unknown[] {
+  const list = body[name]
+  if (Array.isArray(list)) return list
+  throw new BusRefusal('amqp:invalid-field', `The request has no list '${name}'.`)
+}

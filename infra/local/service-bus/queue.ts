@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto'
+import { DuplicateWindow } from './duplicate-window.ts'
+import { withApplicationProperties } from './message-codec.ts'
+import { MessageIndex } from './message-index.ts'
+import {
+  type Draft,
+  type Journal,
+  type KeptQueue,
+  newMessage,
+  type Properties,
+  type QueueCounts,
+  type QueuedMessage,
+  type QueueSettings,
+  type Settlement,
+  wakesAtMs,
+} from './queued-message.ts'
+
+/**
+ * One queue as a state machine: it knows no clock, no network and no file. Every call says what time it is; whatever
+ * fell due by then (scheduled messages, locks, lifetimes) happens first, in order of time.
+ */
+export class MessageQueue {
+  readonly settings: QueueSettings
+  readonly #journal: Journal
+  readonly #deadLetters: MessageQueue | undefined
+  /** Called when a message may have become ready, or the next instant may have moved. */
+  onChange: () => void = () => {}
+  readonly #messages = new MessageIndex()
+  readonly #seenIds: DuplicateWindow
+  #lastSequenceNumber = 0
+
+  constructor(settings: QueueSettings, journal: Journal, deadLetters?: MessageQueue) {
+    this.settings = settings
+    this.#journal = journal
+    this.#deadLetters = deadLetters
+    this.#seenIds = new DuplicateWindow(settings.duplicateWindowMs)
+  }
+
+  /** Takes up what a journal kept. Messages in `held` had a receiver: they return as after an expired lock. */
+  restore({ messages, held, lastSequenceNumber }: KeptQueue, nowMs: number): void {
+    this.#lastSequenceNumber = Math.max(lastSequenceNumber, messages.at(-1)?.sequenceNumber ?? 0)
+    for (const message of messages) this.#place(message)
+    for (const message of messages) if (held.has(message.sequenceNumber)) this.#giveBack(message, nowMs)
+  }
+
+  /** Adds a message and gives back its sequence number; a duplicate is dropped, with a number as well. */
+  send(draft: Draft, nowMs: number): number {
+    this.advanceTo(nowMs)
+    const sequenceNumber = this.reserveNumber()
+    if (this.#seenIds.hasSeen(draft.messageId, nowMs)) return sequenceNumber
+    this.#add(newMessage(draft, sequenceNumber, this.settings.timeToLiveMs, nowMs))
+    return sequenceNumber
+  }
+
+  /** A sequence number that no message has or will have. */
+  reserveNumber(): number {
+    this.#lastSequenceNumber += 1
+    return this.#lastSequenceNumber
+  }
+
+  /** Whether `lock` or `take` would give a message. */
+  hasReady(nowMs: number): boolean {
+    this.advanceTo(nowMs)
+    return this.#messages.firstReady() !== undefined
+  }
+
+  /** The first ready message, locked for its receiver. */
+  lock(nowMs: number): QueuedMessage | undefined {
+    this.advanceTo(nowMs)
+    const message = this.#messages.firstReady()
+    if (message !== undefined) this.#hold(message, nowMs)
+    return message
+  }
+
+  /** The first ready message, gone from the queue. */
+  take(nowMs: number): QueuedMessage | undefined {
+    this.advanceTo(nowMs)
+    const message = this.#messages.firstReady()
+    if (message !== undefined) this.#remove(message)
+    return message
+  }
+
+  /** Locks a deferred message, or takes it for good. Undefined when none waits under that number. */
+  receiveDeferred(sequenceNumber: number, forGood: boolean, nowMs: number): QueuedMessage | undefined {
+    this.advanceTo(nowMs)
+    const message = this.#messages.get(sequenceNumber)
+    if (message?.state !== 'deferred' || message.lock !== undefined) return undefined
+    if (forGood) this.#remove(message)
+    else this.#hold(message, nowMs)
+    return message
+  }
+
+  /**
+   * Settles a locked message. Abandoned, it returns to its own place in the order, and that counts as a delivery;
+   * deferred, it is received by its number only; dead-lettered, it moves, unless it is dead-lettered already.
+   * False when the lock is lost.
+   */
+  settle(token: string, { outcome, properties }: Settlement, nowMs: number): boolean {
+    const message = this.#heldUnder(token, nowMs)
+    if (message === undefined) return false
+    if (outcome === 'complete') this.#remove(message)
+    if (outcome === 'abandon') this.#giveBack(merged(message, properties), nowMs)
+    if (outcome === 'defer') this.#setAside(merged(message, properties))
+    if (outcome === 'dead-letter') this.#bury(message, properties, nowMs)
+    return true
+  }
+
+  /** Prolongs a lock and gives back its new end, undefined when it is lost. */
+  renew(token: string, nowMs: number): number | undefined {
+    const message = this.#heldUnder(token, nowMs)
+    if (message?.lock === undefined) return undefined
+    this.#messages.displace(message)
+    message.lock.untilMs = nowMs + this.settings.lockDurationMs
+    this.#place(message)
+    return message.lock.untilMs
+  }
+
+  /** Removes scheduled messages: all of them, or none and false when one of them is not there. */
+  cancelScheduled(sequenceNumbers: readonly number[], nowMs: number): boolean {
+    this.advanceTo(nowMs)
+    const messages = sequenceNumbers.map((number) => this.#messages.get(number))
+    if (!messages.every((message) => message?.state === 'scheduled')) return false
+    for (const message of new Set(messages)) if (message !== undefined) this.#remove(message)
+    return true
+  }
+
+  /** Messages in any state from a sequence number on, lowest first, untouched. */
+  *peek(fromSequenceNumber: number, nowMs: number): Generator<QueuedMessage> {
+    this.advanceTo(nowMs)
+    for (const message of this.#messages.all()) if (message.sequenceNumber >= fromSequenceNumber) yield message
+  }
+
+  counts(nowMs: number): QueueCounts {
+    this.advanceTo(nowMs)
+    const counts: QueueCounts = { active: 0, scheduled: 0, locked: 0, deferred: 0 }
+    for (const message of this.#messages.all()) counts[message.lock === undefined ? message.state : 'locked'] += 1
+    return counts
+  }
+
+  /** The next instant at which something happens by itself; undefined when nothing will. */
+  nextInstantMs(): number | undefined {
+    const next = this.#messages.firstWaking()
+    return next === undefined ? undefined : wakesAtMs(next)
+  }
+
+  /** Lets happen what falls due by `nowMs`. */
+  advanceTo(nowMs: number): void {
+    for (let message = this.#messages.firstWaking(); message !== undefined; message = this.#messages.firstWaking()) {
+      if (wakesAtMs(message) > nowMs) return
+      if (message.state === 'scheduled') this.#activate(message)
+      else if (message.lock !== undefined) this.#giveBack(message, message.lock.untilMs)
+      else this.#expire(message, nowMs)
+    }
+  }
+
+  /** Moves every instant held here `durationMs` into the past, as if that time had gone by. */
+  letPass(durationMs: number): void {
+    this.#messages.shift(durationMs)
+    this.#seenIds.shift(durationMs)
+    this.onChange()
+  }
+
+  #heldUnder(token: string, nowMs: number): QueuedMessage | undefined {
+    this.advanceTo(nowMs)
+    return this.#messages.heldUnder(token)
+  }
+
+  #hold(message: QueuedMessage, nowMs: number): void {
+    this.#messages.displace(message)
+    message.lock = { token: randomUUID(), untilMs: nowMs + this.settings.lockDurationMs }
+    this.#place(message)
+    this.#journal.held(this.settings.name, message.sequenceNumber)
+  }
+
+  #release(message: QueuedMessage): void {
+    this.#messages.displace(message)
+    message.lock = undefined
+  }
+
+  #setAside(message: QueuedMessage): void {
+    this.#release(message)
+    message.state = 'deferred'
+    this.#keep(message)
+  }
+
+  #giveBack(message: QueuedMessage, nowMs: number): void {
+    this.#release(message)
+    const { maxDeliveryCount } = this.settings
+    if (maxDeliveryCount !== Number.POSITIVE_INFINITY) message.deliveryCount += 1
+    if (message.deliveryCount >= maxDeliveryCount) {
+      this.#bury(message, because('MaxDeliveryCountExceeded', `Delivered ${message.deliveryCount} times.`), nowMs)
+    } else this.#keep(message)
+  }
+
+  #activate(message: QueuedMessage): void {
+    this.#remove(message)
+    const [sequenceNumber, enqueuedAtMs] = [this.reserveNumber(), message.dueAtMs]
+    this.#add({ ...message, sequenceNumber, enqueuedAtMs, state: 'active' })
+  }
+
+  #expire(message: QueuedMessage, nowMs: number): void {
+    if (this.settings.deadLettersExpired) {
+      this.#bury(message, because('TTLExpiredException', 'The message lived longer than its time to live.'), nowMs)
+    } else this.#remove(message)
+  }
+
+  #bury(message: QueuedMessage, properties: Properties, nowMs: number): void {
+    const buried = merged(message, properties)
+    if (this.#deadLetters === undefined) {
+      this.#release(buried)
+      this.#keep(buried)
+    } else {
+      this.#remove(buried)
+      this.#deadLetters.#admit(buried, nowMs)
+    }
+  }
+
+  #admit(message: QueuedMessage, nowMs: number): void {
+    this.advanceTo(nowMs)
+    const sequenceNumber = this.reserveNumber()
+    this.#add({ ...message, sequenceNumber, state: 'active', timeToLiveMs: Number.POSITIVE_INFINITY })
+  }
+
+  #add(message: QueuedMessage): void {
+    this.#place(message)
+    this.#journal.added(this.settings.name, message)
+  }
+
+  #keep(message: QueuedMessage): void {
+    this.#place(message)
+    this.#journal.changed(this.settings.name, message)
+  }
+
+  #remove(message: QueuedMessage): void {
+    this.#messages.forget(message)
+    message.lock = undefined
+    this.#journal.removed(this.settings.name, message.sequenceNumber)
+  }
+
+  #place(message: QueuedMessage): void {
+    this.#messages.place(message)
+    this.onChange()
+  }
+}
+
+function merged(message: QueuedMessage, properties: Properties): QueuedMessage {
+  if (Object.keys(properties).length > 0) message.bytes = withApplicationProperties(message.bytes, properties)
+  return message
+}
+
+const because = (reason: string, description: string): Properties => ({
+  DeadLetterReason: reason,
+  DeadLetterErrorDescription: description,
+})

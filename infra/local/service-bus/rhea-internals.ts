@@ -1,0 +1,85 @@
+import rhea, { type Delivery, type Sender, type Session, type Typed } from 'rhea'
+
+// What the broker uses of rhea beyond its published types. The package is pinned to one exact version for this file.
+
+type FlowState = { credit: number; delivery_count: number; _draining: boolean }
+type TransferFrame = { performative: { message_format?: number | null } }
+type Incoming = { on_transfer(frame: TransferFrame, receiver: unknown): void }
+type Outgoing = { available(): number }
+type Registering = { _register(): void }
+type Outcome = { described(): unknown }
+type Outcomes = { accepted(): Outcome; rejected(fields: { error: unknown }): Outcome }
+type Codec = {
+  Reader: new (bytes: Buffer) => { read(): Typed; remaining(): number }
+  Writer: new () => { write(value: Typed): void; toBuffer(): Buffer }
+  List32(items: readonly Typed[]): Typed
+  Map32(items: readonly Typed[]): Typed
+  wrap_ulong(value: number): Typed
+}
+
+/** A message format that rhea does not decode: with it a message arrives as its raw bytes. */
+const RAW_FORMAT = 0xffff_ffff
+
+const codec = rhea.types as unknown as Codec
+const outcomes = rhea.message as unknown as Outcomes
+
+/** Makes every message that arrives in the session come as raw bytes; decoding and encoding again would lose types. */
+export function keepMessagesRaw(session: Session): void {
+  const { incoming } = session as unknown as { incoming: Incoming }
+  const onTransfer = incoming.on_transfer
+  incoming.on_transfer = (frame, receiver) => {
+    if (frame.performative.message_format === 0) frame.performative.message_format = RAW_FORMAT
+    onTransfer.call(incoming, frame, receiver)
+  }
+}
+
+/** How often the receiving side lets the link deliver, beyond what was delivered or is under way. */
+export class Credit {
+  readonly #sender: Sender
+  #sent = 0
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+  }
+
+  /** Notes a message handed to rhea. Its own count lags behind while messages wait to be written. */
+  spend(): void {
+    this.#sent += 1
+  }
+
+  get left(): number {
+    const { outgoing } = this.#sender.session as unknown as { outgoing: Outgoing }
+    const { credit, delivery_count } = this.#sender as unknown as FlowState
+    this.#sent = Math.max(this.#sent, delivery_count)
+    return Math.min(credit + delivery_count - this.#sent, outgoing.available())
+  }
+
+  /** Gives up what is left when the receiving side has asked for that and nothing waits to be written. */
+  drain(): void {
+    const { credit, delivery_count, _draining } = this.#sender as unknown as FlowState
+    if (!_draining || credit === 0 || this.#sent > delivery_count) return
+    this.#sender.set_drained(true)
+    register(this.#sender)
+  }
+}
+
+/** Ends a delivery from the broker's side: accepted, or rejected with an error. */
+export function settle(delivery: Delivery, error?: { condition: string; description: string }): void {
+  const outcome = error === undefined ? outcomes.accepted() : outcomes.rejected({ error })
+  delivery.update(true, outcome.described())
+  // With receiver-settle-mode "second" the client never says that it settled: without this its window fills up.
+  Object.assign(delivery, { remote_settled: true })
+}
+
+/** Reads one AMQP value, with its type and descriptor. */
+export const decodeValue = (bytes: Buffer): Typed => new codec.Reader(bytes).read()
+
+/** Encodes a message section: a list or map of typed values under its descriptor. */
+export function encodeSection(descriptor: number, shape: 'list' | 'map', items: readonly Typed[]): Buffer {
+  const writer = new codec.Writer()
+  const value = shape === 'list' ? codec.List32(items) : codec.Map32(items)
+  writer.write(rhea.types.described(codec.wrap_ulong(descriptor), value))
+  return writer.toBuffer()
+}
+
+const register = (sender: Sender): void => (sender.connection as unknown as Registering)._register()

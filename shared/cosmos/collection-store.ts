@@ -1,0 +1,138 @@
+import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
+import type { Collection, CollectionKind } from '../domain/collections/collection.ts'
+import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Versioned } from '../domain/versioned.ts'
+import { queryAll, readDocument, type Stored, writeTogether } from './documents.ts'
+
+/**
+ * The tenant's reference version is the ETag of this document, which every change of references between collections
+ * writes along in one transaction. Its id is no GUID, so no collection can bear it.
+ */
+const REFERENCE_GUARD_ID = 'reference-guard'
+
+/** What `referenceVersion` answers while the guard is not written yet. */
+const NO_GUARD = ''
+
+/** A collection with what its metadata is searched by: `key:value`, so that no property's name comes from a caller. */
+type CollectionDocument = Collection & { readonly attributePairs: readonly string[] }
+
+/** Container `collections`, partition key `/tenantId`. */
+export function cosmosCollectionStore(collections: Container): CollectionStore {
+  const find = async (tenantId: string, id: string, kind?: CollectionKind) => {
+    const document = await readDocument<CollectionDocument>(collections, id, tenantId)
+    if (document === undefined || (kind !== undefined && document.kind !== kind)) return undefined
+    return { value: collectionOf(document), version: document._etag }
+  }
+  const write = async (collection: Collection, operation: OperationInput, referenceVersion: string | undefined) => {
+    const guard = referenceVersion === undefined ? [] : [guardOperation(collection.tenantId, referenceVersion)]
+    const failed = await writeTogether(collections, collection.tenantId, [operation, ...guard])
+    if (failed !== undefined) throw staleOr(failed.status, collection.id)
+  }
+  const written = async (collection: Collection): Promise<Versioned<Collection>> => {
+    const found = await find(collection.tenantId, collection.id)
+    if (found === undefined) throw new Refusal('StaleVersion', `Collection ${collection.id} was deleted meanwhile`)
+    return found
+  }
+  return {
+    find,
+    async list(tenantId, filter) {
+      const { text, parameters } = filterQuery(filter)
+      const found = await queryAll<CollectionDocument>(collections, tenantId, { query: text, parameters })
+      return found.map(collectionOf).sort(byName)
+    },
+    async existing(tenantId, ids) {
+      if (ids.length === 0) return []
+      const query = 'SELECT * FROM c WHERE IS_DEFINED(c.kind) AND ARRAY_CONTAINS(@ids, c.id)'
+      const parameters = [{ name: '@ids', value: [...ids] }]
+      return (await queryAll<CollectionDocument>(collections, tenantId, { query, parameters })).map(collectionOf)
+    },
+    async referenceVersion(tenantId) {
+      return (await readDocument(collections, REFERENCE_GUARD_ID, tenantId))?._etag ?? NO_GUARD
+    },
+    async add(collection, referenceVersion) {
+      await write(collection, { operationType: 'Create', resourceBody: documentOf(collection) }, referenceVersion)
+      return written(collection)
+    },
+    async replace(collection, version, referenceVersion) {
+      const resourceBody = documentOf(collection)
+      await write(
+        collection,
+        { operationType: 'Replace', id: collection.id, resourceBody, ifMatch: version },
+        referenceVersion,
+      )
+      return written(collection)
+    },
+    async remove(tenantId, id, version, referenceVersion) {
+      // The SDK's type of a delete lacks `ifMatch`; the service takes it as on any other operation of a batch.
+      const deletion: OperationInput & { ifMatch: string } = { operationType: 'Delete', id, ifMatch: version }
+      const failed = await writeTogether(collections, tenantId, [deletion, guardOperation(tenantId, referenceVersion)])
+      if (failed !== undefined) throw staleOr(failed.status, id)
+    },
+  }
+}
+
+function guardOperation(tenantId: string, referenceVersion: string): OperationInput {
+  const resourceBody = { id: REFERENCE_GUARD_ID, tenantId }
+  if (referenceVersion === NO_GUARD) return { operationType: 'Create', resourceBody }
+  return { operationType: 'Replace', id: REFERENCE_GUARD_ID, resourceBody, ifMatch: referenceVersion }
+}
+
+/** 404: deleted; 409: the guard was made meanwhile; 412: changed. All mean that someone else was first. */
+function staleOr(status: number, id: string): Error {
+  if (status === 404 || status === 409 || status === 412)
+    return new Refusal('StaleVersion', `Collection ${id} has changed`)
+  return new Error(`Writing collection ${id} failed with status ${status}`)
+}
+
+function filterQuery(filter: CollectionFilter): { text: string; parameters: SqlParameter[] } {
+  const clauses = ['IS_DEFINED(c.kind)']
+  const parameters: SqlParameter[] = []
+  const demand = (clause: (name: string) => string, value: string) => {
+    const name = `@p${parameters.length}`
+    clauses.push(clause(name))
+    parameters.push({ name, value })
+  }
+  if (filter.kind !== undefined) demand((name) => `c.kind = ${name}`, filter.kind)
+  if (filter.objectType !== undefined) demand((name) => `c.objectType = ${name}`, filter.objectType)
+  if (filter.refersTo !== undefined) demand((name) => `ARRAY_CONTAINS(c.refersTo, ${name})`, filter.refersTo)
+  for (const tag of filter.tags ?? []) demand((name) => `ARRAY_CONTAINS(c.metadata.tags, ${name})`, tag)
+  for (const { key, value } of filter.attributes ?? []) {
+    demand((name) => `ARRAY_CONTAINS(c.attributePairs, ${name})`, attributePair(key, value))
+  }
+  return { text: `SELECT * FROM c WHERE ${clauses.join(' AND ')}`, parameters }
+}
+
+/** A colon within a key stays apart from the one between: keys are quoted. */
+function attributePair(key: string, value: string): string {
+  return `${JSON.stringify(key)}:${value}`
+}
+
+function documentOf(collection: Collection): Omit<CollectionDocument, 'definition'> & { definition: string } {
+  const attributePairs = Object.entries(collection.metadata.attributes).map(([key, value]) => attributePair(key, value))
+  // As text: nothing within a definition is ever queried, and no index grows by it.
+  return { ...collection, definition: JSON.stringify(collection.definition), attributePairs }
+}
+
+function collectionOf(document: Stored<CollectionDocument> | CollectionDocument): Collection {
+  return {
+    id: document.id,
+    tenantId: document.tenantId,
+    kind: document.kind,
+    objectType: document.objectType,
+    name: document.name,
+    description: document.description,
+    definition: JSON.parse(String(document.definition)) as object,
+    definitionVersion: document.definitionVersion,
+    metadata: document.metadata,
+    refersTo: document.refersTo,
+    createdBy: document.createdBy,
+    createdAtMs: document.createdAtMs,
+    updatedAtMs: document.updatedAtMs,
+  }
+}
+
+function byName(one: Collection, other: Collection): number {
+  if (one.name !== other.name) return one.name < other.name ? -1 : 1
+  return one.id < other.id ? -1 : 1
+}

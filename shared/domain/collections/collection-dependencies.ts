@@ -1,0 +1,40 @@
+import type { Doorbells } from '../doorbell.ts'
+import type { CollectionStore } from './collection-store.ts'
+import type { MembershipStore } from './membership-store.ts'
+import type { TenantSnapshots } from './tenant-snapshots.ts'
+
+/** What collections need to know of the links that they feed. */
+export interface CollectionLinks {
+  /** Ids of the links of a collection; empty when it feeds no group. */
+  linksOf(tenantId: string, collectionId: string): Promise<readonly string[]>
+  /** Ids of all collections that feed a group by an enabled link. */
+  linkedCollections(tenantId: string): Promise<ReadonlySet<string>>
+}
+
+/** Remembers which tenants there are, for the sweep. */
+export interface TenantDirectory {
+  /** Cheap when the tenant is known already. */
+  remember(tenantId: string): Promise<void>
+}
+
+export type CollectionDependencies = {
+  readonly collections: CollectionStore
+  readonly memberships: MembershipStore
+  readonly snapshots: TenantSnapshots
+  readonly links: CollectionLinks
+  readonly tenants: TenantDirectory
+  readonly doorbells: Doorbells
+  newId(): string
+  nowMs(): number
+}
+
+/** Asks for the tenant's collections to be looked at again. Called after whatever made it due is written. */
+export async function ringEvaluation(
+  tenantId: string,
+  deps: Pick<CollectionDependencies, 'doorbells' | 'newId'>,
+): Promise<void> {
+  await deps.doorbells.ring(
+    { queue: 'evaluations', message: { tenantId } },
+    { id: `evaluate:${tenantId}:${deps.newId()}` },
+  )
+}

@@ -1,0 +1,32 @@
+import type { Versioned } from '../versioned.ts'
+import type { Collection, CollectionKind } from './collection.ts'
+
+export type CollectionFilter = {
+  readonly kind?: CollectionKind
+  readonly objectType?: string
+  /** A collection must have them all, in their normalised form. */
+  readonly tags?: readonly string[]
+  readonly attributes?: readonly { readonly key: string; readonly value: string }[]
+  /** Only those whose definition names this collection. */
+  readonly refersTo?: string
+}
+
+/**
+ * Collections of a tenant. Whoever adds, changes or removes a reference between collections quotes the tenant's
+ * reference version, read before looking at the references: of two who do so at once, one is refused.
+ */
+export interface CollectionStore {
+  /** Undefined when there is none, or when it is of another kind than asked for. */
+  find(tenantId: string, id: string, kind?: CollectionKind): Promise<Versioned<Collection> | undefined>
+  /** By name, then id. */
+  list(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
+  /** Those of the ids that exist, with what they refer to. */
+  existing(tenantId: string, ids: readonly string[]): Promise<Collection[]>
+  referenceVersion(tenantId: string): Promise<string>
+  /** @throws Refusal `StaleVersion` when the reference version is no longer current. */
+  add(collection: Collection, referenceVersion: string | undefined): Promise<Versioned<Collection>>
+  /** @throws Refusal `StaleVersion` when either version is no longer current. */
+  replace(collection: Collection, version: string, referenceVersion: string | undefined): Promise<Versioned<Collection>>
+  /** @throws Refusal `StaleVersion` when either version is no longer current. */
+  remove(tenantId: string, id: string, version: string, referenceVersion: string): Promise<void>
+}

@@ -1,0 +1,39 @@
+import type { Caller } from '../caller.ts'
+import { Refusal } from '../refusal.ts'
+import type { CollectionKind } from './collection.ts'
+import { type CollectionDependencies, ringEvaluation } from './collection-dependencies.ts'
+import { found, refuseOtherVersion, whileStale } from './read-then-write.ts'
+
+/**
+ * Deletes a collection that nothing refers to, and forgets its members.
+ * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `CollectionInUse` naming what refers to it.
+ */
+export async function deleteCollection(
+  kind: CollectionKind,
+  id: string,
+  ifMatch: string | undefined,
+  caller: Caller,
+  deps: CollectionDependencies,
+): Promise<void> {
+  await whileStale(async () => {
+    // Read before the references are looked at: a reference made meanwhile makes it stale.
+    const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
+    const { version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
+    refuseOtherVersion(version, ifMatch)
+    await refuseInUse(id, caller.tenantId, deps)
+    await deps.collections.remove(caller.tenantId, id, version, referenceVersion)
+  })
+  await deps.memberships.remove(caller.tenantId, id)
+  await ringEvaluation(caller.tenantId, deps)
+}
+
+async function refuseInUse(id: string, tenantId: string, deps: CollectionDependencies): Promise<void> {
+  const referrers = await deps.collections.list(tenantId, { refersTo: id })
+  const linkIds = await deps.links.linksOf(tenantId, id)
+  if (referrers.length + linkIds.length === 0) return
+  const users = [
+    ...referrers.map((referrer) => `collection ${referrer.id} (${referrer.name})`),
+    ...linkIds.map((linkId) => `group link ${linkId}`),
+  ]
+  throw new Refusal('CollectionInUse', `The collection is referred to by ${users.join(', ')}`)
+}

@@ -1,0 +1,212 @@
+import { coalescing } from '../coalescing.ts'
+import { CORE_TYPE, type CollectionMembers } from '../criteria/collection-members.ts'
+import { type CompiledCondition, compile } from '../criteria/compile.ts'
+import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
+import { type EvaluationContext, evaluate, evaluateObjects } from '../criteria/evaluate.ts'
+import { evaluationOrder } from '../criteria/evaluation-order.ts'
+import type { RowSnapshot } from '../criteria/row-snapshot.ts'
+import type { Log } from '../log.ts'
+import { Refusal } from '../refusal.ts'
+import type { Versioned } from '../versioned.ts'
+import type { Collection, CriteriaObjectType } from './collection.ts'
+import type { CollectionDependencies } from './collection-dependencies.ts'
+import { storedCondition } from './condition-entry.ts'
+import { dayOf } from './evaluation-context.ts'
+import type { MembershipHead } from './membership-store.ts'
+import type { RowChanges } from './tenant-snapshots.ts'
+
+/** What the evaluator remembers of a collection from one evaluation to the next. */
+type Known = {
+  readonly definitionVersion: number
+  readonly condition: CompiledCondition
+  readonly dependsOnDay: boolean
+  /** Schema names. */
+  readonly attributesRead: ReadonlySet<string>
+  /** As last read or written here: whoever else writes makes it stale, and this evaluator notices. */
+  head: Versioned<MembershipHead> | undefined
+  /** Ascending. Undefined until evaluated here. */
+  ids: readonly string[] | undefined
+}
+
+/** Evaluations that lose against another evaluator are begun anew, so often at most. */
+const ROUNDS_AT_MOST = 3
+
+type EvaluatorDependencies = CollectionDependencies & { readonly log: Log }
+
+/**
+ * Keeps the members of a tenant's criteria collections true to its core objects.
+ *
+ * Two evaluators do not undo each other: each reads the heads first, then the changes, and quotes those heads when it
+ * writes. So whoever writes has seen all that the writer before it had seen.
+ */
+export class TenantEvaluator {
+  readonly #deps: EvaluatorDependencies
+  readonly #known = new Map<string, Map<string, Known>>()
+  /** Evaluates all that is due. Calls during an evaluation share the next one. */
+  readonly evaluate = coalescing((tenantId) => this.#evaluateUntilSettled(tenantId))
+
+  constructor(deps: EvaluatorDependencies) {
+    this.#deps = deps
+  }
+
+  async #evaluateUntilSettled(tenantId: string): Promise<void> {
+    for (let round = 1; ; round += 1) {
+      try {
+        return await this.#evaluateOnce(tenantId)
+      } catch (error) {
+        // Changes have been taken from the snapshot that are not in every collection: all is evaluated from the start.
+        this.#known.delete(tenantId)
+        if (!(error instanceof Refusal) || error.code !== 'StaleVersion' || round === ROUNDS_AT_MOST) throw error
+      }
+    }
+  }
+
+  async #evaluateOnce(tenantId: string): Promise<void> {
+    const { collections, snapshots, nowMs, log } = this.#deps
+    const startedMs = nowMs()
+    const criteria = await collections.list(tenantId, { kind: 'criteria' })
+    const known = await this.#knownOf(tenantId, criteria)
+    const rows = await snapshots.fresh(tenantId)
+    const changes = snapshots.takeChanges(tenantId)
+    const changedCollections = new Set<string>()
+    const context = memberContext(dayOf(nowMs()), criteria, known)
+    for (const collection of inOrder(criteria)) {
+      const memory = known.get(collection.id)
+      if (memory === undefined) continue
+      const isChanged = await this.#evaluateCollection(collection, memory, {
+        rows,
+        changes,
+        changedCollections,
+        context,
+      })
+      if (isChanged) changedCollections.add(collection.id)
+    }
+    await this.#ringLinks(tenantId, changedCollections)
+    log.info('collections.evaluated', {
+      tenantId,
+      collectionCount: criteria.length,
+      changedCount: changedCollections.size,
+      rowCount: rows.rowCount,
+      durationMs: nowMs() - startedMs,
+    })
+  }
+
+  /** The memory of each collection as it is defined now; heads of new ones are read before the changes are. */
+  async #knownOf(tenantId: string, criteria: readonly Collection[]): Promise<Map<string, Known>> {
+    const before = this.#known.get(tenantId) ?? new Map<string, Known>()
+    const known = new Map<string, Known>()
+    for (const collection of criteria) {
+      const memory = before.get(collection.id)
+      if (memory?.definitionVersion === collection.definitionVersion) {
+        known.set(collection.id, memory)
+        continue
+      }
+      const condition = storedCondition(collection)
+      known.set(collection.id, {
+        definitionVersion: collection.definitionVersion,
+        condition: compile(condition),
+        dependsOnDay: dependsOnDay(condition),
+        attributesRead: attributesRead(condition),
+        head: await this.#deps.memberships.head(tenantId, collection.id),
+        ids: undefined,
+      })
+    }
+    this.#known.set(tenantId, known)
+    return known
+  }
+
+  async #evaluateCollection(collection: Collection, memory: Known, round: Round): Promise<boolean> {
+    const definitionKey = definitionKeyOf(memory, round.context.todayMs)
+    const ids = idsNow(collection, memory, definitionKey, round)
+    if (ids === undefined) return false
+    const { head, change } = await this.#deps.memberships.replace(collection.tenantId, collection.id, memory.head, {
+      ids,
+      definitionKey,
+      evaluatedAtMs: this.#deps.nowMs(),
+    })
+    memory.head = head
+    memory.ids = ids
+    return change.added.length + change.removed.length > 0
+  }
+
+  async #ringLinks(tenantId: string, changed: ReadonlySet<string>): Promise<void> {
+    if (changed.size === 0) return
+    const linked = await this.#deps.links.linkedCollections(tenantId)
+    for (const collectionId of changed) {
+      if (!linked.has(collectionId)) continue
+      const message = { tenantId, collectionId }
+      await this.#deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `change:${this.#deps.newId()}` })
+    }
+  }
+}
+
+type Round = {
+  readonly rows: RowSnapshot
+  readonly changes: RowChanges
+  /** Collections whose members have changed in this round: those that refer to them are evaluated as a whole. */
+  readonly changedCollections: ReadonlySet<string>
+  readonly context: EvaluationContext
+}
+
+/** A new day is as good as a new definition for a condition that asks for today. */
+function definitionKeyOf(memory: Known, todayMs: number): string {
+  return memory.dependsOnDay ? `${memory.definitionVersion}@${todayMs}` : String(memory.definitionVersion)
+}
+
+/** The members now; undefined when nothing has happened that could have changed them. */
+function idsNow(
+  collection: Collection,
+  memory: Known,
+  definitionKey: string,
+  round: Round,
+): readonly string[] | undefined {
+  const { rows, changes, changedCollections, context } = round
+  const objectType = collection.objectType as CriteriaObjectType
+  if (memory.ids === undefined || changes === 'everything') return evaluate(memory.condition, rows, objectType, context)
+  const isWhole =
+    memory.head?.value.definitionKey !== definitionKey || collection.refersTo.some((id) => changedCollections.has(id))
+  if (isWhole) return evaluate(memory.condition, rows, objectType, context)
+  if (!changes.rowsMoved && memory.attributesRead.isDisjointFrom(changes.attributes)) return undefined
+  const touched = changes.ids[CORE_TYPE[objectType]]
+  if (touched.size === 0) return undefined
+  return withVerdicts(memory.ids, evaluateObjects(memory.condition, rows, objectType, touched, context))
+}
+
+/** The ascending ids with those added that are members now, and without those that are not; undefined if unchanged. */
+export function withVerdicts(
+  ids: readonly string[],
+  isMember: ReadonlyMap<string, boolean>,
+): readonly string[] | undefined {
+  const before = new Set(ids)
+  const added = [...isMember].filter(([id, member]) => member && !before.has(id)).map(([id]) => id)
+  const removed = new Set([...isMember].filter(([id, member]) => !member && before.has(id)).map(([id]) => id))
+  if (added.length + removed.size === 0) return undefined
+  return [...ids.filter((id) => !removed.has(id)), ...added].sort()
+}
+
+function inOrder(criteria: readonly Collection[]): Collection[] {
+  const byId = new Map(criteria.map((collection) => [collection.id, collection]))
+  const { order } = evaluationOrder(new Map(criteria.map(({ id, refersTo }) => [id, refersTo])))
+  return order.flatMap((id) => byId.get(id) ?? [])
+}
+
+/** The members of other collections, as this round has them: in dependency order they are there when asked for. */
+function memberContext(
+  todayMs: number,
+  criteria: readonly Collection[],
+  known: ReadonlyMap<string, Known>,
+): EvaluationContext {
+  const objectTypes = new Map(criteria.map(({ id, objectType }) => [id, objectType as CriteriaObjectType]))
+  const sets = new WeakMap<readonly string[], CollectionMembers>()
+  return {
+    todayMs,
+    membersOf: (id) => {
+      const ids = known.get(id)?.ids
+      const objectType = objectTypes.get(id)
+      if (ids === undefined || objectType === undefined) return undefined
+      const members = sets.get(ids) ?? { kind: 'criteria', objectType, ids: new Set(ids) }
+      sets.set(ids, members)
+      return members
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import type { RowSnapshot } from '../criteria/row-snapshot.ts'
+import type { AccountChanges, CollectionAccounts, LinkedCollections } from '../links/linked-collections.ts'
+import type { Collection } from './collection.ts'
+import type { CollectionDependencies } from './collection-dependencies.ts'
+import type { TenantEvaluator } from './evaluate-tenant.ts'
+import type { MembershipChange } from './membership-store.ts'
+
+/** Collections whose members stand for directory accounts. */
+type AccountHolder = 'identity' | 'relationship'
+
+/** The directory accounts behind the members of criteria collections: decisions, section 8. */
+export function linkedAccounts(deps: CollectionDependencies, evaluator: TenantEvaluator): LinkedCollections {
+  const { collections, memberships, snapshots } = deps
+  const accountsOf = async (tenantId: string, collectionId: string): Promise<CollectionAccounts> => {
+    const collection = await existing(tenantId, collectionId, deps)
+    // An evaluation that is due must not look like an empty collection.
+    if ((await memberships.head(tenantId, collectionId)) === undefined) await evaluator.evaluate(tenantId)
+    const membership = await memberships.members(tenantId, collectionId)
+    if (membership === undefined) throw new Error(`Collection ${collectionId} could not be evaluated`)
+    const { accounts, withoutAccountCount } = accountsBehind(
+      membership.ids,
+      collection,
+      await snapshots.fresh(tenantId),
+    )
+    return { accounts, withoutAccountCount, membershipVersion: membership.head.membershipVersion }
+  }
+  return {
+    accountsOf,
+    async find(tenantId, collectionId) {
+      const collection = (await collections.find(tenantId, collectionId))?.value
+      return collection && { objectType: collection.objectType, name: collection.name }
+    },
+    async changesSince(tenantId, collectionId, membershipVersion): Promise<AccountChanges | undefined> {
+      const changes = await memberships.changesAfter(tenantId, collectionId, membershipVersion)
+      if (changes === undefined) return undefined
+      const now = await accountsOf(tenantId, collectionId)
+      const collection = await existing(tenantId, collectionId, deps)
+      const { added, removed } = netChange(changes)
+      const rows = await snapshots.fresh(tenantId)
+      return {
+        added: [...accountsBehind(added, collection, rows).accounts],
+        removed: [...accountsBehind(removed, collection, rows).accounts].filter(
+          (account) => !now.accounts.has(account),
+        ),
+        withoutAccountCount: now.withoutAccountCount,
+        membershipVersion: now.membershipVersion,
+      }
+    },
+  }
+}
+
+async function existing(tenantId: string, collectionId: string, deps: CollectionDependencies): Promise<Collection> {
+  const collection = await deps.collections.find(tenantId, collectionId)
+  if (collection === undefined) throw new Error(`Collection ${collectionId} is gone`)
+  return collection.value
+}
+
+function accountsBehind(ids: readonly string[], { objectType }: Collection, rows: RowSnapshot) {
+  if (objectType !== 'Identity' && objectType !== 'Relationship') {
+    throw new Error(`Collections of ${objectType} objects have no directory accounts`)
+  }
+  const holder: AccountHolder = objectType === 'Identity' ? 'identity' : 'relationship'
+  const accounts = new Set<string>()
+  let withoutAccountCount = 0
+  for (const id of ids) {
+    const account = rows.accountOf(holder, id)
+    if (account === undefined) withoutAccountCount += 1
+    else accounts.add(account)
+  }
+  return { accounts, withoutAccountCount }
+}
+
+/** Someone who left and came back, or the other way round, ends where the last change put them. */
+export function netChange(changes: readonly MembershipChange[]): MembershipChange {
+  const last = new Map<string, 'added' | 'removed'>()
+  for (const { added, removed } of changes) {
+    for (const id of removed) last.set(id, 'removed')
+    for (const id of added) last.set(id, 'added')
+  }
+  const ending = (how: 'added' | 'removed') => [...last].filter(([, end]) => end === how).map(([id]) => id)
+  return { added: ending('added'), removed: ending('removed') }
+}

@@ -1,0 +1,136 @@
+import type { Caller } from '../caller.ts'
+import { collectionsReferredTo } from '../criteria/condition.ts'
+import { findCycle } from '../criteria/evaluation-order.ts'
+import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
+import type { Versioned } from '../versioned.ts'
+import type { Collection, CollectionObjectType } from './collection.ts'
+import { type CollectionDependencies, ringEvaluation } from './collection-dependencies.ts'
+import { readCondition } from './condition-entry.ts'
+import type { CriteriaCollectionUpdate, NewCriteriaCollection } from './criteria-collection.ts'
+import { NO_METADATA, readMetadata } from './metadata.ts'
+import { found, refuseOtherVersion, whileStale } from './read-then-write.ts'
+
+/**
+ * Makes a criteria collection; its members follow in the background.
+ * @throws Refusal `ObjectTypeNotSupported`, `DuplicateTag`, `CollectionUnknown` and those of the condition, all at once.
+ */
+export async function createCriteriaCollection(
+  body: NewCriteriaCollection,
+  caller: Caller,
+  deps: CollectionDependencies,
+): Promise<Collection> {
+  refuseAll(objectTypeFaults(body.objectType))
+  const { metadata, faults } =
+    body.metadata === undefined ? { metadata: NO_METADATA, faults: [] } : readMetadata(body.metadata)
+  refuseAll(faults)
+  const nowMs = deps.nowMs()
+  const { value } = await whileStale(async () => {
+    const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
+    const condition = await readCondition(caller.tenantId, body.condition, '/condition', deps)
+    const refersTo = [...collectionsReferredTo(condition)]
+    const collection: Collection = {
+      id: deps.newId(),
+      tenantId: caller.tenantId,
+      kind: 'criteria',
+      objectType: body.objectType,
+      name: body.name,
+      description: body.description ?? null,
+      definition: condition.wire,
+      definitionVersion: 1,
+      metadata,
+      refersTo,
+      createdBy: caller.objectId,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    }
+    return deps.collections.add(collection, refersTo.length > 0 ? referenceVersion : undefined)
+  })
+  await deps.tenants.remember(caller.tenantId)
+  await ringEvaluation(caller.tenantId, deps)
+  return value
+}
+
+/**
+ * Changes what the body names and keeps the rest.
+ * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`, `CircularReference` and as creation does.
+ */
+export async function updateCriteriaCollection(
+  id: string,
+  body: CriteriaCollectionUpdate,
+  ifMatch: string | undefined,
+  caller: Caller,
+  deps: CollectionDependencies,
+): Promise<Versioned<Collection>> {
+  const { metadata, faults } =
+    body.metadata === undefined ? { metadata: undefined, faults: [] } : readMetadata(body.metadata)
+  refuseAll(faults)
+  const updated = await whileStale(async () => {
+    const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
+    const { value: before, version } = found(await deps.collections.find(caller.tenantId, id, 'criteria'), id)
+    refuseOtherVersion(version, ifMatch)
+    if (body.objectType !== before.objectType) {
+      throw new Refusal(
+        'ObjectTypeFixed',
+        `The collection holds ${before.objectType} objects and always will`,
+        '/objectType',
+      )
+    }
+    const definition = await updatedDefinition(before, body, deps)
+    await refuseCycle(before, definition.refersTo, deps)
+    const after: Collection = {
+      ...before,
+      ...definition,
+      name: body.name ?? before.name,
+      description: body.description === undefined ? before.description : body.description,
+      metadata: metadata ?? before.metadata,
+      updatedAtMs: deps.nowMs(),
+    }
+    const isRelated = before.refersTo.length + after.refersTo.length > 0
+    return deps.collections.replace(after, version, isRelated ? referenceVersion : undefined)
+  })
+  await ringEvaluation(caller.tenantId, deps)
+  return updated
+}
+
+type Definition = Pick<Collection, 'definition' | 'definitionVersion' | 'refersTo'>
+
+async function updatedDefinition(
+  before: Collection,
+  body: CriteriaCollectionUpdate,
+  deps: CollectionDependencies,
+): Promise<Definition> {
+  if (body.condition === undefined) return before
+  const condition = await readCondition(before.tenantId, body.condition, '/condition', deps)
+  const isSame = JSON.stringify(condition.wire) === JSON.stringify(before.definition)
+  return {
+    definition: condition.wire,
+    definitionVersion: before.definitionVersion + (isSame ? 0 : 1),
+    refersTo: [...collectionsReferredTo(condition)],
+  }
+}
+
+/** Follows criteria collections only: who is in a joinable one is decided by people, not by a condition. */
+async function refuseCycle(
+  before: Collection,
+  refersTo: readonly string[],
+  deps: CollectionDependencies,
+): Promise<void> {
+  if (refersTo.length === 0) return
+  const others = await deps.collections.list(before.tenantId, { kind: 'criteria' })
+  const references = new Map(others.map((other) => [other.id, other.refersTo]))
+  const cycle = findCycle(before.id, refersTo, (id) => references.get(id) ?? [])
+  if (cycle === undefined) return
+  throw new Refusal(
+    'CircularReference',
+    `The collections would refer to each other: ${cycle.join(' -> ')}`,
+    '/condition',
+  )
+}
+
+/**
+ * Checks what no schema says of an object type.
+ */
+export function objectTypeFaults(objectType: CollectionObjectType, target = '/objectType'): RefusalEntry[] {
+  if (objectType !== 'User' && objectType !== 'Group') return []
+  return [refusalEntry('ObjectTypeNotSupported', `Collections of ${objectType} objects are not supported`, target)]
+}

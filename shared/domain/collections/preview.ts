@@ -1,0 +1,78 @@
+import { type Static, Type } from 'typebox'
+import { CORE_TYPE } from '../criteria/collection-members.ts'
+import { compile } from '../criteria/compile.ts'
+import { collectionsReferredTo } from '../criteria/condition.ts'
+import { evaluate } from '../criteria/evaluate.ts'
+import type { RowSnapshot } from '../criteria/row-snapshot.ts'
+import { Guid } from '../guid.ts'
+import { refuseAll } from '../refusal.ts'
+import { Closed, Nullable } from '../schema.ts'
+import { CollectionObjectType, type CriteriaObjectType } from './collection.ts'
+import type { CollectionDependencies } from './collection-dependencies.ts'
+import { readCondition } from './condition-entry.ts'
+import { Condition } from './criteria-collection.ts'
+import { evaluationContext } from './evaluation-context.ts'
+import { objectTypeFaults } from './manage-criteria.ts'
+import { namedCollection } from './read-collections.ts'
+
+export const PreviewRequest = Type.Object({
+  currentId: Type.Optional(Nullable(Guid)),
+  preview: Type.Object({ objectType: CollectionObjectType, condition: Condition }),
+})
+export type PreviewRequest = Static<typeof PreviewRequest>
+
+const PreviewedObject = Closed({ objectId: Guid, displayName: Nullable(Type.String()) })
+
+export const PreviewReply = Closed({
+  preview: Type.Array(PreviewedObject),
+  added: Type.Array(PreviewedObject),
+  removed: Type.Array(PreviewedObject),
+  counts: Closed({ preview: Type.Integer(), added: Type.Integer(), removed: Type.Integer() }),
+})
+export type PreviewReply = Static<typeof PreviewReply>
+
+/**
+ * Who would be in a collection of this definition now, and how that differs from an existing one. Saves nothing.
+ * @throws Refusal `ObjectTypeNotSupported`, `CollectionUnknown` and those of the condition.
+ */
+export async function previewCriteria(
+  tenantId: string,
+  { currentId, preview }: PreviewRequest,
+  deps: CollectionDependencies,
+): Promise<PreviewReply> {
+  refuseAll(objectTypeFaults(preview.objectType, '/preview/objectType'))
+  const condition = await readCondition(tenantId, preview.condition, '/preview/condition', deps)
+  const before = await currentMembers(tenantId, currentId ?? undefined, deps)
+  const context = await evaluationContext(tenantId, collectionsReferredTo(condition), deps)
+  const rows = await deps.snapshots.fresh(tenantId)
+  const objectType = preview.objectType as CriteriaObjectType
+  const after = evaluate(compile(condition), rows, objectType, context)
+  const [had, has] = [new Set(before), new Set(after)]
+  const shown = (ids: readonly string[]) => ids.map((id) => previewed(rows, objectType, id))
+  const added = shown(after.filter((id) => !had.has(id)))
+  const removed = shown(before.filter((id) => !has.has(id)))
+  return {
+    preview: shown(after),
+    added,
+    removed,
+    counts: { preview: after.length, added: added.length, removed: removed.length },
+  }
+}
+
+async function currentMembers(
+  tenantId: string,
+  currentId: string | undefined,
+  deps: CollectionDependencies,
+): Promise<string[]> {
+  if (currentId === undefined) return []
+  await namedCollection(tenantId, currentId, '/currentId', deps)
+  return (await deps.memberships.members(tenantId, currentId))?.ids ?? []
+}
+
+function previewed(
+  rows: RowSnapshot,
+  objectType: CriteriaObjectType,
+  objectId: string,
+): Static<typeof PreviewedObject> {
+  return { objectId, displayName: rows.displayNameOf(CORE_TYPE[objectType], objectId) ?? null }
+}

@@ -1,0 +1,102 @@
+import { Refusal, refusalEntry, refuseAll } from '../refusal.ts'
+import { toTimestamp } from '../timestamp.ts'
+import type { Versioned } from '../versioned.ts'
+import type { Collection, CollectionKind, CollectionResults } from './collection.ts'
+import type { CollectionDependencies } from './collection-dependencies.ts'
+import type { CollectionFilter } from './collection-store.ts'
+import { normalisedTerm } from './metadata.ts'
+import { found } from './read-then-write.ts'
+
+type ReadDependencies = Pick<CollectionDependencies, 'collections' | 'memberships'>
+
+/** @throws Refusal `CollectionNotFound`, also for a collection of the other kind. */
+export async function readCollection(
+  tenantId: string,
+  id: string,
+  kind: CollectionKind | undefined,
+  deps: ReadDependencies,
+): Promise<Versioned<Collection>> {
+  return found(await deps.collections.find(tenantId, id, kind), id)
+}
+
+/** By name, then id. */
+export async function listCollections(
+  tenantId: string,
+  filter: CollectionFilter,
+  deps: ReadDependencies,
+): Promise<Collection[]> {
+  return deps.collections.list(tenantId, filter)
+}
+
+/**
+ * The terms of a search, normalised as stored ones are: tags may be repeated or comma-separated, an attribute reads
+ * `key:value`, split at its first colon. Decisions, section 6.
+ * @throws Refusal `InvalidValue` for an attribute without a colon or a key.
+ */
+export function searchFilter(tags: readonly string[] = [], attributes: readonly string[] = []): CollectionFilter {
+  refuseAll(
+    attributes
+      .filter((term) => term.indexOf(':') < 1)
+      .map((term) => refusalEntry('InvalidValue', `${term} does not read key:value`, 'attributes')),
+  )
+  return {
+    tags: tags
+      .flatMap((term) => term.split(','))
+      .map(normalisedTerm)
+      .filter((tag) => tag !== ''),
+    attributes: attributes.map((term) => {
+      const colon = term.indexOf(':')
+      return { key: normalisedTerm(term.slice(0, colon)), value: term.slice(colon + 1) }
+    }),
+  }
+}
+
+/** Who is in the collection, as last evaluated. */
+export async function readResults(
+  tenantId: string,
+  id: string,
+  kind: CollectionKind | undefined,
+  deps: ReadDependencies,
+): Promise<CollectionResults> {
+  const { value: collection } = await readCollection(tenantId, id, kind, deps)
+  const membership = await deps.memberships.members(tenantId, id)
+  return {
+    collectionId: id,
+    name: collection.name,
+    description: collection.description,
+    objectType: collection.objectType,
+    memberIds: membership?.ids ?? [],
+    evaluatedAt: membership === undefined ? null : toTimestamp(membership.head.evaluatedAtMs),
+  }
+}
+
+/** Those of the ids that are members: each once, in the order given. */
+export async function filterMembers(
+  tenantId: string,
+  id: string,
+  kind: CollectionKind | undefined,
+  ids: readonly string[],
+  deps: ReadDependencies,
+): Promise<string[]> {
+  await readCollection(tenantId, id, kind, deps)
+  const candidates = [...new Set(ids)]
+  const members = await deps.memberships.membersAmong(tenantId, id, candidates)
+  return candidates.filter((candidate) => members.has(candidate))
+}
+
+/** The body of filter-members: the bare list, or `{ ids }`. */
+export function candidateIds(body: readonly string[] | { readonly ids: readonly string[] }): readonly string[] {
+  return 'ids' in body ? body.ids : body
+}
+
+/** @throws Refusal `CollectionUnknown` for an id in a body that names no collection. */
+export async function namedCollection(
+  tenantId: string,
+  id: string,
+  target: string,
+  deps: ReadDependencies,
+): Promise<Collection> {
+  const collection = await deps.collections.find(tenantId, id)
+  if (collection === undefined) throw new Refusal('CollectionUnknown', `There is no collection ${id}`, target)
+  return collection.value
+}

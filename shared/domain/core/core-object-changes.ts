@@ -1,0 +1,16 @@
+import type { CoreObject } from './core-object.ts'
+
+/** How far a reader of changes has come. Opaque to it; kept in memory only. */
+export type ChangeMark = { readonly seenUntilS: number }
+
+/** Core objects by the time of their last write. */
+export interface CoreObjectChanges {
+  /**
+   * Every object written since the mark, soft-deleted ones included, page after page; without a mark, all there are.
+   * Some that the reader has seen already come again: the store's clock counts whole seconds.
+   */
+  since(
+    tenantId: string,
+    mark: ChangeMark | undefined,
+  ): AsyncIterable<{ objects: readonly CoreObject[]; mark: ChangeMark }>
+}

@@ -1,0 +1,59 @@
+/** A set of slots, one bit each, in words of 32. Signed words: unsigned ones would leave the integer registers. */
+export type Bitmap = Int32Array
+
+/** An empty set with room for so many slots. */
+export function emptyBitmap(slotCount: number): Bitmap {
+  return new Int32Array((slotCount + 31) >>> 5)
+}
+
+/** Every slot there is room for. */
+export function fullBitmap(slotCount: number): Bitmap {
+  return emptyBitmap(slotCount).fill(-1)
+}
+
+export function setBit(bitmap: Bitmap, slot: number): void {
+  bitmap[slot >>> 5] = (bitmap[slot >>> 5] as number) | (1 << (slot & 31))
+}
+
+export function clearBit(bitmap: Bitmap, slot: number): void {
+  bitmap[slot >>> 5] = (bitmap[slot >>> 5] as number) & ~(1 << (slot & 31))
+}
+
+export function hasBit(bitmap: Bitmap, slot: number): boolean {
+  return (((bitmap[slot >>> 5] as number) >>> (slot & 31)) & 1) === 1
+}
+
+export function countBits(bitmap: Bitmap): number {
+  let count = 0
+  for (let index = 0; index < bitmap.length; index += 1) {
+    let word = bitmap[index] as number
+    // Sums in pairs, fours, eights, then all bytes at once: the classic population count.
+    word -= (word >>> 1) & 0x55555555
+    word = (word & 0x33333333) + ((word >>> 2) & 0x33333333)
+    count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+  }
+  return count
+}
+
+/** Adds to `target` what is in `source`. */
+export function addBits(target: Bitmap, source: Bitmap): void {
+  for (let index = 0; index < target.length; index += 1) {
+    target[index] = (target[index] as number) | (source[index] as number)
+  }
+}
+
+/** Takes from `target` what is in `source`. */
+export function removeBits(target: Bitmap, source: Bitmap): void {
+  for (let index = 0; index < target.length; index += 1) {
+    target[index] = (target[index] as number) & ~(source[index] as number)
+  }
+}
+
+/** What is in both sets, as a new one. */
+export function commonBits(left: Bitmap, right: Bitmap): Bitmap {
+  const common = left.slice()
+  for (let index = 0; index < common.length; index += 1) {
+    common[index] = (common[index] as number) & (right[index] as number)
+  }
+  return common
+}

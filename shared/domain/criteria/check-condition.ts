@@ -1,0 +1,224 @@
+import { comparedType, type ParsedValue, parseValue } from './compared-value.ts'
+import {
+  type CheckedCondition,
+  type CheckedGroup,
+  type CheckedLeaf,
+  type CheckedNode,
+  GROUP_OPERATORS,
+  OPERATORS,
+  type Operator,
+  type WireGroup,
+  type WireLeaf,
+} from './condition.ts'
+import { excerpt, parseField } from './field-expression.ts'
+import { type AttributeType, type ConditionSchema, MEMBER_OF_COLLECTION } from './schema.ts'
+
+/** Levels of groups, the root's included. This and the next two: decisions, section 5. */
+const MAX_DEPTH = 16
+const MAX_LEAF_COUNT = 500
+/** Entries in the list of one `In`. */
+const MAX_ENTRY_COUNT = 1000
+/** A mebibyte of nonsense shall not come back as fifty of faults. */
+export const MAX_FAULT_COUNT = 1000
+
+/** `code` is stable; `pointer` is a JSON pointer into the condition, '' its root. */
+export type ConditionFault = { readonly code: string; readonly message: string; readonly pointer: string }
+
+export type ConditionCheck =
+  | { readonly ok: true; readonly condition: CheckedCondition }
+  | { readonly ok: false; readonly faults: readonly ConditionFault[] }
+
+/** Reads a condition from outside: the condition, normalised, or everything that is wrong with it at once. */
+export function checkCondition(input: unknown, schema: ConditionSchema): ConditionCheck {
+  const findings: Findings = { schema, faults: [], leafCount: 0 }
+  if (!isObject(input) || !isGroup(input)) {
+    report(findings, 'RootNotGroup', 'The root of a condition must be a group', '')
+    return { ok: false, faults: findings.faults }
+  }
+  const root = checkGroup(input, '', 1, findings)
+  if (findings.faults.length > 0 || root === undefined) return { ok: false, faults: findings.faults }
+  return { ok: true, condition: { root: root.node, wire: root.wire } }
+}
+
+type Findings = { readonly schema: ConditionSchema; readonly faults: ConditionFault[]; leafCount: number }
+type Checked<Node extends CheckedNode, Wire> = { readonly node: Node; readonly wire: Wire }
+type JsonObject = Readonly<Record<string, unknown>>
+
+const ORDERINGS = ['GreaterThan', 'GreaterThanOrEqual', 'LessThan', 'LessThanOrEqual'] as const
+const LIST_OPERATORS: readonly Operator[] = ['Contains', 'NotContains', 'IsNull']
+const SCALAR_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'IsNull']
+const MEMBERSHIP_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'In']
+
+/** Which operators make sense for a type. Decisions, section 10. */
+const OPERATORS_OF: Record<AttributeType, readonly Operator[]> = {
+  String: [...SCALAR_OPERATORS, 'In', 'Contains', 'NotContains', 'StartsWith', 'EndsWith', ...ORDERINGS],
+  Integer: [...SCALAR_OPERATORS, 'In', ...ORDERINGS],
+  DateTime: [...SCALAR_OPERATORS, 'In', ...ORDERINGS],
+  Guid: [...SCALAR_OPERATORS, 'In'],
+  Boolean: SCALAR_OPERATORS,
+  List: LIST_OPERATORS,
+  ExternalList: LIST_OPERATORS,
+  Array: LIST_OPERATORS,
+}
+
+function checkNode(input: unknown, pointer: string, depth: number, findings: Findings) {
+  if (!isObject(input)) return report(findings, 'InvalidNode', 'A condition item must be a group or a leaf', pointer)
+  return isGroup(input) ? checkGroup(input, pointer, depth, findings) : checkLeaf(input, pointer, findings)
+}
+
+function checkGroup(
+  input: JsonObject,
+  pointer: string,
+  depth: number,
+  findings: Findings,
+): Checked<CheckedGroup, WireGroup> | undefined {
+  if (depth > MAX_DEPTH) {
+    return report(findings, 'ConditionTooDeep', `A condition may be at most ${MAX_DEPTH} groups deep`, pointer)
+  }
+  const operator = checkWord(input, 'groupOperator', GROUP_OPERATORS, 'UnknownGroupOperator', pointer, findings)
+  const items = own(input, 'conditions')
+  const at = `${pointer}/conditions`
+  if (items === undefined) return report(findings, 'MemberRequired', 'conditions is required', at)
+  if (!Array.isArray(items)) return report(findings, 'InvalidMember', 'conditions must be a list', at)
+  if (items.length === 0) return report(findings, 'EmptyGroup', 'A group must have at least one condition', at)
+  const children: CheckedNode[] = []
+  const conditions: (WireGroup | WireLeaf)[] = []
+  for (let index = 0; index < items.length && !isHopeless(findings); index += 1) {
+    const child = checkNode(items[index], `${at}/${index}`, depth + 1, findings)
+    if (child === undefined) continue
+    children.push(child.node)
+    conditions.push(child.wire)
+  }
+  if (operator === undefined) return undefined
+  return { node: { kind: 'group', operator, children }, wire: { groupOperator: operator, conditions } }
+}
+
+function checkLeaf(input: JsonObject, pointer: string, findings: Findings): Checked<CheckedLeaf, WireLeaf> | undefined {
+  findings.leafCount += 1
+  if (findings.leafCount > MAX_LEAF_COUNT) {
+    return report(findings, 'TooManyLeaves', `A condition may have at most ${MAX_LEAF_COUNT} leaves`, '')
+  }
+  const id = checkText(input, 'id', pointer, findings)
+  const field = checkText(input, 'field', pointer, findings)
+  const operator = checkWord(input, 'operator', OPERATORS, 'UnknownOperator', pointer, findings)
+  if (id === undefined) return undefined
+  const type = findings.schema.get(id)
+  if (type === undefined) return reportUnknownField(id, `${pointer}/id`, findings)
+  const expression = field === undefined ? undefined : checkField(field, id, type, pointer, findings)
+  if (operator === undefined) return undefined
+  if (!(id === MEMBER_OF_COLLECTION ? MEMBERSHIP_OPERATORS : OPERATORS_OF[type]).includes(operator)) {
+    const fieldName = id === MEMBER_OF_COLLECTION ? id : type
+    return report(
+      findings,
+      'OperatorNotAllowed',
+      `Operator ${operator} not allowed on ${fieldName} field`,
+      `${pointer}/operator`,
+    )
+  }
+  const values = checkValues(own(input, 'value'), operator, comparedType(id, type), `${pointer}/value`, findings)
+  if (expression === undefined || values === undefined) return undefined
+  const written = values.map(({ wire }) => wire)
+  const value = operator === 'In' ? written : written[0]
+  return {
+    node: {
+      kind: 'leaf',
+      name: id,
+      type,
+      functions: expression.functions,
+      operator,
+      values: values.map((each) => each.value),
+    },
+    wire: { id, field: expression.wire, operator, ...(value === undefined ? {} : { value }) },
+  }
+}
+
+function checkField(field: string, id: string, type: AttributeType, pointer: string, findings: Findings) {
+  const expression = parseField(field, id, type)
+  if (!('code' in expression)) return expression
+  const at = `${pointer}/field`
+  const isOtherName =
+    expression.code === 'FieldNotNamedById' && !findings.schema.has(field.trim()) && !field.includes('(')
+  return isOtherName
+    ? reportUnknownField(field, at, findings)
+    : report(findings, expression.code, expression.message, at)
+}
+
+function checkValues(
+  raw: unknown,
+  operator: Operator,
+  type: AttributeType,
+  pointer: string,
+  findings: Findings,
+): ParsedValue[] | undefined {
+  if (operator === 'IsNull') return []
+  if (raw === undefined) return report(findings, 'MemberRequired', 'value is required', pointer)
+  if (operator !== 'In') {
+    const value = checkValue(raw, type, pointer, findings)
+    return value === undefined ? undefined : [value]
+  }
+  if (!Array.isArray(raw)) return report(findings, 'ListRequired', `Value ${shown(raw)} is not a list`, pointer)
+  if (raw.length > MAX_ENTRY_COUNT) {
+    return report(findings, 'TooManyEntries', `A list may have at most ${MAX_ENTRY_COUNT} entries`, pointer)
+  }
+  const values = raw.map((entry, index) => checkValue(entry, type, `${pointer}/${index}`, findings))
+  return values.every((value) => value !== undefined) ? values : undefined
+}
+
+function checkValue(raw: unknown, type: AttributeType, pointer: string, findings: Findings): ParsedValue | undefined {
+  return (
+    parseValue(raw, type) ?? report(findings, 'InvalidValue', `Value ${shown(raw)} is not a valid ${type}`, pointer)
+  )
+}
+
+function checkText(input: JsonObject, member: string, pointer: string, findings: Findings): string | undefined {
+  const text = own(input, member)
+  if (typeof text === 'string') return text
+  if (text === undefined) return report(findings, 'MemberRequired', `${member} is required`, `${pointer}/${member}`)
+  return report(findings, 'InvalidMember', `${member} must be a string`, `${pointer}/${member}`)
+}
+
+function checkWord<Word extends string>(
+  input: JsonObject,
+  member: string,
+  words: readonly Word[],
+  code: string,
+  pointer: string,
+  findings: Findings,
+): Word | undefined {
+  const text = checkText(input, member, pointer, findings)
+  if (text === undefined) return undefined
+  const lower = text.length > 20 ? '' : text.toLowerCase()
+  const word = words.find((known) => known.toLowerCase() === lower)
+  return word ?? report(findings, code, `${excerpt(text)} is not one of ${words.join(', ')}`, `${pointer}/${member}`)
+}
+
+function reportUnknownField(name: string, pointer: string, findings: Findings): undefined {
+  return report(findings, 'FieldNotInSchema', `Field ${excerpt(name)} does not exist in schema`, pointer)
+}
+
+function report(findings: Findings, code: string, message: string, pointer: string): undefined {
+  if (findings.faults.length < MAX_FAULT_COUNT) findings.faults.push({ code, message, pointer })
+}
+
+/** Nothing that follows could be of use to the caller. */
+function isHopeless(findings: Findings): boolean {
+  return findings.leafCount > MAX_LEAF_COUNT || findings.faults.length >= MAX_FAULT_COUNT
+}
+
+function isObject(input: unknown): input is JsonObject {
+  return typeof input === 'object' && input !== null && !Array.isArray(input)
+}
+
+function isGroup(input: JsonObject): boolean {
+  return Object.hasOwn(input, 'groupOperator') || Object.hasOwn(input, 'conditions')
+}
+
+/** Members that an object merely inherits were never sent. */
+function own(input: JsonObject, member: string): unknown {
+  return Object.hasOwn(input, member) ? input[member] : undefined
+}
+
+function shown(raw: unknown): string {
+  if (Array.isArray(raw)) return '[...]'
+  return typeof raw === 'object' && raw !== null ? '{...}' : excerpt(String(raw))
+}

@@ -1,0 +1,100 @@
+import type { ObjectType } from '../core/core-object.ts'
+import { addBits, type Bitmap, emptyBitmap, setBit } from './bitmap.ts'
+import { slotsReferringTo } from './column-scan.ts'
+import { ROW_PLACE } from './compile.ts'
+import type { RowSnapshot } from './row-snapshot.ts'
+
+/** The objects that rows are made of, as collections name them. */
+export type RowObjectType = 'Identity' | 'Relationship' | 'OrgUnit'
+
+/** The core object type behind a collection's. */
+export const CORE_TYPE = {
+  Identity: 'identity',
+  Relationship: 'relationship',
+  OrgUnit: 'orgUnit',
+} as const satisfies Record<RowObjectType, ObjectType>
+
+export type JoinedMembership = { readonly identityId: string; readonly relationshipId: string | null }
+
+/** Who is in a collection. Ids are in lower case; what was handed over is not changed afterwards. */
+export type CollectionMembers =
+  | { readonly kind: 'criteria'; readonly objectType: RowObjectType; readonly ids: ReadonlySet<string> }
+  | { readonly kind: 'joinable'; readonly memberships: readonly JoinedMembership[] }
+
+/** The slots of a row's identity, org unit and relationship, each 0 where the row has none. See `ROW_PLACE`. */
+export type Row = readonly [identity: number, orgUnit: number, relationship: number]
+
+/** Whether a row belongs to a collection: decisions, section 10. */
+export function isRowOf(members: CollectionMembers, row: Row, snapshot: RowSnapshot): boolean {
+  if (members.kind === 'criteria') {
+    const objectType = CORE_TYPE[members.objectType]
+    const slot = row[ROW_PLACE[objectType]]
+    const { isLive, ids } = { isLive: snapshot.tables[objectType].isLive(slot), ids: snapshot.tables[objectType].ids }
+    return isLive && members.ids.has(ids.idOf(slot))
+  }
+  if (!snapshot.tables.identity.isLive(row[0])) return false
+  const positions = positionsByIdentity(members.memberships).get(snapshot.tables.identity.ids.idOf(row[0]))
+  if (positions === undefined) return false
+  return positions.has(null) || (row[2] !== 0 && positions.has(snapshot.tables.relationship.ids.idOf(row[2])))
+}
+
+/** The same for many rows at once: those in `mask`, which are slots of `objectType`. */
+export function rowsOf(
+  members: CollectionMembers,
+  objectType: ObjectType,
+  mask: Bitmap,
+  snapshot: RowSnapshot,
+): Bitmap {
+  if (members.kind === 'criteria') {
+    const of = CORE_TYPE[members.objectType]
+    return rowsWith(of, slotsOf(of, members.ids, snapshot), objectType, mask, snapshot)
+  }
+  const anyPosition: string[] = []
+  const onePosition: string[] = []
+  for (const { identityId, relationshipId } of members.memberships) {
+    if (relationshipId === null) anyPosition.push(identityId)
+    else if (isHeldBy(relationshipId, identityId, snapshot)) onePosition.push(relationshipId)
+  }
+  const rows = rowsWith('identity', slotsOf('identity', anyPosition, snapshot), objectType, mask, snapshot)
+  addBits(rows, rowsWith('relationship', slotsOf('relationship', onePosition, snapshot), objectType, mask, snapshot))
+  return rows
+}
+
+function slotsOf(objectType: ObjectType, ids: Iterable<string>, snapshot: RowSnapshot): Bitmap {
+  const table = snapshot.tables[objectType]
+  const slots = emptyBitmap(table.ids.size)
+  for (const id of ids) {
+    const slot = table.ids.codeOf(id)
+    if (table.isLive(slot)) setBit(slots, slot)
+  }
+  return slots
+}
+
+function rowsWith(of: ObjectType, slots: Bitmap, objectType: ObjectType, mask: Bitmap, snapshot: RowSnapshot): Bitmap {
+  if (of === objectType) return slots.map((word, index) => word & (mask[index] as number))
+  if (of === 'relationship' || objectType !== 'relationship') return new Int32Array(mask.length)
+  return slotsReferringTo(snapshot.link(of), slots, false, mask)
+}
+
+/** A position of a live identity. */
+function isHeldBy(relationshipId: string, identityId: string, snapshot: RowSnapshot): boolean {
+  const { identity, relationship } = snapshot.tables
+  const slot = identity.ids.codeOf(identityId)
+  return identity.isLive(slot) && snapshot.link('identity').codeAt(relationship.ids.codeOf(relationshipId)) === slot
+}
+
+const POSITIONS = new WeakMap<readonly JoinedMembership[], ReadonlyMap<string, ReadonlySet<string | null>>>()
+
+/** Made once per list: a thousand conditions may ask the same one about one object. */
+function positionsByIdentity(memberships: readonly JoinedMembership[]) {
+  const known = POSITIONS.get(memberships)
+  if (known !== undefined) return known
+  const positions = new Map<string, Set<string | null>>()
+  for (const { identityId, relationshipId } of memberships) {
+    const held = positions.get(identityId)
+    if (held === undefined) positions.set(identityId, new Set([relationshipId]))
+    else held.add(relationshipId)
+  }
+  POSITIONS.set(memberships, positions)
+  return positions
+}

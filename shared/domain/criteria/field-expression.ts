@@ -1,0 +1,136 @@
+import type { FieldFunction, RelativeDay } from './condition.ts'
+import type { AttributeType } from './schema.ts'
+
+/** Functions around one field; decisions give no number, the depth of the tree serves here as well. */
+const MAX_FUNCTION_COUNT = 16
+/** The days that an ECMAScript date spans to either side of 1970; more could not be a date. */
+const MAX_DAYS = 100_000_000
+
+const CALL = /^([A-Za-z]+)\s*\(/
+const WHOLE_NUMBER = /^-?\d{1,15}$/
+
+/** The type of field that each function works on. Decisions, section 5. */
+const WORKS_ON = {
+  Substring: 'String',
+  ToUpper: 'String',
+  ToLower: 'String',
+  AddDays: 'DateTime',
+  Today: 'DateTime',
+} as const satisfies Record<FieldFunction['name'], AttributeType>
+type FunctionName = keyof typeof WORKS_ON
+
+export type FieldFault = { readonly code: string; readonly message: string }
+export type FieldExpression = { readonly functions: readonly FieldFunction[]; readonly wire: string }
+
+/**
+ * Reads `field`: the attribute that `id` names, or functions around it. Function names know no case. Attribute names may
+ * hold commas and brackets, so calls are taken off from the outside until `id` is left.
+ */
+export function parseField(field: string, id: string, type: AttributeType): FieldExpression | FieldFault {
+  const outermostFirst: FieldFunction[] = []
+  let rest = field.trim()
+  while (rest !== id) {
+    const call = outermostCall(rest)
+    if (call === undefined)
+      return { code: 'FieldNotNamedById', message: `Field ${excerpt(field)} does not read ${excerpt(id)}` }
+    if ('code' in call) return call
+    outermostFirst.push(call.function)
+    if (outermostFirst.length > MAX_FUNCTION_COUNT) {
+      return { code: 'TooManyFunctions', message: `A field may have at most ${MAX_FUNCTION_COUNT} functions around it` }
+    }
+    if (call.function.name === 'Today') break
+    rest = call.inner
+  }
+  return functionFault(outermostFirst, type) ?? expression(outermostFirst.reverse(), id)
+}
+
+/** `Today()` or `AddDays(Today(),n)`; undefined for any other text. */
+export function parseRelativeDay(text: string): RelativeDay | undefined {
+  const outer = outermostCall(text.trim())
+  if (outer === undefined || 'code' in outer) return undefined
+  if (outer.function.name === 'Today') return { daysFromToday: 0 }
+  if (outer.function.name !== 'AddDays') return undefined
+  const inner = outermostCall(outer.inner)
+  if (inner === undefined || 'code' in inner || inner.function.name !== 'Today') return undefined
+  return { daysFromToday: outer.function.days }
+}
+
+/** A day as it is stored. */
+export function wireRelativeDay(day: RelativeDay): string {
+  return day.daysFromToday === 0 ? 'Today()' : `AddDays(Today(),${day.daysFromToday})`
+}
+
+/** What a message shows of a text that may be a mebibyte long. */
+export function excerpt(text: string): string {
+  return text.length <= 100 ? text : `${text.slice(0, 100)}...`
+}
+
+function functionFault(functions: readonly FieldFunction[], type: AttributeType): FieldFault | undefined {
+  if (type === 'DateTime' && functions.length > 1) {
+    return { code: 'NestedFunctions', message: 'Nested functions not allowed on DateTime field' }
+  }
+  const misplaced = functions.find(({ name }) => WORKS_ON[name] !== type)
+  if (misplaced === undefined) return undefined
+  return { code: 'FunctionNotAllowed', message: `Function ${misplaced.name} not allowed on ${type} field` }
+}
+
+type Call = { readonly function: FieldFunction; readonly inner: string }
+
+function outermostCall(text: string): Call | FieldFault | undefined {
+  const match = CALL.exec(text)
+  if (match === null || !text.endsWith(')')) return undefined
+  const written = match[1] as string
+  const name = (Object.keys(WORKS_ON) as FunctionName[]).find((known) => known.toLowerCase() === written.toLowerCase())
+  if (name === undefined) return { code: 'UnknownFunction', message: `Function ${excerpt(written)} does not exist` }
+  const call = readArguments(name, text.slice(match[0].length, -1).trim())
+  return (
+    call ?? {
+      code: 'InvalidFunctionArgument',
+      message: `Function ${name} has arguments that are not valid: ${excerpt(text)}`,
+    }
+  )
+}
+
+function readArguments(name: FunctionName, text: string): Call | undefined {
+  switch (name) {
+    case 'ToUpper':
+    case 'ToLower':
+      return { function: { name }, inner: text }
+    case 'Today':
+      return text === '' ? { function: { name }, inner: '' } : undefined
+    case 'AddDays': {
+      const [inner, days] = lastArgument(text)
+      return days === undefined || Math.abs(days) > MAX_DAYS ? undefined : { function: { name, days }, inner }
+    }
+    case 'Substring': {
+      const [before, length] = lastArgument(text)
+      const [inner, start] = lastArgument(before)
+      if (start === undefined || length === undefined || start < 0 || length < 0) return undefined
+      return { function: { name, start, length }, inner }
+    }
+  }
+}
+
+function lastArgument(text: string): [before: string, argument: number | undefined] {
+  const comma = text.lastIndexOf(',')
+  const argument = text.slice(comma + 1).trim()
+  // Adding zero makes nothing of a minus before a zero.
+  return [text.slice(0, Math.max(comma, 0)).trim(), WHOLE_NUMBER.test(argument) ? Number(argument) + 0 : undefined]
+}
+
+function expression(functions: readonly FieldFunction[], id: string): FieldExpression {
+  return { functions, wire: functions.reduce(wireCall, id) }
+}
+
+function wireCall(inner: string, call: FieldFunction): string {
+  switch (call.name) {
+    case 'Substring':
+      return `Substring(${inner},${call.start},${call.length})`
+    case 'AddDays':
+      return `AddDays(${inner},${call.days})`
+    case 'Today':
+      return 'Today()'
+    default:
+      return `${call.name}(${inner})`
+  }
+}

@@ -1,0 +1,148 @@
+import { type CoreObject, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import { type Bitmap, countBits, removeBits } from './bitmap.ts'
+import type { Column } from './column.ts'
+import { IdTable } from './id-table.ts'
+import { type IdTables, ObjectTable } from './object-table.ts'
+import { Referrers } from './referrers.ts'
+import { RecordedChange, type SnapshotChange } from './snapshot-change.ts'
+
+/** What a snapshot needs of a core object. */
+export type SnapshotObject = Pick<CoreObject, 'id' | 'objectType' | 'externalId' | 'attributes' | 'deleted'>
+
+/** The two ends of a relationship. */
+export type LinkedType = Exclude<ObjectType, 'relationship'>
+
+/**
+ * A tenant's rows, compactly. Every relationship gives one: itself, its identity, its org unit; an identity or org unit
+ * without relationships gives one of its own (decisions, section 5). Each object is kept once, in the table of its type,
+ * and rows are read through the relationship's references: so a changed identity costs the same with one position or many.
+ */
+export class RowSnapshot {
+  readonly tables: Readonly<Record<ObjectType, ObjectTable>>
+  /** The relationships of an identity and of an org unit. */
+  readonly referrers: Readonly<Record<LinkedType, Referrers>> = { identity: new Referrers(), orgUnit: new Referrers() }
+  readonly #links: Readonly<Record<LinkedType, Column>>
+
+  constructor() {
+    const ids: IdTables = { identity: new IdTable(), orgUnit: new IdTable(), relationship: new IdTable() }
+    this.tables = {
+      identity: new ObjectTable('identity', ids),
+      orgUnit: new ObjectTable('orgUnit', ids),
+      relationship: new ObjectTable('relationship', ids),
+    }
+    const { relationship } = this.tables
+    this.#links = { identity: relationship.column('identity'), orgUnit: relationship.column('orgUnit') }
+  }
+
+  /** Takes in objects as they are now. Any order, any number of times; a reference may come before what it names. */
+  apply(objects: readonly SnapshotObject[]): SnapshotChange {
+    const change = new RecordedChange(this.tables)
+    for (const object of objects) {
+      if (object.objectType === 'relationship') this.#applyRelationship(object, change)
+      else this.#applyLinked(object, object.objectType, change)
+    }
+    return change
+  }
+
+  /** Live objects of all types. */
+  get objectCount(): number {
+    return OBJECT_TYPES.reduce((sum, type) => sum + this.tables[type].liveCount, 0)
+  }
+
+  get rowCount(): number {
+    return this.tables.relationship.liveCount + countBits(this.alone('identity')) + countBits(this.alone('orgUnit'))
+  }
+
+  /** The relationship's reference to its identity or org unit: codes are slots. */
+  link(to: LinkedType): Column {
+    return this.#links[to]
+  }
+
+  /** Slots of the objects that have no relationship, and so a row of their own. */
+  alone(objectType: LinkedType): Bitmap {
+    const alone = this.tables[objectType].liveSlots()
+    removeBits(alone, this.referrers[objectType].referredSlots(this.tables[objectType].ids.size))
+    return alone
+  }
+
+  /** Custom attributes that live objects have: what `conditionSchema` asks for. */
+  customAttributes(): Record<ObjectType, string[]> {
+    const { identity, orgUnit, relationship } = this.tables
+    return {
+      identity: identity.customAttributes(),
+      orgUnit: orgUnit.customAttributes(),
+      relationship: relationship.customAttributes(),
+    }
+  }
+
+  /** What to call an object; a relationship by its identity's name and its title. Undefined where nothing is known. */
+  displayNameOf(objectType: ObjectType, id: string): string | undefined {
+    const slot = this.tables[objectType].ids.codeOf(id)
+    if (objectType !== 'relationship') return this.#text(objectType, 'displayName', slot)
+    const holder = this.#text('identity', 'displayName', this.#links.identity.codeAt(slot))
+    const parts = [holder, this.#text('relationship', 'title', slot)].filter((part) => part !== undefined)
+    return parts.length === 0 ? undefined : parts.join(', ')
+  }
+
+  /** The directory account of an identity, or of the identity that holds a relationship. */
+  accountOf(holder: 'identity' | 'relationship', id: string): string | undefined {
+    const slot = this.tables[holder].ids.codeOf(id)
+    return this.#text('identity', 'directoryObjectId', holder === 'identity' ? slot : this.#links.identity.codeAt(slot))
+  }
+
+  #text(objectType: ObjectType, attribute: string, slot: number): string | undefined {
+    const column = this.tables[objectType].column(attribute)
+    const code = column.codeAt(slot)
+    return code === 0 || column.values.kind !== 'text' ? undefined : column.values.dictionary.textOf(code)
+  }
+
+  #applyRelationship(object: SnapshotObject, change: RecordedChange): void {
+    const slot = this.#slotOf(object)
+    if (slot === 0) return
+    const identityBefore = this.#links.identity.codeAt(slot)
+    const orgUnitBefore = this.#links.orgUnit.codeAt(slot)
+    if (!this.#write(object, slot, change)) return
+    change.touch('relationship', slot)
+    this.#relink('identity', slot, identityBefore, change)
+    this.#relink('orgUnit', slot, orgUnitBefore, change)
+  }
+
+  #relink(to: LinkedType, slot: number, before: number, change: RecordedChange): void {
+    const now = this.#links[to].codeAt(slot)
+    change.touchLive(to, before)
+    change.touchLive(to, now)
+    if (now === before) return
+    this.referrers[to].remove(before, slot)
+    this.referrers[to].add(now, slot)
+    change.rowsMoved = true
+  }
+
+  #applyLinked(object: SnapshotObject, objectType: LinkedType, change: RecordedChange): void {
+    const slot = this.#slotOf(object)
+    if (slot === 0 || !this.#write(object, slot, change)) return
+    change.touch(objectType, slot)
+    const otherEnd = objectType === 'identity' ? 'orgUnit' : 'identity'
+    const referrers = this.referrers[objectType]
+    for (let relationship = referrers.first(slot); relationship !== 0; relationship = referrers.next(relationship)) {
+      change.touch('relationship', relationship)
+      change.touchLive(otherEnd, this.#links[otherEnd].codeAt(relationship))
+    }
+  }
+
+  /** 0 when there is nothing to do: deleted, and never there. */
+  #slotOf({ objectType, id, deleted }: SnapshotObject): number {
+    const { ids } = this.tables[objectType]
+    return deleted ? ids.codeOf(id) : ids.intern(id)
+  }
+
+  /** Whether the object is another than before. */
+  #write(object: SnapshotObject, slot: number, change: RecordedChange): boolean {
+    const table = this.tables[object.objectType]
+    const wasLive = table.isLive(slot)
+    if (object.deleted && !wasLive) return false
+    if (wasLive === object.deleted) change.rowsMoved = true
+    if (!object.deleted) return table.write(slot, object.externalId, object.attributes, change.attributes)
+    table.clear(slot, change.attributes)
+    return true
+  }
+}

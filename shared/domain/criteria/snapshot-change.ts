@@ -1,0 +1,50 @@
+import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import type { ObjectTable } from './object-table.ts'
+
+/** What some objects changed in a snapshot; when nothing did, all of it is empty. */
+export type SnapshotChange = {
+  /** The objects that have a changed row, or had one that is gone: those whose membership may be another now. */
+  readonly changed: Readonly<Record<ObjectType, ReadonlySet<string>>>
+  /** Schema names of the attributes whose values changed. */
+  readonly attributes: ReadonlySet<string>
+  /** Whether rows came, went or were put together otherwise. Then any condition may be affected, whatever it reads. */
+  readonly rowsMoved: boolean
+}
+
+/** Collects a change while it is applied. Ids are only made when somebody asks: a first load would ask for millions. */
+export class RecordedChange implements SnapshotChange {
+  readonly attributes = new Set<string>()
+  rowsMoved = false
+  #changed: Readonly<Record<ObjectType, ReadonlySet<string>>> | undefined
+  readonly #tables: Readonly<Record<ObjectType, ObjectTable>>
+  readonly #slots: Readonly<Record<ObjectType, Set<number>>> = {
+    identity: new Set(),
+    orgUnit: new Set(),
+    relationship: new Set(),
+  }
+
+  constructor(tables: Readonly<Record<ObjectType, ObjectTable>>) {
+    this.#tables = tables
+  }
+
+  get changed(): Readonly<Record<ObjectType, ReadonlySet<string>>> {
+    this.#changed ??= this.#changedIds()
+    return this.#changed
+  }
+
+  #changedIds(): Readonly<Record<ObjectType, ReadonlySet<string>>> {
+    const ids = { identity: new Set<string>(), orgUnit: new Set<string>(), relationship: new Set<string>() }
+    for (const type of OBJECT_TYPES)
+      for (const slot of this.#slots[type]) ids[type].add(this.#tables[type].ids.idOf(slot))
+    return ids
+  }
+
+  touch(objectType: ObjectType, slot: number): void {
+    this.#slots[objectType].add(slot)
+  }
+
+  /** As `touch`, but not for what is only referred to and not there. */
+  touchLive(objectType: ObjectType, slot: number): void {
+    if (this.#tables[objectType].isLive(slot)) this.#slots[objectType].add(slot)
+  }
+}

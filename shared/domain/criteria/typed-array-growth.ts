@@ -1,0 +1,26 @@
+/** Grown arrays get this much more than asked for: few copies, little waste. */
+const GROWTH = 1.4
+
+/** The same contents with room for at least `length` elements, a multiple of 32; the array itself where it has the room. */
+export function grownInt32(array: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
+  if (array.length >= length) return array
+  return new Int32Array(array.buffer.transfer(grownLength(length) * Int32Array.BYTES_PER_ELEMENT))
+}
+
+export function grownUint32(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
+  if (array.length >= length) return array
+  return new Uint32Array(array.buffer.transfer(grownLength(length) * Uint32Array.BYTES_PER_ELEMENT))
+}
+
+export function grownFloat64(array: Float64Array<ArrayBuffer>, length: number): Float64Array<ArrayBuffer> {
+  if (array.length >= length) return array
+  return new Float64Array(array.buffer.transfer(grownLength(length) * Float64Array.BYTES_PER_ELEMENT))
+}
+
+export function grownUint8(array: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  return array.length >= length ? array : new Uint8Array(array.buffer.transfer(grownLength(length)))
+}
+
+function grownLength(length: number): number {
+  return (Math.ceil(length * GROWTH) + 31) & ~31
+}

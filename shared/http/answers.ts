@@ -1,0 +1,30 @@
+import type { Versioned } from '../domain/versioned.ts'
+import type { Answer } from './envelope.ts'
+
+export function ok<T>(data: T): Answer<T> {
+  return { data }
+}
+
+/** A record with its version as `ETag`. */
+export function okVersioned<T, Record>(
+  { value, version }: Versioned<T>,
+  toRecord: (value: T) => Record,
+): Answer<Record> {
+  return { data: toRecord(value), headers: { etag: version } }
+}
+
+/** A new thing: its id, and where it is. `collectionPath` is without slashes at its ends. */
+export function created(collectionPath: string, id: string): Answer<string> {
+  return { data: id, headers: { location: `/${collectionPath}/${id}` } }
+}
+
+/** The answer to a deletion, once it is done. */
+export async function deleted(deletion: Promise<void>): Promise<Answer<null>> {
+  await deletion
+  return { data: null }
+}
+
+/** One page of a list; without a cursor it is the last. */
+export function paged<T>(data: readonly T[], nextCursor: string | undefined): Answer<readonly T[]> {
+  return { data, nextCursor }
+}

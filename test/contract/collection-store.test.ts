@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import type { Collection } from '../../shared/domain/collections/collection.ts'
+import { localDatabase } from './local-database.ts'
+
+const container = await localDatabase()
+const store = cosmosCollectionStore(container('collections'))
+
+function collectionWith(changes: Partial<Collection>): Collection {
+  return {
+    id: randomUUID(),
+    tenantId: '00000000-0000-4000-8000-000000000001',
+    kind: 'criteria',
+    objectType: 'Identity',
+    name: 'Teachers',
+    description: null,
+    definition: { groupOperator: 'AND', conditions: [] },
+    definitionVersion: 1,
+    metadata: { tags: [], attributes: {} },
+    refersTo: [],
+    createdBy: randomUUID(),
+    createdAtMs: 1_700_000_000_000,
+    updatedAtMs: 1_700_000_000_000,
+    ...changes,
+  }
+}
+
+describe('CollectionStore on the local database', () => {
+  it('finds a collection in its own tenant and by its own kind only', async () => {
+    const collection = collectionWith({})
+    await store.add(collection, undefined)
+    assert.deepEqual((await store.find(collection.tenantId, collection.id))?.value, collection)
+    assert.equal(await store.find(collection.tenantId, collection.id, 'joinable'), undefined)
+    assert.equal(await store.find(randomUUID(), collection.id), undefined)
+  })
+
+  it('lists by name and finds by all of the tags and attributes, colons in keys included', async () => {
+    const tenantId = randomUUID()
+    const school = { tags: ['school', 'staff'], attributes: { 'a:b': 'c', level: '1' } }
+    const [nurses, teachers] = [
+      collectionWith({ tenantId, name: 'Nurses', metadata: { tags: ['staff'], attributes: { a: 'b:c' } } }),
+      collectionWith({ tenantId, name: 'Teachers', metadata: school }),
+    ]
+    await store.add(teachers, undefined)
+    await store.add(nurses, await store.referenceVersion(tenantId))
+    const names = async (filter: Parameters<typeof store.list>[1]) =>
+      (await store.list(tenantId, filter)).map(({ name }) => name)
+    assert.deepEqual(await names({}), ['Nurses', 'Teachers'])
+    assert.deepEqual(await names({ tags: ['staff'] }), ['Nurses', 'Teachers'])
+    assert.deepEqual(await names({ tags: ['staff', 'school'] }), ['Teachers'])
+    assert.deepEqual(await names({ attributes: [{ key: 'a:b', value: 'c' }] }), ['Teachers'])
+    assert.deepEqual(await names({ attributes: [{ key: 'a', value: 'b:c' }] }), ['Nurses'])
+    assert.deepEqual(await names({ objectType: 'OrgUnit' }), [])
+  })
+
+  it('refuses a replace and a removal that quote an old version', async () => {
+    const collection = collectionWith({})
+    const { version } = await store.add(collection, undefined)
+    await store.replace({ ...collection, name: 'Nurses' }, version, undefined)
+    await assert.rejects(store.replace(collection, version, undefined), { code: 'StaleVersion' })
+    const guard = await store.referenceVersion(collection.tenantId)
+    await assert.rejects(store.remove(collection.tenantId, collection.id, version, guard), { code: 'StaleVersion' })
+    assert.equal((await store.find(collection.tenantId, collection.id))?.value.name, 'Nurses')
+  })
+
+  it('lets one of two changes of references win that looked at the same state, and writes nothing of the other', async () => {
+    const tenantId = randomUUID()
+    const guard = await store.referenceVersion(tenantId)
+    const [one, other] = [collectionWith({ tenantId }), collectionWith({ tenantId })]
+    const outcomes = await Promise.allSettled([store.add(one, guard), store.add(other, guard)])
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+    assert.equal((await store.list(tenantId, {})).length, 1)
+    await assert.rejects(store.add(collectionWith({ tenantId }), guard), { code: 'StaleVersion' })
+  })
+})

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
+import { localDatabase } from './local-database.ts'
+
+const TENANT = '00000000-0000-4000-8000-000000000001'
+const container = await localDatabase()
+const store = cosmosMembershipStore(container('members'))
+
+/** GUIDs that are spread over all prefixes, as real ids are. */
+function idOf(number: number): string {
+  const hex = createHash('sha256').update(String(number)).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
+}
+
+function idsOf(numbers: Iterable<number>): string[] {
+  return [...new Set(numbers)].map(idOf).sort()
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
+
+let collections = 0
+const newCollection = () => idOf(1_000_000 + ++collections)
+
+const evaluation = (ids: string[], definitionKey = '1') => ({ ids, definitionKey, evaluatedAtMs: 1_700_000_000_000 })
+
+describe('MembershipStore on the local database', () => {
+  it('knows no members of a collection that was never evaluated', async () => {
+    const collection = newCollection()
+    assert.equal(await store.head(TENANT, collection), undefined)
+    assert.equal(await store.members(TENANT, collection), undefined)
+    assert.deepEqual([...(await store.membersAmong(TENANT, collection, [idOf(1)]))], [])
+  })
+
+  it('tells an evaluated empty collection from one that was never evaluated', async () => {
+    const collection = newCollection()
+    await store.replace(TENANT, collection, undefined, evaluation([]))
+    assert.deepEqual((await store.members(TENANT, collection))?.ids, [])
+  })
+
+  for (const count of [1, 400, 401, 7_000, 30_000]) {
+    it(`keeps ${count} members, and tells how they changed`, async () => {
+      const collection = newCollection()
+      const before = idsOf(range(0, count))
+      const { head } = await store.replace(TENANT, collection, undefined, evaluation(before))
+      const after = idsOf(range(1, count + 1))
+      const { change } = await store.replace(TENANT, collection, head, evaluation(after))
+      assert.deepEqual(change, { added: [idOf(count)], removed: [idOf(0)] })
+      assert.deepEqual((await store.members(TENANT, collection))?.ids, after)
+      assert.deepEqual(await store.membersAmong(TENANT, collection, [idOf(0), idOf(count)]), new Set([idOf(count)]))
+    })
+  }
+
+  it('rewrites one chunk when one of many members changes', async () => {
+    const collection = newCollection()
+    const { head } = await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 7_000))))
+    const etagsOf = async () => {
+      const query = "SELECT c.id, c._etag FROM c WHERE c.type = 'chunk'"
+      const { resources } = await container('members')
+        .items.query<{ id: string; _etag: string }>(query, { partitionKey: `${TENANT}:${collection}` })
+        .fetchAll()
+      return new Map(resources.map(({ id, _etag }) => [id, _etag]))
+    }
+    const before = await etagsOf()
+    await store.replace(TENANT, collection, head, evaluation(idsOf(range(0, 7_001))))
+    const after = await etagsOf()
+    assert.equal([...after].filter(([id, etag]) => before.get(id) !== etag).length, 1)
+    assert.ok(before.size >= 16)
+  })
+
+  it('writes nothing when members and definition are as before', async () => {
+    const collection = newCollection()
+    const { head } = await store.replace(TENANT, collection, undefined, evaluation([idOf(1)]))
+    const again = await store.replace(TENANT, collection, head, {
+      ...evaluation([idOf(1)]),
+      evaluatedAtMs: 1_800_000_000_000,
+    })
+    assert.deepEqual(again.head, head)
+  })
+
+  it('refuses an evaluation that quotes an old head', async () => {
+    const collection = newCollection()
+    const { head } = await store.replace(TENANT, collection, undefined, evaluation([idOf(1)]))
+    await store.replace(TENANT, collection, head, evaluation([idOf(1), idOf(2)].sort()))
+    await assert.rejects(store.replace(TENANT, collection, head, evaluation([idOf(3)])), { code: 'StaleVersion' })
+    await assert.rejects(store.replace(TENANT, collection, undefined, evaluation([idOf(3)])), { code: 'StaleVersion' })
+  })
+
+  it('lets one of many evaluators that write at once win', async () => {
+    const collection = newCollection()
+    const { head } = await store.replace(TENANT, collection, undefined, evaluation([idOf(0)]))
+    const writes = range(1, 9).map((number) => store.replace(TENANT, collection, head, evaluation([idOf(number)])))
+    const outcomes = await Promise.allSettled(writes)
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+    assert.equal((await store.members(TENANT, collection))?.ids.length, 1)
+  })
+
+  it('tells the changes after a version, and undefined beyond the history', async () => {
+    const collection = newCollection()
+    const first = await store.replace(TENANT, collection, undefined, evaluation([idOf(1)]))
+    const second = await store.replace(TENANT, collection, first.head, evaluation([idOf(2)]))
+    await store.replace(TENANT, collection, second.head, evaluation([idOf(2), idOf(3)].sort()))
+    assert.deepEqual(await store.changesAfter(TENANT, collection, 1), [
+      { added: [idOf(2)], removed: [idOf(1)] },
+      { added: [idOf(3)], removed: [] },
+    ])
+    assert.deepEqual(await store.changesAfter(TENANT, collection, 3), [])
+    assert.equal(await store.changesAfter(TENANT, collection, 4), undefined)
+    await container('members').item('change:2', `${TENANT}:${collection}`).delete()
+    assert.equal(await store.changesAfter(TENANT, collection, 1), undefined)
+  })
+
+  it('forgets a removed collection entirely', async () => {
+    const collection = newCollection()
+    await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 2_000))))
+    await store.remove(TENANT, collection)
+    assert.equal(await store.members(TENANT, collection), undefined)
+  })
+
+  it('holds what was written last after any series of evaluations, and its history adds up', async () => {
+    const memberships = fc.array(fc.tuple(fc.nat(40), fc.nat(2_000)), { minLength: 1, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(memberships, async (ranges) => {
+        const collection = newCollection()
+        let head: Awaited<ReturnType<typeof store.replace>>['head'] | undefined
+        let replayed = new Set<string>()
+        for (const [from, length] of ranges) {
+          const ids = idsOf(range(from, from + length))
+          const { head: next, change } = await store.replace(TENANT, collection, head, evaluation(ids))
+          replayed = new Set([...replayed].filter((id) => !change.removed.includes(id)))
+          for (const id of change.added) replayed.add(id)
+          assert.deepEqual((await store.members(TENANT, collection))?.ids, ids)
+          assert.deepEqual([...replayed].sort(), ids)
+          head = next
+        }
+      }),
+      { numRuns: 15 },
+    )
+  })
+})

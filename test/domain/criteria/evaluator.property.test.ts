@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
+import type { CollectionMembers } from '../../../shared/domain/criteria/collection-members.ts'
+import { type CompiledCondition, compile } from '../../../shared/domain/criteria/compile.ts'
+import type { CheckedCondition } from '../../../shared/domain/criteria/condition.ts'
+import { type EvaluationContext, evaluate, evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
+import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
+import { COLLECTIONS, collections, condition, SCHEMA, snapshotObject, TODAY_MS } from './arbitrary-cases.ts'
+import { naiveMembers, naiveRows } from './naive-evaluator.ts'
+
+const ROW_TYPES = ['Identity', 'Relationship', 'OrgUnit'] as const
+const CORE = { Identity: 'identity', Relationship: 'relationship', OrgUnit: 'orgUnit' } as const
+
+function checked(input: unknown): CheckedCondition {
+  const check = checkCondition(input, SCHEMA)
+  assert.ok(check.ok, JSON.stringify(check))
+  return check.condition
+}
+
+function contextOf(members: readonly (CollectionMembers | undefined)[]): EvaluationContext {
+  return { todayMs: TODAY_MS, membersOf: (id) => members[COLLECTIONS.indexOf(id)] }
+}
+
+/** The last word on each object, in the order of first mention. */
+function finalState(objects: readonly SnapshotObject[]): SnapshotObject[] {
+  return [...new Map(objects.map((object) => [`${object.objectType}:${object.id}`, object])).values()]
+}
+
+function loaded(objects: readonly SnapshotObject[]): RowSnapshot {
+  const snapshot = new RowSnapshot()
+  snapshot.apply(objects)
+  return snapshot
+}
+
+function membersByType(compiled: CompiledCondition, snapshot: RowSnapshot, context: EvaluationContext) {
+  return ROW_TYPES.map((type) => evaluate(compiled, snapshot, type, context))
+}
+
+/** Makes many objects, references and values of the few there are to draw from; one in five keeps the ids it has. */
+function spread(object: SnapshotObject, index: number): SnapshotObject {
+  const suffixed = (id: string, place: number): string =>
+    place % 5 === 0 ? id : id.slice(0, -3) + (100 + (place % 90))
+  const attributes = Object.entries(object.attributes).map(([name, value]) => {
+    if (typeof value === 'string') return [name, name.endsWith('Date') || index % 2 === 0 ? value : value + index]
+    if (typeof value !== 'object' || !('objectId' in value)) return [name, value]
+    return [name, { objectId: suffixed(value.objectId, index * 7) }]
+  })
+  return { ...object, id: suffixed(object.id, index), attributes: Object.fromEntries(attributes) }
+}
+
+describe('The evaluator', () => {
+  it('agrees with the naive one on 6,000 random trees and data, for all objects and one by one', () => {
+    const objects = fc.array(snapshotObject, { maxLength: 22 })
+    const property = fc.property(condition, objects, collections, (input, arrivals, members) => {
+      const { wire, root } = checked(input)
+      const state = finalState(arrivals)
+      const snapshot = loaded(arrivals)
+      const context = contextOf(members)
+      const compiled = compile({ wire, root })
+      for (const type of ROW_TYPES) {
+        const expected = naiveMembers(wire, SCHEMA, state, type, context)
+        const ids = state.filter(({ objectType }) => objectType === CORE[type]).map(({ id }) => id)
+        const oneByOne = evaluateObjects(compiled, snapshot, type, [...ids, 'unknown'], context)
+        assert.deepEqual(ids.filter((id) => oneByOne.get(id)).sort(), expected)
+        assert.equal(oneByOne.get('unknown'), false)
+        assert.deepEqual(evaluate(compiled, snapshot, type, context), expected)
+      }
+    })
+    fc.assert(property, { numRuns: 6000 })
+  })
+
+  it('gives the same members after any series of changes as from a fresh snapshot, and names every object affected', () => {
+    const series = fc.array(fc.array(snapshotObject, { maxLength: 6 }), { minLength: 1, maxLength: 6 })
+    const property = fc.property(condition, series, collections, (input, batches, members) => {
+      const compiled = compile(checked(input))
+      const context = contextOf(members)
+      const snapshot = new RowSnapshot()
+      let before = membersByType(compiled, snapshot, context)
+      for (const [index, batch] of batches.entries()) {
+        const { changed } = snapshot.apply(batch)
+        const state = finalState(batches.slice(0, index + 1).flat())
+        const after = membersByType(compiled, snapshot, context)
+        assert.deepEqual(after, membersByType(compiled, loaded(state), context))
+        assert.equal(snapshot.rowCount, naiveRows(state).length)
+        assert.equal(snapshot.objectCount, state.filter(({ deleted }) => !deleted).length)
+        ROW_TYPES.forEach((type, place) => {
+          const turned = new Set(before[place]).symmetricDifference(new Set(after[place]))
+          assert.deepEqual(
+            [...turned].filter((id) => !changed[CORE[type]].has(id)),
+            [],
+          )
+        })
+        before = after
+      }
+    })
+    fc.assert(property, { numRuns: 1500 })
+  })
+
+  it('agrees with the naive one where dictionaries and sets outgrow their small forms', () => {
+    const property = fc.property(
+      condition,
+      fc.infiniteStream(snapshotObject),
+      collections,
+      (input, stream, members) => {
+        const arrivals = [...stream.take(600)].map(spread)
+        const { wire, root } = checked(input)
+        const state = finalState(arrivals)
+        const context = contextOf(members)
+        const compiled = compile({ wire, root })
+        const snapshot = loaded(arrivals)
+        for (const type of ROW_TYPES) {
+          assert.deepEqual(
+            evaluate(compiled, snapshot, type, context),
+            naiveMembers(wire, SCHEMA, state, type, context),
+          )
+        }
+      },
+    )
+    fc.assert(property, { numRuns: 100 })
+  })
+
+  it('takes the same objects again without any change', () => {
+    fc.assert(
+      fc.property(fc.array(snapshotObject, { maxLength: 20 }), (arrivals) => {
+        const snapshot = loaded(arrivals)
+        const change = snapshot.apply(finalState(arrivals))
+        assert.deepEqual([change.attributes.size, change.rowsMoved], [0, false])
+        for (const ids of Object.values(change.changed)) assert.equal(ids.size, 0)
+      }),
+    )
+  })
+
+  it('reads its own stored form as the same condition', () => {
+    fc.assert(
+      fc.property(condition, (input) => {
+        const { wire, root } = checked(input)
+        assert.deepEqual(checked(JSON.parse(JSON.stringify(wire))), { wire, root })
+      }),
+    )
+  })
+})

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Type } from 'typebox'
+import type { Caller, Role } from '../../shared/domain/caller.ts'
+import { Guid } from '../../shared/domain/guid.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { dispatcher } from '../../shared/http/dispatch.ts'
+import { route } from '../../shared/http/route.ts'
+
+const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
+const READER: Role = 'collections-criteria.criteria.read.all'
+
+const routes = [
+  route({
+    operationId: 'readThing',
+    summary: '',
+    method: 'GET',
+    path: '/{id}',
+    roles: [READER],
+    query: Type.Object({
+      pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 5000 })),
+      tags: Type.Optional(Type.Array(Type.String())),
+    }),
+    reply: { status: 200, schema: Type.Any() },
+    refusals: ['CollectionNotFound'],
+    run: async ({ path, query, ifMatch }) => {
+      if (path.id === ID.replace('0', '1')) throw new Refusal('CollectionNotFound')
+      if (path.id === ID.replace('0', '2')) throw new Error('secret inside')
+      return { data: { path, query, ifMatch: ifMatch ?? null } }
+    },
+  }),
+  route({
+    operationId: 'writeThing',
+    summary: '',
+    method: 'POST',
+    path: '/',
+    roles: ['Administrator'],
+    body: Type.Object({ name: Type.String({ maxLength: 5 }), owner: Guid, note: Type.Optional(Type.String()) }),
+    bodyLimitBytes: 1000,
+    reply: { status: 201, schema: Type.Any() },
+    refusals: [],
+    run: async ({ body }) => ({ data: body, headers: { location: '/things/1' } }),
+  }),
+]
+
+const caller = (kind: Caller['kind'], ...roles: Role[]): Caller => ({
+  kind,
+  tenantId: ID,
+  objectId: ID,
+  clientId: ID,
+  roles: new Set(roles),
+})
+const CALLERS: Record<string, Caller> = {
+  reader: caller('application', READER),
+  admin: caller('user', 'Administrator'),
+  nobody: caller('user'),
+}
+
+const faults: unknown[] = []
+const dispatch = dispatcher(
+  { prefix: 'things/beta', routes },
+  {
+    authenticate: async (authorization) => {
+      const known = CALLERS[authorization ?? '']
+      if (known === undefined) throw new Refusal('TokenMissing')
+      return known
+    },
+    log: { info: () => undefined, warn: () => undefined, error: (_event, error) => void faults.push(error) },
+    newId: () => 'made-id',
+    nowMs: () => 0,
+  },
+)
+
+type Sent = {
+  method?: string
+  path?: string
+  as?: string
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+}
+
+async function send({ method = 'GET', path = `/${ID}`, as = 'reader', headers = {}, body }: Sent) {
+  const all: Record<string, string> = { authorization: as, ...headers }
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array())
+  const answer = await dispatch({
+    method,
+    url: `http://localhost/things/beta${path}`,
+    header: (name) => all[name] ?? null,
+    bytes: async () => bytes,
+  })
+  return { ...answer, json: JSON.parse(answer.body ?? 'null') }
+}
+
+const post = (body: string | Uint8Array, contentType = 'application/json') =>
+  send({ method: 'POST', path: '', as: 'admin', headers: { 'content-type': contentType }, body })
+
+describe('dispatch', () => {
+  it('wraps what a route answers', async () => {
+    const { status, json, headers } = await send({ path: `/${ID.toUpperCase()}?pageSize=20&tags=a&tags=b&unknown=1` })
+    assert.equal(status, 200)
+    assert.deepEqual(json, {
+      data: { path: { id: ID }, query: { pageSize: 20, tags: ['a', 'b'] }, ifMatch: null },
+      isSuccess: true,
+      statusCode: 200,
+      errors: [],
+    })
+    assert.equal(headers['x-request-id'], 'made-id')
+  })
+
+  it('answers an unknown path before it looks at the caller, and another method with Allow', async () => {
+    assert.equal((await send({ path: '/a/b/c', as: '' })).status, 404)
+    const { status, headers, json } = await send({ method: 'DELETE', as: '' })
+    assert.equal(status, 405)
+    assert.equal(headers.allow, 'GET')
+    assert.equal(json.errors[0].code, 'MethodNotAllowed')
+  })
+
+  it('asks for the token before the role, and for the role before the input', async () => {
+    const missing = await send({ path: '/no-guid', as: '' })
+    assert.equal(missing.status, 401)
+    assert.equal(missing.headers['www-authenticate'], 'Bearer')
+    assert.equal((await send({ path: '/no-guid', as: 'nobody' })).status, 403)
+    assert.equal((await send({ path: '/no-guid' })).json.errors[0].code, 'InvalidId')
+  })
+
+  it('tells an application that only users may do what no application role grants', async () => {
+    const { status, json } = await send({ method: 'POST', path: '', as: 'reader', body: '{}' })
+    assert.deepEqual([status, json.errors[0].code], [403, 'UsersOnly'])
+  })
+
+  it('tells a refusal and hides a fault', async () => {
+    const refused = await send({ path: `/${ID.replace('0', '1')}` })
+    assert.deepEqual([refused.status, refused.json.errors[0].code], [404, 'CollectionNotFound'])
+    assert.equal(refused.json.error, refused.json.errors[0].message)
+    const faulty = await send({ path: `/${ID.replace('0', '2')}` })
+    assert.equal(faulty.status, 500)
+    assert.ok(!faulty.body?.includes('secret'))
+    assert.match(String(faults.at(-1)), /secret inside/)
+  })
+
+  it('takes a sane request id and no other', async () => {
+    assert.equal((await send({ headers: { 'x-request-id': 'a.B-1_' } })).headers['x-request-id'], 'a.B-1_')
+    assert.equal((await send({ headers: { 'x-request-id': 'a b' } })).headers['x-request-id'], 'made-id')
+    assert.equal((await send({ headers: { 'x-request-id': 'x'.repeat(129) } })).headers['x-request-id'], 'made-id')
+  })
+
+  for (const [claim, query, target] of [
+    ['a number that is none', 'pageSize=ten', 'pageSize'],
+    ['a number out of range', 'pageSize=0', 'pageSize'],
+    ['a parameter given twice', 'pageSize=1&pageSize=2', 'pageSize'],
+  ] as const) {
+    it(`refuses ${claim}, and names the parameter`, async () => {
+      const { status, json } = await send({ path: `/${ID}?${query}` })
+      assert.deepEqual([status, json.errors[0].target], [400, target])
+    })
+  }
+
+  it('lower-cases GUIDs in a body and drops members that it does not know', async () => {
+    const { status, json, headers } = await post(JSON.stringify({ name: 'a', owner: ID.toUpperCase(), id: 7 }))
+    assert.deepEqual([status, json.data, headers.location], [201, { name: 'a', owner: ID }, '/things/1'])
+  })
+
+  it('tells all faults of a body at once, each with its pointer', async () => {
+    const { status, json } = await post(JSON.stringify({ name: 'too long', owner: 'x', note: 1 }))
+    assert.equal(status, 400)
+    assert.deepEqual(json.errors.map(({ code, target }: { code: string; target: string }) => [code, target]).sort(), [
+      ['InvalidId', '/owner'],
+      ['InvalidLength', '/name'],
+      ['InvalidType', '/note'],
+    ])
+  })
+
+  const nested = (levels: number) =>
+    `{"name":"a","owner":"${ID}","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+  for (const [claim, body, contentType, status, code] of [
+    ['no body', '', 'application/json', 400, 'BodyRequired'],
+    ['what is not JSON', '{"a":', 'application/json', 400, 'InvalidJson'],
+    ['what is not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'application/json', 400, 'InvalidJson'],
+    ['a list where an object is due', '[]', 'application/json', 400, 'InvalidType'],
+    ['null', 'null', 'application/json', 400, 'InvalidType'],
+    ['another content type', '{}', 'text/plain', 415, 'UnsupportedMediaType'],
+    ['no content type', '{}', '', 415, 'UnsupportedMediaType'],
+    ['too many bytes', `{"name":"${'a'.repeat(1000)}"}`, 'application/json', 413, 'BodyTooLarge'],
+    ['65 levels', nested(65), 'application/json', 400, 'BodyTooDeep'],
+    ['a prototype member', '{"__proto__":{"name":"a"},"owner":"x"}', 'application/json', 400, 'MissingMember'],
+  ] as const) {
+    it(`refuses ${claim}`, async () => {
+      const answer = await post(body, contentType)
+      assert.equal(answer.status, status)
+      assert.ok(
+        answer.json.errors.some((error: { code: string }) => error.code === code),
+        answer.body,
+      )
+    })
+  }
+
+  it('takes 64 levels, and a content type with a parameter', async () => {
+    assert.equal((await post(nested(64), 'application/json; charset=utf-8')).status, 201)
+  })
+})

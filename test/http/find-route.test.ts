@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Type } from 'typebox'
+import { routeFinder } from '../../shared/http/find-route.ts'
+import { type Method, type Route, route } from '../../shared/http/route.ts'
+
+const routeOf = (method: Method, path: string): Route =>
+  route({
+    operationId: `${method} ${path}`,
+    summary: '',
+    method,
+    path,
+    roles: [],
+    reply: { status: 200, schema: Type.Null() },
+    refusals: [],
+    run: async () => ({ data: null }),
+  })
+
+const find = routeFinder({
+  prefix: 'things/beta',
+  routes: [
+    routeOf('GET', '/'),
+    routeOf('GET', '/{id}'),
+    routeOf('PUT', '/{id}'),
+    routeOf('GET', '/search'),
+    routeOf('POST', '/{id}/parts'),
+    routeOf('POST', '/search/{text}'),
+  ],
+})
+
+const named = (method: string, path: string) => {
+  const found = find(method, path)
+  return found.outcome === 'found' ? [found.route.operationId, found.path] : found
+}
+
+describe('finding a route', () => {
+  for (const [claim, method, path, expected] of [
+    ['the prefix alone is the root', 'GET', '/things/beta', ['GET /', {}]],
+    ['a trailing slash does not matter', 'GET', '/things/beta/', ['GET /', {}]],
+    ['a literal segment wins over an id', 'GET', '/things/beta/search', ['GET /search', {}]],
+    ['anything else is an id', 'GET', '/things/beta/42', ['GET /{id}', { id: '42' }]],
+    [
+      'a literal does not hide the id for a method it lacks',
+      'PUT',
+      '/things/beta/search',
+      ['PUT /{id}', { id: 'search' }],
+    ],
+    ['segments are decoded', 'POST', '/things/beta/search/a%20b%2Fc', ['POST /search/{text}', { text: 'a b/c' }]],
+    [
+      'the other methods of a path are told',
+      'DELETE',
+      '/things/beta/1',
+      { outcome: 'other-methods', allow: ['GET', 'PUT'] },
+    ],
+    ['a longer path is unknown', 'GET', '/things/beta/1/2/3', { outcome: 'none' }],
+    ['an empty segment is no id', 'POST', '/things/beta//parts', { outcome: 'none' }],
+    ['a path that cannot be decoded is unknown', 'GET', '/things/beta/%ff', { outcome: 'none' }],
+    ['another prefix is unknown', 'GET', '/things/betamax', { outcome: 'none' }],
+  ] as const) {
+    it(claim, () => assert.deepEqual(named(method, path), expected))
+  }
+
+  it('refuses to be built with two routes for one method and path', () => {
+    const twice = [routeOf('GET', '/{id}'), routeOf('GET', '/{name}')]
+    assert.throws(() => routeFinder({ prefix: 'x', routes: twice }), /Two routes for GET/)
+  })
+})

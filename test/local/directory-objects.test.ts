@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '@microsoft/microsoft-graph-client'
+import type { LocalDirectory } from '../../infra/local/directory/server.ts'
+import { binding, GROUPS, graphClient, graphToken, memberIds, openDirectory, send, user } from './directory-fixture.ts'
+
+describe('Groups and users in the local directory', () => {
+  let directory: LocalDirectory
+  after(() => directory.close())
+  let tester: Client
+  let service: Client
+  before(async () => {
+    directory = await openDirectory()
+    tester = graphClient(directory, 'tester')
+    service = graphClient(directory, 'service')
+  })
+
+  it('shows of a group what is selected', async () => {
+    const { '@odata.context': _, ...group } = await service
+      .api(`/groups/${GROUPS.unified}`)
+      .select(
+        'id,displayName,groupTypes,mailEnabled,securityEnabled,onPremisesSyncEnabled,isAssignableToRole,visibility',
+      )
+      .get()
+    assert.deepEqual(group, {
+      id: GROUPS.unified,
+      displayName: 'Group unified',
+      groupTypes: ['Unified'],
+      mailEnabled: true,
+      securityEnabled: false,
+      onPremisesSyncEnabled: null,
+      isAssignableToRole: null,
+      visibility: null,
+    })
+  })
+
+  it('lists page by page on the origin that was called', async () => {
+    const first = await service.api('/groups?$top=3&$select=id').get()
+    assert.equal(first.value.length, 3)
+    assert.ok(first['@odata.nextLink'].startsWith(`${directory.url}/v1.0/groups?$top=3&$select=`))
+    const numeric = directory.url.replace('localhost', '127.0.0.1')
+    const token = await graphToken(directory, 'service')
+    const page = await fetch(`${numeric}/v1.0/groups?$top=3`, { headers: { authorization: `Bearer ${token}` } })
+    const { '@odata.nextLink': link } = (await page.json()) as Record<string, string>
+    assert.ok(link?.startsWith(numeric))
+  })
+
+  it('finds by name and by id', async () => {
+    const byName = await service.api('/groups').filter("displayName eq 'group PLAIN'").get()
+    const byId = await tester
+      .api('/users')
+      .filter(`id eq '${user(4)}'`)
+      .get()
+    assert.deepEqual(
+      byName.value.map(({ id }: { id: string }) => id),
+      [GROUPS.plain],
+    )
+    assert.deepEqual(
+      byId.value.map(({ displayName }: { displayName: string }) => displayName),
+      ['User 4'],
+    )
+  })
+
+  it('creates, changes and deletes a group', async () => {
+    const { id } = await tester.api('/groups').post({ displayName: 'New', ...binding([user(1)]) })
+    assert.deepEqual(await memberIds(service, id), [user(1)])
+    await tester.api(`/groups/${id}`).patch({ groupTypes: ['DynamicMembership'] })
+    await assert.rejects(service.api(`/groups/${id}`).patch(binding([user(2)])), { statusCode: 403 })
+    await tester.api(`/groups/${id}`).delete()
+    await assert.rejects(service.api(`/groups/${id}`).get(), { statusCode: 404, code: 'Request_ResourceNotFound' })
+  })
+
+  it('creates no group when one of its members is missing', async () => {
+    const members = binding(['12345678-0000-4000-8000-000000000000'])
+    await assert.rejects(tester.api('/groups').post({ displayName: 'Half', ...members }), { statusCode: 404 })
+    assert.deepEqual((await tester.api('/groups').filter("displayName eq 'Half'").get()).value, [])
+  })
+
+  it('creates a user, finds it by name, and refuses the name a second time', async () => {
+    const body = { displayName: 'Þóra', userPrincipalName: 'thora@one.example', passwordProfile: { password: 'x' } }
+    const { id } = await tester.api('/users').post(body)
+    assert.equal((await tester.api('/users/THORA@one.example').get()).id, id)
+    await assert.rejects(tester.api('/users').post(body), {
+      statusCode: 400,
+      message: /userPrincipalName already exists/,
+    })
+    assert.equal((await tester.api(`/directoryObjects/${id}`).get())['@odata.type'], '#microsoft.graph.user')
+    await tester.api(`/users/${id}`).delete()
+    await assert.rejects(tester.api(`/users/${id}`).get(), { statusCode: 404 })
+  })
+
+  it('ends memberships with the user', async () => {
+    const { id: groupId } = await tester.api('/groups').post({ displayName: 'Ends', ...binding([user(40), user(41)]) })
+    await tester.api(`/users/${user(40)}`).delete()
+    assert.deepEqual(await memberIds(service, groupId), [user(41)])
+  })
+
+  for (const [claim, name, method, path, body, status] of [
+    ['an application without rights any read', 'reader', 'GET', `/groups/${GROUPS.plain}`, undefined, 403],
+    ['the service users', 'service', 'GET', '/users', undefined, 403],
+    ['the service new groups', 'service', 'POST', '/groups', { displayName: 'x' }, 403],
+    ['the service other properties', 'service', 'PATCH', `/groups/${GROUPS.plain}`, { displayName: 'x' }, 403],
+    ['anybody unknown properties', 'tester', 'PATCH', `/groups/${GROUPS.plain}`, { colour: 'red' }, 400],
+    ['anybody a group without a name', 'tester', 'POST', '/groups', {}, 400],
+    ['anybody a body that is not JSON', 'tester', 'POST', '/groups', '{', 400],
+    ['anybody another method', 'tester', 'PUT', `/groups/${GROUPS.plain}`, {}, 405],
+  ] as const) {
+    it(`denies ${claim}`, async () => {
+      const answer = await send(directory, method, `/v1.0${path}`, body, await graphToken(directory, name))
+      assert.equal(answer.status, status)
+      assert.equal(typeof answer.body.error.code, 'string')
+    })
+  }
+
+  it('answers 401 without a token for Graph', async () => {
+    const claims = { aud: 'https://graph.microsoft.com', tid: 'x', exp: 4102444800, roles: ['Group.ReadWrite.All'] }
+    const forged = await send(directory, 'POST', '/local/tokens', { claims, key: 'otherIssuer' })
+    const expired = await send(directory, 'POST', '/local/tokens', { claims: { ...claims, exp: 1 }, key: 'current' })
+    for (const token of [undefined, 'x', 'a.b.c', forged.body.token, expired.body.token]) {
+      const answer = await send(directory, 'GET', '/v1.0/groups', undefined, token)
+      assert.equal(answer.status, 401)
+      assert.equal(answer.body.error.code, 'InvalidAuthenticationToken')
+    }
+  })
+})

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { app, type HttpMethod, type HttpRequest, type HttpResponseInit } from '@azure/functions'
+import { observed } from '../../observed.ts'
+
+const ALL_METHODS: HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
+
+observed.evaluations++
+let visits = 0
+
+async function echo(request: HttpRequest): Promise<HttpResponseInit> {
+  const body = Buffer.from(await request.arrayBuffer())
+  return {
+    headers: { 'x-method': request.method },
+    jsonBody: {
+      method: request.method,
+      url: request.url,
+      params: request.params,
+      query: [...request.query],
+      searchParams: [...new URL(request.url).searchParams],
+      header: request.headers.get('x-sent'),
+      bodyHex: body.toString('hex'),
+    },
+  }
+}
+
+app.http('echo', { methods: ALL_METHODS, authLevel: 'anonymous', route: 'echo/{*rest}', handler: echo })
+app.http('number', { methods: ['GET'], route: 'numbers/{id:int}', handler: echo })
+app.http('file', { methods: ['GET'], route: 'files/{name}.{extension?}', handler: echo })
+app.http('unrouted', { handler: echo })
+
+app.http('alpha', { methods: ['GET'], route: 'things/{*path}', handler: () => ({ body: 'alpha' }) })
+app.http('Beta', { methods: ['GET'], route: 'things/special', handler: () => ({ body: 'beta' }) })
+
+app.http('visits', { route: 'visits', handler: () => ({ jsonBody: { visits: ++visits } }) })
+app.http('trivial', { methods: ['GET'], route: 'trivial', handler: () => ({ body: 'ok' }) })
+app.http('throws', {
+  route: 'throws',
+  handler: () => {
+    throw new Error('the handler failed')
+  },
+})
+app.http('nothing', { route: 'nothing', handler: async () => undefined as unknown as HttpResponseInit })
+app.http('text', { route: 'text', handler: () => 'no response object' as unknown as HttpResponseInit })
+app.http('empty', { route: 'empty', handler: () => ({ status: 202 }) })
+app.http('binary', {
+  route: 'binary',
+  handler: () => ({
+    headers: { 'content-type': 'application/octet-stream' },
+    body: Uint8Array.from({ length: 256 }, (_, byte) => byte),
+  }),
+})
+app.http('status', {
+  route: 'status/{code}',
+  handler: (request) => ({ status: Number(request.params.code), body: 'dropped where the status allows none' }),
+})
+app.http('cookies', {
+  route: 'cookies',
+  handler: () => ({
+    cookies: [
+      { name: 'first', value: 'a b', path: '/x', httpOnly: true, secure: true, sameSite: 'Lax', maxAge: 60 },
+      {
+        name: 'second',
+        value: '2',
+        expires: new Date('2030-01-02T03:04:05Z'),
+        domain: 'example.org',
+        sameSite: 'None',
+      },
+    ],
+  }),
+})
+app.http('length', { methods: ['HEAD'], route: 'length', handler: () => ({ headers: { 'content-length': '12345' } }) })
+app.http('logs', {
+  route: 'logs',
+  handler: (_, context) => {
+    context.warn('something', { odd: true })
+    return { body: context.invocationId }
+  },
+})
+app.http('slow', {
+  route: 'slow',
+  handler: async (request) => {
+    await sleep(Number(request.query.get('delayMs')))
+    observed.ended.push('slow')
+    return { body: 'done' }
+  },
+})

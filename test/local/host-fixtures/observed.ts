@@ -1,0 +1,24 @@
+import type { InvocationContext, Timer } from '@azure/functions'
+
+type Observed = {
+  messages: { message: unknown; metadata: InvocationContext['triggerMetadata'] }[]
+  batches: { messages: unknown; metadata: InvocationContext['triggerMetadata'] }[]
+  timerRuns: { timer: Timer; retryContext: InvocationContext['retryContext'] }[]
+  /** Timer runs that are to fail from here on. */
+  timerFailures: number
+  /** Ends of handlers that were told to wait. */
+  ended: string[]
+  hooks: string[]
+  evaluations: number
+}
+
+/** What the fixture app's functions have seen: the tests run in the same process and read it here. */
+export const observed: Observed = {
+  messages: [],
+  batches: [],
+  timerRuns: [],
+  timerFailures: 0,
+  ended: [],
+  hooks: [],
+  evaluations: 0,
+}

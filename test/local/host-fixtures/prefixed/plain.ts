@@ -1,0 +1,3 @@
+import { app } from '@azure/functions'
+
+app.http('plain', { route: 'plain', handler: () => ({ body: 'plain' }) })

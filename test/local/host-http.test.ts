@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type FixtureHost, startFixtureHost } from './host-fixtures/fixture-host.ts'
+import { observed } from './host-fixtures/observed.ts'
+
+let host: FixtureHost
+before(async () => {
+  host = await startFixtureHost()
+})
+after(() => host.close())
+
+const get = (path: string, init?: RequestInit): Promise<Response> => fetch(host.url + path, init)
+
+/** What the fixture's `echo` says of the request it was handed. */
+type Echo = {
+  url: string
+  params: Record<string, string>
+  query: [string, string][]
+  searchParams: [string, string][]
+  header: string | null
+  bodyHex: string
+}
+
+async function echoed(path: string, init?: RequestInit): Promise<Echo> {
+  return (await (await get(path, init)).json()) as Echo
+}
+
+/** A request as written, for what `fetch` would tidy up. Resolves with all the server sends until it closes. */
+function raw(text: string, address = '127.0.0.1'): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  let received = ''
+  const socket = connect(Number(new URL(host.url).port), address, () => socket.write(text))
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    received += chunk
+  })
+  socket.on('error', reject).on('close', () => resolve(received))
+  return promise
+}
+
+describe('a request', () => {
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']) {
+    it(`reaches the handler with method ${method}`, async () => {
+      const response = await get('/echo/a/b', { method })
+      assert.equal(response.status, 200)
+      assert.equal(response.headers.get('x-method'), method)
+      const body = await response.text()
+      if (method === 'HEAD') assert.equal(body, '')
+      else assert.deepEqual(JSON.parse(body).params, { rest: 'a/b' })
+    })
+  }
+
+  it('joins repeated query values in `query` and keeps them apart in `url`', async () => {
+    const { query, searchParams } = await echoed('/echo?q=1&x=%26&q=2')
+    assert.deepEqual(query, [
+      ['q', '1,2'],
+      ['x', '&'],
+    ])
+    assert.deepEqual(searchParams, [
+      ['q', '1'],
+      ['x', '&'],
+      ['q', '2'],
+    ])
+  })
+
+  it('hands over the bytes of a body, with and without a stated length', async () => {
+    const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+    const hex = Buffer.from(bytes).toString('hex')
+    assert.equal((await echoed('/echo', { method: 'POST', body: bytes })).bodyHex, hex)
+    const chunked = { method: 'POST', body: new Blob([bytes]).stream(), duplex: 'half' } as RequestInit
+    assert.equal((await echoed('/echo', chunked)).bodyHex, hex)
+    assert.equal((await echoed('/echo', { method: 'POST', body: '' })).bodyHex, '')
+  })
+
+  it('hands over headers and the address as sent, parameters decoded except %2F', async () => {
+    const { url, params, header } = await echoed('/echo/a%20b/c%2Fd?e=%20', { headers: { 'x-sent': 'yes' } })
+    assert.equal(url, `${host.url}/echo/a%20b/c%2Fd?e=%20`)
+    assert.deepEqual(params, { rest: 'a b/c%2Fd' })
+    assert.equal(header, 'yes')
+  })
+
+  it('is answered under 127.0.0.1 as well', async () => {
+    assert.match(await raw('GET /trivial HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'), /^HTTP\/1.1 200 OK/)
+  })
+
+  it('with dot segments is routed by what they lead to', async () => {
+    const answer = await raw('GET /echo/%2e%2E/trivial HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+    assert.match(answer, /\r\n\r\nok$/)
+  })
+
+  for (const [claim, head, status] of [
+    ['with a host that reshapes the address', 'GET /trivial HTTP/1.1\r\nhost: a@b', 400],
+    ['with an absolute address', 'GET http://elsewhere/trivial HTTP/1.1\r\nhost: x', 200],
+    ['with an address of another scheme', 'GET ftp://elsewhere/trivial HTTP/1.1\r\nhost: x', 400],
+    ['for the whole server', 'OPTIONS * HTTP/1.1\r\nhost: x', 400],
+    ['with two slashes in front', 'GET //trivial HTTP/1.1\r\nhost: x', 404],
+    ['with TRACE', 'TRACE /echo HTTP/1.1\r\nhost: x', 404],
+    ['with more than 100 MiB to come', 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: 104857601', 413],
+  ] as const) {
+    it(`${claim} is answered ${status}`, async () => {
+      const answer = await raw(`${head}\r\nconnection: close\r\n\r\n`)
+      assert.equal(Number(answer.slice(9, 12)), status)
+    })
+  }
+
+  it('that ends early in its body runs nothing, and one that ends early in its answer harms nothing', async () => {
+    const before = observed.ended.length
+    const halfBody = httpRequest(`${host.url}/slow?delayMs=0`, { method: 'POST', headers: { 'content-length': 10 } })
+    halfBody.on('error', () => undefined).write('half')
+    await sleep(50)
+    halfBody.destroy()
+    const impatient = new AbortController()
+    const answer = get('/slow?delayMs=100', { signal: impatient.signal })
+    setTimeout(() => impatient.abort(), 30)
+    await assert.rejects(answer, { name: 'AbortError' })
+    await sleep(150)
+    assert.equal(observed.ended.length, before + 1)
+    assert.equal((await get('/trivial')).status, 200)
+  })
+})
+
+describe('routing', () => {
+  it('takes the first function by name whose template and method fit', async () => {
+    assert.equal(await (await get('/things/special')).text(), 'alpha')
+  })
+
+  it('answers 404 with an empty body for unknown paths and other methods', async () => {
+    for (const [method, path] of [
+      ['GET', '/unknown'],
+      ['GET', '/'],
+      ['DELETE', '/trivial'],
+      ['GET', '/numbers/x'],
+    ] as const) {
+      const response = await get(path, { method })
+      assert.equal(response.status, 404, path)
+      assert.equal(response.headers.get('content-type'), null)
+      assert.equal(await response.text(), '')
+    }
+  })
+
+  it('knows constraints, optional ends, case, and the name as the route', async () => {
+    assert.deepEqual((await echoed('/numbers/12')).params, { id: '12' })
+    assert.deepEqual((await echoed('/files/a.b.txt')).params, { name: 'a.b', extension: 'txt' })
+    assert.deepEqual((await echoed('/FILES/plain')).params, { name: 'plain' })
+    assert.equal((await get('/Unrouted', { method: 'POST' })).status, 200)
+  })
+})
+
+describe('a response', () => {
+  it('of a handler that throws is a bare 500, and the fault is logged', async () => {
+    const response = await get('/throws')
+    assert.equal(response.status, 500)
+    assert.equal(response.headers.get('content-type'), null)
+    assert.equal(await response.text(), '')
+    const entry = host.log.find(({ functionName }) => functionName === 'throws')
+    assert.equal(String(entry?.error), 'Error: the handler failed')
+  })
+
+  it('of a handler that returns no object is a bare 500', async () => {
+    assert.equal((await get('/text')).status, 500)
+  })
+
+  it('of a handler that returns nothing is 204', async () => {
+    const response = await get('/nothing')
+    assert.equal(response.status, 204)
+    assert.equal(response.headers.get('content-length'), null)
+  })
+
+  it('may be empty', async () => {
+    const response = await get('/empty')
+    assert.deepEqual([response.status, response.headers.get('content-length')], [202, '0'])
+  })
+
+  it('carries bytes', async () => {
+    const response = await get('/binary')
+    assert.equal(response.headers.get('content-type'), 'application/octet-stream')
+    assert.deepEqual(
+      [...(await response.bytes())],
+      Array.from({ length: 256 }, (_, byte) => byte),
+    )
+  })
+
+  it('has no body where its status allows none', async () => {
+    for (const status of [204, 304]) {
+      const response = await get(`/status/${status}`)
+      assert.deepEqual([response.status, await response.text()], [status, ''])
+    }
+    assert.equal((await get('/status/404')).status, 404)
+    assert.equal((await get('/status/99')).status, 500)
+  })
+
+  it('sets several cookies', async () => {
+    assert.deepEqual((await get('/cookies')).headers.getSetCookie(), [
+      'first=a%20b; max-age=60; path=/x; secure; samesite=lax; httponly',
+      'second=2; expires=Wed, 02 Jan 2030 03:04:05 GMT; domain=example.org; path=/; samesite=none',
+    ])
+  })
+
+  it('to HEAD states the length the handler states', async () => {
+    assert.equal((await get('/length', { method: 'HEAD' })).headers.get('content-length'), '12345')
+  })
+
+  it('does not hold up what the handler logs', async () => {
+    const invocationId = await (await get('/logs')).text()
+    assert.deepEqual(
+      host.log.filter((entry) => entry.invocationId === invocationId),
+      [
+        {
+          level: 'warning',
+          category: 'user',
+          message: 'something { odd: true }',
+          functionName: 'logs',
+          invocationId,
+        },
+      ],
+    )
+  })
+})

@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { HostOptions, LocalHost } from '../../infra/local/host/host.ts'
+import { FIXTURES, type FixtureHost, startFixtureHost } from './host-fixtures/fixture-host.ts'
+import { observed } from './host-fixtures/observed.ts'
+
+let hosts: LocalHost[] = []
+
+async function start(options?: Partial<HostOptions>): Promise<FixtureHost> {
+  const host = await startFixtureHost(options)
+  hosts.push(host)
+  return host
+}
+
+beforeEach(() => {
+  for (const list of [observed.messages, observed.batches, observed.timerRuns, observed.ended, observed.hooks]) {
+    list.length = 0
+  }
+})
+
+afterEach(async () => {
+  await Promise.all(hosts.map((host) => host.close()))
+  hosts = []
+})
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let attempt = 0; !holds(); attempt++) {
+    if (attempt === 200) throw new Error('It did not come to pass within 2 s')
+    await sleep(10)
+  }
+}
+
+async function visits(host: LocalHost): Promise<number> {
+  const counted = (await (await fetch(`${host.url}/visits`)).json()) as { visits: number }
+  return counted.visits
+}
+
+describe('starting', () => {
+  it('loads the entry files that package.json names and lists their functions', async () => {
+    const { functions } = await start()
+    assert.equal(functions.length, 21)
+    assert.deepEqual(
+      functions.filter(({ trigger }) => trigger !== 'http'),
+      [
+        { name: 'message', trigger: 'serviceBus' },
+        { name: 'batch', trigger: 'serviceBus' },
+        { name: 'hourly', trigger: 'timer' },
+      ],
+    )
+  })
+
+  it('again, one after another and side by side, runs the same handlers with the same state', async () => {
+    const first = await start()
+    const before = await visits(first)
+    await first.close()
+    const [second, third] = await Promise.all([start(), start({ entries: ['functions/http.ts'] })])
+    assert.equal(await visits(second), before + 1)
+    assert.equal(await visits(third), before + 2)
+    assert.equal(second.functions.length, 21)
+    assert.equal(third.functions.length, 18)
+    assert.equal(observed.evaluations, 1)
+  })
+
+  it('takes a port that was just freed', async () => {
+    const first = await start()
+    await visits(first)
+    await first.close()
+    const port = Number(new URL(first.url).port)
+    assert.equal((await start({ port })).url, first.url)
+  })
+
+  it('puts the prefix of host.json, api if there is none, before every route', async () => {
+    const { url } = await start({ appFolder: join(FIXTURES, 'prefixed'), entries: ['*.ts'] })
+    assert.equal(await (await fetch(`${url}/api/plain`)).text(), 'plain')
+    assert.equal((await fetch(`${url}/plain`)).status, 404)
+  })
+
+  it('runs the hooks of start, invocation and end', async () => {
+    const host = await start()
+    await fetch(`${host.url}/trivial`)
+    await fetch(`${host.url}/throws`)
+    await host.close()
+    assert.deepEqual(observed.hooks, [
+      'start',
+      'before trivial',
+      'after trivial',
+      'before throws',
+      'after throws',
+      'terminate',
+    ])
+  })
+
+  it('is refused when the port is in use, under either address', async () => {
+    for (const address of ['127.0.0.1', '::1']) {
+      const other = createServer().listen(0, address)
+      await once(other, 'listening')
+      const { port } = other.address() as AddressInfo
+      await assert.rejects(start({ port }), { message: `Port ${port} is in use` }).finally(() => other.close())
+    }
+  })
+})
+
+describe('an app that is faulty', () => {
+  const refused = (entry: string) => start({ appFolder: join(FIXTURES, 'faulty'), entries: [entry] })
+
+  it('registers nothing: refused', () => assert.rejects(refused('nothing.ts'), /No functions/))
+
+  it('throws while it loads: refused, with the cause, each time', async () => {
+    const expected = { message: /throws\.ts failed to load: no luck today/ }
+    await assert.rejects(refused('throws.ts'), expected)
+    await assert.rejects(refused('throws.ts'), expected)
+  })
+
+  it('has no such entry file: refused', () => assert.rejects(refused('absent/*.ts'), /No entry file matches absent/))
+
+  it('has a name twice: refused', () => assert.rejects(refused('clash.ts'), /Function "Same-Name": the name is taken/))
+
+  it('has faulty routes: refused, naming each', () =>
+    assert.rejects(refused('routes.ts'), (error: Error) => {
+      assert.deepEqual(error.message.split('\n').slice(1), [
+        'Function "admin-like": the route "administrators" conflicts with the host\'s own',
+        'Function "open-brace": the route "things/{id" cannot be read: a brace is not closed',
+        'Function "twin-two": the route "Twins/{id}" is also that of "twin-one", for the same methods',
+      ])
+      return true
+    }))
+
+  it('has unset settings, impossible schedules, unknown triggers: refused, naming each', () =>
+    assert.rejects(refused('settings.ts'), (error: Error) => {
+      assert.deepEqual(error.message.split('\n').slice(1), [
+        'Function "no-queue": %ABSENT% has no value among the settings',
+        'Function "no-connection": the connection "ABSENT_BUS" is not set: neither ABSENT_BUS nor ABSENT_BUS__fullyQualifiedNamespace',
+        'Function "never": the schedule "0 0 0 30 2 *" never comes due',
+        'Function "nonsense": the schedule "0 0 25 * * *" has a hour that cannot be read: 25',
+        'Function "elsewhere": this host has no queueTrigger',
+      ])
+      return true
+    }))
+})
+
+describe('a message', () => {
+  const SENT = {
+    messageId: 'm-1',
+    body: Buffer.from('{"job":"j"}'),
+    deliveryCount: 0,
+    applicationProperties: { Kind: 'x' },
+    enqueuedTimeUtc: new Date('2030-01-01T00:00:00Z'),
+  }
+
+  it('is received as host.json says', async () => {
+    const { bus } = await start()
+    assert.deepEqual(bus.receivers.messages, {
+      options: { receiveMode: 'peekLock', maxAutoLockRenewalDurationInMs: 600_000, skipParsingBodyAsJson: true },
+      maxConcurrentCalls: 2,
+    })
+    assert.deepEqual(bus.connections, [{ connectionString: 'Endpoint=sb://nowhere' }])
+  })
+
+  it('is completed when the handler returns, and its metadata counts deliveries from 1', async () => {
+    const { bus } = await start()
+    await bus.deliver('messages', SENT)
+    assert.deepEqual(bus.events, ['completed m-1'])
+    assert.deepEqual(observed.messages, [
+      {
+        message: { job: 'j' },
+        metadata: {
+          messageId: 'm-1',
+          deliveryCount: 1,
+          enqueuedTimeUtc: '2030-01-01T00:00:00.000Z',
+          applicationProperties: { kind: 'x' },
+          userProperties: { kind: 'x' },
+        },
+      },
+    ])
+  })
+
+  it('is abandoned when the handler throws, and comes with delivery count 2', async () => {
+    const { bus, log } = await start()
+    await bus.deliver('messages', { ...SENT, body: Buffer.from('{"fail":"not now"}') })
+    await until(() => bus.events.length === 2)
+    assert.deepEqual(bus.events, ['abandoned m-1', 'abandoned m-1'])
+    assert.deepEqual(
+      observed.messages.map(({ metadata }) => metadata?.deliveryCount),
+      [1, 2],
+    )
+    assert.match(log.find(({ functionName }) => functionName === 'message')?.message ?? '', /m-1 failed, delivery 1/)
+  })
+
+  it('that parses as JSON arrives parsed, others as text', async () => {
+    const { bus } = await start()
+    await bus.deliver('messages', { ...SENT, body: Buffer.from('5') })
+    await bus.deliver('messages', { ...SENT, body: Buffer.from('five') })
+    assert.deepEqual(
+      observed.messages.map(({ message }) => message),
+      [5, 'five'],
+    )
+  })
+
+  it('for a function that takes many comes as a list of one', async () => {
+    const { bus } = await start()
+    await bus.deliver('batches', SENT)
+    assert.deepEqual(observed.batches[0]?.messages, [{ job: 'j' }])
+    assert.deepEqual(observed.batches[0]?.metadata?.messageIdArray, ['m-1'])
+    assert.deepEqual(observed.batches[0]?.metadata?.deliveryCountArray, [1])
+  })
+
+  it('uses an identity where the setting names a namespace', async () => {
+    const settings = { BUS__fullyQualifiedNamespace: 'ns.example', QUEUE: 'q', SCHEDULE: '0 0 * * * *' }
+    const { bus } = await start({ settings })
+    assert.deepEqual(bus.connections, [{ fullyQualifiedNamespace: 'ns.example' }])
+  })
+})
+
+describe('by hand', () => {
+  const order = (host: LocalHost, name: string, body?: string) =>
+    fetch(`${host.url}/admin/functions/${name}`, { method: 'POST', ...(body !== undefined && { body }) })
+
+  it('a timer runs and 202 comes at once', async () => {
+    const host = await start()
+    const response = await order(host, 'Hourly', '{}')
+    assert.deepEqual([response.status, await response.text()], [202, ''])
+    await until(() => observed.timerRuns.length === 1)
+    const { timer } = observed.timerRuns[0] ?? {}
+    assert.equal(timer?.isPastDue, false)
+    assert.match(timer?.scheduleStatus.next ?? '', /:00:00\.000Z$/)
+  })
+
+  it('a message function is given the input', async () => {
+    const host = await start()
+    assert.equal((await order(host, 'message', '{"input":{"job":"j"}}')).status, 202)
+    await until(() => observed.messages.length === 1)
+    await host.invoke('message', 'plain')
+    assert.deepEqual(
+      observed.messages.map(({ message }) => message),
+      [{ job: 'j' }, 'plain'],
+    )
+    await assert.rejects(host.invoke('message', { fail: 'told so' }), { message: 'told so' })
+  })
+
+  it('an unknown function, one with an address, and a wrong order are refused', async () => {
+    const host = await start()
+    assert.equal((await order(host, 'absent', '{}')).status, 404)
+    assert.equal((await order(host, 'trivial', '{}')).status, 404)
+    assert.equal((await order(host, 'hourly', 'no json')).status, 400)
+    assert.equal((await fetch(`${host.url}/admin/functions/hourly`)).status, 404)
+    assert.equal((await fetch(`${host.url}/admin`)).status, 404)
+    await assert.rejects(host.invoke('trivial'), { message: 'No timer or message function is called "trivial"' })
+  })
+})
+
+describe('closing', () => {
+  it('answers the requests under way, then takes no more', async () => {
+    const host = await start()
+    await fetch(`${host.url}/trivial`)
+    const answer = fetch(`${host.url}/slow?delayMs=200`)
+    await sleep(50)
+    const closing = host.close()
+    const response = await answer
+    assert.equal(await response.text(), 'done')
+    assert.equal(response.headers.get('connection'), 'close')
+    await closing
+    await assert.rejects(fetch(`${host.url}/trivial`))
+  })
+
+  it('lets a message handler end and completes its message before the receiver closes', async () => {
+    const host = await start()
+    const delivery = host.bus.deliver('messages', { messageId: 'm-2', body: Buffer.from('{"delayMs":100}') })
+    await sleep(20)
+    const closing = host.close()
+    await host.bus.deliver('messages', { messageId: 'late', body: Buffer.from('{}'), deliveryCount: 1 })
+    await Promise.all([closing, delivery])
+    assert.deepEqual(host.bus.events, [
+      'messages stopped',
+      'batches stopped',
+      'abandoned late',
+      'completed m-2',
+      'messages closed',
+      'batches closed',
+      'client closed',
+    ])
+  })
+
+  it('waits for a handler whose client has gone', async () => {
+    const host = await start()
+    const impatient = AbortSignal.timeout(50)
+    await assert.rejects(fetch(`${host.url}/slow?delayMs=200`, { signal: impatient }))
+    await host.close()
+    assert.deepEqual(observed.ended, ['slow'])
+  })
+
+  it('waits no longer than 4 s, and closes once', async () => {
+    const host = await start()
+    const answer = assert.rejects(fetch(`${host.url}/slow?delayMs=4500`))
+    await sleep(50)
+    const startMs = performance.now()
+    await Promise.all([host.close(), host.close(), answer])
+    assert.ok(performance.now() - startMs < 4_000)
+    assert.match(host.log.at(-1)?.message ?? '', /still running/)
+    assert.deepEqual(observed.hooks.filter((hook) => hook === 'terminate').length, 1)
+  })
+})
