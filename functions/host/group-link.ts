@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
-import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
-import { cosmosTenantStore } from '../../shared/cosmos/tenant-store.ts'
 import { graphCalls } from '../../shared/directory/graph-calls.ts'
 import { graphDirectory } from '../../shared/directory/graph-directory.ts'
 import { graphTokens } from '../../shared/directory/graph-tokens.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
-import type { LinkedCollections } from '../../shared/domain/links/linked-collections.ts'
+import { linkedCollections } from './collections.ts'
 import { container, doorbells, log, newId, nowMs, settings } from './foundation.ts'
+import { linkStore, tenantStore } from './stores.ts'
 
 const tokens = graphTokens(
   {
@@ -28,20 +27,18 @@ const directory = graphDirectory({
   random: Math.random,
 })
 
-/** What group links and sync jobs stand on, given what they need of collections. */
-export function linkDependencies(collections: LinkedCollections): SyncDependencies {
-  return {
-    links: cosmosLinkStore(container('links')),
-    jobs: cosmosJobStore(container('jobs')),
-    tenants: cosmosTenantStore(container('tenants')),
-    collections,
-    directory,
-    doorbells,
-    log,
-    nowMs,
-    newId,
-    random: Math.random,
-    retryDelaysS: settings.syncRetryDelaysS,
-    sliceMs: settings.syncSliceS * 1000,
-  }
+/** What group links and sync jobs stand on. */
+export const linkDependencies: SyncDependencies = {
+  links: linkStore,
+  jobs: cosmosJobStore(container('jobs')),
+  tenants: tenantStore,
+  collections: linkedCollections,
+  directory,
+  doorbells,
+  log,
+  nowMs,
+  newId,
+  random: Math.random,
+  retryDelaysS: settings.syncRetryDelaysS,
+  sliceMs: settings.syncSliceS * 1000,
 }

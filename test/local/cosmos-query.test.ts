@@ -13,6 +13,8 @@ const ROW = {
   list: [1, 'a', { k: [null] }],
   inner: { deep: 'x' },
   'custom/x': 7,
+  kelvin: '\u212a\u0130',
+  sigma: 'ΟΔΟΣ',
 }
 
 async function ask(container: Container, query: string, parameters: Record<string, JSONValue> = {}) {
@@ -67,6 +69,9 @@ const MEANINGS: readonly (readonly [condition: string, meaning: boolean | undefi
   ['CONTAINS(c.text, "åse")', false],
   ['CONTAINS(c.text, "ÅSE s", true)', true],
   ['CONTAINS(c.text, "STRASSE", true)', false],
+  ['CONTAINS(c.kelvin, "k", true)', false],
+  ['CONTAINS(c.kelvin, "i", true)', false],
+  ['STRINGEQUALS(c.sigma, "οδοσ", true)', true],
   ['CONTAINS(c.n, "5")', undefined],
   ['CONTAINS(c.none, "5", true)', undefined],
   ['STARTSWITH(c.text, "åSE", true)', true],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
-import { Agent, get } from 'node:http'
+import { Agent, get, request } from 'node:http'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { startCosmos } from '../../infra/local/cosmos/server.ts'
@@ -58,17 +59,21 @@ it('rejects with an error naming the port when it is in use, and with one naming
   await assert.rejects(startCosmos({ ...options, port: 0, file }), (error: Error) => error.message.includes(file))
 })
 
-it('ends connections that are kept alive at once when it closes, and may be closed twice', async (t) => {
+it('ends every connection at once when it closes, idle or in the middle of a request, and may be closed twice', async (t) => {
   const { cosmos } = await openAccount(t)
   const agent = new Agent({ keepAlive: true })
   t.after(() => agent.destroy())
   await new Promise((resolve, reject) => {
     get(cosmos.endpoint, { agent }, (response) => response.resume().on('end', resolve)).on('error', reject)
   })
+  const unfinished = request(cosmos.endpoint, { method: 'POST', headers: { 'content-length': '10' } })
+  const cutOff = once(unfinished, 'error')
+  await new Promise((resolve) => unfinished.write('half', resolve))
   const began = performance.now()
   await cosmos.close()
   await cosmos.close()
   assert.ok(performance.now() - began < 500)
+  assert.equal((await cutOff)[0].code, 'ECONNRESET')
 })
 
 it('refuses a wrong key with 401', async (t) => {

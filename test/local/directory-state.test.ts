@@ -98,7 +98,7 @@ describe('State of the local directory', () => {
     })
   }
 
-  it('listens on loopback only, under each of its names', async () => {
+  it('answers under each of its names', async () => {
     const directory = await openDirectory()
     try {
       for (const host of ['localhost', '127.0.0.1']) {

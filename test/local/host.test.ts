@@ -100,8 +100,7 @@ describe('starting', () => {
       const other = createServer().listen(0, address)
       await once(other, 'listening')
       const { port } = other.address() as AddressInfo
-      await assert.rejects(start({ port }), { message: `Port ${port} is in use` })
-      other.close()
+      await assert.rejects(start({ port }), { message: `Port ${port} is in use` }).finally(() => other.close())
     }
   })
 })
@@ -183,6 +182,7 @@ describe('a message', () => {
   it('is abandoned when the handler throws, and comes with delivery count 2', async () => {
     const { bus, log } = await start()
     await bus.deliver('messages', { ...SENT, body: Buffer.from('{"fail":"not now"}') })
+    await until(() => bus.events.length === 2)
     assert.deepEqual(bus.events, ['abandoned m-1', 'abandoned m-1'])
     assert.deepEqual(
       observed.messages.map(({ metadata }) => metadata?.deliveryCount),

@@ -53,7 +53,10 @@ export function runAtomicBatch(target: Target, operations: readonly JsonObject[]
   }
 }
 
-/** Carries out each operation alone, in the partition it names itself. One transaction: for speed, nothing is undone. */
+/**
+ * Carries out each operation alone, in the partition it names itself. The one transaction is for speed:
+ * a refused operation undoes nothing.
+ */
 export function runBulk(target: Omit<Target, 'partition'>, operations: readonly JsonObject[]): BatchAnswer {
   const outcomes = target.storage.write(() =>
     operations.map((operation) => {

@@ -1,4 +1,7 @@
-/** Size in KB, request units of a read, of a write. https://learn.microsoft.com/azure/cosmos-db/understand-request-unit-consumption */
+/**
+ * Size in KB, request units of a read, of a write.
+ * https://learn.microsoft.com/azure/cosmos-db/understand-request-unit-consumption
+ */
 const POINTS = [
   [1, 1, 4.95],
   [4, 1.14, 6.67],

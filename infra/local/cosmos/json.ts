@@ -6,7 +6,7 @@ export type JsonObject = { [name: string]: Json }
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The value at a path of property names; undefined where the document has no such property. Arrays have no properties. */
+/** The value at a path of property names; undefined where there is no such property. Arrays have no properties. */
 export function valueAt(document: Json | undefined, path: readonly string[]): Json | undefined {
   let value = document
   for (const name of path) {

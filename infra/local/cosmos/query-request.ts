@@ -71,7 +71,7 @@ function parsedQuery(text: string): Query {
   return query
 }
 
-/** In the cloud the client merges these over many ranges, with other limits; with one range here it would go unnoticed. */
+/** In the cloud the client merges these over many ranges, with other limits; one range here would hide it. */
 function refuseAcrossPartitions({ order, top, offset, select }: Query): void {
   const clause = order ? 'ORDER BY' : top ? 'TOP' : offset ? 'OFFSET' : select.kind === 'count' ? 'COUNT' : undefined
   if (clause !== undefined) throw badRequest(`${clause} without a partition key is not supported in strict mode`)

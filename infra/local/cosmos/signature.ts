@@ -2,8 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { CosmosFailure } from './failure.ts'
 
-const REFUSAL =
-  'The input authorization token cannot serve the request. The key or the signed text is wrong. Expected signature over: '
+const REFUSAL = 'The input authorization token cannot serve the request: its key or the text signed is not this one: '
 
 /**
  * Checks the master-key signature of a request.

@@ -12,7 +12,7 @@ export type Throttle = {
   readonly retryAfterMs?: number
 }
 
-export type Request = { readonly operation: OperationKind; readonly method: string; readonly path: string }
+type Request = { readonly operation: OperationKind; readonly method: string; readonly path: string }
 
 /** The throttles in force. */
 export class Throttling {

@@ -4,7 +4,10 @@ import { type JsonObject, valueAt } from './json.ts'
 import type { Partition } from './partition.ts'
 import type { Storage } from './storage.ts'
 
-/** A missing value counts as null, so one document of a partition may lack it. https://learn.microsoft.com/azure/cosmos-db/unique-keys */
+/**
+ * A missing value counts as null, so one document of a partition may lack it.
+ * https://learn.microsoft.com/azure/cosmos-db/unique-keys
+ */
 const valuesOf = (document: JsonObject, container: Container): string[] =>
   container.uniqueKeys.map((paths) => JSON.stringify(paths.map((path) => valueAt(document, path) ?? null)))
 

@@ -1,13 +1,11 @@
 import type { ObjectType } from '../../../shared/domain/core/core-object.ts'
 import type { DemoAnswer } from '../directory/seed.ts'
+import { type ApiAccess, apiCaller, type Call } from './api-caller.ts'
 import type { ConnectorObject, Municipality } from './municipality.ts'
 
-type LoadOptions = {
-  readonly apiUrl: string
-  readonly directoryUrl: string
+type LoadOptions = ApiAccess & {
   readonly demo: DemoAnswer
   readonly municipalities: readonly Municipality[]
-  readonly fetch?: typeof globalThis.fetch
 }
 
 export type LoadSummary = {
@@ -20,13 +18,6 @@ export type LoadSummary = {
   }[]
 }
 
-type Envelope = {
-  readonly data: unknown
-  readonly isSuccess: boolean
-  readonly errors?: readonly { readonly code?: string; readonly message?: string }[]
-  readonly nextCursor?: string
-}
-type Call = (method: string, path: string, body?: unknown) => Promise<Envelope>
 type ItemResult = { readonly index: number; readonly status: number; readonly errors?: unknown }
 
 const CONNECTOR_NAME = 'Demo HR'
@@ -36,7 +27,6 @@ const ITEMS_PER_CALL = 1000
 const PAGE_SIZE = 5000
 const CALLS_IN_FLIGHT = 3
 const FAULTY_ITEMS_SHOWN = 3
-const CALL_TIMEOUT_MS = 120_000
 
 /** Referred-to objects first. */
 const ORDER = ['orgUnit', 'identity', 'relationship'] as const satisfies readonly ObjectType[]
@@ -127,50 +117,4 @@ async function sendBatch(batch: readonly ConnectorObject[], connectorId: string,
     .slice(0, FAULTY_ITEMS_SHOWN)
     .map(({ index, status, errors }) => `${batch[index]?.externalId}: ${status} ${JSON.stringify(errors ?? [])}`)
   throw new Error(`${faulty.length} of ${items.length} demo objects were refused: ${shown.join('; ')}`)
-}
-
-type Credentials = { readonly name: string; readonly clientId: string; readonly clientSecret: string }
-
-async function apiCaller(tenantId: string, app: Credentials, options: LoadOptions): Promise<Call> {
-  const { fetch = globalThis.fetch, apiUrl } = options
-  const token = await accessToken(tenantId, app, options)
-  return async (method, path, body) => {
-    const response = await fetch(`${apiUrl}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-    })
-    const text = await response.text()
-    const envelope = parsed(text) as Partial<Envelope> | undefined
-    if (response.ok && envelope?.isSuccess === true) return envelope as Envelope
-    const reason = envelope?.errors?.map(({ code, message }) => `${code}: ${message}`).join('; ') || text.slice(0, 200)
-    throw new Error(`${method} ${path} as ${app.name} was answered ${response.status}: ${reason}`)
-  }
-}
-
-async function accessToken(tenantId: string, app: Credentials, options: LoadOptions): Promise<string> {
-  const { fetch = globalThis.fetch, directoryUrl, demo } = options
-  const response = await fetch(`${directoryUrl}/${tenantId}/oauth2/v2.0/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: app.clientId,
-      client_secret: app.clientSecret,
-      scope: demo.scope,
-    }),
-    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-  })
-  const answer = parsed(await response.text()) as { access_token?: unknown; error_description?: unknown } | undefined
-  if (response.ok && typeof answer?.access_token === 'string') return answer.access_token
-  throw new Error(`No token for ${app.name} in tenant ${tenantId}: ${response.status} ${answer?.error_description}`)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not the API's answer: the caller tells the status and the text.
-    return undefined
-  }
 }

@@ -50,7 +50,7 @@ export function personData({ index, random }: NewPerson, { seed, tenantNumber, d
     lastName: name.lastName,
     email,
     countryCode: random.pick(COUNTRY_CODES),
-    nin: fictionalNin(index, tenantNumber, random),
+    nin: fictionalNin(index, random),
     mobile: phone(random),
     ...(random.percent(40) ? { privateMobile: phone(random) } : {}),
     ...(random.percent(40) ? { privateEmail: `${name.mailbox}@private.example` } : {}),
@@ -65,11 +65,10 @@ export function personData({ index, random }: NewPerson, { seed, tenantNumber, d
  * Eleven digits as in Norway, with 80 added to the month, which no real number has. The last five count the people,
  * and years are even or odd by each further 100,000: no two are equal.
  */
-function fictionalNin(index: number, tenantNumber: number, random: Random): string {
+function fictionalNin(index: number, random: Random): string {
   const two = (number: number) => String(number).padStart(2, '0')
   const year = 50 + 2 * random.below(25) + (Math.floor(index / 100_000) % 2)
-  const number = (index + 50_000 * (tenantNumber - 1)) % 100_000
-  return `${two(1 + random.below(28))}${81 + random.below(12)}${two(year)}${String(number).padStart(5, '0')}`
+  return `${two(1 + random.below(28))}${81 + random.below(12)}${two(year)}${String(index % 100_000).padStart(5, '0')}`
 }
 
 const phone = (random: Random): string => `+47 00${String(random.below(1_000_000)).padStart(6, '0')}`

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 
 const digest = (parts: readonly (string | number)[]): Buffer => createHash('sha256').update(parts.join('\n')).digest()
 
-/** The same GUID for the same parts, always: version 8 of RFC 9562, section 5.8. */
+/** The same GUID for the same parts, always: name-based, of version 5. RFC 9562, section 5.5. */
 export function derivedGuid(...parts: readonly (string | number)[]): string {
-  const bytes = digest(parts).subarray(0, 16)
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
+  const bytes = createHash('sha1').update(parts.join('\n')).digest().subarray(0, 16)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6)
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

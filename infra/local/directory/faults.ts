@@ -29,7 +29,7 @@ export type Faults = {
   clear(): void
 }
 
-export type Fault = {
+type Fault = {
   readonly delayMs: number
   readonly failure: 'none' | 'drop' | GraphAnswer
   readonly applyFirst: boolean

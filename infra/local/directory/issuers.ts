@@ -1,7 +1,7 @@
 export type TokenVersion = '1.0' | '2.0'
 
 /** Stands for the tenant's id in an issuer, as the identity provider's own key sets write it. */
-export const TENANT_PLACE = '{tenantid}'
+const TENANT_PLACE = '{tenantid}'
 
 /**
  * The issuer of each token version, `{tenantid}` standing for the tenant. Version 1 tokens name the same host in every

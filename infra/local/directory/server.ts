@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { DatabaseSync } from 'node:sqlite'
 import { serverCertificate } from './certificates.ts'
 import { control } from './control.ts'
 import { type FaultDefinition, faultList } from './faults.ts'
 import { errorBody, type GraphAnswer } from './graph/exchange.ts'
 import { graphApi } from './graph/graph-api.ts'
 import { DOCUMENTED_QUOTAS, type Quotas } from './graph/throttle.ts'
-import { type LoopbackServer, listenOnLoopback } from './loopback.ts'
+import { listenOnLoopback } from './loopback.ts'
 import { directoryObjects } from './objects.ts'
 import { openId } from './openid.ts'
 import { type RequestRecord, requestLog } from './request-log.ts'
@@ -47,42 +48,18 @@ const ARCHIVED_KEYS = 'signing-keys'
  * @throws Error that says which port is taken, or which file of the folder is damaged or in use.
  */
 export async function startDirectory(options: DirectoryOptions): Promise<LocalDirectory> {
-  const { seed, nowMs = Date.now } = options
   const folder = options.folder === ':memory:' ? undefined : options.folder
   // The certificate lives in the time of whoever connects, not in that of the tests.
   const { caPem, certificatePem, keyPem } = serverCertificate(folder, Date.now())
   const database = openState(folder)
-  let server: LoopbackServer | undefined
   try {
-    const objects = directoryObjects(database)
-    objects.plant(seed)
-    const keys = signingKeys({
-      read: () => objects.setting(ARCHIVED_KEYS),
-      write: (pems) => objects.keepSetting(ARCHIVED_KEYS, pems),
+    let { port } = options
+    const authorityUrl = () => `https://localhost:${port}`
+    const { serve, log, faults } = services(options, database, authorityUrl)
+    const server = await listenOnLoopback(port, { cert: certificatePem, key: keyPem }, (request, response) => {
+      void serve(request, response)
     })
-    const [faults, log] = [faultList(nowMs), requestLog()]
-    const quotas = { ...DOCUMENTED_QUOTAS, ...options.quotas }
-    const authorityUrl = () => `https://localhost:${server?.port ?? options.port}`
-    const apiUrl = () => (typeof options.apiUrl === 'string' ? options.apiUrl : options.apiUrl())
-    const graph = graphApi({ objects, keys, faults, log, quotas, nowMs })
-    const signIn = openId({ seed, objects, keys, authorityUrl, apiUrl, nowMs })
-    const local = control({ demo: () => demoAnswer(seed, apiUrl()), log, faults, keys })
-
-    const answerOf = async (request: IncomingMessage, text: string): Promise<GraphAnswer | 'dropped'> => {
-      const { method = 'GET', headers } = request
-      const url = new URL(request.url ?? '/', authorityUrl())
-      const { pathname: path, searchParams: query } = url
-      if (path.startsWith('/v1.0/')) {
-        const origin = originOf(headers.host, authorityUrl())
-        return graph.serve({ method, path, query, text, authorization: headers.authorization, origin })
-      }
-      const answer = path.startsWith('/local/') ? local(method, path, text) : signIn(method, path, text)
-      return { headers: {}, ...(answer ?? { status: 404, body: { message: `There is no ${method} ${path}` } }) }
-    }
-    server = await listenOnLoopback(options.port, { cert: certificatePem, key: keyPem }, (request, response) => {
-      void respond(request, response, answerOf, nowMs)
-    })
-    const { close } = server
+    port = server.port
     return {
       url: authorityUrl(),
       caPem,
@@ -93,7 +70,7 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
         for (const definition of definitions) faults.add(definition)
       },
       async close() {
-        await close()
+        await server.close()
         database.close()
       },
     }
@@ -101,6 +78,36 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
     database.close()
     throw error
   }
+}
+
+/** Identity provider, Graph and control routes over one state, the seed planted in it. */
+function services(options: DirectoryOptions, database: DatabaseSync, authorityUrl: () => string) {
+  const { seed, nowMs = Date.now } = options
+  const objects = directoryObjects(database)
+  objects.plant(seed)
+  const keys = signingKeys({
+    read: () => objects.setting(ARCHIVED_KEYS),
+    write: (pems) => objects.keepSetting(ARCHIVED_KEYS, pems),
+  })
+  const [faults, log] = [faultList(nowMs), requestLog()]
+  const apiUrl = () => (typeof options.apiUrl === 'string' ? options.apiUrl : options.apiUrl())
+  const quotas = { ...DOCUMENTED_QUOTAS, ...options.quotas }
+  const graph = graphApi({ objects, keys, faults, log, quotas, nowMs })
+  const signIn = openId({ seed, objects, keys, authorityUrl, apiUrl, nowMs })
+  const local = control({ demo: () => demoAnswer(seed, apiUrl()), log, faults, keys })
+
+  const answerOf = async (request: IncomingMessage, text: string): Promise<GraphAnswer | 'dropped'> => {
+    const { method = 'GET', headers } = request
+    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', authorityUrl())
+    if (path.startsWith('/v1.0/')) {
+      const origin = originOf(headers.host, authorityUrl())
+      return graph.serve({ method, path, query, text, authorization: headers.authorization, origin })
+    }
+    const answer = path.startsWith('/local/') ? local(method, path, text) : signIn(method, path, text)
+    return { headers: {}, ...(answer ?? { status: 404, body: { message: `There is no ${method} ${path}` } }) }
+  }
+  const serve = (request: IncomingMessage, response: ServerResponse) => respond(request, response, answerOf, nowMs)
+  return { serve, log, faults }
 }
 
 /** As the client named the server, if by one of its names: links stay on the origin that was called. */

@@ -15,7 +15,7 @@ export const KEY_NAMES = ['current', 'unpublished', 'otherIssuer'] as const
 export type KeyName = (typeof KEY_NAMES)[number]
 
 /** The one tenant that the key `otherIssuer` may sign for. It is none of the seed's. */
-export const OTHER_TENANT_ID = '00000000-0000-4000-8000-000000000bad'
+const OTHER_TENANT_ID = '00000000-0000-4000-8000-000000000bad'
 
 export type Claims = Readonly<Record<string, unknown>>
 

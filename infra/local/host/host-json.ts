@@ -45,7 +45,7 @@ export async function readHostJson(appFolder: string): Promise<HostJson> {
 }
 
 /** Milliseconds in a .NET time span: `[days.]hours:minutes:seconds[.fraction]`. */
-export function timeSpanMs(text: string): number {
+function timeSpanMs(text: string): number {
   const match = /^(?:(\d+)\.)?([01]?\d|2[0-3]):([0-5]?\d):([0-5]?\d(?:\.\d{1,7})?)$/.exec(text)
   if (match === null) throw new Error(`"${text}" is no time span of the form hours:minutes:seconds`)
   const [days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0)) as [

@@ -1,4 +1,4 @@
-import { type AppFunction, appFunctions } from './app-functions.ts'
+import { type AppFunction, appFunctions, type TimerFunction } from './app-functions.ts'
 import { byHand, type RunByHand } from './by-hand.ts'
 import { type HostJson, readHostJson } from './host-json.ts'
 import type { HostLog, HostLogEntry } from './host-log.ts'
@@ -119,12 +119,7 @@ async function startTriggers(running: Running, app: Startable, options: HostOpti
   }
 }
 
-function runTimer(
-  fn: Extract<AppFunction, { trigger: 'timer' }>,
-  invoke: Invoke,
-  log: HostLog,
-  nowMs: () => number,
-): RunningTimer {
+function runTimer(fn: TimerFunction, invoke: Invoke, log: HostLog, nowMs: () => number): RunningTimer {
   return startTimer({
     schedule: fn.schedule,
     runOnStartup: fn.runOnStartup,

@@ -45,7 +45,7 @@ export type RpcHttpCookie = {
 /** A binding as registered: the options given to `app.http` and its siblings, and what the library adds. */
 export type BindingInfo = { type: string; direction: 'in' | 'out' } & Record<string, unknown>
 
-export type RpcDuration = { seconds: number }
+type RpcDuration = { seconds: number }
 
 export type RpcRetryOptions = {
   retryStrategy: 'fixedDelay' | 'exponentialBackoff'
@@ -90,7 +90,7 @@ export type CoreInvocationContext = {
 
 export type InvocationResponse = { returnValue?: RpcTypedData | null }
 
-export type InvocationModel = {
+type InvocationModel = {
   getArguments(): Promise<{ context: unknown; inputs: unknown[] }>
   invokeFunction(context: unknown, inputs: unknown[], callback: FunctionCallback): Promise<unknown>
   getResponse(context: unknown, result: unknown): Promise<InvocationResponse>

@@ -8,7 +8,7 @@ export type RouteParameter = {
   readonly defaultValue: string | undefined
   readonly constraints: readonly RouteConstraint[]
 }
-export type RoutePart = { readonly kind: 'literal'; readonly text: string } | RouteParameter
+type RoutePart = { readonly kind: 'literal'; readonly text: string } | RouteParameter
 export type RouteSegment = readonly RoutePart[]
 
 /**

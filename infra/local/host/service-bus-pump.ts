@@ -5,6 +5,7 @@ import type { HostLog } from './host-log.ts'
 import type { Invoke } from './invocation.ts'
 import { batchMetadata, messageBytes, messageInput, messageMetadata } from './message-data.ts'
 import type { BusClient, MessageReceiver, OpenBus } from './service-bus-client.ts'
+import { settlementOrder } from './settlement-order.ts'
 
 export type PumpOptions = {
   readonly functions: readonly ServiceBusFunction[]
@@ -18,6 +19,9 @@ export type Pump = {
   /** Takes no more messages, lets the running handlers end and settle theirs, then closes the connections. */
   close(): Promise<void>
 }
+
+/** Never rejects. */
+type Settle = (outcome: 'complete' | 'abandon', message: ServiceBusReceivedMessage) => Promise<void>
 
 type QueuePump = { stopReceiving(): Promise<void>; settled(): Promise<void>; close(): Promise<void> }
 
@@ -53,14 +57,14 @@ function startQueue(fn: ServiceBusFunction, client: BusClient, options: PumpOpti
     maxAutoLockRenewalDurationInMs: serviceBus.maxAutoLockRenewalDurationMs,
     skipParsingBodyAsJson: true,
   })
+  const settle = settler(fn, receiver, log)
   const running = new Set<Promise<void>>()
   let stopped = false
   const subscription = receiver.subscribe(
     {
       async processMessage(message) {
         // Handed over while the subscription closes: back to the queue at once, not when the lock expires.
-        if (stopped) return settle(fn, () => receiver.abandonMessage(message), log)
-        const processing = processMessage(fn, message, receiver, options)
+        const processing = stopped ? settle('abandon', message) : processMessage(fn, message, settle, options)
         running.add(processing)
         await processing.finally(() => running.delete(processing))
       },
@@ -85,7 +89,7 @@ function startQueue(fn: ServiceBusFunction, client: BusClient, options: PumpOpti
 async function processMessage(
   fn: ServiceBusFunction,
   message: ServiceBusReceivedMessage,
-  receiver: MessageReceiver,
+  settle: Settle,
   { invoke, serviceBus, log }: PumpOptions,
 ): Promise<void> {
   try {
@@ -97,18 +101,19 @@ async function processMessage(
   } catch (error) {
     const text = `Message ${message.messageId} failed, delivery ${(message.deliveryCount ?? 0) + 1}`
     log({ level: 'error', category: 'host', message: text, functionName: fn.name, error })
-    return settle(fn, () => receiver.abandonMessage(message), log)
+    return settle('abandon', message)
   }
-  if (fn.autoCompleteMessages ?? serviceBus.autoCompleteMessages) {
-    await settle(fn, () => receiver.completeMessage(message), log)
-  }
+  if (fn.autoCompleteMessages ?? serviceBus.autoCompleteMessages) await settle('complete', message)
 }
 
 /** A settlement fails when the lock was lost: the message comes again, which handlers must bear anyway. */
-async function settle(fn: ServiceBusFunction, disposition: () => Promise<void>, log: HostLog): Promise<void> {
-  try {
-    await disposition()
-  } catch (error) {
-    log({ level: 'warning', category: 'host', message: 'A message could not be settled', functionName: fn.name, error })
-  }
+function settler(fn: ServiceBusFunction, receiver: MessageReceiver, log: HostLog): Settle {
+  const inOrder = settlementOrder()
+  return (outcome, message) =>
+    inOrder(outcome, () =>
+      outcome === 'complete' ? receiver.completeMessage(message) : receiver.abandonMessage(message),
+    ).catch((error: unknown) => {
+      const text = `Message ${message.messageId} could not be settled (${outcome})`
+      log({ level: 'warning', category: 'host', message: text, functionName: fn.name, error })
+    })
 }

@@ -1,6 +1,10 @@
 export const OBJECT_TYPES = ['identity', 'orgUnit', 'relationship'] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]
 
+export function isObjectType(word: unknown): word is ObjectType {
+  return (OBJECT_TYPES as readonly unknown[]).includes(word)
+}
+
 /** Points at another core object by its id. */
 export type Reference = { readonly objectId: string }
 

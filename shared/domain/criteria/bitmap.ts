@@ -35,17 +35,6 @@ export function countBits(bitmap: Bitmap): number {
   return count
 }
 
-/** Calls back for every slot in the set, ascending. */
-export function forEachBit(bitmap: Bitmap, visit: (slot: number) => void): void {
-  for (let index = 0; index < bitmap.length; index += 1) {
-    let word = bitmap[index] as number
-    while (word !== 0) {
-      visit((index << 5) + 31 - Math.clz32(word & -word))
-      word &= word - 1
-    }
-  }
-}
-
 /** Adds to `target` what is in `source`. */
 export function addBits(target: Bitmap, source: Bitmap): void {
   for (let index = 0; index < target.length; index += 1) {

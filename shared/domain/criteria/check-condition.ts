@@ -14,10 +14,10 @@ import { excerpt, parseField } from './field-expression.ts'
 import { type AttributeType, type ConditionSchema, MEMBER_OF_COLLECTION } from './schema.ts'
 
 /** Levels of groups, the root's included. This and the next two: decisions, section 5. */
-export const MAX_DEPTH = 16
-export const MAX_LEAF_COUNT = 500
+const MAX_DEPTH = 16
+const MAX_LEAF_COUNT = 500
 /** Entries in the list of one `In`. */
-export const MAX_ENTRY_COUNT = 1000
+const MAX_ENTRY_COUNT = 1000
 /** A mebibyte of nonsense shall not come back as fifty of faults. */
 export const MAX_FAULT_COUNT = 1000
 

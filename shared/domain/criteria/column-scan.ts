@@ -1,4 +1,4 @@
-import { type Bitmap, hasBit } from './bitmap.ts'
+import type { Bitmap } from './bitmap.ts'
 import type { CodeSet } from './code-set.ts'
 import type { Column } from './column.ts'
 
@@ -20,7 +20,11 @@ export function slotsWithCode(column: Column, code: number, negative: boolean, m
     if (wanted === 0) continue
     const base = index << 5
     let word = 0
-    for (let bit = 0; bit < 32; bit += 1) if (codes[base + bit] === code) word |= 1 << bit
+    for (let bit = 0; bit < 32; bit += 1) {
+      // The sign of `x | -x` is set unless x is 0. Without a branch, as nobody could predict it.
+      const difference = (codes[base + bit] as number) ^ code
+      word |= (((difference | -difference) >>> 31) ^ 1) << bit
+    }
     found[index] = (word ^ flip) & wanted
   }
   return found
@@ -57,7 +61,7 @@ export function addReferences(column: Column, slots: Bitmap, targets: Bitmap): v
   }
 }
 
-/** The first slot of a set that satisfies a test is enough to stop at; those that do, as a set. */
+/** The slots in `mask` that satisfy a test, one by one. */
 export function slotsThat(mask: Bitmap, test: (slot: number) => boolean): Bitmap {
   const found = new Int32Array(mask.length)
   for (let index = 0; index < mask.length; index += 1) {
@@ -67,27 +71,4 @@ export function slotsThat(mask: Bitmap, test: (slot: number) => boolean): Bitmap
     }
   }
   return found
-}
-
-/** The ids of a set of slots, ascending, given the slots in the order of their ids and the place of each. */
-export function inIdOrder(
-  slots: Bitmap,
-  slotCount: number,
-  order: { readonly slots: Uint32Array; readonly ranks: Uint32Array },
-): Uint32Array {
-  const ordered = new Uint32Array(slotCount)
-  let count = 0
-  // Few slots are sorted by rank, many are picked out of the whole order.
-  if (slotCount * 16 > order.slots.length) {
-    for (let rank = 0; rank < order.slots.length; rank += 1) {
-      const slot = order.slots[rank] as number
-      if (hasBit(slots, slot)) ordered[count++] = slot
-    }
-    return ordered
-  }
-  slotsThat(slots, (slot) => {
-    ordered[count++] = order.ranks[slot] as number
-    return false
-  })
-  return ordered.sort().map((rank) => order.slots[rank] as number)
 }

@@ -1,6 +1,6 @@
 import type { ObjectType } from '../core/core-object.ts'
 import type { Column } from './column.ts'
-import type { CheckedCondition, CheckedGroup, CheckedLeaf, CheckedNode, GroupOperator } from './condition.ts'
+import type { CheckedCondition, CheckedGroup, CheckedLeaf, CheckedNode, GroupOperator, Operator } from './condition.ts'
 import { readsToday } from './condition.ts'
 import { isNegative, leafTest } from './leaf-test.ts'
 import { LeafVerdicts } from './leaf-verdicts.ts'
@@ -74,10 +74,16 @@ function arranged(node: CheckedNode): CheckedNode {
   return { ...node, children: rest.sort(byCost) }
 }
 
+/** Roughly what deciding costs per value, so that the dear leaves are asked about what the cheap ones left over. */
 function cost(node: CheckedNode): number {
   if (node.kind === 'group') return node.children.reduce((sum, child) => sum + cost(child), 1)
-  return objectRead(node) === 'relationship' ? 1 : 2
+  const reach = objectRead(node) === 'relationship' ? 1 : 2
+  if (node.functions.length > 0) return reach + 12
+  return CHEAP_OPERATORS.has(node.operator) ? reach : reach + 4
 }
+
+/** Those whose values are looked up rather than compared with every value there is. */
+const CHEAP_OPERATORS: ReadonlySet<Operator> = new Set(['Equals', 'NotEquals', 'In', 'IsNull'])
 
 /** The one object of the row that decides a node; undefined when it takes several, or none. */
 function objectRead(node: CheckedNode): ObjectType | undefined {

@@ -1,7 +1,7 @@
 import type { ObjectType } from '../core/core-object.ts'
 import { addBits, type Bitmap, commonBits, countBits, emptyBitmap, fullBitmap, removeBits } from './bitmap.ts'
 import { CORE_TYPE, type CollectionMembers, isRowOf, type RowObjectType, rowsOf } from './collection-members.ts'
-import { addReferences, inIdOrder, slotsReferringTo, slotsThat, slotsWithCode, slotsWithCodes } from './column-scan.ts'
+import { addReferences, slotsReferringTo, slotsThat, slotsWithCode, slotsWithCodes } from './column-scan.ts'
 import type { BoundGroup, BoundLeaf, BoundMembership, BoundNode, CompiledCondition } from './compile.ts'
 import { holdsOn } from './leaf-test.ts'
 import type { LinkedType, RowSnapshot } from './row-snapshot.ts'
@@ -23,7 +23,7 @@ export function evaluate(
   const type = CORE_TYPE[objectType]
   const { ids } = snapshot.tables[type]
   const members = new Evaluation(snapshot, context).members(compiled.boundTo(snapshot), type)
-  return Array.from(inIdOrder(members, countBits(members), ids.order()), (slot) => ids.idOf(slot))
+  return ids.idsIn(members)
 }
 
 /** Whether each of some objects is a member, unknown and deleted ones included. Looks at their rows only. */

@@ -2,7 +2,7 @@ import type { FieldFunction, RelativeDay } from './condition.ts'
 import type { AttributeType } from './schema.ts'
 
 /** Functions around one field; decisions give no number, the depth of the tree serves here as well. */
-export const MAX_FUNCTION_COUNT = 16
+const MAX_FUNCTION_COUNT = 16
 /** The days that an ECMAScript date spans to either side of 1970; more could not be a date. */
 const MAX_DAYS = 100_000_000
 

@@ -1,8 +1,12 @@
+import { type Bitmap, countBits } from './bitmap.ts'
 import { compareBytes } from './code-point-bytes.ts'
 import { TextDictionary } from './text-dictionary.ts'
 
-/** Slots by id, and how far along a slot is in that order. */
-type Order = { readonly slots: Uint32Array; readonly ranks: Uint32Array }
+/** All slots in ascending order of their ids, each slot's place in that order, and the ids themselves once asked for. */
+type Order = { readonly slots: Uint32Array; readonly ranks: Uint32Array; ids?: readonly string[] }
+
+/** From one object in so many on, picking members out of all ids is quicker than sorting them. */
+const DENSE_SHARE = 16
 
 /**
  * Gives every object of a type its slot, the index of its values in all columns. An id keeps its slot for good: an object
@@ -31,17 +35,45 @@ export class IdTable {
   }
 
   idOf(slot: number): string {
-    const known = this.#texts[slot]
-    if (known !== undefined) return known
-    // Filled up one by one: an array written far past its end would turn into a hash table.
-    while (this.#texts.length < this.size) this.#texts.push(undefined)
-    const id = this.#dictionary.textOf(slot)
-    this.#texts[slot] = id
-    return id
+    return this.#texts[slot] ?? this.#decoded(slot)
   }
 
-  /** All slots in ascending order of their ids. */
-  order(): Order {
+  /** The ids of a set of slots, ascending. */
+  idsIn(slots: Bitmap): string[] {
+    const count = countBits(slots)
+    return count * DENSE_SHARE > this.size ? this.#manyIdsIn(slots, count) : this.#fewIdsIn(slots, count)
+  }
+
+  /** Picks the set out of all ids, in one walk through memory. */
+  #manyIdsIn(slots: Bitmap, count: number): string[] {
+    const order = this.#currentOrder()
+    order.ids ??= Array.from(order.slots, (slot) => this.idOf(slot))
+    const ids = order.ids
+    // Written before it is known whether the slot is in the set, without a branch: hence one place more.
+    const found = new Array<string>(count + 1)
+    let index = 0
+    for (let rank = 0; rank < ids.length; rank += 1) {
+      const slot = order.slots[rank] as number
+      found[index] = ids[rank] as string
+      index += ((slots[slot >>> 5] as number) >>> slot) & 1
+    }
+    found.length = count
+    return found
+  }
+
+  #fewIdsIn(slots: Bitmap, count: number): string[] {
+    const order = this.#currentOrder()
+    const ranks = new Uint32Array(count)
+    let index = 0
+    for (let at = 0; at < slots.length; at += 1) {
+      for (let word = slots[at] as number; word !== 0; word &= word - 1) {
+        ranks[index++] = order.ranks[(at << 5) + 31 - Math.clz32(word & -word)] as number
+      }
+    }
+    return Array.from(ranks.sort(), (rank) => this.idOf(order.slots[rank] as number))
+  }
+
+  #currentOrder(): Order {
     const known = this.#order.slots
     if (known.length === this.size - 1) return this.#order
     const added = Uint32Array.from({ length: this.size - 1 - known.length }, (_, index) => known.length + 1 + index)
@@ -50,6 +82,14 @@ export class IdTable {
     for (let rank = 0; rank < slots.length; rank += 1) ranks[slots[rank] as number] = rank
     this.#order = { slots, ranks }
     return this.#order
+  }
+
+  #decoded(slot: number): string {
+    // Filled up one by one: an array written far past its end would turn into a hash table.
+    while (this.#texts.length < this.size) this.#texts.push(undefined)
+    const id = this.#dictionary.textOf(slot)
+    this.#texts[slot] = id
+    return id
   }
 
   #sorted(slots: Uint32Array): Uint32Array {

@@ -54,28 +54,30 @@ export class ObjectTable {
       .sort()
   }
 
-  /** Writes all values of an object. Adds the columns that changed to `changed`. */
-  write(slot: number, externalId: string, attributes: Attributes, changed: Set<Column>): void {
-    if (this.#idColumn.setCode(slot, slot)) this.#setLive(slot, true, changed)
-    if (this.#externalIdColumn.setCode(slot, this.#externalIdColumn.values.encode(externalId))) {
-      changed.add(this.#externalIdColumn)
-    }
+  /** Writes all values of an object. Whether that changed any; the names of those attributes are added to `changed`. */
+  write(slot: number, externalId: string, attributes: Attributes, changed: Set<string>): boolean {
+    const idColumn = this.#idColumn
+    const externalIdColumn = this.#externalIdColumn
+    let isChanged = setValue(idColumn, slot, slot, changed)
+    if (isChanged) this.#setLive(slot, true)
+    isChanged = setValue(externalIdColumn, slot, externalIdColumn.values.encode(externalId), changed) || isChanged
     for (const name in attributes) if (isCustom(name) && !this.#columns.has(name)) this.column(name)
     for (const column of this.#columns.values()) {
-      if (column === this.#idColumn || column === this.#externalIdColumn) continue
+      if (column === idColumn || column === externalIdColumn) continue
       const value = attributes[column.attribute]
-      if (column.setCode(slot, value === undefined ? 0 : column.values.encode(value))) changed.add(column)
+      const code = value === undefined ? 0 : column.values.encode(value)
+      isChanged = setValue(column, slot, code, changed) || isChanged
     }
+    return isChanged
   }
 
   /** Takes an object out: its slot stays its own, without values. */
-  clear(slot: number, changed: Set<Column>): void {
-    this.#setLive(slot, false, changed)
-    for (const column of this.#columns.values()) if (column.setCode(slot, 0)) changed.add(column)
+  clear(slot: number, changed: Set<string>): void {
+    this.#setLive(slot, false)
+    for (const column of this.#columns.values()) setValue(column, slot, 0, changed)
   }
 
-  #setLive(slot: number, live: boolean, changed: Set<Column>): void {
-    changed.add(this.#idColumn)
+  #setLive(slot: number, live: boolean): void {
     this.#live = grownInt32(this.#live as Int32Array<ArrayBuffer>, (slot >>> 5) + 1)
     this.liveCount += live ? 1 : -1
     if (live) setBit(this.#live, slot)
@@ -87,6 +89,12 @@ export class ObjectTable {
     this.#columns.set(attribute, column)
     return column
   }
+}
+
+function setValue(column: Column, slot: number, code: number, changed: Set<string>): boolean {
+  const isChanged = column.setCode(slot, code)
+  if (isChanged) changed.add(column.name)
+  return isChanged
 }
 
 function isCustom(attribute: string): boolean {

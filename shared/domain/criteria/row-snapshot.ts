@@ -140,11 +140,9 @@ export class RowSnapshot {
     const table = this.tables[object.objectType]
     const wasLive = table.isLive(slot)
     if (object.deleted && !wasLive) return false
-    const changed = new Set<Column>()
-    if (object.deleted) table.clear(slot, changed)
-    else table.write(slot, object.externalId, object.attributes, changed)
-    for (const column of changed) change.attributes.add(column.name)
     if (wasLive === object.deleted) change.rowsMoved = true
-    return changed.size > 0
+    if (!object.deleted) return table.write(slot, object.externalId, object.attributes, change.attributes)
+    table.clear(slot, change.attributes)
+    return true
   }
 }

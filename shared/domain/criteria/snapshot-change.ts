@@ -15,6 +15,7 @@ export type SnapshotChange = {
 export class RecordedChange implements SnapshotChange {
   readonly attributes = new Set<string>()
   rowsMoved = false
+  #changed: Readonly<Record<ObjectType, ReadonlySet<string>>> | undefined
   readonly #tables: Readonly<Record<ObjectType, ObjectTable>>
   readonly #slots: Readonly<Record<ObjectType, Set<number>>> = {
     identity: new Set(),
@@ -27,6 +28,11 @@ export class RecordedChange implements SnapshotChange {
   }
 
   get changed(): Readonly<Record<ObjectType, ReadonlySet<string>>> {
+    this.#changed ??= this.#changedIds()
+    return this.#changed
+  }
+
+  #changedIds(): Readonly<Record<ObjectType, ReadonlySet<string>>> {
     const ids = { identity: new Set<string>(), orgUnit: new Set<string>(), relationship: new Set<string>() }
     for (const type of OBJECT_TYPES)
       for (const slot of this.#slots[type]) ids[type].add(this.#tables[type].ids.idOf(slot))

@@ -39,7 +39,7 @@ export function fakeBus(): FakeBus {
       async abandonMessage(message) {
         bus.events.push(`abandoned ${message.messageId}`)
         const deliveryCount = (message.deliveryCount ?? 0) + 1
-        if (deliveryCount < 2) await bus.deliver(queueName, { ...message, deliveryCount })
+        if (deliveryCount < 2) setImmediate(() => void bus.deliver(queueName, { ...message, deliveryCount }))
       },
       close: async () => void bus.events.push(`${queueName} closed`),
     }

@@ -22,7 +22,7 @@ export type RowKey = { readonly pk: string; readonly id: string }
 /** Counting stops here: a way in that leads to more rows is not selective. */
 const PROBE_LIMIT_COUNT = 2000
 
-/** The rows in the order of partition and id, or against it. They are read as they are taken: stop taking to stop reading. */
+/** The rows in the order of partition and id, or against it. They are read as they are taken: stop to stop reading. */
 export function* scanRows(scan: Scan, after: RowKey | undefined, isDescending = false): Iterable<StoredRow> {
   const direction = isDescending ? 'DESC' : 'ASC'
   const conditions = [...conditionsOf(scan), ...(after === undefined ? [] : [keyCondition(scan, after, isDescending)])]
@@ -48,7 +48,7 @@ function conditionsOf(scan: Scan): Fragment[] {
   ]
 }
 
-/** The container's number stands in the text, not as a bound value, because the indexes over values are partial by it. */
+/** The container's number stands in the text, not as a bound value: the indexes over values are partial by it. */
 function placeOf({ container, partition }: Scan): Fragment[] {
   const place: Fragment[] = [{ sql: `container = ${container.number}`, values: [] }]
   if (partition !== undefined) place.push({ sql: 'pk = ?', values: [partition] })

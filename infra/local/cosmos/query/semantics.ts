@@ -45,7 +45,7 @@ export function isSame(one: Json, other: Json): boolean {
   )
 }
 
-/** Compares two values. Undefined when either is undefined, when their types differ, or for an order of lists or objects. */
+/** Compares two values. Undefined when one is undefined, when their types differ, or for an order of lists or objects. */
 export function compare(operator: ComparisonOperator, left: Value, right: Value): boolean | undefined {
   if (left === undefined || right === undefined) return undefined
   const type = typeOf(left)

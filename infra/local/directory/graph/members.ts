@@ -87,7 +87,7 @@ export function bindMembers(call: GraphCall, group: DirectoryObject, references:
 }
 
 /** @throws GraphRefusal 404, then what the kind of group refuses. */
-export function writableGroup(call: GraphCall): DirectoryObject {
+function writableGroup(call: GraphCall): DirectoryObject {
   const group = existingGroup(call)
   const refusal = memberWriteRefusal(group, call.caller)
   if (refusal !== undefined) throw refusal

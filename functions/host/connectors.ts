@@ -1,0 +1,20 @@
+import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
+import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
+import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { cursors } from '../../shared/http/cursor.ts'
+import { container, doorbells, log, newId, nowMs, settings } from './foundation.ts'
+
+/** What the connector routes work with. */
+export const connectorDependencies = {
+  connectors: cosmosConnectorStore(container('connectors')),
+  objects: cosmosConnectorObjectStore(container('connectorObjects')),
+  coreObjects: cosmosCoreObjectStore(container('coreObjects')),
+  cursors: cursors(settings.cursorKeys),
+  doorbells,
+  log,
+  evaluationDelayMs: settings.evaluationDelayMs,
+  deriveId: derivedId,
+  newId,
+  nowMs,
+}

@@ -1,0 +1,9 @@
+import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
+import { cursors } from '../../shared/http/cursor.ts'
+import { container, settings } from './foundation.ts'
+
+/** What the core object routes work with. */
+export const coreObjectDependencies = {
+  coreObjects: cosmosCoreObjectStore(container('coreObjects')),
+  cursors: cursors(settings.cursorKeys),
+}

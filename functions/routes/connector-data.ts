@@ -1,0 +1,153 @@
+import { Type } from 'typebox'
+import { BATCH_OPERATIONS } from '../../shared/domain/connectors/batch-item.ts'
+import {
+  CONNECTOR_DATA_READERS,
+  CONNECTOR_WRITERS,
+  createObject,
+  deleteObject,
+  listObjects,
+  readObject,
+  replaceObject,
+  writeBatch,
+} from '../../shared/domain/connectors/connector-data.ts'
+import { ConnectorObjectRecord, ExternalId, ObjectTypeName } from '../../shared/domain/connectors/connector-object.ts'
+import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
+import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
+import { Guid } from '../../shared/domain/guid.ts'
+import { Closed } from '../../shared/domain/schema.ts'
+import type { Cursors } from '../../shared/http/cursor.ts'
+import { type Answer, statusOf } from '../../shared/http/envelope.ts'
+import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
+import { pathValue, type Route, route } from '../../shared/http/route.ts'
+
+export type ConnectorDataDependencies = WriteDependencies & { readonly cursors: Cursors }
+
+/** Decisions, sections 1 and 4. */
+const BATCH_LIMIT_BYTES = 4 * 1024 * 1024
+const BATCH_ITEMS_LIMIT_COUNT = 1000
+
+/** Attributes by name. Checked by the type of the object rather than by a schema. */
+const Data = Type.Record(Type.String(), Type.Unknown())
+
+const NewObject = Type.Object({ externalId: ExternalId, objectType: ObjectTypeName, data: Data })
+const ObjectReplacement = Type.Object({
+  externalId: Type.Optional(ExternalId),
+  objectType: Type.Optional(ObjectTypeName),
+  data: Data,
+})
+
+/** Each item is checked for itself, so the list says nothing of its items to the validator. */
+const Batch = Type.Object({
+  items: Type.Array(
+    Type.Unknown({ description: `{ op: ${BATCH_OPERATIONS.join(' | ')}, objectType, externalId, data (for upsert) }` }),
+    { maxItems: BATCH_ITEMS_LIMIT_COUNT },
+  ),
+})
+
+const BatchItemResult = Closed({
+  index: Type.Integer(),
+  status: Type.Integer(),
+  id: Type.Optional(Guid),
+  errors: Type.Optional(
+    Type.Array(Closed({ code: Type.String(), message: Type.String(), target: Type.Optional(Type.String()) })),
+  ),
+})
+
+const WRITE_REFUSALS = ['ConnectorNotFound', 'NotThisConnector', 'ConnectorDisabled'] as const
+const DATA_REFUSALS = ['UnknownAttribute', 'ReferenceToItself', 'ReferenceCycle', 'StaleVersion'] as const
+
+export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: string): Route[] => [
+  route({
+    operationId: 'listConnectorData',
+    summary: 'The connector space, in the order of ids',
+    method: 'GET',
+    path: '/{id}/data',
+    roles: CONNECTOR_DATA_READERS,
+    query: Type.Object({ ...PageQuery.properties, objectType: Type.Optional(ObjectTypeName) }),
+    reply: { status: 200, schema: Type.Array(ConnectorObjectRecord), paged: true },
+    refusals: ['InvalidCursor', 'ConnectorNotFound', 'NotThisConnector'],
+    run: ({ path: { id = '' }, query, caller }) =>
+      pagedAnswer(query, [caller.tenantId, 'connector-data', id, query.objectType], deps.cursors, (after, size) =>
+        listObjects(id, query.objectType, after, size, caller, deps),
+      ),
+  }),
+  route({
+    operationId: 'createConnectorObject',
+    summary: 'Add an object to the connector space, or restore the deleted one of these names',
+    method: 'POST',
+    path: '/{id}/data',
+    roles: CONNECTOR_WRITERS,
+    body: NewObject,
+    reply: { status: 201, schema: Guid },
+    refusals: ['ConnectorObjectExists', ...WRITE_REFUSALS, ...DATA_REFUSALS],
+    run: async ({ path: { id = '' }, body, caller }) =>
+      created(await createObject(id, body, caller, deps), `/${prefix}/${id}/data`, body),
+  }),
+  route({
+    operationId: 'writeConnectorBatch',
+    summary: 'Up to 1000 upserts and deletions; one bad item fails alone',
+    method: 'POST',
+    path: '/{id}/data/batch',
+    roles: CONNECTOR_WRITERS,
+    body: Batch,
+    bodyLimitBytes: BATCH_LIMIT_BYTES,
+    reply: { status: 200, schema: Type.Array(BatchItemResult) },
+    refusals: [...WRITE_REFUSALS, ...DATA_REFUSALS, 'DuplicateItem', 'ConnectorObjectNotFound'],
+    run: async ({ path, body, caller }) => ({
+      data: (await writeBatch(pathValue(path, 'id'), body.items, caller, deps)).map(batchItemResult),
+    }),
+  }),
+  route({
+    operationId: 'readConnectorObject',
+    summary: 'One object by its own names',
+    method: 'GET',
+    path: '/{id}/data/{objectType}/{externalId}',
+    parameters: { objectType: ObjectTypeName, externalId: ExternalId },
+    roles: CONNECTOR_DATA_READERS,
+    reply: { status: 200, schema: ConnectorObjectRecord },
+    refusals: ['ConnectorNotFound', 'NotThisConnector', 'ConnectorObjectNotFound'],
+    run: async ({ path: { id = '', objectType = '', externalId = '' }, caller }) => ({
+      data: await readObject(id, objectType, externalId, caller, deps),
+    }),
+  }),
+  route({
+    operationId: 'replaceConnectorObject',
+    summary: 'Replace what the connector says of an object',
+    method: 'PUT',
+    path: '/{id}/data/{connectorObjectId}',
+    roles: CONNECTOR_WRITERS,
+    body: ObjectReplacement,
+    reply: { status: 200, schema: ConnectorObjectRecord },
+    refusals: ['ConnectorObjectNotFound', ...WRITE_REFUSALS, ...DATA_REFUSALS],
+    run: async ({ path, body, caller }) => ({
+      data: await replaceObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), body, caller, deps),
+    }),
+  }),
+  route({
+    operationId: 'deleteConnectorObject',
+    summary: 'Delete an object; it can be restored for as long as the connector keeps deleted objects',
+    method: 'DELETE',
+    path: '/{id}/data/{connectorObjectId}',
+    roles: CONNECTOR_WRITERS,
+    reply: { status: 200, schema: Type.Null() },
+    refusals: ['ConnectorObjectNotFound', ...WRITE_REFUSALS, 'StaleVersion'],
+    run: async ({ path, caller }) => {
+      await deleteObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), caller, deps)
+      return { data: null }
+    },
+  }),
+]
+
+function created(id: string, place: string, names: { objectType: string; externalId: string }): Answer<string> {
+  const location = `${place}/${names.objectType}/${encodeURIComponent(names.externalId)}`
+  return { data: id, headers: { location } }
+}
+
+/** Statuses of a batch's items: decisions, section 4. */
+const ITEM_STATUS = { created: 201, updated: 200, unchanged: 200, deleted: 200 } as const
+
+function batchItemResult(outcome: ItemOutcome, index: number) {
+  if (outcome.outcome !== 'refused') return { index, status: ITEM_STATUS[outcome.outcome], id: outcome.id }
+  const [first] = outcome.errors
+  return { index, status: first === undefined ? 500 : statusOf(first), errors: outcome.errors }
+}

@@ -1,0 +1,160 @@
+import { Type } from 'typebox'
+import type { Caller } from '../../shared/domain/caller.ts'
+import type { ObjectType } from '../../shared/domain/core/core-object.ts'
+import { coreObjectRecordSchema } from '../../shared/domain/core/core-object-record.ts'
+import {
+  type CoreObjectDependencies,
+  listCoreObjects,
+  readCoreObject,
+  readRelationshipsOf,
+  readSeveral,
+  searchCoreObjects,
+} from '../../shared/domain/core/read-core-objects.ts'
+import { CORE_OBJECT_READERS, seesAll } from '../../shared/domain/core/sight.ts'
+import { Guid } from '../../shared/domain/guid.ts'
+import type { Cursors } from '../../shared/http/cursor.ts'
+import type { Answer } from '../../shared/http/envelope.ts'
+import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
+import { pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+
+export type CoreObjectRouteDependencies = CoreObjectDependencies & { readonly cursors: Cursors }
+
+export const CORE_OBJECTS_PREFIX = 'iamcore/beta/sync/coreobjects'
+
+/** Decisions, section 3. */
+const IDS_LIMIT_COUNT = 1000
+/** Since when the old path to an identity's relationships is deprecated: 2026-01-01, in the form of RFC 9745. */
+const DEPRECATED_SINCE = '@1767225600'
+
+const Ids = Type.Array(Guid, { maxItems: IDS_LIMIT_COUNT })
+const Several = Type.Object({ ids: Ids })
+const SeveralWithParents = Type.Object({ ids: Ids, includeParents: Type.Optional(Type.Boolean()) })
+
+const RECORDS = {
+  identity: coreObjectRecordSchema('identity'),
+  orgUnit: coreObjectRecordSchema('orgUnit'),
+  relationship: coreObjectRecordSchema('relationship'),
+}
+
+/** How the types are called in paths and operations. */
+const NAMES = {
+  identity: { path: '/identities', one: 'Identity', many: 'Identities' },
+  orgUnit: { path: '/orgunits', one: 'OrgUnit', many: 'OrgUnits' },
+  relationship: { path: '/relationships', one: 'Relationship', many: 'Relationships' },
+} as const
+
+export function coreObjectsGroup(deps: CoreObjectRouteDependencies): RouteGroup {
+  return {
+    prefix: CORE_OBJECTS_PREFIX,
+    routes: [
+      ...routesOf('identity', deps),
+      relationshipsOf('identity', deps),
+      ...routesOf('orgUnit', deps),
+      relationshipsOf('orgUnit', deps),
+      ...routesOf('relationship', deps),
+      deprecatedRelationships(deps),
+    ],
+  }
+}
+
+const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route[] => [
+  route({
+    operationId: `list${NAMES[objectType].many}`,
+    summary: 'All that the caller may see, page by page, in the order of ids',
+    method: 'GET',
+    path: NAMES[objectType].path,
+    roles: CORE_OBJECT_READERS,
+    query: PageQuery,
+    reply: { status: 200, schema: Type.Array(RECORDS[objectType]), paged: true },
+    refusals: ['InvalidCursor'],
+    run: ({ query, caller }) =>
+      pagedAnswer(query, [caller.tenantId, objectType, scopeOf(caller)], deps.cursors, (after, size) =>
+        listCoreObjects(objectType, after, size, caller, deps),
+      ),
+  }),
+  route({
+    operationId: `search${NAMES[objectType].many}`,
+    summary: 'At most 100 that match the text, by name or title',
+    method: 'GET',
+    path: `${NAMES[objectType].path}/search`,
+    roles: CORE_OBJECT_READERS,
+    query: Type.Object({ text: Type.String() }),
+    reply: { status: 200, schema: Type.Array(RECORDS[objectType]) },
+    refusals: ['InvalidLength'],
+    run: async ({ query, caller }) => ({ data: await searchCoreObjects(objectType, query.text, caller, deps) }),
+  }),
+  route({
+    operationId: `read${NAMES[objectType].one}`,
+    summary: 'One by its id',
+    method: 'GET',
+    path: `${NAMES[objectType].path}/{id}`,
+    roles: CORE_OBJECT_READERS,
+    reply: { status: 200, schema: RECORDS[objectType] },
+    refusals: ['CoreObjectNotFound'],
+    run: async ({ path, caller }) => ({ data: await readCoreObject(objectType, pathValue(path, 'id'), caller, deps) }),
+  }),
+  objectType === 'orgUnit' ? severalWithParents(deps) : several(objectType, deps),
+]
+
+const several = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route =>
+  route({
+    operationId: `readSeveral${NAMES[objectType].many}`,
+    summary: 'Those that are found, in the order asked, each once',
+    method: 'POST',
+    path: `${NAMES[objectType].path}/multiple`,
+    roles: CORE_OBJECT_READERS,
+    body: Several,
+    reply: { status: 200, schema: Type.Array(RECORDS[objectType]) },
+    refusals: [],
+    run: async ({ body, caller }) => ({ data: await readSeveral(objectType, body.ids, false, caller, deps) }),
+  })
+
+const severalWithParents = (deps: CoreObjectRouteDependencies): Route =>
+  route({
+    operationId: 'readSeveralOrgUnits',
+    summary: 'Those that are found, in the order asked, each once; then, if wanted, each of their ancestors',
+    method: 'POST',
+    path: '/orgunits/multiple',
+    roles: CORE_OBJECT_READERS,
+    body: SeveralWithParents,
+    reply: { status: 200, schema: Type.Array(RECORDS.orgUnit) },
+    refusals: [],
+    run: async ({ body, caller }) => ({
+      data: await readSeveral('orgUnit', body.ids, body.includeParents ?? false, caller, deps),
+    }),
+  })
+
+const relationshipsOf = (end: 'identity' | 'orgUnit', deps: CoreObjectRouteDependencies): Route =>
+  route({
+    operationId: `listRelationshipsOf${NAMES[end].one}`,
+    summary: 'The relationships that it has, in the order of ids',
+    method: 'GET',
+    path: `${NAMES[end].path}/{id}/relationships`,
+    roles: CORE_OBJECT_READERS,
+    reply: { status: 200, schema: Type.Array(RECORDS.relationship) },
+    refusals: ['CoreObjectNotFound'],
+    run: async ({ path, caller }) => ({ data: await readRelationshipsOf(end, pathValue(path, 'id'), caller, deps) }),
+  })
+
+const deprecatedRelationships = (deps: CoreObjectRouteDependencies): Route =>
+  route({
+    operationId: 'listRelationshipsByIdentity',
+    summary: 'Deprecated: use /identities/{id}/relationships',
+    method: 'GET',
+    path: '/relationships/identity/{identityId}',
+    roles: CORE_OBJECT_READERS,
+    reply: { status: 200, schema: Type.Array(RECORDS.relationship) },
+    refusals: ['CoreObjectNotFound'],
+    run: async ({ path: { identityId = '' }, caller }) =>
+      deprecated(await readRelationshipsOf('identity', identityId, caller, deps), identityId),
+  })
+
+function deprecated<T>(data: T, identityId: string): Answer<T> {
+  const successor = `/${CORE_OBJECTS_PREFIX}/identities/${identityId}/relationships`
+  return { data, headers: { deprecation: DEPRECATED_SINCE, link: `<${successor}>; rel="successor-version"` } }
+}
+
+/** A cursor is good for those who see the same: everyone who sees all, or one user. */
+function scopeOf(caller: Caller): string {
+  return seesAll(caller) ? 'all' : caller.objectId
+}

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DemoAnswer } from '../directory/seed.ts'
+import { accessToken, apiCaller, type Call } from './api-caller.ts'
+
+/*
+ * `npm run demo`: does what the service exists for, in a started environment and through the API alone, and tells each
+ * step. A collection of all teachers fills, it is linked to an empty directory group, and the group gets their accounts.
+ */
+
+const GRAPH_SCOPE = 'https://graph.microsoft.com/.default'
+const POLL_EVERY_MS = 200
+const WAIT_AT_MOST_MS = 60_000
+
+/** Everybody with a position as some kind of teacher and an account in the directory. */
+const TEACHERS = {
+  groupOperator: 'AND',
+  conditions: [
+    { id: 'relationshipTitle', field: 'relationshipTitle', operator: 'Contains', value: 'Teacher' },
+    {
+      groupOperator: 'NOT',
+      conditions: [{ id: 'identityDirectoryObjectId', field: 'identityDirectoryObjectId', operator: 'IsNull' }],
+    },
+  ],
+}
+
+const say = (line: string) => void process.stdout.write(`${line}\n`)
+
+async function show(): Promise<void> {
+  const directoryUrl = process.env.DIRECTORY_URL || 'https://localhost:7072'
+  const demo = (await (await fetch(`${directoryUrl}/local/demo`)).json()) as DemoAnswer
+  const tenant = demo.tenants[0]
+  const [writer, tester] = ['writer', 'tester'].map((name) => tenant?.apps.find((app) => app.name === name))
+  if (tenant === undefined || writer === undefined || tester === undefined) throw new Error('There is no demo data')
+  const api = await apiCaller(tenant.tenantId, writer, { apiUrl: demo.apiUrl, directoryUrl, demo })
+
+  const collectionId = await newCollection(api)
+  const { added, group } = await newLink(collectionId, tenant.groups, api)
+  const token = await accessToken(tenant.tenantId, tester, GRAPH_SCOPE, { directoryUrl })
+  const members = await groupMembers(group.id, directoryUrl, token)
+  say(`In the directory, ${group.displayName} now has ${members.length} members, ${added} of them added by the job.`)
+}
+
+async function newCollection(api: Call): Promise<string> {
+  const body = { objectType: 'Relationship', name: `Teachers ${new Date().toISOString()}`, condition: TEACHERS }
+  const collectionId = String((await api('POST', '/collections-criteria/beta', body)).data)
+  const results = await until(async () => {
+    const { data } = await api('GET', `/collections-criteria/beta/${collectionId}/results`)
+    const found = data as { memberIds: string[]; evaluatedAt: string | null }
+    return found.evaluatedAt === null ? undefined : found
+  })
+  say(`Collection ${collectionId}: ${results.memberIds.length} teachers, found at ${results.evaluatedAt}.`)
+  return collectionId
+}
+
+/** Links the first group of kind `security` that has no link yet, and waits for the first sync job to end. */
+async function newLink(collectionId: string, groups: DemoAnswer['tenants'][number]['groups'], api: Call) {
+  for (const group of groups.filter(({ kind }) => kind === 'security')) {
+    const created = await api('POST', '/group-link/beta/group-links', {
+      collectionId,
+      directoryGroupId: group.id,
+    }).catch((error: Error) => {
+      if (error.message.includes('GroupAlreadyLinked')) return undefined
+      throw error
+    })
+    if (created === undefined) continue
+    say(`Group link ${created.data}: to ${group.displayName}, ${group.id}.`)
+    const job = await until(async () => {
+      const { data } = await api('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
+      const latest = (data as { id: string; status: string; added: number; removed: number; error: string | null }[])[0]
+      return latest?.status === 'Succeeded' || latest?.status === 'Failed' ? latest : undefined
+    })
+    say(
+      `Sync job ${job.id}: ${job.status}, ${job.added} added, ${job.removed} removed${job.error ? `: ${job.error}` : ''}.`,
+    )
+    return { added: job.added, group }
+  }
+  throw new Error('Every security group of the demo is linked already: delete a link, or the data folder')
+}
+
+async function groupMembers(groupId: string, directoryUrl: string, token: string): Promise<string[]> {
+  const ids: string[] = []
+  let url: string | undefined = `${directoryUrl}/v1.0/groups/${groupId}/members?$select=id&$top=999`
+  while (url !== undefined) {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+    const page = (await response.json()) as { value: { id: string }[]; '@odata.nextLink'?: string }
+    ids.push(...page.value.map(({ id }) => id))
+    url = page['@odata.nextLink']
+  }
+  return ids
+}
+
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  const endMs = performance.now() + WAIT_AT_MOST_MS
+  while (performance.now() < endMs) {
+    const seen = await look()
+    if (seen !== undefined) return seen
+    await sleep(POLL_EVERY_MS)
+  }
+  throw new Error(`Nothing happened within ${WAIT_AT_MOST_MS / 1000} s: is the environment running?`)
+}
+
+show().catch((error: unknown) => {
+  const { message, cause } = error as Error
+  process.stderr.write(`${message}${cause instanceof Error ? `: ${cause.message}` : ''}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,130 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { QUEUES } from '../../shared/messaging/queues.ts'
+import { startCosmos } from './cosmos/server.ts'
+import { createContainers } from './create-containers.ts'
+import { demoEnvironment } from './demo/demo-environment.ts'
+import { loadDemo } from './demo/load-demo.ts'
+import { demoAnswer } from './directory/seed.ts'
+import { startDirectory } from './directory/server.ts'
+import { startHost } from './host/host.ts'
+import type { HostLogEntry } from './host/host-log.ts'
+import { localSecrets } from './local-secrets.ts'
+import type { LocalOptions } from './options.ts'
+import { startServiceBus } from './service-bus/broker.ts'
+
+/** The folder of the project, where host.json is. */
+const PROJECT_FOLDER = join(import.meta.dirname, '../..')
+
+/** All demo data follow from it: the same people, ids and passwords on every machine. */
+const DEMO_SEED = 'collections-service'
+
+export type Environment = {
+  readonly apiUrl: string
+  readonly directoryUrl: string
+  /** The authority that clients of the directory have to trust. */
+  readonly caFile: string
+  /** Stops everything, the functions first. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the whole service on loopback: database, queue and directory, which speak the cloud's protocols, then the
+ * functions as they are, then the demo data through the API. One environment a process: the functions read their
+ * settings from its variables.
+ * @param say told of each step, in words for a person.
+ * @throws Error that names the port or the file that is in the way. Nothing is left running then.
+ */
+export async function startEnvironment(options: LocalOptions, say: (line: string) => void): Promise<Environment> {
+  const running: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (let stop = running.pop(); stop !== undefined; stop = running.pop()) await stop()
+  }
+  try {
+    const { dataFolder } = options
+    mkdirSync(dataFolder, { recursive: true })
+    const secrets = localSecrets(join(dataFolder, 'secrets.json'))
+    const demo = demoEnvironment({ identityCount: options.demoIdentityCount, seed: DEMO_SEED })
+
+    const cosmosFile = join(dataFolder, 'cosmos.sqlite')
+    const cosmos = await startCosmos({
+      port: options.cosmosPort,
+      file: cosmosFile,
+      key: secrets.cosmosKey,
+      strict: true,
+    })
+    running.push(() => cosmos.close())
+    await createContainers(cosmos.endpoint, cosmos.key)
+    say(`database   ${cosmos.endpoint}`)
+
+    const busFile = join(dataFolder, 'service-bus.sqlite')
+    const bus = await startServiceBus({ port: options.serviceBusPort, file: busFile, queues: QUEUES })
+    running.push(() => bus.close())
+    say(`queue      ${/sb:[^;]+/.exec(bus.connectionString)?.[0]}`)
+
+    let apiUrl = `http://localhost:${options.port}`
+    const directory = await startDirectory({
+      port: options.directoryPort,
+      folder: dataFolder,
+      seed: demo.directory,
+      apiUrl: () => apiUrl,
+    })
+    running.push(() => directory.close())
+    setDefaultCACertificates([...getCACertificates('default'), directory.caPem])
+    say(`directory  ${directory.url}`)
+
+    applySettings({
+      AUTHORITY_URL: directory.url,
+      GRAPH_URL: directory.url,
+      GRAPH_CLIENT_SECRET: demo.service.clientSecret,
+      HOME_TENANT_ID: demo.service.homeTenantId,
+      SERVICE_CLIENT_ID: demo.service.clientId,
+      COSMOS_ENDPOINT: cosmos.endpoint,
+      COSMOS_KEY: cosmos.key,
+      ServiceBus: bus.connectionString,
+      CURSOR_KEYS: secrets.cursorKey,
+    })
+    const host = await startHost({
+      appFolder: PROJECT_FOLDER,
+      entries: ['functions/*.ts'],
+      port: options.port,
+      settings: process.env as Record<string, string>,
+      log: reportTroubles(say),
+    })
+    running.push(() => host.close())
+    apiUrl = host.url
+    say(`functions  ${apiUrl} (${host.functions.map(({ name }) => name).join(', ')})`)
+
+    const { tenants } = await loadDemo({
+      apiUrl,
+      directoryUrl: directory.url,
+      demo: demoAnswer(demo.directory, apiUrl),
+      municipalities: demo.municipalities,
+    })
+    const sentCount = tenants.reduce((sum, tenant) => sum + tenant.sentCount, 0)
+    say(`demo data  ${sentCount === 0 ? 'is there already' : `${sentCount} objects loaded through the connector API`}`)
+    return { apiUrl, directoryUrl: directory.url, caFile: join(dataFolder, 'ca.pem'), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** What runs here decides where to connect to; all else comes from the sample, unless the variable is set already. */
+function applySettings(connections: Readonly<Record<string, string>>): void {
+  const sample = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'local.settings.sample.json'), 'utf8')) as {
+    Values: Record<string, string>
+  }
+  for (const [name, value] of Object.entries(sample.Values)) process.env[name] ??= value
+  Object.assign(process.env, connections)
+}
+
+/** The functions log for themselves; of the host's own words only what went wrong is of interest. */
+function reportTroubles(say: (line: string) => void): (entry: HostLogEntry) => void {
+  return ({ level, category, message, functionName, error }) => {
+    if (category === 'host' && (level === 'error' || level === 'critical' || level === 'warning')) {
+      say(`${functionName ?? 'host'}: ${message}${error instanceof Error ? `: ${error.message}` : ''}`)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import type { Container, SqlParameter } from '@azure/cosmos'
+import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/settle-core-objects.ts'
+import type { CoreObject } from '../domain/core/core-object.ts'
+import type { CoreObjectReader } from '../domain/core/core-object-reader.ts'
+import { type CoreObjectDocument, parsedCoreObject, parsedMerged } from './core-object-document.ts'
+import { searchCoreObjectDocuments } from './core-object-search.ts'
+import { queryAll } from './documents.ts'
+import { readPage } from './keyset-page.ts'
+import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
+
+const DAY_S = 24 * 60 * 60
+
+/** Container `coreObjects`, partition key `/tenantId`; deleted documents stay for a while, with a `ttl`. */
+export function cosmosCoreObjectStore(container: Container): CoreObjectReader & CoreObjectWriter {
+  const find = (tenantId: string, where: string, values: Readonly<Record<string, string | readonly string[]>>) => {
+    const parameters = Object.entries(values).map(([name, value]) => ({ name: `@${name}`, value }) as SqlParameter)
+    return queryAll<CoreObjectDocument>(container, tenantId, { query: `SELECT * FROM c WHERE ${where}`, parameters })
+  }
+  const findLive = async (...query: Parameters<typeof find>): Promise<CoreObject[]> =>
+    (await find(...query))
+      .filter(({ deleted }) => !deleted)
+      .map(parsedCoreObject)
+      .sort((one, other) => (one.id < other.id ? -1 : 1))
+  return {
+    async mergedOfIds(tenantId, ids) {
+      if (ids.length === 0) return []
+      const documents = await find(tenantId, 'ARRAY_CONTAINS(@ids, c.id)', { ids })
+      return documents.map((document) => ({ value: parsedMerged(document), version: document._etag }))
+    },
+    write: (tenantId, writes, softDeletionDays) =>
+      writeVersioned(
+        container,
+        tenantId,
+        writes.map((write) => documentWrite(tenantId, write, softDeletionDays)),
+      ),
+    async ofIds(tenantId, objectType, ids) {
+      if (ids.length === 0) return []
+      return (await findLive(tenantId, 'ARRAY_CONTAINS(@ids, c.id)', { ids })).filter(
+        (object) => object.objectType === objectType,
+      )
+    },
+    async page(tenantId, objectType, after, size) {
+      const page = await readPage<CoreObjectDocument>(container, tenantId, {
+        where: 'c.objectType = @objectType AND c.deleted = false',
+        parameters: [{ name: '@objectType', value: objectType }],
+        after,
+        size,
+      })
+      return { ...page, items: page.items.map(parsedCoreObject) }
+    },
+    async relationshipsOf(tenantId, end, ids) {
+      if (ids.length === 0) return []
+      return findLive(tenantId, `ARRAY_CONTAINS(@ids, c.attributes.${end}.objectId)`, { ids })
+    },
+    async identityOfAccount(tenantId, directoryObjectId) {
+      const [first] = await findLive(tenantId, 'c.attributes.directoryObjectId = @account', {
+        account: directoryObjectId,
+      })
+      return first?.id
+    },
+    async unitsLedBy(tenantId, identityId) {
+      const [managed, deputised] = await Promise.all([
+        findLive(tenantId, "c.attributes.manager.objectId = @identity AND c.objectType = 'orgUnit'", {
+          identity: identityId,
+        }),
+        findLive(
+          tenantId,
+          "c.objectType = 'orgUnit' AND ARRAY_CONTAINS(c.attributes.deputies, { objectId: @identity })",
+          { identity: identityId },
+        ),
+      ])
+      return [...new Set([...managed, ...deputised].map(({ id }) => id))]
+    },
+    async unitsBelow(tenantId, orgUnitIds) {
+      const found = await findLive(tenantId, 'ARRAY_CONTAINS(@ids, c.attributes.parent.objectId)', { ids: orgUnitIds })
+      return found.map(({ id }) => id)
+    },
+    search: (tenantId, objectType, text) => searchCoreObjectDocuments(container, tenantId, objectType, text),
+  }
+}
+
+function documentWrite(
+  tenantId: string,
+  { object, version }: CoreObjectWrite,
+  softDeletionDays: number,
+): VersionedWrite {
+  const document = { ...object, tenantId, ...(object.deleted ? { ttl: softDeletionDays * DAY_S } : {}) }
+  return { document: document as unknown as VersionedWrite['document'], version }
+}

@@ -1,0 +1,182 @@
+import type { Caller, Role } from '../caller.ts'
+import { isObjectType, type ObjectType } from '../core/core-object.ts'
+import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
+import type { Page, Versioned } from '../versioned.ts'
+import { type ObjectWrite, type ReadWrite, readBatchItems } from './batch-item.ts'
+import type { Connector } from './connector.ts'
+import {
+  type ConnectorObjectRecord,
+  connectorObjectId,
+  type StoredConnectorObject,
+  toConnectorObjectRecord,
+} from './connector-object.ts'
+import type { ItemOutcome } from './decide-writes.ts'
+import { requireConnector } from './manage-connectors.ts'
+import { readObjectData } from './object-data.ts'
+import { type WriteDependencies, writeObjects } from './write-objects.ts'
+
+/** Acts as a connector, and only as its own: decisions, section 2. */
+export const CONNECTOR_WRITERS: readonly Role[] = ['iam-core.connector-data.readwrite.self']
+export const CONNECTOR_DATA_READERS: readonly Role[] = ['Administrator', ...CONNECTOR_WRITERS]
+
+export type NewObject = { readonly externalId: string; readonly objectType: ObjectType; readonly data: unknown }
+/** A whole record may be sent back; its names must then be those that it has. */
+export type ObjectReplacement = {
+  readonly externalId?: string
+  readonly objectType?: ObjectType
+  readonly data: unknown
+}
+
+/**
+ * Writes a batch. Each item succeeds or fails alone.
+ * @returns What became of each item, in order.
+ * @throws Refusal `ConnectorNotFound`, `NotThisConnector`, `ConnectorDisabled`.
+ */
+export async function writeBatch(
+  connectorId: string,
+  items: readonly unknown[],
+  caller: Caller,
+  deps: WriteDependencies,
+): Promise<ItemOutcome[]> {
+  const connector = await writableConnector(connectorId, caller, deps)
+  const read = readBatchItems(items)
+  const writes = read.flatMap((item) => ('write' in item ? [item.write] : []))
+  const outcomes = (await writeObjects(caller.tenantId, connector, writes, deps)).values()
+  return read.map((item, index) => outcomeOf(item, index, outcomes))
+}
+
+/**
+ * Adds an object, or restores the one that was deleted under the same names.
+ * @returns Its id.
+ * @throws Refusal `ConnectorObjectExists` and those of `writeBatch`; what is wrong with the data all at once.
+ */
+export async function createObject(
+  connectorId: string,
+  { objectType, externalId, data }: NewObject,
+  caller: Caller,
+  deps: WriteDependencies,
+): Promise<string> {
+  const read = readObjectData(objectType, data, '/data')
+  refuseAll(read.faults)
+  const connector = await writableConnector(connectorId, caller, deps)
+  return writeOne(connector, { operation: 'create', objectType, externalId, data: read.data }, caller, deps)
+}
+
+/** @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`; what is wrong with the data all at once. */
+export async function replaceObject(
+  connectorId: string,
+  id: string,
+  replacement: ObjectReplacement,
+  caller: Caller,
+  deps: WriteDependencies,
+): Promise<ConnectorObjectRecord> {
+  const connector = await writableConnector(connectorId, caller, deps)
+  const { value } = await requireObject(caller.tenantId, connectorId, id, deps)
+  const { objectType, externalId } = value
+  const read = readObjectData(objectType, replacement.data, '/data')
+  refuseAll([...nameFaults(replacement, value), ...read.faults])
+  await writeOne(connector, { operation: 'replace', objectType, externalId, data: read.data }, caller, deps)
+  return toConnectorObjectRecord((await requireObject(caller.tenantId, connectorId, id, deps)).value)
+}
+
+/** @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`. */
+export async function deleteObject(
+  connectorId: string,
+  id: string,
+  caller: Caller,
+  deps: WriteDependencies,
+): Promise<void> {
+  const connector = await writableConnector(connectorId, caller, deps)
+  const { value } = await requireObject(caller.tenantId, connectorId, id, deps)
+  const { objectType, externalId } = value
+  await writeOne(connector, { operation: 'delete', objectType, externalId }, caller, deps)
+}
+
+/** One object by its own names. @throws Refusal `ConnectorNotFound`, `NotThisConnector`, `ConnectorObjectNotFound`. */
+export async function readObject(
+  connectorId: string,
+  objectType: string,
+  externalId: string,
+  caller: Caller,
+  deps: WriteDependencies,
+): Promise<ConnectorObjectRecord> {
+  await readableConnector(connectorId, caller, deps)
+  if (!isObjectType(objectType))
+    throw new Refusal('InvalidValue', `There is no object type ${objectType}`, 'objectType')
+  const id = connectorObjectId({ connectorId, objectType, externalId }, deps.deriveId)
+  return toConnectorObjectRecord((await requireObject(caller.tenantId, connectorId, id, deps)).value)
+}
+
+/** A page of the connector space in the order of ids. @throws Refusal `ConnectorNotFound`, `NotThisConnector`. */
+export async function listObjects(
+  connectorId: string,
+  objectType: ObjectType | undefined,
+  after: string | undefined,
+  size: number,
+  caller: Caller,
+  deps: WriteDependencies,
+): Promise<Page<ConnectorObjectRecord>> {
+  await readableConnector(connectorId, caller, deps)
+  const page = await deps.objects.page(caller.tenantId, connectorId, objectType, after, size)
+  return { ...page, items: page.items.map(toConnectorObjectRecord) }
+}
+
+async function writableConnector(id: string, caller: Caller, deps: WriteDependencies): Promise<Connector> {
+  const { value: connector } = await requireConnector(caller.tenantId, id, deps.connectors)
+  requireItsApplication(connector, caller)
+  if (!connector.enabled) throw new Refusal('ConnectorDisabled', `Connector ${id} is disabled`)
+  return connector
+}
+
+async function readableConnector(id: string, caller: Caller, deps: WriteDependencies): Promise<void> {
+  const { value: connector } = await requireConnector(caller.tenantId, id, deps.connectors)
+  if (!caller.roles.has('Administrator')) requireItsApplication(connector, caller)
+}
+
+function requireItsApplication({ id, clientId }: Connector, caller: Caller): void {
+  if (caller.clientId === clientId) return
+  throw new Refusal('NotThisConnector', `The application ${caller.clientId} is not that of connector ${id}`)
+}
+
+async function requireObject(
+  tenantId: string,
+  connectorId: string,
+  id: string,
+  { objects }: WriteDependencies,
+): Promise<Versioned<StoredConnectorObject>> {
+  const [found] = await objects.ofIds(tenantId, [id])
+  if (found?.value.connectorId === connectorId && found.value.deletedAtMs === undefined) return found
+  throw new Refusal('ConnectorObjectNotFound', `Connector ${connectorId} has no object ${id}`)
+}
+
+function nameFaults({ externalId, objectType }: ObjectReplacement, object: StoredConnectorObject): RefusalEntry[] {
+  const faults: RefusalEntry[] = []
+  if (externalId !== undefined && externalId !== object.externalId) {
+    faults.push(refusalEntry('InvalidValue', `externalId is ${object.externalId} and never changes`, '/externalId'))
+  }
+  if (objectType !== undefined && objectType !== object.objectType) {
+    faults.push(refusalEntry('InvalidValue', `objectType is ${object.objectType} and never changes`, '/objectType'))
+  }
+  return faults
+}
+
+async function writeOne(
+  connector: Connector,
+  write: ObjectWrite,
+  caller: Caller,
+  deps: WriteDependencies,
+): Promise<string> {
+  const [outcome] = await writeObjects(caller.tenantId, connector, [write], deps)
+  if (outcome === undefined) throw new Error('A write has no outcome')
+  if (outcome.outcome === 'refused') throw Refusal.ofAll(outcome.errors)
+  return outcome.id
+}
+
+/** Faults found in reading point into the body already; those of the decision point into their item. */
+function outcomeOf(item: ReadWrite, index: number, outcomes: Iterator<ItemOutcome>): ItemOutcome {
+  if ('faults' in item) return { outcome: 'refused', errors: item.faults }
+  const outcome = outcomes.next().value as ItemOutcome
+  if (outcome.outcome !== 'refused') return outcome
+  const placed = outcome.errors.map((entry) => ({ ...entry, target: `/items/${index}${entry.target ?? ''}` }))
+  return { outcome: 'refused', errors: placed }
+}

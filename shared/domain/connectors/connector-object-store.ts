@@ -1,0 +1,52 @@
+import type { ObjectType } from '../core/core-object.ts'
+import type { Page, Versioned } from '../versioned.ts'
+import type { ConnectorObject, StoredConnectorObject } from './connector-object.ts'
+
+/** What others need to know of an object in order to refer to it. */
+export type Standing = {
+  readonly id: string
+  readonly coreObjectId: string
+  readonly isLive: boolean
+  /** The org unit above it, as named: it need not exist. */
+  readonly parentId: string | undefined
+}
+
+/** A write of a connector object, with the version it replaces; without one it must be new. */
+export type ConnectorObjectWrite = { readonly object: ConnectorObject; readonly version: string | undefined }
+
+/** The connector spaces of each tenant. Soft-deleted objects are kept until their time is over. */
+export interface ConnectorObjectStore {
+  /** Those that exist, soft-deleted ones too. */
+  ofIds(tenantId: string, ids: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
+  /** The same, as far as needed to refer to them. */
+  standings(tenantId: string, ids: readonly string[]): Promise<Standing[]>
+  /** Every object that contributes to one of these core objects, or did before it was soft-deleted. */
+  ofCoreObjects(tenantId: string, coreObjectIds: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
+  /** Live identities with one of these national identity numbers or one of these directory object ids. */
+  identitiesByKeys(
+    tenantId: string,
+    nins: readonly string[],
+    directoryObjectIds: readonly string[],
+  ): Promise<Versioned<StoredConnectorObject>[]>
+  /** The core objects of the live objects that refer to one of these objects, which are all of one type. */
+  coreObjectsReferringTo(tenantId: string, objectType: ObjectType, ids: readonly string[]): Promise<string[]>
+  /**
+   * Writes all, expecting the quoted versions.
+   * @param softDeletionDays How long soft-deleted ones among them stay.
+   * @returns The ids of those that were not written because someone else had changed them or their neighbours.
+   */
+  write(
+    tenantId: string,
+    writes: readonly ConnectorObjectWrite[],
+    softDeletionDays: number,
+  ): Promise<ReadonlySet<string>>
+  /** Live objects of a connector in the order of ids. */
+  page(
+    tenantId: string,
+    connectorId: string,
+    objectType: ObjectType | undefined,
+    after: string | undefined,
+    size: number,
+  ): Promise<Page<StoredConnectorObject>>
+  hasLive(tenantId: string, connectorId: string): Promise<boolean>
+}

@@ -1,0 +1,94 @@
+import { type Static, Type } from 'typebox'
+import { ATTRIBUTES, type AttributeDefinition } from '../core/attributes.ts'
+import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import { Guid } from '../guid.ts'
+import { Closed, OneOf } from '../schema.ts'
+import { Timestamp, toSecondsTimestamp } from '../timestamp.ts'
+
+export const ObjectTypeName = OneOf(OBJECT_TYPES)
+
+/** How a connector names an object within its own space. Control characters have no place in a name. */
+export const ExternalId = Type.String({ minLength: 1, maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]+$' })
+
+/** A reference as a connector gives it: to an object of the same connector. */
+export type ExternalReference = { readonly externalId: string }
+
+export type DataValue = string | boolean | readonly string[] | ExternalReference | readonly ExternalReference[]
+
+/** What a connector says of an object: attributes by name, checked and in their stored form. */
+export type ObjectData = Readonly<Record<string, DataValue>>
+
+/** An object as one connector knows it. */
+export type ConnectorObject = {
+  /** Derived from connector, type and external id, so that the store keeps the three unique. */
+  readonly id: string
+  readonly connectorId: string
+  readonly objectType: ObjectType
+  readonly externalId: string
+  readonly data: ObjectData
+  readonly coreObjectId: string
+  /** The ids of the connector objects that the references name, by attribute, whether or not these exist. */
+  readonly references: ReferenceIds
+  /** Since when it is soft-deleted; absent for a live object. */
+  readonly deletedAtMs?: number
+}
+
+export type ReferenceIds = Readonly<Record<string, string | readonly string[]>>
+
+/** As kept, with the store's own time of the last write in seconds since 1970. */
+export type StoredConnectorObject = ConnectorObject & { readonly lastUpdatedS: number }
+
+export const ConnectorObjectRecord = Closed({
+  id: Guid,
+  externalId: ExternalId,
+  objectType: ObjectTypeName,
+  data: Type.Record(Type.String(), Type.Unknown()),
+  coreObjectId: Guid,
+  lastUpdated: Type.Optional(Timestamp),
+})
+export type ConnectorObjectRecord = Static<typeof ConnectorObjectRecord>
+
+/** As answered. */
+export function toConnectorObjectRecord(object: StoredConnectorObject): ConnectorObjectRecord {
+  const { id, externalId, objectType, data, coreObjectId, lastUpdatedS } = object
+  return { id, externalId, objectType, data, coreObjectId, lastUpdated: toSecondsTimestamp(lastUpdatedS) }
+}
+
+/** Makes a GUID from a list of texts: the same for the same list, another for any other. */
+export type DeriveId = (...parts: string[]) => string
+
+/** The names of an object within its tenant. */
+export type ObjectNames = Pick<ConnectorObject, 'connectorId' | 'objectType' | 'externalId'>
+
+export function connectorObjectId({ connectorId, objectType, externalId }: ObjectNames, derive: DeriveId): string {
+  return derive('connector object', connectorId, objectType, externalId)
+}
+
+/** The core object that an object makes when it joins none. */
+export function ownCoreObjectId(connectorObjectId: string, derive: DeriveId): string {
+  return derive('core object', connectorObjectId)
+}
+
+/** The ids of the connector objects to which `data` refers. */
+export function referenceIds(
+  { connectorId, objectType }: Pick<ObjectNames, 'connectorId' | 'objectType'>,
+  data: ObjectData,
+  derive: DeriveId,
+): ReferenceIds {
+  const ids: Record<string, string | string[]> = {}
+  for (const { name, to } of REFERENCES.filter((reference) => reference.of === objectType)) {
+    const value = data[name] as ExternalReference | readonly ExternalReference[] | undefined
+    if (value === undefined) continue
+    const idOf = ({ externalId }: ExternalReference) =>
+      connectorObjectId({ connectorId, objectType: to, externalId }, derive)
+    ids[name] = 'externalId' in value ? idOf(value) : value.map(idOf)
+  }
+  return ids
+}
+
+/** Every attribute that refers to other objects: of which type, to which, and whether to several. */
+export const REFERENCES = OBJECT_TYPES.flatMap((of) =>
+  Object.entries<AttributeDefinition>(ATTRIBUTES[of]).flatMap(([name, { kind, to }]) =>
+    to === undefined ? [] : [{ of, name, to, isList: kind === 'references' }],
+  ),
+)

@@ -1,0 +1,66 @@
+import type { Caller } from '../caller.ts'
+import { Refusal } from '../refusal.ts'
+import { toTimestamp } from '../timestamp.ts'
+import type { Versioned } from '../versioned.ts'
+import { type Connector, type ConnectorUpdate, type NewConnector, newConnector, nextCreationMs } from './connector.ts'
+import type { ConnectorObjectStore } from './connector-object-store.ts'
+import type { ConnectorStore } from './connector-store.ts'
+
+export type ConnectorDependencies = {
+  readonly connectors: ConnectorStore
+  readonly objects: Pick<ConnectorObjectStore, 'hasLive'>
+  newId(): string
+  nowMs(): number
+}
+
+/** @throws Refusal `ConnectorNotFound`. */
+export async function requireConnector(
+  tenantId: string,
+  id: string,
+  connectors: ConnectorStore,
+): Promise<Versioned<Connector>> {
+  const found = await connectors.find(tenantId, id)
+  if (found === undefined) throw new Refusal('ConnectorNotFound', `There is no connector ${id}`)
+  return found
+}
+
+/** Adds a connector; its attributes yield to those of every connector created before. */
+export async function createConnector(input: NewConnector, caller: Caller, deps: ConnectorDependencies) {
+  const existing = await deps.connectors.list(caller.tenantId)
+  const connector = newConnector(input, {
+    id: deps.newId(),
+    createdBy: caller.objectId,
+    createdAt: toTimestamp(nextCreationMs(existing, deps.nowMs())),
+  })
+  await deps.connectors.add(caller.tenantId, connector)
+  return connector
+}
+
+/** @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `StaleVersion`. */
+export async function updateConnector(
+  id: string,
+  update: ConnectorUpdate,
+  ifMatch: string | undefined,
+  caller: Caller,
+  deps: ConnectorDependencies,
+): Promise<Versioned<Connector>> {
+  const { value, version } = await requireConnector(caller.tenantId, id, deps.connectors)
+  if (ifMatch !== undefined && ifMatch !== version) throw new Refusal('PreconditionFailed')
+  const updated = { ...value, ...update, updatedAt: toTimestamp(deps.nowMs()) }
+  return deps.connectors.replace(caller.tenantId, updated, version)
+}
+
+/** @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `ConnectorInUse`, `StaleVersion`. */
+export async function deleteConnector(
+  id: string,
+  ifMatch: string | undefined,
+  caller: Caller,
+  deps: ConnectorDependencies,
+): Promise<void> {
+  const { version } = await requireConnector(caller.tenantId, id, deps.connectors)
+  if (ifMatch !== undefined && ifMatch !== version) throw new Refusal('PreconditionFailed')
+  if (await deps.objects.hasLive(caller.tenantId, id)) {
+    throw new Refusal('ConnectorInUse', `Connector ${id} still has live objects`)
+  }
+  await deps.connectors.remove(caller.tenantId, id, version)
+}

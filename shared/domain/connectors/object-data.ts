@@ -1,0 +1,144 @@
+import {
+  type AttributeDefinition,
+  type AttributeKind,
+  attributeDefinition,
+  CUSTOM_ATTRIBUTE_PREFIX,
+} from '../core/attributes.ts'
+import type { ObjectType } from '../core/core-object.ts'
+import { isGuid } from '../guid.ts'
+import { type RefusalCode, type RefusalEntry, refusalEntry } from '../refusal.ts'
+import type { DataValue, ObjectData } from './connector-object.ts'
+
+/** Characters. Custom attributes too. */
+const STRING_LIMIT_COUNT = 2000
+const EXTERNAL_ID_LIMIT_COUNT = 500
+const CUSTOM_ATTRIBUTES_LIMIT_COUNT = 100
+/** Keeps a document far below the store's 2 MB. */
+const LIST_LIMIT_COUNT = 5000
+/** A letter or digit first, so that no name can be mistaken for something else; 100 characters at most. */
+const CUSTOM_NAME = /^[\p{L}\p{N}][\p{L}\p{N} _.-]{0,99}$/u
+const ISO_DATE =
+  /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?$/
+
+export type ReadData = { readonly data: ObjectData; readonly faults: readonly RefusalEntry[] }
+
+type Fault = { readonly code: RefusalCode; readonly message: string; readonly below?: string }
+/** The stored form, undefined for what is stored as absent, or what is wrong with it. */
+type Checked = { readonly value: DataValue | undefined } | { readonly faults: readonly Fault[] }
+
+/**
+ * Checks `data` by the attributes of its type and brings it to its stored form: GUIDs in lower case, empty strings and
+ * nulls left out. Faults name their place below `target`, a JSON pointer.
+ */
+export function readObjectData(objectType: ObjectType, data: unknown, target: string): ReadData {
+  if (!isRecord(data)) return { data: {}, faults: [refusalEntry('InvalidType', 'data has to be an object', target)] }
+  const kept: [string, DataValue][] = []
+  const faults: RefusalEntry[] = []
+  for (const [name, value] of Object.entries(data)) {
+    const checked = checkAttribute(objectType, name, value)
+    if ('faults' in checked) {
+      const place = `${target}/${escaped(name)}`
+      faults.push(...checked.faults.map(({ code, message, below = '' }) => refusalEntry(code, message, place + below)))
+    } else if (checked.value !== undefined) kept.push([name, checked.value])
+  }
+  if (kept.filter(([name]) => name.startsWith(CUSTOM_ATTRIBUTE_PREFIX)).length > CUSTOM_ATTRIBUTES_LIMIT_COUNT) {
+    faults.push(
+      refusalEntry('InvalidLength', `There are more than ${CUSTOM_ATTRIBUTES_LIMIT_COUNT} custom attributes`, target),
+    )
+  }
+  return { data: Object.fromEntries(kept), faults }
+}
+
+function checkAttribute(objectType: ObjectType, name: string, value: unknown): Checked {
+  const definition = attributeDefinition(objectType, name)
+  if (definition === undefined || !isSaneName(name)) {
+    return fault('UnknownAttribute', `${objectType} has no attribute ${name.slice(0, 100)}`)
+  }
+  return value === null ? { value: undefined } : CHECKS[definition.kind](value, name, definition)
+}
+
+function isSaneName(name: string): boolean {
+  return !name.startsWith(CUSTOM_ATTRIBUTE_PREFIX) || CUSTOM_NAME.test(name.slice(CUSTOM_ATTRIBUTE_PREFIX.length))
+}
+
+const CHECKS: Record<AttributeKind, (value: unknown, name: string, definition: AttributeDefinition) => Checked> = {
+  string: (value, name) => checkString(value, name),
+  boolean: (value, name) => (typeof value === 'boolean' ? { value } : wrongType(name, 'true or false')),
+  date: (value, name) => {
+    const checked = checkString(value, name)
+    if ('faults' in checked || checked.value === undefined || isDate(String(checked.value))) return checked
+    return fault('InvalidValue', `${name} has to be a date or an instant in ISO 8601, not ${shown(value)}`)
+  },
+  guid: (value, name) => (value === '' ? { value: undefined } : checkGuid(value, name)),
+  guids: (value, name) => checkList(value, name, checkGuid),
+  reference: (value, name) => checkReference(value, name),
+  references: (value, name) => checkList(value, name, checkReference),
+}
+
+function checkString(value: unknown, name: string): Checked {
+  if (typeof value !== 'string') return wrongType(name, 'a string')
+  if (value.length > STRING_LIMIT_COUNT) {
+    return fault('InvalidLength', `${name} has ${value.length} characters, more than ${STRING_LIMIT_COUNT}`)
+  }
+  return { value: value === '' ? undefined : value }
+}
+
+function checkGuid(value: unknown, name: string): Checked {
+  if (typeof value !== 'string') return wrongType(name, 'a GUID')
+  if (!isGuid(value)) return fault('InvalidId', `${name} has to be a GUID, not ${shown(value)}`)
+  return { value: value.toLowerCase() }
+}
+
+function checkReference(value: unknown, name: string): Checked {
+  if (!isRecord(value)) return wrongType(name, 'a reference { "externalId": "..." }')
+  const { externalId } = value
+  if (typeof externalId !== 'string')
+    return fault('InvalidType', `${name}.externalId has to be a string`, '/externalId')
+  if (externalId === '' || externalId.length > EXTERNAL_ID_LIMIT_COUNT) {
+    return fault(
+      'InvalidLength',
+      `${name}.externalId has to have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`,
+      '/externalId',
+    )
+  }
+  return { value: { externalId } }
+}
+
+/** Each entry once, in the order given. */
+function checkList(value: unknown, name: string, check: (entry: unknown, name: string) => Checked): Checked {
+  if (!Array.isArray(value)) return wrongType(name, 'a list')
+  if (value.length > LIST_LIMIT_COUNT) {
+    return fault('InvalidLength', `${name} has ${value.length} entries, more than ${LIST_LIMIT_COUNT}`)
+  }
+  const entries = new Map<string, DataValue>()
+  const faults: Fault[] = []
+  for (const [index, entry] of value.entries()) {
+    const checked = check(entry, name)
+    if ('faults' in checked) {
+      faults.push(...checked.faults.map((found) => ({ ...found, below: `/${index}${found.below ?? ''}` })))
+    } else if (checked.value !== undefined) entries.set(JSON.stringify(checked.value), checked.value)
+  }
+  return faults.length > 0 ? { faults } : { value: [...entries.values()] as string[] }
+}
+
+/** A day that the calendar has, perhaps with a time. */
+function isDate(text: string): boolean {
+  const [, year, month, day] = ISO_DATE.exec(text) ?? []
+  if (year === undefined || month === undefined || day === undefined) return false
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  return date.toISOString().startsWith(`${year}-${month}-${day}`)
+}
+
+function fault(code: RefusalCode, message: string, below?: string): Checked {
+  return { faults: [below === undefined ? { code, message } : { code, message, below }] }
+}
+
+const wrongType = (name: string, expected: string): Checked => fault('InvalidType', `${name} has to be ${expected}`)
+
+const shown = (value: unknown): string => JSON.stringify(String(value).slice(0, 100))
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** As in a JSON pointer: RFC 6901, section 3. */
+const escaped = (name: string): string => name.slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')

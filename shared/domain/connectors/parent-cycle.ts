@@ -1,0 +1,17 @@
+import { type RefusalEntry, refusalEntry } from '../refusal.ts'
+
+/** The org unit above another, by their connector object ids; undefined at the top and above what does not exist. */
+export type ParentOf = (id: string) => string | undefined
+
+/** What is wrong with putting an org unit below `parentId`: it cannot come to lie below itself. */
+export function parentFault(id: string, parentId: string | undefined, parentOf: ParentOf): RefusalEntry | undefined {
+  if (parentId === id) return refusalEntry('ReferenceToItself', 'An org unit cannot be its own parent', '/data/parent')
+  const seen = new Set<string>()
+  for (let above = parentId; above !== undefined && !seen.has(above); above = parentOf(above)) {
+    if (above === id) {
+      return refusalEntry('ReferenceCycle', 'The org unit would come to lie below itself', '/data/parent')
+    }
+    seen.add(above)
+  }
+  return undefined
+}

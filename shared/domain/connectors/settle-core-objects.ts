@@ -1,0 +1,126 @@
+import {
+  type Contribution,
+  isSameCoreObject,
+  type MergedCoreObject,
+  mergedCoreObject,
+  vanishedCoreObject,
+} from '../core/merged-core-object.ts'
+import type { Versioned } from '../versioned.ts'
+import { type ConnectorObject, connectorObjectId, type DeriveId } from './connector-object.ts'
+import type { ConnectorObjectStore } from './connector-object-store.ts'
+import type { RankOf } from './joining.ts'
+
+/** A write of a core object, with the version it replaces; without one it must be new. */
+export type CoreObjectWrite = { readonly object: MergedCoreObject; readonly version: string | undefined }
+
+/** The core objects of each tenant, as what feeds them sees them. */
+export interface CoreObjectWriter {
+  /** Those that exist, soft-deleted ones too. */
+  mergedOfIds(tenantId: string, ids: readonly string[]): Promise<Versioned<MergedCoreObject>[]>
+  /**
+   * Writes all, expecting the quoted versions.
+   * @param softDeletionDays How long deleted ones among them stay.
+   * @returns The ids of those that were not written because someone else had changed them or their neighbours.
+   */
+  write(tenantId: string, writes: readonly CoreObjectWrite[], softDeletionDays: number): Promise<ReadonlySet<string>>
+}
+
+type SettleDependencies = {
+  readonly objects: Pick<ConnectorObjectStore, 'ofCoreObjects' | 'standings'>
+  readonly coreObjects: CoreObjectWriter
+  readonly deriveId: DeriveId
+}
+
+/** Core objects looked at together: bounds what is held in memory when thousands refer to one object. */
+const SLICE_COUNT = 1000
+const ROUNDS_COUNT = 12
+
+/**
+ * Makes each core object what its live contributions make of it, and writes those that were something else.
+ * @returns Whether there were any.
+ */
+export async function settleCoreObjects(
+  tenantId: string,
+  coreObjectIds: readonly string[],
+  softDeletionDays: number,
+  rankOf: RankOf,
+  deps: SettleDependencies,
+): Promise<boolean> {
+  let hasChanged = false
+  for (let start = 0; start < coreObjectIds.length; start += SLICE_COUNT) {
+    let pending = coreObjectIds.slice(start, start + SLICE_COUNT)
+    for (let round = 0; pending.length > 0; round += 1) {
+      if (round === ROUNDS_COUNT) throw new Error(`${pending.length} core objects are changed faster than merged`)
+      const writes = await dueWrites(tenantId, pending, rankOf, deps)
+      const overtaken = await deps.coreObjects.write(tenantId, writes, softDeletionDays)
+      if (writes.length > overtaken.size) hasChanged = true
+      pending = pending.filter((id) => overtaken.has(id))
+    }
+  }
+  return hasChanged
+}
+
+/**
+ * Versions are read before the contributions: whoever changes a contribution in the meantime merges after this, and
+ * one of the two finds the version gone and merges again.
+ */
+async function dueWrites(
+  tenantId: string,
+  coreObjectIds: readonly string[],
+  rankOf: RankOf,
+  { objects, coreObjects, deriveId }: SettleDependencies,
+): Promise<CoreObjectWrite[]> {
+  const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
+  const contributors = await liveContributors(tenantId, coreObjectIds, rankOf, objects)
+  const coreObjectOf = await resolver(tenantId, [...contributors.values()].flat(), objects)
+  const storedById = new Map(stored.map((each) => [each.value.id, each]))
+  return coreObjectIds.flatMap((id) => {
+    const before = storedById.get(id)
+    const [first, ...others] = (contributors.get(id) ?? []).map((each) => contribution(each, coreObjectOf, deriveId))
+    const object =
+      first === undefined ? before && vanishedCoreObject(before.value) : mergedCoreObject(id, [first, ...others])
+    if (object === undefined || (before !== undefined && isSameCoreObject(before.value, object))) return []
+    return [{ object, version: before?.version }]
+  })
+}
+
+/** By core object, the oldest connector's first. */
+async function liveContributors(
+  tenantId: string,
+  coreObjectIds: readonly string[],
+  rankOf: RankOf,
+  objects: SettleDependencies['objects'],
+): Promise<Map<string, ConnectorObject[]>> {
+  const found = await objects.ofCoreObjects(tenantId, coreObjectIds)
+  const live = found.map(({ value }) => value).filter(({ deletedAtMs }) => deletedAtMs === undefined)
+  live.sort((one, other) => rankOf(one.connectorId) - rankOf(other.connectorId) || (one.id < other.id ? -1 : 1))
+  return Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
+}
+
+type CoreObjectOf = (connectorObjectId: string) => string | undefined
+
+async function resolver(
+  tenantId: string,
+  contributors: readonly ConnectorObject[],
+  objects: SettleDependencies['objects'],
+): Promise<CoreObjectOf> {
+  const ids = new Set(contributors.flatMap(({ references }) => Object.values(references).flat()))
+  const standings = await objects.standings(tenantId, [...ids])
+  const live = new Map(standings.filter(({ isLive }) => isLive).map(({ id, coreObjectId }) => [id, coreObjectId]))
+  return (id) => live.get(id)
+}
+
+function contribution(
+  { id, connectorId, objectType, externalId, data }: ConnectorObject,
+  coreObjectOf: CoreObjectOf,
+  derive: DeriveId,
+): Contribution {
+  return {
+    connectorObjectId: id,
+    objectType,
+    externalId,
+    data,
+    resolve: (to, reference) =>
+      coreObjectOf(connectorObjectId({ connectorId, objectType: to, externalId: reference.externalId }, derive)),
+  }
+}

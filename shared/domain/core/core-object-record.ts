@@ -1,0 +1,36 @@
+import { type TSchema, Type } from 'typebox'
+import { Guid } from '../guid.ts'
+import { Timestamp, toSecondsTimestamp } from '../timestamp.ts'
+import { ATTRIBUTES, type AttributeDefinition, type AttributeKind } from './attributes.ts'
+import type { CoreObject, ObjectType } from './core-object.ts'
+
+const ReferenceRecord = Type.Object({ objectId: Guid }, { additionalProperties: false })
+
+const VALUES: Record<AttributeKind, TSchema> = {
+  string: Type.String(),
+  boolean: Type.Boolean(),
+  date: Type.String(),
+  guid: Guid,
+  guids: Type.Array(Guid),
+  reference: ReferenceRecord,
+  references: Type.Array(ReferenceRecord),
+}
+
+/** A core object as answered: attributes at top level, absent when unknown. Decisions, section 3. */
+export type CoreObjectRecord = Readonly<Record<string, unknown>> & { readonly id: string; readonly externalId: string }
+
+/** The schema of that record. Custom attributes are strings. */
+export function coreObjectRecordSchema(objectType: ObjectType): TSchema {
+  const attributes = Object.entries<AttributeDefinition>(ATTRIBUTES[objectType]).map(
+    ([name, { kind }]) => [name, Type.Optional(VALUES[kind])] as const,
+  )
+  return Type.Object(
+    { id: Guid, externalId: Type.String(), ...Object.fromEntries(attributes), lastUpdated: Type.Optional(Timestamp) },
+    { patternProperties: { '^custom/': Type.String() }, additionalProperties: false },
+  )
+}
+
+/** The record of a core object. No attribute is called `id`, `externalId` or `lastUpdated`. */
+export function toCoreObjectRecord({ id, externalId, attributes, lastUpdatedS }: CoreObject): CoreObjectRecord {
+  return { id, externalId, ...attributes, lastUpdated: toSecondsTimestamp(lastUpdatedS) }
+}

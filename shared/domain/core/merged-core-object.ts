@@ -1,0 +1,75 @@
+import type { ExternalReference, ObjectData } from '../connectors/connector-object.ts'
+import { attributeDefinition } from './attributes.ts'
+import type { Attributes, AttributeValue, CoreObject, ObjectType } from './core-object.ts'
+
+/** A core object as merged, before the store has given it a time. */
+export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
+  /** The ids of the connector objects it was merged from; the one whose connector was created first comes first. */
+  readonly contributors: readonly string[]
+}
+
+/** What one connector says of the object. */
+export type Contribution = {
+  readonly connectorObjectId: string
+  readonly objectType: ObjectType
+  readonly externalId: string
+  readonly data: ObjectData
+  /** The id of the core object behind one of the contribution's own references; undefined while there is none. */
+  resolve(to: ObjectType, reference: ExternalReference): string | undefined
+}
+
+/**
+ * The core object behind its contributions, which come in the order in which their connectors were created: attributes
+ * of the first win, the others fill what is missing. References to what does not exist are left out.
+ */
+export function mergedCoreObject(
+  id: string,
+  contributions: readonly [Contribution, ...Contribution[]],
+): MergedCoreObject {
+  const attributes: Record<string, AttributeValue> = {}
+  for (const contribution of contributions) {
+    for (const name of Object.keys(contribution.data)) {
+      if (Object.hasOwn(attributes, name)) continue
+      const value = resolvedValue(contribution, name)
+      if (value !== undefined) attributes[name] = value
+    }
+  }
+  const [{ objectType, externalId }] = contributions
+  const contributors = contributions.map(({ connectorObjectId }) => connectorObjectId)
+  return { id, objectType, externalId, attributes: inOrder(attributes), contributors, deleted: false }
+}
+
+/** What stays of a core object that nobody contributes to any more: enough to see that it went. */
+export function vanishedCoreObject({ id, objectType, externalId }: MergedCoreObject): MergedCoreObject {
+  return { id, objectType, externalId, attributes: {}, contributors: [], deleted: true }
+}
+
+/** Whether a stored core object already is what its contributions make of it. */
+export function isSameCoreObject(one: MergedCoreObject, other: MergedCoreObject): boolean {
+  return (
+    one.deleted === other.deleted &&
+    one.externalId === other.externalId &&
+    JSON.stringify(one.contributors) === JSON.stringify(other.contributors) &&
+    JSON.stringify(inOrder(one.attributes)) === JSON.stringify(inOrder(other.attributes))
+  )
+}
+
+function resolvedValue(contribution: Contribution, name: string): AttributeValue | undefined {
+  const { objectType, data, resolve } = contribution
+  const value = data[name]
+  const definition = attributeDefinition(objectType, name)
+  if (value === undefined || definition === undefined) return undefined
+  const { kind, to } = definition
+  if (to === undefined) return value as AttributeValue
+  if (kind === 'reference') {
+    const objectId = resolve(to, value as ExternalReference)
+    return objectId === undefined ? undefined : { objectId }
+  }
+  const objectIds = (value as readonly ExternalReference[]).flatMap((reference) => resolve(to, reference) ?? [])
+  return objectIds.length === 0 ? undefined : [...new Set(objectIds)].map((objectId) => ({ objectId }))
+}
+
+/** By name, so that the order in which attributes were given makes no difference. */
+function inOrder(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).sort(([one], [other]) => (one < other ? -1 : 1)))
+}

@@ -1,0 +1,32 @@
+import { type Static, Type } from 'typebox'
+import type { Page } from '../domain/versioned.ts'
+import type { CursorBinding, Cursors } from './cursor.ts'
+import type { Answer } from './envelope.ts'
+
+/** Statement, "Paging", and decisions, section 3. */
+const PAGE_SIZE_DEFAULT = 2000
+const PAGE_SIZE_LIMIT = 5000
+
+/** The query of every list that is read page by page. */
+export const PageQuery = Type.Object({
+  pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_LIMIT })),
+  nextCursor: Type.Optional(Type.String({ maxLength: 1000 })),
+})
+export type PageQuery = Static<typeof PageQuery>
+
+/**
+ * Answers one page of a list. The page size of a cursor is the one it was made with unless the query gives another.
+ * @throws Refusal `InvalidCursor`.
+ */
+export async function pagedAnswer<T>(
+  { pageSize, nextCursor }: PageQuery,
+  binding: CursorBinding,
+  cursors: Cursors,
+  read: (after: string | undefined, size: number) => Promise<Page<T>>,
+): Promise<Answer<readonly T[]>> {
+  const position = nextCursor === undefined ? undefined : cursors.open(nextCursor, binding)
+  const size = pageSize ?? position?.pageSize ?? PAGE_SIZE_DEFAULT
+  const { items, continueAfter } = await read(position?.after, size)
+  if (continueAfter === undefined) return { data: items }
+  return { data: items, nextCursor: cursors.seal({ after: continueAfter, pageSize: size }, binding) }
+}

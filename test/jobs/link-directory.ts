@@ -1,0 +1,172 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import type { DirectorySeed, TenantSeed } from '../../infra/local/directory/seed.ts'
+import { type DirectoryOptions, type LocalDirectory, startDirectory } from '../../infra/local/directory/server.ts'
+import { type GraphCall, graphCalls } from '../../shared/directory/graph-calls.ts'
+import { graphDirectory } from '../../shared/directory/graph-directory.ts'
+import type { GraphReply } from '../../shared/directory/graph-reply.ts'
+import { graphTokens } from '../../shared/directory/graph-tokens.ts'
+import type { Directory } from '../../shared/domain/links/directory.ts'
+
+export const TENANT = '11111111-0000-4000-8000-000000000001'
+export const SMALL_TENANT = '22222222-0000-4000-8000-000000000002'
+const SERVICE = 'aaaaaaaa-0000-4000-8000-000000000001'
+const TESTER = 'aaaaaaaa-0000-4000-8000-000000000002'
+const USER_COUNT = 2_500
+
+/** An id that can be told apart in a failing test. */
+export const user = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+export const users = (from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => user(from + index))
+
+/** The directory as the service sees it and as a tester may change it. */
+export type TestDirectory = {
+  readonly server: LocalDirectory
+  readonly directory: Directory
+  /** The waits that the adapter has asked for; none is really waited. */
+  readonly waitsMs: number[]
+  asTester(call: GraphCall): Promise<GraphReply>
+  newGroup(properties?: Record<string, unknown>, members?: readonly string[]): Promise<string>
+  /** Read as the tester does, service principals aside. */
+  membersOf(groupId: string): Promise<Set<string>>
+  close(): Promise<void>
+}
+
+export type TestClock = { nowMs(): number; sleep(delayMs: number): Promise<void> }
+
+/** A clock that only sleeping moves on. */
+export function testClock(startMs = Date.now()): TestClock & { waitsMs: number[] } {
+  let ms = startMs
+  const waitsMs: number[] = []
+  return {
+    waitsMs,
+    nowMs: () => ms,
+    async sleep(delayMs) {
+      waitsMs.push(delayMs)
+      ms += delayMs
+    },
+  }
+}
+
+export async function openDirectory(
+  clock: TestClock & { waitsMs: number[] } = testClock(),
+  options: Partial<DirectoryOptions> = {},
+): Promise<TestDirectory> {
+  const server = await startDirectory({
+    port: 0,
+    folder: ':memory:',
+    seed: SEED,
+    apiUrl: 'http://localhost:7071',
+    ...options,
+  })
+  const authorities = getCACertificates()
+  setDefaultCACertificates([...authorities, server.caPem])
+  const callsAs = (clientId: string, secret: string) =>
+    graphCalls(
+      server.url,
+      graphTokens(
+        {
+          authorityUrl: server.url,
+          homeTenantId: TENANT,
+          clientId,
+          clientSecret: secret,
+          managedIdentityClientId: undefined,
+        },
+        clock.nowMs,
+      ),
+      clock.nowMs,
+    )
+  const testerCalls = callsAs(TESTER, 'tester-secret')
+  const asTester = (call: GraphCall) => testerCalls(TENANT, call)
+  return {
+    server,
+    waitsMs: clock.waitsMs,
+    asTester,
+    directory: graphDirectory({
+      graphUrl: server.url,
+      send: callsAs(SERVICE, 'service-secret'),
+      sleep: clock.sleep,
+      nowMs: clock.nowMs,
+      random: () => 0.5,
+    }),
+    newGroup: (properties = {}, members = []) => newGroup(asTester, server.url, properties, members),
+    membersOf: (groupId) => membersOf(asTester, groupId),
+    async close() {
+      setDefaultCACertificates(authorities)
+      await server.close()
+    },
+  }
+}
+
+type AsTester = TestDirectory['asTester']
+
+async function newGroup(
+  asTester: AsTester,
+  url: string,
+  properties: Record<string, unknown>,
+  members: readonly string[],
+): Promise<string> {
+  const body = {
+    displayName: 'A group',
+    mailNickname: 'group',
+    groupTypes: [],
+    mailEnabled: false,
+    securityEnabled: true,
+    ...properties,
+  }
+  const reply = await asTester({ method: 'POST', path: '/groups', body })
+  if (reply.status !== 201) throw new Error(`The group was not made: ${JSON.stringify(reply)}`)
+  const { id } = reply.body as { id: string }
+  for (let start = 0; start < members.length; start += 20) {
+    const bound = members.slice(start, start + 20).map((member) => `${url}/v1.0/directoryObjects/${member}`)
+    const added = await asTester({ method: 'PATCH', path: `/groups/${id}`, body: { 'members@odata.bind': bound } })
+    if (added.status !== 204) throw new Error(`The members were not added: ${JSON.stringify(added)}`)
+  }
+  return id
+}
+
+async function membersOf(asTester: AsTester, groupId: string): Promise<Set<string>> {
+  const ids = new Set<string>()
+  let path: string | undefined = `/groups/${groupId}/members?$select=id&$top=999`
+  while (path !== undefined) {
+    const reply: GraphReply = await asTester({ method: 'GET', path })
+    const page = reply.body as { value: { id: string }[]; '@odata.nextLink'?: string }
+    for (const { id } of page.value) ids.add(id)
+    const next: string | undefined = page['@odata.nextLink']
+    path = next === undefined ? undefined : next.slice(next.indexOf('/v1.0') + '/v1.0'.length)
+  }
+  return ids
+}
+
+const TESTER_RIGHTS = ['GroupMember.ReadWrite.All', 'Group.ReadWrite.All', 'User.ReadWrite.All']
+
+function tenantSeed(tenantId: string, domain: string, userCount: number): TenantSeed {
+  const application = (name: string, clientId: string, objectId: string, graphRoles: string[]) => ({
+    name,
+    clientId,
+    clientSecret: `${name}-secret`,
+    objectId,
+    roles: [],
+    graphRoles,
+  })
+  return {
+    tenantId,
+    domain,
+    applications: [
+      application('service', SERVICE, 'cccccccc-0000-4000-8000-000000000001', ['GroupMember.ReadWrite.All']),
+      application('tester', TESTER, 'cccccccc-0000-4000-8000-000000000002', TESTER_RIGHTS),
+    ],
+    people: [],
+    users: Array.from({ length: userCount }, (_, index) => ({
+      id: user(index),
+      displayName: `User ${index}`,
+      userPrincipalName: `user${index}@${domain}`,
+    })),
+    groups: [],
+  }
+}
+
+const SEED: DirectorySeed = {
+  serviceClientId: SERVICE,
+  publicClientId: 'aaaaaaaa-0000-4000-8000-000000000004',
+  tenants: [tenantSeed(TENANT, 'one.example', USER_COUNT), tenantSeed(SMALL_TENANT, 'two.example', 5)],
+}

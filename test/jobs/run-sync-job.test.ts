@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { TENANT, user, users } from './link-directory.ts'
+import { type LinkWorld, openWorld } from './link-world.ts'
+
+describe('A sync job', () => {
+  let world: LinkWorld
+  before(async () => {
+    world = await openWorld()
+  })
+  after(() => world.close())
+  beforeEach(() => {
+    world.server.setFaults([])
+    world.rings.length = 0
+  })
+
+  it('makes the group equal to the collection, in the fewest calls, and tells so', async () => {
+    const { collectionId, groupId, linkId } = await world.linked(users(0, 150), users(140, 45))
+    await world.drain()
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 150)))
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual(
+      { ...job, id: '', createdAt: '', startedAt: '', completedAt: '', dueAtMs: 0 },
+      {
+        id: '',
+        tenantId: TENANT,
+        linkId,
+        collectionId,
+        directoryGroupId: groupId,
+        type: 'LinkCreated',
+        status: 'Succeeded',
+        attempts: 1,
+        added: 140,
+        removed: 35,
+        skipped: 0,
+        createdAt: '',
+        startedAt: '',
+        completedAt: '',
+        error: null,
+        dueAtMs: 0,
+        paused: false,
+        sliceCount: 0,
+        unresolved: [],
+      },
+    )
+    const link = await world.link(linkId)
+    assert.equal(link.lastSyncOutcome, 'Succeeded')
+    assert.equal(link.lastSyncedAt, job?.completedAt)
+    assert.equal(link.directoryGroupDisplayName, 'A group')
+    assert.equal(link.lease, null)
+    assert.deepEqual(
+      world.server
+        .requests()
+        .slice(0, 6)
+        .map(({ method, path, batch }) => [method, path.split('/').at(-1), batch?.length]),
+      [
+        ['GET', groupId, undefined],
+        ['GET', 'members', undefined],
+        ['POST', '$batch', 5],
+        ['POST', '$batch', 2],
+        ['POST', '$batch', 20],
+        ['POST', '$batch', 15],
+      ],
+    )
+  })
+
+  it('writes nothing when nothing differs', async () => {
+    const { collectionId, groupId } = await world.linked(users(0, 30), users(0, 30))
+    await world.drain()
+    await requestSync(TENANT, collectionId, world.deps)
+    await world.drain()
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 30)))
+    assert.ok(world.server.requests().every(({ method }) => method === 'GET'))
+    assert.deepEqual(
+      (await world.jobsOf(collectionId)).map(({ status }) => status),
+      ['Succeeded', 'Succeeded'],
+    )
+  })
+
+  it('puts back who was taken out of the group by hand a moment ago', async () => {
+    const { collectionId, groupId } = await world.linked(users(0, 3))
+    await world.drain()
+    await world.asTester({ method: 'DELETE', path: `/groups/${groupId}/members/${user(1)}/$ref` })
+    await requestSync(TENANT, collectionId, world.deps)
+    await world.drain()
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+    assert.deepEqual(
+      (await world.jobsOf(collectionId)).map(({ added }) => added),
+      [1, 3],
+    )
+  })
+})

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import fc from 'fast-check'
+import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
+import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { TENANT, user, users } from './link-directory.ts'
+import { type LinkWorld, openWorld } from './link-world.ts'
+
+describe('A sync job, when the directory misbehaves', () => {
+  let world: LinkWorld
+  before(async () => {
+    world = await openWorld()
+  })
+  after(async () => {
+    await world.close()
+  })
+  beforeEach(() => {
+    world.server.setFaults([])
+    world.rings.length = 0
+    world.waitsMs.length = 0
+  })
+
+  const WRITE = '^/v1.0/groups/[^/]+($|/members/)'
+  const survived: [claim: string, fault: FaultDefinition][] = [
+    ['a throttled read', { method: 'GET', retryAfterS: 2, times: 2 }],
+    ['throttled items', { method: 'PATCH', retryAfterS: 2, times: 3 }],
+    ['a throttled batch', { path: 'batch', retryAfterS: 1, times: 1 }],
+    ['a concurrency conflict', { method: 'PATCH', status: 409, times: 2 }],
+    ['an internal error', { path: WRITE, status: 500, times: 3 }],
+    ['an outage', { status: 503, times: 2 }],
+    ['a page of HTML', { html: true, times: 2 }],
+    ['HTML in place of a batch', { path: 'batch', html: true, status: 200, times: 1 }],
+    ['a lost connection', { drop: true, times: 2 }],
+    ['a batch whose answer was lost', { path: 'batch', drop: true, applyFirst: true, times: 1 }],
+    ['adds that were carried out and answered as failed', { method: 'PATCH', applyFirst: true, times: 4 }],
+    ['removals that were carried out and answered as failed', { method: 'DELETE', applyFirst: true, times: 5 }],
+  ]
+  for (const [claim, fault] of survived) {
+    it(`survives ${claim} within one run, and counts right`, async () => {
+      const { collectionId, groupId } = await world.linked(users(0, 90), users(80, 30))
+      world.server.setFaults([fault])
+      await world.drain()
+      const [job] = await world.jobsOf(collectionId)
+      assert.deepEqual(
+        { status: job?.status, attempts: job?.attempts, added: job?.added, removed: job?.removed, error: job?.error },
+        { status: 'Succeeded', attempts: 1, added: 80, removed: 20, error: null },
+      )
+      assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 90)))
+    })
+  }
+
+  it('waits for as long as a throttled item says', async () => {
+    await world.linked(users(0, 90))
+    world.server.setFaults([{ method: 'PATCH', retryAfterS: 7, times: 1 }])
+    await world.drain()
+    assert.ok(world.waitsMs.some((waitMs) => waitMs >= 7_000 && waitMs < 8_000))
+  })
+
+  it('comes back after the directory has been left alone for as long as it asks', async () => {
+    const { collectionId, linkId } = await world.linked(users(0, 5))
+    world.server.setFaults([{ method: 'PATCH', retryAfterS: 100, times: 1 }])
+    const startMs = world.clock.nowMs()
+    await world.deliverNext()
+    const [waiting] = await world.jobsOf(collectionId)
+    assert.equal(waiting?.status, 'Queued')
+    assert.equal(waiting?.attempts, 1)
+    assert.equal(waiting?.error, 'The directory asks to be left alone for a while')
+    assert.ok((waiting?.dueAtMs ?? 0) >= startMs + 100_000)
+    assert.equal((await world.link(linkId)).lastSyncOutcome, null)
+    await world.drain()
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.attempts, job?.added, job?.error], ['Succeeded', 2, 5, null])
+  })
+
+  it('is run four times when nothing helps, after 15, 60 and 240 seconds, and then stays failed', async () => {
+    const { collectionId, linkId, groupId } = await world.linked(users(0, 5), users(3, 4))
+    world.server.setFaults([{ path: groupId, method: 'PATCH', status: 503 }])
+    await world.drain()
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.attempts, job?.added, job?.removed], ['Failed', 4, 0, 0])
+    assert.match(job?.error ?? '', /answered 503/)
+    assert.equal((await world.link(linkId)).lastSyncOutcome, 'Failed')
+    assert.deepEqual(
+      world.waitsMs.filter((waitMs) => waitMs > 10_000).map((waitMs) => Math.round(waitMs / 1000)),
+      [15, 60, 240],
+    )
+  })
+
+  it('fails at once when the group is gone, and leaves no lease behind', async () => {
+    const { collectionId, groupId, linkId } = await world.linked(users(0, 5))
+    await world.asTester({ method: 'DELETE', path: `/groups/${groupId}` })
+    await world.drain()
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.attempts, job?.error], ['Failed', 1, 'The directory group does not exist'])
+    assert.equal((await world.link(linkId)).lease, null)
+  })
+
+  for (const [when, path, members] of [
+    ['before its additions', 'batch', []],
+    ['before its removals', 'batch', users(500, 60)],
+  ] as const) {
+    it(`fails at once when the group is deleted in the middle, ${when}`, async () => {
+      const accounts = members.length > 0 ? users(0, 0) : users(0, 150)
+      const { collectionId, groupId } = await world.linked(accounts, members)
+      const directory = {
+        ...world.deps.directory,
+        listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
+          const page = await world.directory.listUsers(...asked)
+          await world.asTester({ method: 'DELETE', path: `/groups/${groupId}` })
+          return page
+        },
+      }
+      await world.drain({ ...world.deps, directory })
+      const [job] = await world.jobsOf(collectionId)
+      assert.deepEqual(
+        [path, job?.status, job?.attempts, job?.error],
+        [path, 'Failed', 1, 'The directory group does not exist'],
+      )
+    })
+  }
+
+  it('fails at once when the group is filled by a rule since', async () => {
+    const { collectionId, groupId } = await world.linked(users(0, 5))
+    const directory = {
+      ...world.deps.directory,
+      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
+        const page = await world.directory.listUsers(...asked)
+        const body = { groupTypes: ['DynamicMembership'], membershipRule: 'user.city -eq "Oslo"' }
+        const changed = await world.asTester({ method: 'PATCH', path: `/groups/${groupId}`, body })
+        assert.equal(changed.status, 204)
+        return page
+      },
+    }
+    await world.drain({ ...world.deps, directory })
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual(
+      [job?.status, job?.attempts, job?.error],
+      ['Failed', 1, 'The directory fills the group by a rule of its own'],
+    )
+  })
+
+  it('retries when its permission is taken away, and removes nobody meanwhile', async () => {
+    const { collectionId, groupId } = await world.linked(users(0, 30), users(100, 5))
+    world.server.setFaults([
+      { path: `^/v1.0/groups/${groupId}($|/members/)`, method: 'PATCH', status: 403 },
+      { method: 'POST', path: groupId, status: 403 },
+    ])
+    await world.drain()
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.attempts, job?.added, job?.removed], ['Failed', 4, 0, 0])
+    assert.match(job?.error ?? '', /403: Insufficient privileges/)
+  })
+
+  it('reports accounts that the directory does not know, adds the others and removes nobody', async () => {
+    const strangers = [user(900_001), user(900_002), user(900_003), user(900_004)]
+    const { collectionId, groupId } = await world.linked([...users(0, 30), ...strangers], users(50, 3))
+    await world.drain()
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.attempts, job?.added, job?.removed], ['Failed', 4, 30, 0])
+    assert.match(job?.error ?? '', /^The directory has no account 00000000-0000-4000-8000-0000009/)
+    assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 30), ...users(50, 3)]))
+  })
+
+  it('whatever goes wrong, never removes who should be there, and is right once the directory behaves', async () => {
+    const faults = fc.array(
+      fc.record(
+        {
+          method: fc.constantFrom('GET', 'PATCH', 'POST', 'DELETE'),
+          times: fc.integer({ min: 1, max: 12 }),
+          status: fc.constantFrom(409, 429, 500, 502, 503, 504),
+          applyFirst: fc.boolean(),
+          drop: fc.boolean(),
+          html: fc.boolean(),
+        },
+        { requiredKeys: ['method', 'times', 'status'] },
+      ),
+      { maxLength: 6 },
+    )
+    await fc.assert(
+      fc.asyncProperty(faults, fc.integer({ min: 0, max: 130 }), async (list, shift) => {
+        const { collectionId, groupId } = await world.linked(users(shift, 60), users(40, 60))
+        world.server.setFaults(list)
+        await world.drain()
+        world.server.setFaults([])
+        const [job] = await world.jobsOf(collectionId)
+        const wanted = new Set(users(shift, 60))
+        const kept = new Set(users(40, 60)).intersection(wanted)
+        const found = await world.membersOf(groupId)
+        assert.deepEqual(found.intersection(kept), kept)
+        if (job?.status === 'Succeeded') assert.deepEqual(found, wanted)
+        await requestSync(TENANT, collectionId, world.deps)
+        await world.drain()
+        assert.deepEqual(await world.membersOf(groupId), wanted)
+        assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
+      }),
+      { numRuns: 25 },
+    )
+    assert.ok(world.server.requests().every(({ deletesMember }) => deletesMember !== true))
+  })
+})

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { deleteLink, setLinkState } from '../../shared/domain/links/change-link.ts'
+import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
+import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
+import { TENANT, users } from './link-directory.ts'
+import { type LinkWorld, openWorld } from './link-world.ts'
+
+describe('Workers of sync jobs', () => {
+  let world: LinkWorld
+  before(async () => {
+    world = await openWorld()
+  })
+  after(() => world.close())
+  beforeEach(() => {
+    world.rings.length = 0
+  })
+
+  it('may die at any moment: another one ends the job, with the group as it should be', async () => {
+    let diedCount = 0
+    for (let callsLeft = 1; ; callsLeft += 1) {
+      const { collectionId, groupId, linkId } = await world.linked(users(0, 130), users(125, 30))
+      const bell = world.rings[0]
+      const hasDied = await runUntilDeath(callsLeft, collectionId)
+      // The queue hands the message of a worker that died to another one.
+      if (bell !== undefined && world.rings.length === 0) world.rings.push(bell)
+      await world.drain()
+      const [job] = await world.jobsOf(collectionId)
+      assert.equal(job?.status, 'Succeeded', `after ${callsLeft} calls: ${job?.error}`)
+      assert.ok((job?.attempts ?? 0) <= 2)
+      assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 130)))
+      const link = await world.link(linkId)
+      assert.deepEqual([link.lease, link.lastSyncOutcome], [null, 'Succeeded'])
+      if (!hasDied) break
+      diedCount += 1
+    }
+    assert.ok(diedCount > 15, `it died only ${diedCount} times`)
+  })
+
+  /** Runs the job with dependencies that end, all of them and for good, after so many calls. */
+  async function runUntilDeath(callsLeft: number, collectionId: string): Promise<boolean> {
+    let left = callsLeft
+    let died = false
+    const death = Promise.withResolvers<void>()
+    const mortal = <T extends object>(target: T): T =>
+      new Proxy(target, {
+        get(object, name, receiver) {
+          const member: unknown = Reflect.get(object, name, receiver)
+          if (typeof member !== 'function') return member
+          return (...given: unknown[]) => {
+            left -= 1
+            if (left >= 0) return member.apply(object, given)
+            died = true
+            death.resolve()
+            return new Promise(() => undefined)
+          }
+        },
+      })
+    const deps: SyncDependencies = {
+      ...world.deps,
+      links: mortal(world.deps.links),
+      jobs: mortal(world.deps.jobs),
+      directory: mortal(world.deps.directory),
+      collections: mortal(world.deps.collections),
+      doorbells: mortal(world.deps.doorbells),
+    }
+    const [job] = await world.jobsOf(collectionId)
+    world.rings.length = 0
+    await Promise.race([runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, deps), death.promise])
+    return died
+  }
+
+  it('go on where a slice has ended, each slice with one step at least', async () => {
+    const { collectionId, groupId } = await world.linked(users(0, 250), users(300, 45))
+    await world.drain({ ...world.deps, sliceMs: 0 })
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual(
+      [job?.status, job?.attempts, job?.added, job?.removed, job?.sliceCount],
+      ['Succeeded', 1, 250, 45, 5],
+    )
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 250)))
+  })
+
+  it('do the work of one message once, however many bring it', async () => {
+    const { collectionId } = await world.linked(users(0, 150))
+    const [job] = await world.jobsOf(collectionId)
+    const message = { tenantId: TENANT, jobId: job?.id ?? '' }
+    await Promise.all([1, 2, 3, 4].map(() => runSyncJob(message, world.deps)))
+    const writes = world.server.requests().filter(({ method }) => method !== 'GET')
+    assert.equal(writes.length, 2)
+    await world.drain()
+    const [ended] = await world.jobsOf(collectionId)
+    assert.deepEqual([ended?.status, ended?.attempts, ended?.added], ['Succeeded', 1, 150])
+  })
+
+  it('take the jobs of one link one after the other, the next one as soon as the first has ended', async () => {
+    const { collectionId } = await world.linked(users(0, 10))
+    await requestSync(TENANT, collectionId, world.deps)
+    const [second, first] = await world.jobsOf(collectionId)
+    const startedMs = world.clock.nowMs()
+    await Promise.all([first, second].map((job) => runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, world.deps)))
+    const statuses = (await world.jobsOf(collectionId)).map(({ status }) => status).sort()
+    assert.deepEqual(statuses, ['Queued', 'Succeeded'])
+    await world.deliverNext()
+    await world.deliverNext()
+    assert.ok(world.clock.nowMs() - startedMs < 1_000)
+    await world.drain()
+    assert.deepEqual(
+      (await world.jobsOf(collectionId)).map(({ status, attempts }) => [status, attempts]),
+      [
+        ['Succeeded', 1],
+        ['Succeeded', 1],
+      ],
+    )
+  })
+
+  it('stop at their next step when the link is disabled, and tell what was written', async () => {
+    const { collectionId, linkId } = await world.linked(users(0, 350))
+    let stepCount = 0
+    const directory = {
+      ...world.deps.directory,
+      addMembers: async (...asked: Parameters<typeof world.directory.addMembers>) => {
+        const outcome = await world.directory.addMembers(...asked)
+        stepCount += 1
+        if (stepCount === 2) {
+          await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
+        }
+        return outcome
+      },
+    }
+    await world.drain({ ...world.deps, directory })
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual(
+      [job?.status, job?.attempts, job?.added, job?.error],
+      ['Failed', 1, 200, 'The group link is disabled'],
+    )
+    assert.equal((await world.link(linkId)).lease, null)
+  })
+
+  it('stop at their next step when the link is deleted, and leave the group as it is', async () => {
+    const { collectionId, linkId, groupId } = await world.linked(users(0, 350))
+    const directory = {
+      ...world.deps.directory,
+      addMembers: async (...asked: Parameters<typeof world.directory.addMembers>) => {
+        const outcome = await world.directory.addMembers(...asked)
+        await deleteLink({ tenantId: TENANT, linkId, ifMatch: undefined }, world.deps)
+        return outcome
+      },
+    }
+    await world.drain({ ...world.deps, directory })
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.added, job?.error], ['Failed', 100, 'The group link was deleted'])
+    assert.equal((await world.membersOf(groupId)).size, 100)
+  })
+
+  it('write nothing any more once their lease has gone to someone else', async () => {
+    const { collectionId, linkId } = await world.linked(users(0, 350))
+    const directory = {
+      ...world.deps.directory,
+      addMembers: async (...asked: Parameters<typeof world.directory.addMembers>) => {
+        const outcome = await world.directory.addMembers(...asked)
+        const found = await world.deps.links.find(TENANT, linkId)
+        if (found !== undefined) {
+          const lease = { owner: 'another', untilMs: world.clock.nowMs() + 1_000, token: found.value.lastToken + 1 }
+          await world.deps.links.replace({ ...found.value, lease, lastToken: lease.token }, found.version)
+        }
+        return outcome
+      },
+    }
+    await world.deliverNext({ ...world.deps, directory })
+    assert.equal(world.server.requests().filter(({ method }) => method === 'POST').length, 1)
+    const [job] = await world.jobsOf(collectionId)
+    assert.equal(job?.status, 'Running')
+    assert.equal((await world.link(linkId)).lease?.owner, 'another')
+  })
+
+  it('remove nobody while a member has no account', async () => {
+    const { collectionId, groupId, linkId } = await world.linked(users(0, 5), users(3, 5))
+    world.collections.change(collectionId, users(0, 6), 2)
+    await world.drain()
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.added, job?.removed, job?.skipped], ['Succeeded', 3, 0, 2])
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 8)))
+    assert.equal((await world.link(linkId)).removalsOwed, true)
+  })
+
+  it('fail at once when the collection is gone', async () => {
+    const { collectionId } = await world.linked(users(0, 5))
+    world.collections.remove(collectionId)
+    await world.drain()
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.attempts, job?.error], ['Failed', 1, 'The collection does not exist any more'])
+  })
+})

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import type { AccountChanges, LinkedCollections } from '../../shared/domain/links/linked-collections.ts'
+
+/** Collections of accounts, with every membership they ever had. */
+export type TestCollections = LinkedCollections & {
+  make(accounts: readonly string[], objectType?: string): string
+  change(collectionId: string, accounts: readonly string[], withoutAccountCount?: number): void
+  remove(collectionId: string): void
+  /** From now on, changes are known only since the present version. */
+  forgetHistory(collectionId: string): void
+  failing: boolean
+}
+
+type State = { accounts: ReadonlySet<string>; withoutAccountCount: number }
+type Collection = { objectType: string; states: State[]; knownSince: number }
+
+export function testCollections(): TestCollections {
+  const all = new Map<string, Collection>()
+  const latest = (id: string): { collection: Collection; state: State } => {
+    const collection = all.get(id)
+    const state = collection?.states.at(-1)
+    if (collection === undefined || state === undefined) throw new Error(`There is no collection ${id}`)
+    return { collection, state }
+  }
+  const collections: TestCollections = {
+    failing: false,
+    make(accounts, objectType = 'Identity') {
+      const id = randomUUID()
+      all.set(id, { objectType, states: [{ accounts: new Set(accounts), withoutAccountCount: 0 }], knownSince: 0 })
+      return id
+    },
+    change(id, accounts, withoutAccountCount = 0) {
+      latest(id).collection.states.push({ accounts: new Set(accounts), withoutAccountCount })
+    },
+    remove: (id) => void all.delete(id),
+    forgetHistory(id) {
+      const { collection } = latest(id)
+      collection.knownSince = collection.states.length
+    },
+    async find(_tenantId, id) {
+      if (collections.failing) throw new Error('The database is away')
+      const collection = all.get(id)
+      return collection === undefined ? undefined : { objectType: collection.objectType, name: 'A collection' }
+    },
+    async accountsOf(_tenantId, id) {
+      const { collection, state } = latest(id)
+      return { ...state, membershipVersion: collection.states.length }
+    },
+    async changesSince(_tenantId, id, version): Promise<AccountChanges | undefined> {
+      const { collection, state } = latest(id)
+      const before = collection.states[version - 1]
+      if (before === undefined || version < collection.knownSince) return undefined
+      return {
+        added: [...state.accounts.difference(before.accounts)],
+        removed: [...before.accounts.difference(state.accounts)],
+        withoutAccountCount: state.withoutAccountCount,
+        membershipVersion: collection.states.length,
+      }
+    },
+  }
+  return collections
+}
