@@ -1,12 +1,17 @@
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
+import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
+import type { Caller } from '../../shared/domain/caller.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant.ts'
 import { linkedAccounts } from '../../shared/domain/collections/linked-accounts.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
 import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
-import { container, doorbells, log, newId, nowMs } from './foundation.ts'
+import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
+import { freshPeople, type RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
+import { liveStanding } from '../../shared/domain/requests/standing.ts'
+import { container, doorbells, elapsedMs, log, newId, nowMs } from './foundation.ts'
 import { linkStore, tenantStore } from './stores.ts'
 
 /** Rows in memory at most: about a gigabyte at the widest; an instance has two. */
@@ -15,7 +20,8 @@ const ROWS_AT_MOST = 1_500_000
 export const collectionDependencies: CollectionDependencies = {
   collections: cosmosCollectionStore(container('collections')),
   memberships: cosmosMembershipStore(container('members')),
-  snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects')), ROWS_AT_MOST),
+  joined: cosmosJoinedMembers(container('requests')),
+  snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST),
   links: collectionLinks(linkStore),
   tenants: tenantStore,
   doorbells,
@@ -23,6 +29,22 @@ export const collectionDependencies: CollectionDependencies = {
   nowMs,
 }
 
-export const evaluator = new TenantEvaluator({ ...collectionDependencies, log })
+export const requestDependencies: RequestDependencies = {
+  ...collectionDependencies,
+  requests: cosmosRequestStore(container('requests')),
+  standing: liveStanding(collectionDependencies),
+  log,
+}
+
+export const evaluator = new TenantEvaluator({
+  ...collectionDependencies,
+  log,
+  follower: new RequestFollower(requestDependencies),
+})
 
 export const linkedCollections = linkedAccounts(collectionDependencies, evaluator)
+
+/** The core identity that stands for a caller's directory account. */
+export async function findIdentity({ tenantId, objectId }: Caller): Promise<string | undefined> {
+  return (await freshPeople(tenantId, collectionDependencies)).identityOfAccount(objectId)
+}

@@ -11,6 +11,9 @@ export const settings = readSettings()
 
 export const nowMs = (): number => Date.now()
 
+/** Does not jump when the clock is set. */
+export const elapsedMs = (): number => performance.now()
+
 export const newId = (): string => randomUUID()
 
 export const log = jsonLog(settings.logLevel, (line) => process.stdout.write(`${line}\n`), nowMs)
@@ -22,7 +25,7 @@ export const doorbells = messageSender(
   nowMs,
 )
 
-export const dispatchDependencies: DispatchDependencies = {
+export const dispatchDependencies: Omit<DispatchDependencies, 'findIdentity'> = {
   authenticate: tokenVerifier(
     { authorityUrl: settings.authorityUrl, audiences: [settings.serviceClientId, settings.serviceResourceUri] },
     nowMs,

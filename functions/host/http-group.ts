@@ -1,6 +1,7 @@
 import type { HttpFunctionOptions, HttpMethod, HttpRequest, HttpResponseInit } from '@azure/functions'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
+import { findIdentity } from './collections.ts'
 import { dispatchDependencies } from './foundation.ts'
 
 /** All of them: the host answers a method that it does not know with an empty 404, and ours is to be an envelope. */
@@ -8,7 +9,7 @@ const METHODS: HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 
 
 /** One HTTP function for everything below a group's prefix. Roles are checked by the routes, not by host keys. */
 export function httpGroup(group: RouteGroup): HttpFunctionOptions {
-  const dispatch = dispatcher(group, dispatchDependencies)
+  const dispatch = dispatcher(group, { ...dispatchDependencies, findIdentity })
   return {
     route: group.prefix === '' ? '{*rest}' : `${group.prefix}/{*rest}`,
     methods: METHODS,

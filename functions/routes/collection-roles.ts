@@ -1,4 +1,4 @@
-import type { Role } from '../../shared/domain/caller.ts'
+import { type Role, USER_ROLES } from '../../shared/domain/caller.ts'
 
 /** Whoever may read definitions and members, preview and filter: decisions, section 2. */
 export const COLLECTION_READERS: readonly Role[] = [
@@ -12,3 +12,6 @@ export const COLLECTION_WRITERS: readonly Role[] = [
   'collection_criteria_definition-administrator',
   'collections-criteria.criteria.readwrite.all',
 ]
+
+/** Whoever may act as themselves: any user, given a core identity. */
+export const PERSON_ROLES: readonly Role[] = USER_ROLES

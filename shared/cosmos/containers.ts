@@ -18,7 +18,7 @@ export const CONTAINERS = [
   { id: 'connectorObjects', partitionKey: '/tenantId', defaultTtlS: -1 },
   { id: 'collections', partitionKey: '/tenantId' },
   { id: 'members', partitionKey: '/membersOf', defaultTtlS: -1 },
-  { id: 'requests', partitionKey: '/tenantId' },
+  { id: 'requests', partitionKey: '/tenantId', defaultTtlS: -1 },
   { id: 'links', partitionKey: '/tenantId', uniqueKeys: [['/directoryGroupId']] },
   { id: 'jobs', partitionKey: '/tenantId', defaultTtlS: -1 },
   { id: 'tenants', partitionKey: '/tenantId' },

@@ -6,29 +6,42 @@ import { queryDocuments, type Stored } from './documents.ts'
 /** `_ts` counts whole seconds and is given before a write is visible: what was written so shortly before comes again. */
 const OVERLAP_S = 5
 
+/** The same where only the time that has passed tells how far the store's clock has come, and nothing that was read. */
+const OVERLAP_BY_TIME_S = 15
+
 const OBJECTS_PER_PAGE_COUNT = 2000
 
-/** Container `coreObjects`, partition key `/tenantId`, read in the order in which it changes. */
-export function cosmosCoreObjectChanges(coreObjects: Container): CoreObjectChanges {
+/**
+ * Container `coreObjects`, partition key `/tenantId`, read in the order in which it changes. While nothing is written
+ * the mark moves on with the time, lest the last burst of writes be read again with every look.
+ * @param elapsedMs a clock that never jumps, from any beginning.
+ */
+export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () => number): CoreObjectChanges {
   return {
     async *since(tenantId, mark) {
+      const readFromS = mark === undefined ? 0 : storeClockS(mark, elapsedMs())
+      let current: ChangeMark = { seenUntilS: 0, seenAtMs: elapsedMs(), ...mark, readFromS }
       const query = mark === undefined ? 'SELECT * FROM c' : 'SELECT * FROM c WHERE c._ts >= @since'
-      const parameters = mark === undefined ? [] : [{ name: '@since', value: mark.seenUntilS - OVERLAP_S }]
-      let seenUntilS = mark?.seenUntilS ?? 0
-      const pages = queryDocuments<Stored<CoreObject>>(
-        coreObjects,
-        tenantId,
-        { query, parameters },
-        {
-          maxItemCount: OBJECTS_PER_PAGE_COUNT,
-        },
-      )
+      const parameters = mark === undefined ? [] : [{ name: '@since', value: startS(mark) }]
+      const options = { maxItemCount: OBJECTS_PER_PAGE_COUNT }
+      const pages = queryDocuments<Stored<CoreObject>>(coreObjects, tenantId, { query, parameters }, options)
       for await (const documents of pages) {
-        for (const { _ts } of documents) seenUntilS = Math.max(seenUntilS, _ts)
-        yield { objects: documents.map(coreObjectOf), mark: { seenUntilS } satisfies ChangeMark }
+        const latestS = documents.reduce((latest, { _ts }) => Math.max(latest, _ts), 0)
+        if (latestS > current.seenUntilS) current = { ...current, seenUntilS: latestS, seenAtMs: elapsedMs() }
+        yield { objects: documents.map(coreObjectOf), mark: current }
       }
+      yield { objects: [], mark: current }
     },
   }
+}
+
+/** The least that the store's clock can show. */
+function storeClockS({ seenUntilS, seenAtMs }: ChangeMark, nowMs: number): number {
+  return seenUntilS + Math.floor((nowMs - seenAtMs) / 1000)
+}
+
+function startS({ seenUntilS, readFromS }: ChangeMark): number {
+  return Math.max(seenUntilS - OVERLAP_S, readFromS - OVERLAP_BY_TIME_S)
 }
 
 function coreObjectOf({ id, objectType, externalId, attributes, deleted, _ts }: Stored<CoreObject>): CoreObject {

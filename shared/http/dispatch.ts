@@ -12,6 +12,8 @@ import { bodyFaults, readPath, readQuery } from './validation.ts'
 export type DispatchDependencies = {
   /** @throws Refusal `TokenMissing`, `TokenInvalid`. */
   authenticate(authorization: string | null): Promise<Caller>
+  /** The core identity that stands for the caller's account; undefined when there is none. */
+  findIdentity(caller: Caller): Promise<string | undefined>
   readonly log: Log
   newId(): string
   nowMs(): number
@@ -68,8 +70,10 @@ async function answerTo(
     trace.tenantId = caller.tenantId
     trace.callerId = caller.objectId
     authorise(caller, route)
+    const identityId = await identityOf(caller, route, deps)
     const answer = await route.run({
       caller,
+      identityId,
       path: readPath(found.path, route.parameters),
       query: readQuery(route.query, url.searchParams),
       body: await validBody(request, route),
@@ -89,6 +93,19 @@ function authorise(caller: Caller, route: Route): void {
   if (route.roles.some((role) => caller.roles.has(role))) return
   if (caller.kind === 'application' && route.roles.every(isUserRole)) throw new Refusal('UsersOnly')
   throw new Refusal('RoleRequired', `This needs one of the roles ${route.roles.join(', ')}`)
+}
+
+/** Part of the 403 for the role, and so before the input is looked at: decisions, section 10. */
+async function identityOf(
+  caller: Caller,
+  { identity }: Route,
+  deps: DispatchDependencies,
+): Promise<string | undefined> {
+  if (identity === undefined) return undefined
+  const identityId = caller.kind === 'user' ? await deps.findIdentity(caller) : undefined
+  const isExempt = identity.exempt.some((role) => caller.roles.has(role))
+  if (identityId === undefined && !isExempt) throw new Refusal('CallerHasNoIdentity')
+  return identityId
 }
 
 async function validBody(request: HttpRequest, route: Route): Promise<unknown> {

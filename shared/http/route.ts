@@ -8,6 +8,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** A request after it has been authenticated, authorised and validated. */
 export type RouteInput<Query = unknown, Body = unknown> = {
   readonly caller: Caller
+  /** The caller's core identity. Only where the route asks for it, and there for all but those it makes exempt. */
+  readonly identityId: string | undefined
   /** Path parameters. Those that are GUIDs are in lower case. */
   readonly path: Readonly<Record<string, string>>
   readonly query: Query
@@ -25,6 +27,8 @@ export type Route = {
   readonly path: string
   /** Whoever has one of these roles may call. */
   readonly roles: readonly Role[]
+  /** The caller acts as a person: 403 `CallerHasNoIdentity` without a core identity, but for those of an exempt role. */
+  readonly identity?: { readonly exempt: readonly Role[] }
   /** Path parameters that are not GUIDs. */
   readonly parameters?: Readonly<Record<string, TSchema>>
   readonly query?: TObject
@@ -60,4 +64,10 @@ export function pathValue(path: Readonly<Record<string, string>>, name: string):
   const value = path[name]
   if (value === undefined) throw new Error(`The route has no path parameter ${name}`)
   return value
+}
+
+/** The caller's identity, on a route that exempts nobody from having one. */
+export function actingIdentity({ identityId }: Pick<RouteInput, 'identityId'>): string {
+  if (identityId === undefined) throw new Error('The route does not ask for the identity of the caller')
+  return identityId
 }

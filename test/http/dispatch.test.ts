@@ -8,6 +8,7 @@ import { dispatcher } from '../../shared/http/dispatch.ts'
 import { route } from '../../shared/http/route.ts'
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
+const IDENTITY = '7d444840-9dc0-11d1-b245-5ffdce74fad2'
 const READER: Role = 'collections-criteria.criteria.read.all'
 
 const routes = [
@@ -41,6 +42,18 @@ const routes = [
     refusals: [],
     run: async ({ body }) => ({ data: body, headers: { location: '/things/1' } }),
   }),
+  route({
+    operationId: 'claimThing',
+    summary: '',
+    method: 'POST',
+    path: '/{id}/claim',
+    roles: ['User', 'Administrator'],
+    identity: { exempt: ['Administrator'] },
+    body: Type.Object({}),
+    reply: { status: 200, schema: Type.Any() },
+    refusals: [],
+    run: async ({ identityId }) => ({ data: identityId ?? null }),
+  }),
 ]
 
 const caller = (kind: Caller['kind'], ...roles: Role[]): Caller => ({
@@ -54,6 +67,9 @@ const CALLERS: Record<string, Caller> = {
   reader: caller('application', READER),
   admin: caller('user', 'Administrator'),
   nobody: caller('user'),
+  person: { ...caller('user', 'User'), objectId: IDENTITY },
+  personAndAdmin: { ...caller('user', 'User', 'Administrator'), objectId: IDENTITY },
+  stranger: caller('user', 'User'),
 }
 
 const faults: unknown[] = []
@@ -65,6 +81,7 @@ const dispatch = dispatcher(
       if (known === undefined) throw new Refusal('TokenMissing')
       return known
     },
+    findIdentity: async ({ objectId }) => (objectId === ID ? undefined : IDENTITY),
     log: { info: () => undefined, warn: () => undefined, error: (_event, error) => void faults.push(error) },
     newId: () => 'made-id',
     nowMs: () => 0,
@@ -196,5 +213,20 @@ describe('dispatch', () => {
 
   it('takes 64 levels, and a content type with a parameter', async () => {
     assert.equal((await post(nested(64), 'application/json; charset=utf-8')).status, 201)
+  })
+
+  it('asks for the core identity with the role, before the input, unless a role makes the caller exempt', async () => {
+    const claim = (as: string, path = `/${ID}/claim`) =>
+      send({ method: 'POST', path, as, headers: { 'content-type': 'application/json' }, body: '{}' })
+    assert.equal((await claim('person')).json.data, IDENTITY)
+    assert.equal((await claim('personAndAdmin')).json.data, IDENTITY)
+    assert.equal((await claim('admin')).json.data, null)
+    const stranger = await claim('stranger', '/no-guid/claim')
+    assert.equal(stranger.status, 403)
+    assert.equal(stranger.json.errors[0].code, 'CallerHasNoIdentity')
+    const application = await claim('reader')
+    assert.equal(application.status, 403)
+    assert.equal(application.json.errors[0].code, 'UsersOnly')
+    assert.equal((await claim('nobody')).json.errors[0].code, 'RoleRequired')
   })
 })

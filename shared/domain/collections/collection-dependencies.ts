@@ -1,5 +1,6 @@
 import type { Doorbells } from '../doorbell.ts'
 import type { CollectionStore } from './collection-store.ts'
+import type { JoinedMembers } from './joined-members.ts'
 import type { MembershipStore } from './membership-store.ts'
 import type { TenantSnapshots } from './tenant-snapshots.ts'
 
@@ -19,7 +20,10 @@ export interface TenantDirectory {
 
 export type CollectionDependencies = {
   readonly collections: CollectionStore
+  /** Members of criteria collections. */
   readonly memberships: MembershipStore
+  /** Members of joinable collections. */
+  readonly joined: JoinedMembers
   readonly snapshots: TenantSnapshots
   readonly links: CollectionLinks
   readonly tenants: TenantDirectory

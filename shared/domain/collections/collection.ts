@@ -72,7 +72,10 @@ export const CollectionRecord = Closed({
 })
 export type CollectionRecord = Static<typeof CollectionRecord>
 
-/** The members of a criteria collection. `evaluatedAt` is null until it has been evaluated for the first time. */
+/**
+ * The members: ids in a criteria collection, whose `evaluatedAt` is null until it has been evaluated for the first time;
+ * identities with their positions in a joinable one.
+ */
 export const CollectionResults = Closed({
   collectionId: Guid,
   name: Type.String(),

@@ -28,7 +28,8 @@ export async function deleteCollection(
 }
 
 async function refuseInUse(id: string, tenantId: string, deps: CollectionDependencies): Promise<void> {
-  const referrers = await deps.collections.list(tenantId, { refersTo: id })
+  // One whose own members decide on who joins names itself.
+  const referrers = (await deps.collections.list(tenantId, { refersTo: id })).filter((referrer) => referrer.id !== id)
   const linkIds = await deps.links.linksOf(tenantId, id)
   if (referrers.length + linkIds.length === 0) return
   const users = [

@@ -12,6 +12,7 @@ import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedCondition } from './condition-entry.ts'
 import { dayOf } from './evaluation-context.ts'
+import { JoinedMemory } from './joined-memory.ts'
 import type { MembershipHead } from './membership-store.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
@@ -31,7 +32,13 @@ type Known = {
 /** Evaluations that lose against another evaluator are begun anew, so often at most. */
 const ROUNDS_AT_MOST = 3
 
-type EvaluatorDependencies = CollectionDependencies & { readonly log: Log }
+/** Whoever keeps something of core objects that has to end with them. */
+export interface ChangeFollower {
+  /** Called with each round's changes, before anything is evaluated. Repeated ones do no harm. */
+  follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<void>
+}
+
+type EvaluatorDependencies = CollectionDependencies & { readonly log: Log; readonly follower: ChangeFollower }
 
 /**
  * Keeps the members of a tenant's criteria collections true to its core objects.
@@ -42,11 +49,13 @@ type EvaluatorDependencies = CollectionDependencies & { readonly log: Log }
 export class TenantEvaluator {
   readonly #deps: EvaluatorDependencies
   readonly #known = new Map<string, Map<string, Known>>()
+  readonly #joined: JoinedMemory
   /** Evaluates all that is due. Calls during an evaluation share the next one. */
   readonly evaluate = coalescing((tenantId) => this.#evaluateUntilSettled(tenantId))
 
   constructor(deps: EvaluatorDependencies) {
     this.#deps = deps
+    this.#joined = new JoinedMemory(deps.joined)
   }
 
   async #evaluateUntilSettled(tenantId: string): Promise<void> {
@@ -56,30 +65,36 @@ export class TenantEvaluator {
       } catch (error) {
         // Changes have been taken from the snapshot that are not in every collection: all is evaluated from the start.
         this.#known.delete(tenantId)
+        this.#joined.forget(tenantId)
         if (!(error instanceof Refusal) || error.code !== 'StaleVersion' || round === ROUNDS_AT_MOST) throw error
       }
     }
   }
 
   async #evaluateOnce(tenantId: string): Promise<void> {
-    const { collections, snapshots, nowMs, log } = this.#deps
+    const { collections, snapshots, follower, nowMs, log } = this.#deps
     const startedMs = nowMs()
     const criteria = await collections.list(tenantId, { kind: 'criteria' })
     const known = await this.#knownOf(tenantId, criteria)
     const rows = await snapshots.fresh(tenantId)
     const changes = snapshots.takeChanges(tenantId)
+    await follower.follow(tenantId, rows, changes)
+    const joined = await this.#joined.refreshed(tenantId, referredToBy(criteria))
+    const changedMembers = new Set(joined.changed)
     const changedCollections = new Set<string>()
-    const context = memberContext(dayOf(nowMs()), criteria, known)
+    const context = memberContext(dayOf(nowMs()), criteria, known, joined.members)
     for (const collection of inOrder(criteria)) {
       const memory = known.get(collection.id)
       if (memory === undefined) continue
       const isChanged = await this.#evaluateCollection(collection, memory, {
         rows,
         changes,
-        changedCollections,
+        changedMembers,
         context,
       })
-      if (isChanged) changedCollections.add(collection.id)
+      if (!isChanged) continue
+      changedMembers.add(collection.id)
+      changedCollections.add(collection.id)
     }
     await this.#ringLinks(tenantId, changedCollections)
     log.info('collections.evaluated', {
@@ -143,8 +158,8 @@ export class TenantEvaluator {
 type Round = {
   readonly rows: RowSnapshot
   readonly changes: RowChanges
-  /** Collections whose members have changed in this round: those that refer to them are evaluated as a whole. */
-  readonly changedCollections: ReadonlySet<string>
+  /** Collections of either kind whose members have changed: those that refer to them are evaluated as a whole. */
+  readonly changedMembers: ReadonlySet<string>
   readonly context: EvaluationContext
 }
 
@@ -160,11 +175,11 @@ function idsNow(
   definitionKey: string,
   round: Round,
 ): readonly string[] | undefined {
-  const { rows, changes, changedCollections, context } = round
+  const { rows, changes, changedMembers, context } = round
   const objectType = collection.objectType as CriteriaObjectType
   if (memory.ids === undefined || changes === 'everything') return evaluate(memory.condition, rows, objectType, context)
   const isWhole =
-    memory.head?.value.definitionKey !== definitionKey || collection.refersTo.some((id) => changedCollections.has(id))
+    memory.head?.value.definitionKey !== definitionKey || collection.refersTo.some((id) => changedMembers.has(id))
   if (isWhole) return evaluate(memory.condition, rows, objectType, context)
   if (!changes.rowsMoved && memory.attributesRead.isDisjointFrom(changes.attributes)) return undefined
   const touched = changes.ids[CORE_TYPE[objectType]]
@@ -190,11 +205,18 @@ function inOrder(criteria: readonly Collection[]): Collection[] {
   return order.flatMap((id) => byId.get(id) ?? [])
 }
 
+/** Those that are not criteria collections among what conditions name are joinable ones. */
+function referredToBy(criteria: readonly Collection[]): string[] {
+  const own = new Set(criteria.map(({ id }) => id))
+  return [...new Set(criteria.flatMap(({ refersTo }) => refersTo))].filter((id) => !own.has(id))
+}
+
 /** The members of other collections, as this round has them: in dependency order they are there when asked for. */
 function memberContext(
   todayMs: number,
   criteria: readonly Collection[],
   known: ReadonlyMap<string, Known>,
+  joined: ReadonlyMap<string, CollectionMembers>,
 ): EvaluationContext {
   const objectTypes = new Map(criteria.map(({ id, objectType }) => [id, objectType as CriteriaObjectType]))
   const sets = new WeakMap<readonly string[], CollectionMembers>()
@@ -203,7 +225,7 @@ function memberContext(
     membersOf: (id) => {
       const ids = known.get(id)?.ids
       const objectType = objectTypes.get(id)
-      if (ids === undefined || objectType === undefined) return undefined
+      if (ids === undefined || objectType === undefined) return joined.get(id)
       const members = sets.get(ids) ?? { kind: 'criteria', objectType, ids: new Set(ids) }
       sets.set(ids, members)
       return members

@@ -14,10 +14,14 @@ export function dayOf(instantMs: number): number {
 export async function evaluationContext(
   tenantId: string,
   referredTo: ReadonlySet<string>,
-  deps: Pick<CollectionDependencies, 'collections' | 'memberships' | 'nowMs'>,
+  deps: Pick<CollectionDependencies, 'collections' | 'memberships' | 'joined' | 'nowMs'>,
 ): Promise<EvaluationContext> {
   const collections = await deps.collections.existing(tenantId, [...referredTo])
   const members = new Map<string, CollectionMembers>()
+  const joinables = collections.filter(({ kind }) => kind === 'joinable').map(({ id }) => id)
+  for (const [id, { memberships }] of await deps.joined.of(tenantId, joinables)) {
+    members.set(id, { kind: 'joinable', memberships })
+  }
   for (const { id, kind, objectType } of collections) {
     if (kind !== 'criteria') continue
     const membership = await deps.memberships.members(tenantId, id)

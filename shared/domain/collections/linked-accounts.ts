@@ -3,26 +3,20 @@ import type { AccountChanges, CollectionAccounts, LinkedCollections } from '../l
 import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import type { TenantEvaluator } from './evaluate-tenant.ts'
+import { joinedMembersOf } from './joined-members.ts'
 import type { MembershipChange } from './membership-store.ts'
 
 /** Collections whose members stand for directory accounts. */
 type AccountHolder = 'identity' | 'relationship'
 
-/** The directory accounts behind the members of criteria collections: decisions, section 8. */
+/** The directory accounts behind the members of collections: decisions, section 8. */
 export function linkedAccounts(deps: CollectionDependencies, evaluator: TenantEvaluator): LinkedCollections {
-  const { collections, memberships, snapshots } = deps
+  const { collections, snapshots } = deps
   const accountsOf = async (tenantId: string, collectionId: string): Promise<CollectionAccounts> => {
     const collection = await existing(tenantId, collectionId, deps)
-    // An evaluation that is due must not look like an empty collection.
-    if ((await memberships.head(tenantId, collectionId)) === undefined) await evaluator.evaluate(tenantId)
-    const membership = await memberships.members(tenantId, collectionId)
-    if (membership === undefined) throw new Error(`Collection ${collectionId} could not be evaluated`)
-    const { accounts, withoutAccountCount } = accountsBehind(
-      membership.ids,
-      collection,
-      await snapshots.fresh(tenantId),
-    )
-    return { accounts, withoutAccountCount, membershipVersion: membership.head.membershipVersion }
+    const { ids, membershipVersion } = await memberIds(collection, deps, evaluator)
+    const { accounts, withoutAccountCount } = accountsBehind(ids, collection, await snapshots.fresh(tenantId))
+    return { accounts, withoutAccountCount, membershipVersion }
   }
   return {
     accountsOf,
@@ -31,12 +25,15 @@ export function linkedAccounts(deps: CollectionDependencies, evaluator: TenantEv
       return collection && { objectType: collection.objectType, name: collection.name }
     },
     async changesSince(tenantId, collectionId, membershipVersion): Promise<AccountChanges | undefined> {
-      const changes = await memberships.changesAfter(tenantId, collectionId, membershipVersion)
+      const collection = await existing(tenantId, collectionId, deps)
+      const history = collection.kind === 'joinable' ? deps.joined : deps.memberships
+      const changes = await history.changesAfter(tenantId, collectionId, membershipVersion)
       if (changes === undefined) return undefined
       const now = await accountsOf(tenantId, collectionId)
-      const collection = await existing(tenantId, collectionId, deps)
       const { added, removed } = netChange(changes)
       const rows = await snapshots.fresh(tenantId)
+      // Nobody knows any more which account somebody deleted had.
+      if (removed.some((id) => !isThere(id, collection, rows))) return undefined
       return {
         added: [...accountsBehind(added, collection, rows).accounts],
         removed: [...accountsBehind(removed, collection, rows).accounts].filter(
@@ -49,17 +46,43 @@ export function linkedAccounts(deps: CollectionDependencies, evaluator: TenantEv
   }
 }
 
+/** The members in the history's own terms: those of a joinable collection are identities, once for each membership. */
+async function memberIds(
+  { tenantId, id, kind }: Collection,
+  { memberships, joined }: CollectionDependencies,
+  evaluator: TenantEvaluator,
+): Promise<{ ids: readonly string[]; membershipVersion: number }> {
+  if (kind === 'joinable') {
+    const { memberships: joinedNow, membershipVersion } = await joinedMembersOf(tenantId, id, joined)
+    return { ids: joinedNow.map(({ identityId }) => identityId), membershipVersion }
+  }
+  // An evaluation that is due must not look like an empty collection.
+  if ((await memberships.head(tenantId, id)) === undefined) await evaluator.evaluate(tenantId)
+  const membership = await memberships.members(tenantId, id)
+  if (membership === undefined) throw new Error(`Collection ${id} could not be evaluated`)
+  return { ids: membership.ids, membershipVersion: membership.head.membershipVersion }
+}
+
 async function existing(tenantId: string, collectionId: string, deps: CollectionDependencies): Promise<Collection> {
   const collection = await deps.collections.find(tenantId, collectionId)
   if (collection === undefined) throw new Error(`Collection ${collectionId} is gone`)
   return collection.value
 }
 
-function accountsBehind(ids: readonly string[], { objectType }: Collection, rows: RowSnapshot) {
+function holderIn({ kind, objectType }: Collection): AccountHolder {
   if (objectType !== 'Identity' && objectType !== 'Relationship') {
     throw new Error(`Collections of ${objectType} objects have no directory accounts`)
   }
-  const holder: AccountHolder = objectType === 'Identity' ? 'identity' : 'relationship'
+  return kind === 'joinable' || objectType === 'Identity' ? 'identity' : 'relationship'
+}
+
+function isThere(id: string, collection: Collection, rows: RowSnapshot): boolean {
+  const table = rows.tables[holderIn(collection)]
+  return table.isLive(table.ids.codeOf(id))
+}
+
+function accountsBehind(ids: readonly string[], collection: Collection, rows: RowSnapshot) {
+  const holder = holderIn(collection)
   const accounts = new Set<string>()
   let withoutAccountCount = 0
   for (const id of ids) {

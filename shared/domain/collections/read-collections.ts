@@ -4,10 +4,11 @@ import type { Versioned } from '../versioned.ts'
 import type { Collection, CollectionKind, CollectionResults } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import type { CollectionFilter } from './collection-store.ts'
+import { joinedMembersOf } from './joined-members.ts'
 import { normalisedTerm } from './metadata.ts'
 import { found } from './read-then-write.ts'
 
-type ReadDependencies = Pick<CollectionDependencies, 'collections' | 'memberships'>
+type ReadDependencies = Pick<CollectionDependencies, 'collections' | 'memberships' | 'joined' | 'nowMs'>
 
 /** @throws Refusal `CollectionNotFound`, also for a collection of the other kind. */
 export async function readCollection(
@@ -51,7 +52,7 @@ export function searchFilter(tags: readonly string[] = [], attributes: readonly 
   }
 }
 
-/** Who is in the collection, as last evaluated. */
+/** Who is in the collection: a criteria collection as last evaluated, a joinable one as of now. */
 export async function readResults(
   tenantId: string,
   id: string,
@@ -59,18 +60,29 @@ export async function readResults(
   deps: ReadDependencies,
 ): Promise<CollectionResults> {
   const { value: collection } = await readCollection(tenantId, id, kind, deps)
+  const { name, description, objectType } = collection
+  return { collectionId: id, name, description, objectType, ...(await membersOf(collection, deps)) }
+}
+
+async function membersOf(
+  { tenantId, id, kind }: Collection,
+  deps: ReadDependencies,
+): Promise<Pick<CollectionResults, 'memberIds' | 'evaluatedAt'>> {
+  if (kind === 'joinable') {
+    const { memberships } = await joinedMembersOf(tenantId, id, deps.joined)
+    return {
+      memberIds: memberships.map(({ identityId, relationshipId }) => ({ objectId: identityId, relationshipId })),
+      evaluatedAt: toTimestamp(deps.nowMs()),
+    }
+  }
   const membership = await deps.memberships.members(tenantId, id)
   return {
-    collectionId: id,
-    name: collection.name,
-    description: collection.description,
-    objectType: collection.objectType,
     memberIds: membership?.ids ?? [],
     evaluatedAt: membership === undefined ? null : toTimestamp(membership.head.evaluatedAtMs),
   }
 }
 
-/** Those of the ids that are members: each once, in the order given. */
+/** Those of the ids that are members: each once, in the order given. Of a joinable collection, identities and positions. */
 export async function filterMembers(
   tenantId: string,
   id: string,
@@ -78,10 +90,18 @@ export async function filterMembers(
   ids: readonly string[],
   deps: ReadDependencies,
 ): Promise<string[]> {
-  await readCollection(tenantId, id, kind, deps)
+  const { value: collection } = await readCollection(tenantId, id, kind, deps)
   const candidates = [...new Set(ids)]
-  const members = await deps.memberships.membersAmong(tenantId, id, candidates)
+  const members =
+    collection.kind === 'joinable'
+      ? await joinedObjects(collection, deps)
+      : await deps.memberships.membersAmong(tenantId, id, candidates)
   return candidates.filter((candidate) => members.has(candidate))
+}
+
+async function joinedObjects({ tenantId, id }: Collection, { joined }: ReadDependencies): Promise<Set<string>> {
+  const { memberships } = await joinedMembersOf(tenantId, id, joined)
+  return new Set(memberships.flatMap(({ identityId, relationshipId }) => [identityId, relationshipId ?? identityId]))
 }
 
 /** The body of filter-members: the bare list, or `{ ids }`. */

@@ -1,7 +1,14 @@
 import type { CoreObject } from './core-object.ts'
 
 /** How far a reader of changes has come. Opaque to it; kept in memory only. */
-export type ChangeMark = { readonly seenUntilS: number }
+export type ChangeMark = {
+  /** The latest write that was seen, by the store's clock. */
+  readonly seenUntilS: number
+  /** When that was, by this process's clock. */
+  readonly seenAtMs: number
+  /** The store's clock had come this far at least when the last reading began. */
+  readonly readFromS: number
+}
 
 /** Core objects by the time of their last write. */
 export interface CoreObjectChanges {

@@ -1,0 +1,199 @@
+import { Type } from 'typebox'
+import type { Caller } from '../../shared/domain/caller.ts'
+import { CollectionResults } from '../../shared/domain/collections/collection.ts'
+import {
+  listCollections,
+  readCollection,
+  readResults,
+  searchFilter,
+} from '../../shared/domain/collections/read-collections.ts'
+import { Guid } from '../../shared/domain/guid.ts'
+import type { RefusalCode } from '../../shared/domain/refusal.ts'
+import type { Actor } from '../../shared/domain/requests/decide-request.ts'
+import {
+  AddedMembers,
+  addMembers,
+  MemberChange,
+  RemovedMembers,
+  removeMembers,
+} from '../../shared/domain/requests/direct-members.ts'
+import {
+  JoinableCollectionRecord,
+  JoinableCollectionUpdate,
+  joinableCollectionRecord,
+  NewJoinableCollection,
+} from '../../shared/domain/requests/joinable-collection.ts'
+import {
+  createJoinableCollection,
+  deleteJoinableCollection,
+  updateJoinableCollection,
+} from '../../shared/domain/requests/manage-joinable.ts'
+import { memberOf } from '../../shared/domain/requests/read-requests.ts'
+import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
+import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
+import { actingIdentity, pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import { COLLECTION_READERS, COLLECTION_WRITERS, PERSON_ROLES } from './collection-roles.ts'
+import { membershipRequestRoutes } from './membership-requests.ts'
+
+const PREFIX = 'collections-joinable/beta'
+
+const POLICY_REFUSALS: readonly RefusalCode[] = [
+  'ObjectTypeNotSupported',
+  'DuplicateTag',
+  'GateRequired',
+  'InvalidGateOrder',
+  'DuplicateGateOrder',
+  'UnknownGateType',
+  'DuplicateManagerGate',
+  'ApproversRequired',
+  'ApproversNotAllowed',
+  'IdentityUnknown',
+  'CollectionUnknown',
+]
+
+/** Joinable collections and the requests to join them: one HTTP function for both. */
+export const joinableRoutes = (deps: RequestDependencies): RouteGroup => ({
+  prefix: PREFIX,
+  routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...membershipRequestRoutes(PREFIX, deps)],
+})
+
+/** Managing joinable collections: statement, "Joinable collections". */
+const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
+  route({
+    operationId: 'listJoinableCollections',
+    summary: 'All joinable collections, by name',
+    method: 'GET',
+    path: '/',
+    roles: COLLECTION_READERS,
+    reply: { status: 200, schema: Type.Array(JoinableCollectionRecord) },
+    refusals: [],
+    run: async ({ caller }) =>
+      ok((await listCollections(caller.tenantId, { kind: 'joinable' }, deps)).map(joinableCollectionRecord)),
+  }),
+  route({
+    operationId: 'createJoinableCollection',
+    summary: 'Make a joinable collection, without members',
+    method: 'POST',
+    path: '/',
+    roles: COLLECTION_WRITERS,
+    body: NewJoinableCollection,
+    reply: { status: 201, schema: Guid },
+    refusals: [...POLICY_REFUSALS, 'StaleVersion'],
+    run: async ({ body, caller }) => created(PREFIX, (await createJoinableCollection(body, caller, deps)).id),
+  }),
+  route({
+    operationId: 'searchJoinableCollections',
+    summary: 'Joinable collections that have all of the given tags and attributes',
+    method: 'GET',
+    path: '/search',
+    roles: COLLECTION_READERS,
+    query: Type.Object({
+      tags: Type.Optional(Type.Array(Type.String())),
+      attributes: Type.Optional(Type.Array(Type.String())),
+    }),
+    reply: { status: 200, schema: Type.Array(JoinableCollectionRecord) },
+    refusals: [],
+    run: async ({ query: { tags, attributes }, caller }) => {
+      const filter = { ...searchFilter(tags, attributes), kind: 'joinable' } as const
+      return ok((await listCollections(caller.tenantId, filter, deps)).map(joinableCollectionRecord))
+    },
+  }),
+  route({
+    operationId: 'getJoinableCollection',
+    summary: 'One joinable collection',
+    method: 'GET',
+    path: '/{id}',
+    roles: COLLECTION_READERS,
+    reply: { status: 200, schema: JoinableCollectionRecord },
+    refusals: ['CollectionNotFound'],
+    run: async ({ path, caller }) =>
+      okVersioned(
+        await readCollection(caller.tenantId, pathValue(path, 'id'), 'joinable', deps),
+        joinableCollectionRecord,
+      ),
+  }),
+  route({
+    operationId: 'updateJoinableCollection',
+    summary: 'Change a joinable collection; what is left out keeps its value, and waiting requests follow the policy',
+    method: 'PUT',
+    path: '/{id}',
+    roles: COLLECTION_WRITERS,
+    body: JoinableCollectionUpdate,
+    reply: { status: 200, schema: JoinableCollectionRecord },
+    refusals: ['CollectionNotFound', 'PreconditionFailed', 'ObjectTypeFixed', ...POLICY_REFUSALS, 'StaleVersion'],
+    run: async ({ path, body, ifMatch, caller }) =>
+      okVersioned(
+        await updateJoinableCollection(pathValue(path, 'id'), body, ifMatch, caller, deps),
+        joinableCollectionRecord,
+      ),
+  }),
+  route({
+    operationId: 'deleteJoinableCollection',
+    summary: 'Delete a joinable collection that nothing refers to; its open requests are cancelled',
+    method: 'DELETE',
+    path: '/{id}',
+    roles: COLLECTION_WRITERS,
+    reply: { status: 200, schema: Type.Null() },
+    refusals: ['CollectionNotFound', 'PreconditionFailed', 'CollectionInUse', 'StaleVersion'],
+    run: async ({ path, ifMatch, caller }) =>
+      deleted(deleteJoinableCollection(pathValue(path, 'id'), ifMatch, caller, deps)),
+  }),
+]
+
+const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
+  route({
+    operationId: 'getJoinableResults',
+    summary: 'The members, each with the position that the membership is for',
+    method: 'GET',
+    path: '/{id}/results',
+    roles: COLLECTION_READERS,
+    reply: { status: 200, schema: CollectionResults },
+    refusals: ['CollectionNotFound'],
+    run: async ({ path, caller }) => ok(await readResults(caller.tenantId, pathValue(path, 'id'), 'joinable', deps)),
+  }),
+  route({
+    operationId: 'addMembers',
+    summary: 'Make identities members without a request; all of them, or none when one does not exist',
+    method: 'POST',
+    path: '/{id}/results/members',
+    roles: COLLECTION_WRITERS,
+    identity: { exempt: COLLECTION_WRITERS },
+    body: MemberChange,
+    reply: { status: 200, schema: AddedMembers },
+    refusals: ['CollectionNotFound', 'IdentityUnknown', 'InvalidRequestState', 'RequestAlreadyOpen'],
+    run: async ({ path, body, caller, identityId }) =>
+      ok(await addMembers(caller.tenantId, pathValue(path, 'id'), body, actorOf(caller, identityId), deps)),
+  }),
+  route({
+    operationId: 'removeMembers',
+    summary: 'End all memberships of identities',
+    method: 'DELETE',
+    path: '/{id}/results/members',
+    roles: COLLECTION_WRITERS,
+    identity: { exempt: COLLECTION_WRITERS },
+    body: MemberChange,
+    reply: { status: 200, schema: RemovedMembers },
+    refusals: ['CollectionNotFound', 'InvalidRequestState'],
+    run: async ({ path, body, caller, identityId }) =>
+      ok(await removeMembers(caller.tenantId, pathValue(path, 'id'), body, actorOf(caller, identityId), deps)),
+  }),
+  route({
+    operationId: 'listOwnCollections',
+    summary: 'The joinable collections that the caller is a member of, by name',
+    method: 'GET',
+    path: '/member-of',
+    roles: PERSON_ROLES,
+    identity: { exempt: [] },
+    reply: { status: 200, schema: Type.Array(JoinableCollectionRecord) },
+    refusals: [],
+    run: async (input) => {
+      const person = { tenantId: input.caller.tenantId, identityId: actingIdentity(input) }
+      return ok((await memberOf(person, deps)).map(joinableCollectionRecord))
+    },
+  }),
+]
+
+/** Decisions, section 10: the core identity, else the token's `oid`. */
+function actorOf({ objectId }: Caller, identityId: string | undefined): Actor {
+  return { id: identityId ?? objectId, identityId }
+}

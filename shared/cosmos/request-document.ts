@@ -1,0 +1,89 @@
+import { decidersOf, type MembershipRequest, reviewKeyOf } from '../domain/requests/membership-request.ts'
+import type { Versioned } from '../domain/versioned.ts'
+import type { Stored } from './documents.ts'
+
+/** A request with what it is looked up by beyond its own members. */
+export type RequestDocument = MembershipRequest & {
+  readonly type: 'request'
+  /** One of those that an approver has; absent when it waits for nobody. */
+  readonly reviewKey?: string
+  readonly deciders: readonly string[]
+}
+
+/** Stands for the one live request of a slot: its id is the slot's, so that a second one cannot be created. */
+export type SlotDocument = {
+  readonly id: string
+  readonly tenantId: string
+  readonly type: 'slot'
+  readonly requestId: string
+}
+
+/** Counts the changes of who is in a collection. */
+export type HeadDocument = {
+  readonly id: string
+  readonly tenantId: string
+  readonly type: 'head'
+  readonly collectionId: string
+  readonly membershipVersion: number
+}
+
+/** One such change; it goes after a while, and then only a whole comparison tells. */
+export type ChangeDocument = {
+  readonly id: string
+  readonly tenantId: string
+  readonly type: 'change'
+  readonly collectionId: string
+  readonly membershipVersion: number
+  /** Identity ids. */
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  readonly ttl: number
+}
+
+export function requestDocument(request: MembershipRequest): RequestDocument {
+  const reviewKey = reviewKeyOf(request)
+  return {
+    ...request,
+    type: 'request',
+    deciders: decidersOf(request),
+    ...(reviewKey === null ? {} : { reviewKey }),
+  }
+}
+
+export function requestOf(document: RequestDocument): MembershipRequest {
+  return {
+    id: document.id,
+    tenantId: document.tenantId,
+    slot: document.slot,
+    collectionId: document.collectionId,
+    requesterId: document.requesterId,
+    submittedBy: document.submittedBy,
+    relationshipId: document.relationshipId,
+    status: document.status,
+    currentGate: document.currentGate,
+    notes: document.notes,
+    createdAt: document.createdAt,
+    updatedAt: document.updatedAt,
+    lifecycle: document.lifecycle,
+  }
+}
+
+export function versionedRequest(document: Stored<RequestDocument>): Versioned<MembershipRequest> {
+  return { value: requestOf(document), version: document._etag }
+}
+
+export function slotDocument({ tenantId, slot, id }: MembershipRequest): SlotDocument {
+  return { id: slotId(slot), tenantId, type: 'slot', requestId: id }
+}
+
+export function slotId(slot: string): string {
+  return `slot:${slot}`
+}
+
+export function headId(collectionId: string): string {
+  return `head:${collectionId}`
+}
+
+export function changeId(collectionId: string, membershipVersion: number): string {
+  return `change:${collectionId}:${membershipVersion}`
+}

@@ -1,0 +1,207 @@
+import type { Container, SqlParameter } from '@azure/cosmos'
+import type { JoinedMembers } from '../domain/collections/joined-members.ts'
+import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
+import { LIVE_STATUSES, type MembershipRequest } from '../domain/requests/membership-request.ts'
+import type { RequestOutline, RequestStore } from '../domain/requests/request-store.ts'
+import { queryDocuments, readDocument, type Stored } from './documents.ts'
+import {
+  type ChangeDocument,
+  type HeadDocument,
+  headId,
+  type RequestDocument,
+  requestOf,
+  versionedRequest,
+} from './request-document.ts'
+import { requestSaver } from './save-requests.ts'
+
+/** A query of Cosmos takes 512 KB; ids and keys have some hundred bytes at most. */
+const KEYS_PER_QUERY_COUNT = 2000
+
+/** Documents of a page, so that a list costs few round trips. */
+const DOCUMENTS_PER_PAGE_COUNT = 5000
+
+const OUTLINE = 'c.id, c.collectionId, c.requesterId, c.relationshipId, c.status, c.currentGate'
+
+type Query = { readonly where: string; readonly parameters: Readonly<Record<string, string | readonly string[]>> }
+
+/** Container `requests`, partition key `/tenantId`. */
+export function cosmosRequestStore(requests: Container): RequestStore {
+  const find = async <T>(tenantId: string, select: string, { where, parameters }: Query): Promise<T[]> => {
+    const spec = { query: `SELECT ${select} FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
+    const found: T[] = []
+    const pages = queryDocuments<T>(requests, tenantId, spec, { maxItemCount: DOCUMENTS_PER_PAGE_COUNT })
+    for await (const page of pages) found.push(...page)
+    return found
+  }
+  /** The same for any number of keys: in the parameter `@keys`, as many at a time as a query takes. */
+  const findByKeys = async <T>(tenantId: string, select: string, keys: readonly string[], query: Query) => {
+    const parts = Array.from({ length: Math.ceil(keys.length / KEYS_PER_QUERY_COUNT) }, (_, index) =>
+      keys.slice(index * KEYS_PER_QUERY_COUNT, (index + 1) * KEYS_PER_QUERY_COUNT),
+    )
+    const found = parts.map((part) =>
+      find<T>(tenantId, select, { ...query, parameters: { ...query.parameters, keys: part } }),
+    )
+    return (await Promise.all(found)).flat()
+  }
+  const live = { where: 'ARRAY_CONTAINS(@live, c.status)', parameters: { live: LIVE_STATUSES } }
+
+  return {
+    save: requestSaver(requests),
+    async find(tenantId, requestId) {
+      const document = await readDocument<RequestDocument>(requests, requestId, tenantId)
+      return document?.type === 'request' ? versionedRequest(document) : undefined
+    },
+    async ofCollection(tenantId, collectionId, reader) {
+      const all = "c.type = 'request' AND c.collectionId = @collectionId"
+      const { identityId = '', reviewKeys = [] } = reader ?? {}
+      const theirs =
+        'c.requesterId = @identityId OR c.submittedBy = @identityId OR ARRAY_CONTAINS(c.deciders, @identityId)'
+      const query: Query =
+        reader === undefined
+          ? { where: all, parameters: { collectionId } }
+          : { where: `${all} AND (${theirs})`, parameters: { collectionId, identityId } }
+      const [found, waiting] = await Promise.all([
+        find<RequestDocument>(tenantId, '*', query),
+        findByKeys<RequestDocument>(tenantId, '*', reviewKeys, waitingIn(collectionId)),
+      ])
+      return newestFirst([...new Map([...found, ...waiting].map((document) => [document.id, document])).values()])
+    },
+    async submittedOnBehalf(tenantId, submitterId) {
+      const where = 'c.submittedBy = @submitterId AND c.requesterId != @submitterId'
+      return newestFirst(await find<RequestDocument>(tenantId, '*', { where, parameters: { submitterId } }))
+    },
+    async liveOf(tenantId, identityId) {
+      const found = await find<Stored<RequestDocument>>(tenantId, '*', {
+        where: `c.requesterId = @identityId AND ${live.where}`,
+        parameters: { ...live.parameters, identityId },
+      })
+      return found.sort(byCreation).map(versionedRequest)
+    },
+    async liveIn(tenantId, collectionId, identityIds) {
+      const where = `c.collectionId = @collectionId AND ${live.where}`
+      const parameters = { ...live.parameters, collectionId }
+      const found =
+        identityIds === undefined
+          ? await find<Stored<RequestDocument>>(tenantId, '*', { where, parameters })
+          : await findByKeys<Stored<RequestDocument>>(tenantId, '*', identityIds, {
+              where: `ARRAY_CONTAINS(@keys, c.requesterId) AND ${where}`,
+              parameters,
+            })
+      return found.map(versionedRequest)
+    },
+    async liveOfObjects(tenantId, objectIds) {
+      const by = (member: 'requesterId' | 'relationshipId') =>
+        findByKeys<Stored<RequestDocument>>(tenantId, '*', objectIds, {
+          where: `ARRAY_CONTAINS(@keys, c.${member}) AND ${live.where}`,
+          parameters: live.parameters,
+        })
+      const found = await Promise.all([by('requesterId'), by('relationshipId')])
+      return [...new Map(found.flat().map((document) => [document.id, versionedRequest(document)])).values()]
+    },
+    liveOutlines: (tenantId) => find<RequestOutline>(tenantId, OUTLINE, live),
+    waitingOutlines: (tenantId, reviewKeys) =>
+      findByKeys<RequestOutline>(tenantId, OUTLINE, reviewKeys, {
+        where: 'ARRAY_CONTAINS(@keys, c.reviewKey)',
+        parameters: {},
+      }),
+    async waitingIn(tenantId, collectionId, reviewKeys) {
+      return newestFirst(await findByKeys<RequestDocument>(tenantId, '*', reviewKeys, waitingIn(collectionId)))
+    },
+  }
+}
+
+/** Container `requests` as well: the requests at `Joined`, and the heads that count their changes. */
+export function cosmosJoinedMembers(requests: Container): JoinedMembers {
+  const find = async <T>(tenantId: string, query: string, parameters: Query['parameters']): Promise<T[]> => {
+    const found: T[] = []
+    const spec = { query, parameters: sqlParameters(parameters) }
+    const pages = queryDocuments<T>(requests, tenantId, spec, { maxItemCount: DOCUMENTS_PER_PAGE_COUNT })
+    for await (const page of pages) found.push(...page)
+    return found
+  }
+  const versions = async (tenantId: string, collectionIds: readonly string[]) => {
+    const known = new Map(collectionIds.map((id) => [id, 0]))
+    if (known.size === 0) return known
+    const heads = await find<HeadDocument>(tenantId, 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', {
+      ids: collectionIds.map(headId),
+    })
+    for (const { collectionId, membershipVersion } of heads) known.set(collectionId, membershipVersion)
+    return known
+  }
+  const joined =
+    "SELECT c.collectionId, c.requesterId AS identityId, c.relationshipId FROM c WHERE c.status = 'Joined' AND "
+
+  return {
+    versions,
+    async of(tenantId, collectionIds) {
+      if (collectionIds.length === 0) return new Map()
+      // The versions first: members that are newer than their version are told of again, older ones would be missed.
+      const versionOf = await versions(tenantId, collectionIds)
+      const clause = 'ARRAY_CONTAINS(@ids, c.collectionId)'
+      const found = await find<FoundMembership>(tenantId, joined + clause, { ids: [...versionOf.keys()] })
+      const byCollection = Map.groupBy(found, ({ collectionId }) => collectionId)
+      return new Map(
+        versionOf.entries().map(([id, membershipVersion]) => {
+          const memberships = (byCollection.get(id) ?? []).map(membershipOf).sort(byIdentity)
+          return [id, { memberships, membershipVersion }]
+        }),
+      )
+    },
+    async ofIdentity(tenantId, identityId) {
+      const found = await find<FoundMembership>(tenantId, `${joined}c.requesterId = @identityId`, { identityId })
+      const byCollection = Map.groupBy(found, ({ collectionId }) => collectionId)
+      return new Map(byCollection.entries().map(([id, memberships]) => [id, memberships.map(membershipOf)]))
+    },
+    async changesAfter(tenantId, collectionId, membershipVersion) {
+      const current = (await versions(tenantId, [collectionId])).get(collectionId) ?? 0
+      if (current < membershipVersion) return undefined
+      const query =
+        "SELECT * FROM c WHERE c.collectionId = @collectionId AND c.type = 'change' AND c.membershipVersion > @version"
+      const changes: ChangeDocument[] = []
+      const parameters = [
+        { name: '@collectionId', value: collectionId },
+        { name: '@version', value: membershipVersion },
+      ]
+      for await (const page of queryDocuments<ChangeDocument>(requests, tenantId, { query, parameters })) {
+        changes.push(...page)
+      }
+      changes.sort((one, other) => one.membershipVersion - other.membershipVersion)
+      const isUnbroken = changes.every((change, index) => change.membershipVersion === membershipVersion + 1 + index)
+      const isWhole = isUnbroken && changes.length >= current - membershipVersion
+      return isWhole ? changes.map(({ added, removed }) => ({ added, removed })) : undefined
+    },
+  }
+}
+
+type FoundMembership = JoinedMembership & { readonly collectionId: string }
+
+function membershipOf({ identityId, relationshipId }: FoundMembership): JoinedMembership {
+  return { identityId, relationshipId }
+}
+
+function byIdentity(one: JoinedMembership, other: JoinedMembership): number {
+  if (one.identityId !== other.identityId) return one.identityId < other.identityId ? -1 : 1
+  return (one.relationshipId ?? '') < (other.relationshipId ?? '') ? -1 : 1
+}
+
+function waitingIn(collectionId: string): Query {
+  const where = 'ARRAY_CONTAINS(@keys, c.reviewKey) AND c.collectionId = @collectionId'
+  return { where, parameters: { collectionId } }
+}
+
+function sqlParameters(parameters: Query['parameters']): SqlParameter[] {
+  return Object.entries(parameters).map(([name, value]) => ({
+    name: `@${name}`,
+    value: typeof value === 'string' ? value : [...value],
+  }))
+}
+
+function newestFirst(documents: readonly RequestDocument[]): MembershipRequest[] {
+  return documents.toSorted(byCreation).map(requestOf)
+}
+
+/** Timestamps of one form sort as text; the id settles those of one millisecond. */
+function byCreation(one: RequestDocument, other: RequestDocument): number {
+  const [first, second] = [`${one.createdAt} ${one.id}`, `${other.createdAt} ${other.id}`]
+  return first < second ? 1 : -1
+}

@@ -1,0 +1,136 @@
+import { type Static, Type } from 'typebox'
+import type { Collection } from '../collections/collection.ts'
+import { found } from '../collections/read-then-write.ts'
+import { Guid } from '../guid.ts'
+import { Refusal } from '../refusal.ts'
+import { Nullable } from '../schema.ts'
+import type { Versioned } from '../versioned.ts'
+import { decide, gateOf, gatesAhead, type RequestAction } from './decide-request.ts'
+import { approverCounter, isApprover, NO_GATES } from './gate-people.ts'
+import { policyOf } from './join-policy.ts'
+import { decidersOf, type MembershipRequest, Notes } from './membership-request.ts'
+import type { People } from './people.ts'
+import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
+import { moveToPolicy, settledByPolicy } from './settle-requests.ts'
+
+/** The body of approve and reject. */
+export const RequestDecision = Type.Object({
+  notes: Type.Optional(Nullable(Notes)),
+  relationshipId: Type.Optional(Nullable(Guid)),
+})
+/** The body of cancel and leave. */
+export const RequestWithdrawal = Type.Object({ relationshipId: Type.Optional(Nullable(Guid)) })
+
+export type RequestName = { readonly tenantId: string; readonly collectionId: string; readonly requestId: string }
+
+/** Who looks: a person, or someone who sees all requests of the tenant, or both. */
+export type Viewer = { readonly identityId: string | undefined; readonly seesAll: boolean }
+
+type Seen = {
+  readonly request: Versioned<MembershipRequest>
+  readonly collection: Collection
+  readonly people: People
+  /** Whether the viewer is an approver at the gate where it waits. */
+  readonly mayDecide: boolean
+}
+
+/** @throws Refusal `CollectionNotFound`, `RequestNotFound`, also for one that the viewer may not see. */
+export async function readRequest(
+  name: RequestName,
+  viewer: Viewer,
+  deps: RequestDependencies,
+): Promise<Versioned<MembershipRequest>> {
+  return (await seen(name, viewer, deps)).request
+}
+
+/**
+ * Approves, rejects, cancels or leaves. Of several who act at the same moment one is heard; to the others the request
+ * is no longer what they acted on.
+ * @throws Refusal `CollectionNotFound`, `RequestNotFound`, `RelationshipNotOfRequest`, `InvalidRequestState`,
+ * `SelfApproval`, `NotCurrentApprover`, `NotRequester`.
+ */
+export async function actOnRequest(
+  name: RequestName,
+  kind: 'approve' | 'reject' | 'cancel' | 'leave',
+  body: Static<typeof RequestDecision>,
+  person: { readonly identityId: string; readonly seesAll: boolean },
+  deps: RequestDependencies,
+): Promise<Versioned<MembershipRequest>> {
+  const { request, collection, people, mayDecide } = await seen(name, person, deps)
+  refuseOtherPosition(request.value, body.relationshipId ?? undefined)
+  const { identityId } = person
+  const action: RequestAction = { kind, actor: { id: identityId, identityId }, notes: body.notes ?? undefined }
+  const policy = policyOf(collection)
+  // Who is asked next is only counted for someone who may bring the request there.
+  const ahead = kind === 'approve' && mayDecide ? gatesAhead(request.value, policy).slice(0, 1) : []
+  const counter = await approverCounter(name.tenantId, ahead, people, deps.standing)
+  const gatePeople = {
+    mayDecide: () => mayDecide,
+    approverCount:
+      ahead.length === 0 ? NO_GATES.approverCount : (gate: (typeof ahead)[number]) => counter(gate, request.value),
+  }
+  const decision = decide(request.value, policy, gatePeople, action, deps.nowMs())
+  if (decision.outcome === 'refuse') throw new Refusal(decision.code, refusalMessage(decision.code, request.value))
+  if (decision.outcome === 'unchanged') return request
+  const [saved] = await deps.requests.save([{ before: request, after: decision.request }])
+  if (saved === undefined) throw new Error('The store did not answer with the request that it saved')
+  const isMembershipChanged = (request.value.status === 'Joined') !== (saved.value.status === 'Joined')
+  if (isMembershipChanged) await tellOfMemberships(name.tenantId, new Set([name.collectionId]), deps)
+  return settledByPolicy(saved, collection, deps)
+}
+
+async function seen(
+  { tenantId, collectionId, requestId }: RequestName,
+  { identityId, seesAll }: Viewer,
+  deps: RequestDependencies,
+): Promise<Seen> {
+  const [people, foundCollection] = await Promise.all([
+    freshPeople(tenantId, deps),
+    deps.collections.find(tenantId, collectionId, 'joinable'),
+  ])
+  const collection = found(foundCollection, collectionId).value
+  const request = await placedRequest(tenantId, requestId, collection, deps)
+  const gate = request && gateOf(request.value, policyOf(collection))
+  const mayDecide =
+    request !== undefined && (await isApprover(tenantId, identityId, gate, request.value, people, deps.standing))
+  if (request === undefined || !(seesAll || mayDecide || concerns(request.value, identityId))) {
+    throw new Refusal('RequestNotFound', `There is no request ${requestId} in collection ${collectionId}`)
+  }
+  return { request, collection, people, mayDecide }
+}
+
+/** One left at a gate that a change of the policy took away, by a crash in its midst, is moved first. */
+async function placedRequest(
+  tenantId: string,
+  requestId: string,
+  collection: Collection,
+  deps: RequestDependencies,
+): Promise<Versioned<MembershipRequest> | undefined> {
+  const request = await deps.requests.find(tenantId, requestId)
+  if (request === undefined || request.value.collectionId !== collection.id) return undefined
+  if (request.value.status !== 'PendingApproval') return request
+  if (gateOf(request.value, policyOf(collection))?.type === request.value.currentGate?.type) return request
+  await moveToPolicy(collection, [request], deps)
+  return deps.requests.find(tenantId, requestId)
+}
+
+/** Whether it is seen by this identity as its subject, as who submitted it or as one who has decided on it. */
+export function concerns(request: MembershipRequest, identityId: string | undefined): boolean {
+  if (identityId === undefined) return false
+  const { requesterId, submittedBy } = request
+  return requesterId === identityId || submittedBy === identityId || decidersOf(request).includes(identityId)
+}
+
+function refuseOtherPosition(request: MembershipRequest, relationshipId: string | undefined): void {
+  if (relationshipId === undefined || request.relationshipId === null) return
+  if (relationshipId === request.relationshipId) return
+  throw new Refusal(
+    'RelationshipNotOfRequest',
+    `The request is for the position ${request.relationshipId}, not ${relationshipId}`,
+    '/relationshipId',
+  )
+}
+
+function refusalMessage(code: string, { id, status }: MembershipRequest): string | undefined {
+  return code === 'InvalidRequestState' ? `The request ${id} is ${status}` : undefined
+}

@@ -1,0 +1,74 @@
+import { type RefusalEntry, refusalEntry } from '../refusal.ts'
+import { type ApprovalGate, isGateType, type JoinPolicy, type JoinPolicyInput } from './join-policy.ts'
+
+type GivenGate = NonNullable<JoinPolicyInput['approvalGates']>[number]
+
+/** Where a policy names something else, for telling what is not there. */
+export type PolicyReference = { readonly to: 'identity' | 'collection'; readonly id: string; readonly pointer: string }
+
+export type CheckedPolicy = {
+  /** Only to be used when there are no faults. */
+  readonly policy: JoinPolicy
+  readonly faults: readonly RefusalEntry[]
+  readonly references: readonly PolicyReference[]
+}
+
+/** All that is wrong with a join policy in itself: decisions, section 7. Pointers lead into the body. */
+export function checkJoinPolicy(given: JoinPolicyInput, pointer = '/joinPolicy'): CheckedPolicy {
+  const gates = given.approvalGates ?? []
+  const collectionIds = given.joinableBy?.collectionIds ?? []
+  const gatesPointer = `${pointer}/approvalGates`
+  const faults = gates.flatMap((gate, index) => gateFaults(gate, gates.slice(0, index), `${gatesPointer}/${index}`))
+  if (given.approvalRequired && gates.length === 0) {
+    faults.unshift(refusalEntry('GateRequired', undefined, gatesPointer))
+  }
+  return {
+    policy: {
+      approvalRequired: given.approvalRequired,
+      approvalGates: gates.map(keptGate).sort((one, other) => one.order - other.order),
+      joinableBy: { collectionIds: [...new Set(collectionIds)] },
+    },
+    faults,
+    references: [
+      ...gates.flatMap((gate, index) => gateReferences(gate, `${gatesPointer}/${index}`)),
+      ...collectionIds.map((id, index) => ({
+        to: 'collection' as const,
+        id,
+        pointer: `${pointer}/joinableBy/collectionIds/${index}`,
+      })),
+    ],
+  }
+}
+
+function gateFaults(gate: GivenGate, earlier: readonly GivenGate[], pointer: string): RefusalEntry[] {
+  const { order, type } = gate
+  const faults: RefusalEntry[] = []
+  const fault = (...[code, message, member]: [RefusalEntry['code'], string, string]) =>
+    void faults.push(refusalEntry(code, message, `${pointer}/${member}`))
+  if (order < 1) fault('InvalidGateOrder', `The order of a gate has to be 1 or more, not ${order}`, 'order')
+  if (earlier.some((other) => other.order === order)) {
+    fault('DuplicateGateOrder', `Two gates have the order ${order}`, 'order')
+  }
+  if (!isGateType(type)) {
+    fault('UnknownGateType', `A gate is of type Identity, Collection or Manager, not ${type}`, 'type')
+    return faults
+  }
+  const approverCount = gate.approvers?.length ?? 0
+  if (type === 'Manager') {
+    if (earlier.some((other) => other.type === 'Manager')) {
+      fault('DuplicateManagerGate', 'There can be one Manager gate only', 'type')
+    }
+    if (approverCount > 0) fault('ApproversNotAllowed', 'A Manager gate takes no approvers', 'approvers')
+  } else if (approverCount === 0) fault('ApproversRequired', `A gate of type ${type} needs approvers`, 'approvers')
+  return faults
+}
+
+function gateReferences({ type, approvers }: GivenGate, pointer: string): PolicyReference[] {
+  if (type !== 'Identity' && type !== 'Collection') return []
+  const to = type === 'Identity' ? 'identity' : 'collection'
+  return (approvers ?? []).map((id, index) => ({ to, id, pointer: `${pointer}/approvers/${index}` }))
+}
+
+function keptGate({ order, type, approvers }: GivenGate): ApprovalGate {
+  return { order, type: isGateType(type) ? type : 'Identity', approvers: [...new Set(approvers ?? [])] }
+}

@@ -1,0 +1,166 @@
+import { type Static, Type } from 'typebox'
+import type { Collection } from '../collections/collection.ts'
+import { found } from '../collections/read-then-write.ts'
+import { Guid } from '../guid.ts'
+import { Refusal, refusalEntry, refuseAll } from '../refusal.ts'
+import { Closed } from '../schema.ts'
+import { toTimestamp } from '../timestamp.ts'
+import type { Versioned } from '../versioned.ts'
+import { type Actor, decide } from './decide-request.ts'
+import { NO_GATES } from './gate-people.ts'
+import { policyOf } from './join-policy.ts'
+import { type MembershipRequest, slotOf } from './membership-request.ts'
+import type { People } from './people.ts'
+import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
+import { CHANGES_PER_SAVE_COUNT, type RequestChange } from './request-store.ts'
+
+/** As many as filter-members takes. */
+const IDENTITIES_AT_MOST = 10_000
+
+export const MemberChange = Type.Object({ coreIdentityIds: Type.Array(Guid, { maxItems: IDENTITIES_AT_MOST }) })
+export type MemberChange = Static<typeof MemberChange>
+
+export const AddedMembers = Closed({ added: Type.Integer(), alreadyMembers: Type.Integer() })
+export const RemovedMembers = Closed({ removed: Type.Integer(), notMembers: Type.Integer() })
+
+/** Times that a part is read and decided anew because others changed the same memberships. */
+const ATTEMPTS_AT_MOST = 5
+
+/**
+ * Makes identities members without asking anyone, at their main position. An open request for the same membership is
+ * thereby answered; each other membership gets a request of its own, so that it has its history.
+ * @throws Refusal `CollectionNotFound`; `IdentityUnknown` for each id that does not exist, and then nobody is added.
+ */
+export async function addMembers(
+  tenantId: string,
+  collectionId: string,
+  { coreIdentityIds }: MemberChange,
+  actor: Actor,
+  deps: RequestDependencies,
+): Promise<Static<typeof AddedMembers>> {
+  const people = await freshPeople(tenantId, deps)
+  const unknown = coreIdentityIds.flatMap((id, index) => (people.has('identity', id) ? [] : [{ id, index }]))
+  const collection = await deps.collections.find(tenantId, collectionId, 'joinable')
+  refuseAll(
+    unknown.map(({ id, index }) =>
+      refusalEntry('IdentityUnknown', `There is no identity ${id}`, `/coreIdentityIds/${index}`),
+    ),
+  )
+  const { value } = found(collection, collectionId)
+  const identityIds = [...new Set(coreIdentityIds)]
+  const added = await inParts(identityIds, value, deps, (part, live) =>
+    part.flatMap((identityId) => joining(identityId, live, value, people, actor, deps) ?? []),
+  )
+  return { added, alreadyMembers: identityIds.length - added }
+}
+
+/**
+ * Ends all memberships of identities in a collection; those who are none are counted.
+ * @throws Refusal `CollectionNotFound`
+ */
+export async function removeMembers(
+  tenantId: string,
+  collectionId: string,
+  { coreIdentityIds }: MemberChange,
+  actor: Actor,
+  deps: RequestDependencies,
+): Promise<Static<typeof RemovedMembers>> {
+  const { value } = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId)
+  const identityIds = [...new Set(coreIdentityIds)]
+  const removed = await inParts(identityIds, value, deps, (_part, live) =>
+    live
+      .filter((request) => request.value.status === 'Joined')
+      .flatMap((before) => changeTo('end', before, value, actor, deps)),
+  )
+  return { removed, notMembers: identityIds.length - removed }
+}
+
+/** What is to change for some identities, given what is live of them in the collection. */
+type Plan = (part: readonly string[], live: readonly Versioned<MembershipRequest>[]) => RequestChange[]
+
+/** Half the changes of a save at a time, since one person may have several. @returns How many identities were changed. */
+async function inParts(
+  identityIds: readonly string[],
+  { tenantId, id: collectionId }: Collection,
+  deps: RequestDependencies,
+  plan: Plan,
+): Promise<number> {
+  const changed = new Set<string>()
+  for (let start = 0; start < identityIds.length; start += CHANGES_PER_SAVE_COUNT / 2) {
+    const part = identityIds.slice(start, start + CHANGES_PER_SAVE_COUNT / 2)
+    for (const identityId of await changePart(part, tenantId, collectionId, deps, plan)) changed.add(identityId)
+  }
+  if (changed.size > 0) {
+    await deps.tenants.remember(tenantId)
+    await tellOfMemberships(tenantId, new Set([collectionId]), deps)
+  }
+  return changed.size
+}
+
+async function changePart(
+  part: readonly string[],
+  tenantId: string,
+  collectionId: string,
+  deps: RequestDependencies,
+  plan: Plan,
+): Promise<Set<string>> {
+  const changed = new Set<string>()
+  for (let attempt = 1; ; attempt += 1) {
+    const changes = plan(part, await deps.requests.liveIn(tenantId, collectionId, part))
+    try {
+      for (let start = 0; start < changes.length; start += CHANGES_PER_SAVE_COUNT) {
+        const some = changes.slice(start, start + CHANGES_PER_SAVE_COUNT)
+        await deps.requests.save(some)
+        for (const { after } of some) changed.add(after.requesterId)
+      }
+      return changed
+    } catch (error) {
+      const isOvertaken =
+        error instanceof Refusal && (error.code === 'InvalidRequestState' || error.code === 'RequestAlreadyOpen')
+      if (!isOvertaken || attempt === ATTEMPTS_AT_MOST) throw error
+    }
+  }
+}
+
+function joining(
+  identityId: string,
+  live: readonly Versioned<MembershipRequest>[],
+  collection: Collection,
+  people: People,
+  actor: Actor,
+  deps: RequestDependencies,
+): RequestChange[] | undefined {
+  const relationshipId = people.mainPositionOf(identityId) ?? null
+  const slot = slotOf(collection, identityId, relationshipId)
+  const before = live.find(({ value }) => value.slot === slot)
+  if (before?.value.status === 'Joined') return undefined
+  if (before !== undefined) return changeTo('admit', before, collection, actor, deps)
+  const at = toTimestamp(deps.nowMs())
+  const after: MembershipRequest = {
+    id: deps.newId(),
+    tenantId: collection.tenantId,
+    slot,
+    collectionId: collection.id,
+    requesterId: identityId,
+    submittedBy: actor.id,
+    relationshipId,
+    status: 'Joined',
+    currentGate: null,
+    notes: null,
+    createdAt: at,
+    updatedAt: at,
+    lifecycle: [{ status: 'Joined', actorId: actor.id, at }],
+  }
+  return [{ after }]
+}
+
+function changeTo(
+  kind: 'admit' | 'end',
+  before: Versioned<MembershipRequest>,
+  collection: Collection,
+  actor: Actor,
+  deps: RequestDependencies,
+): RequestChange[] {
+  const decision = decide(before.value, policyOf(collection), NO_GATES, { kind, actor }, deps.nowMs())
+  return decision.outcome === 'next' ? [{ before, after: decision.request }] : []
+}

@@ -1,0 +1,72 @@
+import type { Caller, Role } from '../caller.ts'
+import type { Collection } from '../collections/collection.ts'
+import { Refusal } from '../refusal.ts'
+import { policyOf } from './join-policy.ts'
+import { slotOf } from './membership-request.ts'
+import type { People } from './people.ts'
+import { freshPeople, type Person, type RequestDependencies } from './request-dependencies.ts'
+
+/** Who may ask for anybody: decisions, section 2. */
+export const ELIGIBILITY_READERS: readonly Role[] = [
+  'collection_criteria_definition-administrator',
+  'Administrator',
+  'collections-criteria.criteria.read.all',
+  'collections-criteria.criteria.readwrite.all',
+]
+
+/** The collections that the person may ask to join, by name; without those where nothing is left to ask for. */
+export async function eligibleCollections(person: Person, deps: RequestDependencies): Promise<Collection[]> {
+  return eligibleFor(person, await freshPeople(person.tenantId, deps), deps)
+}
+
+/**
+ * The same for somebody, named by core identity id or directory object id.
+ * @param identityId that of the caller, if it has one.
+ * @throws Refusal `NotManager` for a caller who may ask for oneself and one's reports only, `IdentityNotFound` for others.
+ */
+export async function eligibleCollectionsOf(
+  userId: string,
+  caller: Caller,
+  identityId: string | undefined,
+  deps: RequestDependencies,
+): Promise<Collection[]> {
+  const { tenantId } = caller
+  const people = await freshPeople(tenantId, deps)
+  const askedFor = people.has('identity', userId) ? userId : people.identityOfAccount(userId)
+  if (!ELIGIBILITY_READERS.some((role) => caller.roles.has(role))) {
+    const isOwnOrReport =
+      askedFor !== undefined &&
+      identityId !== undefined &&
+      (askedFor === identityId || people.isManagerOf(identityId, askedFor))
+    if (!isOwnOrReport) throw new Refusal('NotManager', `${userId} does not report to the caller`)
+  }
+  if (askedFor === undefined) throw new Refusal('IdentityNotFound', `There is no identity of ${userId}`)
+  return eligibleFor({ tenantId, identityId: askedFor }, people, deps)
+}
+
+async function eligibleFor(person: Person, people: People, deps: RequestDependencies): Promise<Collection[]> {
+  const { tenantId, identityId } = person
+  const [joinables, live] = await Promise.all([
+    deps.collections.list(tenantId, { kind: 'joinable' }),
+    deps.requests.liveOf(tenantId, identityId),
+  ])
+  const taken = new Set(live.map(({ value }) => value.slot))
+  const positions = people.activePositionsOf(identityId)
+  const open = joinables.filter((collection) => isAnythingLeft(collection, identityId, positions, taken))
+  const asked = [...new Set(open.flatMap((collection) => policyOf(collection).joinableBy.collectionIds))]
+  const memberOf = await deps.standing.collectionsOf(tenantId, identityId, asked, people)
+  return open.filter((collection) => {
+    const { collectionIds } = policyOf(collection).joinableBy
+    return collectionIds.length === 0 || collectionIds.some((id) => memberOf.has(id))
+  })
+}
+
+function isAnythingLeft(
+  collection: Collection,
+  identityId: string,
+  positions: readonly string[],
+  taken: ReadonlySet<string>,
+): boolean {
+  const slots = positions.length === 0 ? [null] : positions
+  return slots.some((position) => !taken.has(slotOf(collection, identityId, position)))
+}

@@ -1,0 +1,112 @@
+import { type Static, Type } from 'typebox'
+import type { Collection } from '../collections/collection.ts'
+import { Guid } from '../guid.ts'
+import { Closed, Nullable, OneOf } from '../schema.ts'
+import { Timestamp } from '../timestamp.ts'
+import { GateType } from './join-policy.ts'
+
+/** Decisions, section 7. A request never rests at `Requested` or `Approved`: these are only seen in its lifecycle. */
+export const REQUEST_STATUSES = [
+  'Requested',
+  'PendingApproval',
+  'Approved',
+  'Joined',
+  'Rejected',
+  'Cancelled',
+  'Left',
+] as const
+export type RequestStatus = (typeof REQUEST_STATUSES)[number]
+
+/** A request that is still to be decided. */
+export const OPEN_STATUSES = ['Requested', 'PendingApproval'] as const
+/** A request that is open or a membership: there is one for each membership at most. */
+export const LIVE_STATUSES = [...OPEN_STATUSES, 'Joined'] as const
+
+/** Who acts when it is nobody in particular. */
+export const SYSTEM_ACTOR = 'system'
+
+export const Notes = Type.String({ maxLength: 2048 })
+
+const LifecycleEntry = Closed({
+  status: OneOf(REQUEST_STATUSES),
+  /** A core identity id, the token's `oid` where the actor has none, or `system`. */
+  actorId: Type.String(),
+  at: Timestamp,
+  gate: Type.Optional(Closed({ order: Type.Integer(), type: GateType })),
+  notes: Type.Optional(Type.String()),
+})
+export type LifecycleEntry = Readonly<Static<typeof LifecycleEntry>>
+
+export const MembershipRequestRecord = Closed({
+  id: Guid,
+  collectionId: Guid,
+  /** The subject: the core identity that is to be a member. */
+  requesterId: Guid,
+  submittedBy: Type.String(),
+  /** The position that the membership is for. */
+  relationshipId: Nullable(Guid),
+  status: OneOf(REQUEST_STATUSES),
+  /** `approverCount`: how many could decide when the request came to the gate; the subject never counts. */
+  currentGate: Nullable(Closed({ order: Type.Integer(), type: GateType, approverCount: Type.Integer() })),
+  notes: Nullable(Type.String()),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  lifecycle: Type.Array(LifecycleEntry),
+})
+export type MembershipRequestRecord = Static<typeof MembershipRequestRecord>
+
+/** A request as it is kept. Its lifecycle only grows. */
+export type MembershipRequest = Readonly<Omit<MembershipRequestRecord, 'lifecycle'>> & {
+  readonly tenantId: string
+  /** The membership it is for: no two live requests share one. */
+  readonly slot: string
+  readonly lifecycle: readonly LifecycleEntry[]
+}
+
+export function requestRecord(request: MembershipRequest): MembershipRequestRecord {
+  const { tenantId: _tenantId, slot: _slot, ...record } = request
+  return { ...record, lifecycle: [...request.lifecycle] }
+}
+
+/**
+ * What there can be one open request or membership of: a position's in a collection of relationships, an identity's in
+ * one of identities, whatever position is recorded with it.
+ */
+export function slotOf(
+  { id, objectType }: Pick<Collection, 'id' | 'objectType'>,
+  identityId: string,
+  relationshipId: string | null,
+): string {
+  return `${id}:${identityId}:${objectType === 'Relationship' && relationshipId !== null ? relationshipId : 'none'}`
+}
+
+export function isLive({ status }: Pick<MembershipRequest, 'status'>): boolean {
+  return (LIVE_STATUSES as readonly string[]).includes(status)
+}
+
+/** Under what those who may decide on the request look for it; null while it waits for nobody. */
+export function reviewKeyOf({
+  status,
+  currentGate,
+  collectionId,
+  requesterId,
+}: Pick<MembershipRequest, 'status' | 'currentGate' | 'collectionId' | 'requesterId'>): string | null {
+  if (status !== 'PendingApproval' || currentGate === null) return null
+  return currentGate.type === 'Manager' ? subjectKey(requesterId) : gateKey(collectionId, currentGate.order)
+}
+
+/** The requests that wait at a gate whose approvers the policy names. */
+export function gateKey(collectionId: string, order: number): string {
+  return `gate:${collectionId}:${order}`
+}
+
+/** The requests of a person that wait for the manager. */
+export function subjectKey(requesterId: string): string {
+  return `subject:${requesterId}`
+}
+
+/** Who has approved or rejected it. */
+export function decidersOf({ lifecycle }: Pick<MembershipRequest, 'lifecycle'>): string[] {
+  const decisions = lifecycle.filter(({ status }) => status === 'Approved' || status === 'Rejected')
+  return [...new Set(decisions.map(({ actorId }) => actorId))]
+}

@@ -1,0 +1,54 @@
+import type { Collection } from '../collections/collection.ts'
+import { found } from '../collections/read-then-write.ts'
+import { concerns, type Viewer } from './act-on-request.ts'
+import { type MembershipRequest, OPEN_STATUSES } from './membership-request.ts'
+import { freshPeople, type Person, type RequestDependencies } from './request-dependencies.ts'
+import { isAwaiting, reviewKeys } from './review-requests.ts'
+
+/**
+ * The requests for a collection that the viewer may see, newest first: all, or one's own and those one decides on.
+ * @throws Refusal `CollectionNotFound`
+ */
+export async function requestsOfCollection(
+  tenantId: string,
+  collectionId: string,
+  { identityId, seesAll }: Viewer,
+  deps: RequestDependencies,
+): Promise<MembershipRequest[]> {
+  const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
+  if (seesAll) return deps.requests.ofCollection(tenantId, collectionId)
+  if (identityId === undefined) return []
+  const people = await freshPeople(tenantId, deps)
+  const keys = await reviewKeys({ tenantId, identityId }, [collection], people, deps)
+  const requests = await deps.requests.ofCollection(tenantId, collectionId, { identityId, reviewKeys: keys })
+  return requests.filter((request) => concerns(request, identityId) || isAwaiting(request, identityId, people))
+}
+
+/** What the person filed for others, newest first. */
+export async function submittedOnBehalf(
+  { tenantId, identityId }: Person,
+  deps: RequestDependencies,
+): Promise<MembershipRequest[]> {
+  return deps.requests.submittedOnBehalf(tenantId, identityId)
+}
+
+/** The person's own requests that are still to be decided, newest first. */
+export async function pendingRequests(
+  { tenantId, identityId }: Person,
+  deps: RequestDependencies,
+): Promise<MembershipRequest[]> {
+  const live = await deps.requests.liveOf(tenantId, identityId)
+  return live.map(({ value }) => value).filter(({ status }) => (OPEN_STATUSES as readonly string[]).includes(status))
+}
+
+/** The joinable collections that the person is a member of, by name. */
+export async function memberOf({ tenantId, identityId }: Person, deps: RequestDependencies): Promise<Collection[]> {
+  const memberships = await deps.joined.ofIdentity(tenantId, identityId)
+  const collections = await deps.collections.existing(tenantId, [...memberships.keys()])
+  return collections.toSorted(byName)
+}
+
+function byName(one: Collection, other: Collection): number {
+  if (one.name !== other.name) return one.name < other.name ? -1 : 1
+  return one.id < other.id ? -1 : 1
+}

@@ -1,0 +1,54 @@
+import type { Versioned } from '../versioned.ts'
+import type { MembershipRequest } from './membership-request.ts'
+
+/** A request as it is to be, and as it was read; new ones have no `before`. */
+export type RequestChange = {
+  readonly before?: Versioned<MembershipRequest>
+  readonly after: MembershipRequest
+}
+
+/** Changes that one `save` takes: all are written, or none. */
+export const CHANGES_PER_SAVE_COUNT = 40
+
+/** What tells whether a request still stands on something: enough to look at very many. */
+export type RequestOutline = Pick<
+  MembershipRequest,
+  'id' | 'collectionId' | 'requesterId' | 'relationshipId' | 'status' | 'currentGate'
+>
+
+/** Who asks for requests that are not everybody's: an identity, and the keys under which requests wait for it. */
+export type RequestReader = { readonly identityId: string; readonly reviewKeys: readonly string[] }
+
+/**
+ * Membership requests of a tenant, those that ended included. Of the live ones, open or joined, there is one for each
+ * slot at most: the store sees to it, also when many are submitted at once. Joining and leaving raise the collection's
+ * membership version in the same transaction.
+ */
+export interface RequestStore {
+  find(tenantId: string, requestId: string): Promise<Versioned<MembershipRequest> | undefined>
+  /**
+   * Writes changes of one collection, at most `CHANGES_PER_SAVE_COUNT`, all or none.
+   * @throws Refusal `InvalidRequestState` when a request is not as it was read, `RequestAlreadyOpen` when a slot is taken.
+   */
+  save(changes: readonly RequestChange[]): Promise<Versioned<MembershipRequest>[]>
+  /** Newest first. With a reader: those that it may see, and perhaps some more that wait for a manager. */
+  ofCollection(tenantId: string, collectionId: string, reader?: RequestReader): Promise<MembershipRequest[]>
+  /** Those filed for others. Newest first. */
+  submittedOnBehalf(tenantId: string, submitterId: string): Promise<MembershipRequest[]>
+  /** The live requests of an identity, in all collections. */
+  liveOf(tenantId: string, identityId: string): Promise<Versioned<MembershipRequest>[]>
+  /** The live requests in a collection; only those of some identities, if these are given. */
+  liveIn(
+    tenantId: string,
+    collectionId: string,
+    identityIds?: readonly string[],
+  ): Promise<Versioned<MembershipRequest>[]>
+  /** The live requests of all collections that concern one of these people or positions. */
+  liveOfObjects(tenantId: string, objectIds: readonly string[]): Promise<Versioned<MembershipRequest>[]>
+  /** All live requests of the tenant. */
+  liveOutlines(tenantId: string): Promise<RequestOutline[]>
+  /** What waits under one of the keys. */
+  waitingOutlines(tenantId: string, reviewKeys: readonly string[]): Promise<RequestOutline[]>
+  /** What waits in a collection under one of the keys. Newest first. */
+  waitingIn(tenantId: string, collectionId: string, reviewKeys: readonly string[]): Promise<MembershipRequest[]>
+}

@@ -1,0 +1,75 @@
+import type { Collection } from '../collections/collection.ts'
+import { found } from '../collections/read-then-write.ts'
+import { approverCollections, gatesOf, policyOf } from './join-policy.ts'
+import { gateKey, type MembershipRequest, subjectKey } from './membership-request.ts'
+import type { People } from './people.ts'
+import { freshPeople, type Person, type RequestDependencies } from './request-dependencies.ts'
+
+/**
+ * The keys under which requests in these collections may wait for the identity: the gates where it is an approver, and
+ * the people whom it manages. What is found under a person's key is still to be checked with `isForManager`.
+ */
+export async function reviewKeys(
+  { tenantId, identityId }: Person,
+  collections: readonly Collection[],
+  people: People,
+  deps: RequestDependencies,
+): Promise<string[]> {
+  const gates = collections.flatMap((collection) =>
+    gatesOf(policyOf(collection)).map((gate) => ({ gate, key: gateKey(collection.id, gate.order) })),
+  )
+  const memberOf = await deps.standing.collectionsOf(
+    tenantId,
+    identityId,
+    approverCollections(gates.map(({ gate }) => gate)),
+    people,
+  )
+  const isNamed = ({ gate: { type, approvers } }: (typeof gates)[number]) =>
+    type === 'Identity' ? approvers.includes(identityId) : approvers.some((id) => memberOf.has(id))
+  const keys = gates.filter(isNamed).map(({ key }) => key)
+  const isManaged = gates.some(({ gate }) => gate.type === 'Manager')
+  return isManaged ? [...keys, ...people.reportsOf(identityId).map(subjectKey)] : keys
+}
+
+/** Whether a request found under one of the identity's keys does wait for it. Nobody decides on their own. */
+export function isAwaiting(
+  request: Pick<MembershipRequest, 'requesterId' | 'relationshipId' | 'currentGate'>,
+  identityId: string,
+  people: People,
+): boolean {
+  const { requesterId, relationshipId, currentGate } = request
+  if (requesterId === identityId || currentGate === null) return false
+  return currentGate.type !== 'Manager' || people.managersOf(requesterId, relationshipId).has(identityId)
+}
+
+/** The joinable collections with requests that wait for the person, by name. */
+export async function collectionsToReview(person: Person, deps: RequestDependencies): Promise<Collection[]> {
+  const { tenantId, identityId } = person
+  const [people, joinables] = await Promise.all([
+    freshPeople(tenantId, deps),
+    deps.collections.list(tenantId, { kind: 'joinable' }),
+  ])
+  const keys = await reviewKeys(person, joinables, people, deps)
+  const waiting = await deps.requests.waitingOutlines(tenantId, keys)
+  const due = new Set(
+    waiting.filter((request) => isAwaiting(request, identityId, people)).map(({ collectionId }) => collectionId),
+  )
+  return joinables.filter(({ id }) => due.has(id))
+}
+
+/**
+ * The requests in a collection that wait for the person, newest first. None for someone who decides nothing there.
+ * @throws Refusal `CollectionNotFound`
+ */
+export async function requestsToReview(
+  collectionId: string,
+  person: Person,
+  deps: RequestDependencies,
+): Promise<MembershipRequest[]> {
+  const { tenantId, identityId } = person
+  const people = await freshPeople(tenantId, deps)
+  const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
+  const keys = await reviewKeys(person, [collection], people, deps)
+  const waiting = await deps.requests.waitingIn(tenantId, collectionId, keys)
+  return waiting.filter((request) => isAwaiting(request, identityId, people))
+}

@@ -1,0 +1,129 @@
+import type { Collection } from '../collections/collection.ts'
+import { Refusal } from '../refusal.ts'
+import type { Versioned } from '../versioned.ts'
+import { type Actor, type Decision, decide, type RequestAction } from './decide-request.ts'
+import { approverCounter, arrivals, NO_GATES } from './gate-people.ts'
+import { gatesOf, type JoinPolicy, policyOf } from './join-policy.ts'
+import { isLive, type MembershipRequest, SYSTEM_ACTOR } from './membership-request.ts'
+import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
+import { CHANGES_PER_SAVE_COUNT, type RequestChange } from './request-store.ts'
+
+const SYSTEM: Actor = { id: SYSTEM_ACTOR, identityId: undefined }
+
+/** Times that one request is read anew because others act on it at the same moment. */
+const ATTEMPTS_AT_MOST = 5
+
+const NO_POLICY: JoinPolicy = { approvalRequired: false, approvalGates: [], joinableBy: { collectionIds: [] } }
+
+/**
+ * Ends live requests, whatever they wait for: memberships as `Left`, open ones as `Cancelled`. Repeating it does no harm.
+ * @returns The collections that lost members by it. Whoever calls tells of them.
+ */
+export async function endRequests(
+  requests: readonly Versioned<MembershipRequest>[],
+  notes: string,
+  deps: RequestDependencies,
+): Promise<Set<string>> {
+  const action: RequestAction = { kind: 'end', actor: SYSTEM, notes }
+  return applyToAll(requests, (request) => decide(request, NO_POLICY, NO_GATES, action, deps.nowMs()), deps)
+}
+
+/** Brings the waiting requests of a collection to where its policy, now another one, has them wait. */
+export async function moveToPolicy(
+  collection: Collection,
+  requests: readonly Versioned<MembershipRequest>[],
+  deps: RequestDependencies,
+): Promise<void> {
+  const waiting = requests.filter(({ value }) => value.status === 'PendingApproval')
+  if (waiting.length === 0) return
+  const policy = policyOf(collection)
+  const people = await freshPeople(collection.tenantId, deps)
+  const counter = await approverCounter(collection.tenantId, gatesOf(policy), people, deps.standing)
+  const action: RequestAction = { kind: 'move', actor: SYSTEM, notes: 'The join policy has changed' }
+  const changed = await applyToAll(
+    waiting,
+    (request) => decide(request, policy, arrivals(counter, request), action, deps.nowMs()),
+    deps,
+  )
+  await tellOfMemberships(collection.tenantId, changed, deps)
+}
+
+/**
+ * Looks, after a request was left waiting, whether its collection is still what it was when that was decided, and
+ * otherwise settles it by what the collection is now. Closes the gap between reading the policy and writing the request.
+ */
+export async function settledByPolicy(
+  saved: Versioned<MembershipRequest>,
+  decidedBy: Collection,
+  deps: RequestDependencies,
+): Promise<Versioned<MembershipRequest>> {
+  const { tenantId, collectionId, id, status } = saved.value
+  if (status !== 'PendingApproval') return saved
+  const now = await deps.collections.find(tenantId, collectionId, 'joinable')
+  if (now?.value.definitionVersion === decidedBy.definitionVersion) return saved
+  if (now === undefined) await endRequests([saved], 'The collection was deleted', deps)
+  else await moveToPolicy(now.value, [saved], deps)
+  return (await deps.requests.find(tenantId, id)) ?? saved
+}
+
+type Decide = (request: MembershipRequest) => Decision
+
+async function applyToAll(
+  requests: readonly Versioned<MembershipRequest>[],
+  decideOn: Decide,
+  deps: RequestDependencies,
+): Promise<Set<string>> {
+  const membershipsChanged = new Set<string>()
+  const changes = requests.flatMap((before) => changeBy(decideOn, before) ?? [])
+  for (const { before, after } of changes) {
+    if ((before?.value.status === 'Joined') !== (after.status === 'Joined')) membershipsChanged.add(after.collectionId)
+  }
+  for (const ofOne of Map.groupBy(changes, ({ after }) => after.collectionId).values()) {
+    for (let start = 0; start < ofOne.length; start += CHANGES_PER_SAVE_COUNT) {
+      await saveOrEach(ofOne.slice(start, start + CHANGES_PER_SAVE_COUNT), decideOn, deps)
+    }
+  }
+  return membershipsChanged
+}
+
+function changeBy(decideOn: Decide, before: Versioned<MembershipRequest>): RequestChange | undefined {
+  const decision = decideOn(before.value)
+  return decision.outcome === 'next' ? { before, after: decision.request } : undefined
+}
+
+/** Together; when one of them has changed meanwhile, each for itself as it is now. */
+async function saveOrEach(
+  changes: readonly RequestChange[],
+  decideOn: Decide,
+  deps: RequestDependencies,
+): Promise<void> {
+  try {
+    await deps.requests.save(changes)
+  } catch (error) {
+    if (!isOvertaken(error)) throw error
+    for (const { after } of changes) await applyToOne(after, decideOn, deps)
+  }
+}
+
+async function applyToOne(
+  { tenantId, id }: MembershipRequest,
+  decideOn: Decide,
+  deps: RequestDependencies,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await deps.requests.find(tenantId, id)
+    if (before === undefined || !isLive(before.value)) return
+    const change = changeBy(decideOn, before)
+    if (change === undefined) return
+    try {
+      await deps.requests.save([change])
+      return
+    } catch (error) {
+      if (!isOvertaken(error) || attempt === ATTEMPTS_AT_MOST) throw error
+    }
+  }
+}
+
+function isOvertaken(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'InvalidRequestState'
+}

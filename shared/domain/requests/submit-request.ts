@@ -1,0 +1,177 @@
+import { type Static, Type } from 'typebox'
+import type { Collection } from '../collections/collection.ts'
+import { found } from '../collections/read-then-write.ts'
+import { Guid } from '../guid.ts'
+import { Refusal } from '../refusal.ts'
+import { Nullable } from '../schema.ts'
+import { toTimestamp } from '../timestamp.ts'
+import type { Versioned } from '../versioned.ts'
+import { type Actor, decide } from './decide-request.ts'
+import { approverCounter, arrivals } from './gate-people.ts'
+import { gatesOf, policyOf } from './join-policy.ts'
+import { type MembershipRequest, Notes, slotOf } from './membership-request.ts'
+import type { People } from './people.ts'
+import { freshPeople, type Person, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
+import { settledByPolicy } from './settle-requests.ts'
+
+export const Submission = Type.Object({
+  notes: Type.Optional(Nullable(Notes)),
+  relationshipId: Type.Optional(Nullable(Guid)),
+})
+export type Submission = Static<typeof Submission>
+
+export const SubmissionOnBehalf = Type.Object({
+  ...Submission.properties,
+  requesterId: Type.Optional(Nullable(Guid)),
+})
+export type SubmissionOnBehalf = Static<typeof SubmissionOnBehalf>
+
+/**
+ * Asks to join, for oneself.
+ * @throws Refusal `CollectionNotFound`, `RelationshipUnknown`, `RelationshipNotYours`, `RelationshipEnded`,
+ * `RelationshipRequired`, `RequestAlreadyOpen`, `AlreadyMember`, `NotEligible`.
+ */
+export async function submitRequest(
+  collectionId: string,
+  { notes, relationshipId }: Submission,
+  { tenantId, identityId }: Person,
+  deps: RequestDependencies,
+): Promise<Versioned<MembershipRequest>> {
+  const people = await freshPeople(tenantId, deps)
+  const position = relationshipId ?? undefined
+  if (position !== undefined) refuseOthersPosition(position, identityId, people)
+  const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
+  const actor: Actor = { id: identityId, identityId }
+  return submit({ collection, requesterId: identityId, position, notes: notes ?? null, actor }, people, deps)
+}
+
+/**
+ * Asks to join, for someone who reports to the caller.
+ * @throws Refusal as `submitRequest`, and `RequesterRequired`, `IdentityUnknown`, `NotManager`.
+ */
+export async function submitOnBehalf(
+  collectionId: string,
+  { notes, relationshipId, requesterId: named }: SubmissionOnBehalf,
+  { tenantId, identityId }: Person,
+  deps: RequestDependencies,
+): Promise<Versioned<MembershipRequest>> {
+  const people = await freshPeople(tenantId, deps)
+  const position = relationshipId ?? undefined
+  const requesterId = reportOf(named ?? undefined, position, people)
+  if (position !== undefined) refuseOthersPosition(position, requesterId, people)
+  const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
+  // Before anything is told of the person's requests, which is not everybody's business.
+  const isManager =
+    position === undefined
+      ? people.isManagerOf(identityId, requesterId)
+      : people.managersOf(requesterId, position).has(identityId)
+  if (!isManager) throw new Refusal('NotManager', `The caller is not the manager of ${requesterId}`)
+  const actor: Actor = { id: identityId, identityId }
+  return submit({ collection, requesterId, position, notes: notes ?? null, actor }, people, deps)
+}
+
+function reportOf(requesterId: string | undefined, position: string | undefined, people: People): string {
+  if (requesterId !== undefined) {
+    if (people.has('identity', requesterId)) return requesterId
+    throw new Refusal('IdentityUnknown', `There is no identity ${requesterId}`, '/requesterId')
+  }
+  if (position === undefined) throw new Refusal('RequesterRequired', undefined, '/requesterId')
+  const holder = people.holderOf(position)
+  if (holder !== undefined) return holder
+  throw new Refusal('RelationshipUnknown', `Nobody holds a relationship ${position}`, '/relationshipId')
+}
+
+function refuseOthersPosition(relationshipId: string, identityId: string, people: People): void {
+  const target = '/relationshipId'
+  if (!people.has('relationship', relationshipId)) {
+    throw new Refusal('RelationshipUnknown', `There is no relationship ${relationshipId}`, target)
+  }
+  if (people.holderOf(relationshipId) !== identityId) {
+    throw new Refusal('RelationshipNotYours', `${relationshipId} is not a position of ${identityId}`, target)
+  }
+  if (!people.isActive(relationshipId)) {
+    throw new Refusal('RelationshipEnded', `The relationship ${relationshipId} has ended`, target)
+  }
+}
+
+type Asked = {
+  readonly collection: Collection
+  readonly requesterId: string
+  readonly position: string | undefined
+  readonly notes: string | null
+  readonly actor: Actor
+}
+
+async function submit(asked: Asked, people: People, deps: RequestDependencies): Promise<Versioned<MembershipRequest>> {
+  const { collection, actor } = asked
+  const { tenantId } = collection
+  const policy = policyOf(collection)
+  const request = newRequest(asked, positionFor(asked, people), deps)
+  await refuseSecond(request, deps)
+  await refuseIneligible(request, policy.joinableBy.collectionIds, people, deps)
+  const counter = await approverCounter(tenantId, gatesOf(policy).slice(0, 1), people, deps.standing)
+  const decision = decide(request, policy, arrivals(counter, request), { kind: 'open', actor }, deps.nowMs())
+  if (decision.outcome !== 'next') throw new Error(`A new request came out as ${decision.outcome}`)
+  const [saved] = await deps.requests.save([{ after: decision.request }])
+  if (saved === undefined) throw new Error('The store did not answer with the request that it saved')
+  await deps.tenants.remember(tenantId)
+  if (saved.value.status === 'Joined') await tellOfMemberships(tenantId, new Set([collection.id]), deps)
+  return settledByPolicy(saved, collection, deps)
+}
+
+function positionFor({ collection, requesterId, position }: Asked, people: People): string | null {
+  if (position !== undefined) return position
+  const active = people.activePositionsOf(requesterId)
+  if (active.length > 1 && collection.objectType === 'Relationship') {
+    throw new Refusal(
+      'RelationshipRequired',
+      `${requesterId} has ${active.length} positions: relationshipId has to name one`,
+      '/relationshipId',
+    )
+  }
+  return active.length === 1 ? (active[0] ?? null) : null
+}
+
+function newRequest(
+  { collection, requesterId, notes, actor }: Asked,
+  relationshipId: string | null,
+  deps: RequestDependencies,
+): MembershipRequest {
+  const at = toTimestamp(deps.nowMs())
+  return {
+    id: deps.newId(),
+    tenantId: collection.tenantId,
+    slot: slotOf(collection, requesterId, relationshipId),
+    collectionId: collection.id,
+    requesterId,
+    submittedBy: actor.id,
+    relationshipId,
+    status: 'Requested',
+    currentGate: null,
+    notes,
+    createdAt: at,
+    updatedAt: at,
+    lifecycle: [{ status: 'Requested', actorId: actor.id, at, ...(notes === null ? {} : { notes }) }],
+  }
+}
+
+/** Told early and precisely; that there is never a second one, the store sees to. */
+async function refuseSecond(request: MembershipRequest, deps: RequestDependencies): Promise<void> {
+  const live = await deps.requests.liveIn(request.tenantId, request.collectionId, [request.requesterId])
+  const first = live.find(({ value }) => value.slot === request.slot)?.value
+  if (first === undefined) return
+  const code = first.status === 'Joined' ? 'AlreadyMember' : 'RequestAlreadyOpen'
+  throw new Refusal(code, `${request.requesterId} has request ${first.id}, which is ${first.status}`)
+}
+
+async function refuseIneligible(
+  { tenantId, requesterId, collectionId }: MembershipRequest,
+  joinableBy: readonly string[],
+  people: People,
+  deps: RequestDependencies,
+): Promise<void> {
+  if (joinableBy.length === 0) return
+  const memberOf = await deps.standing.collectionsOf(tenantId, requesterId, joinableBy, people)
+  if (memberOf.size > 0) return
+  throw new Refusal('NotEligible', `Collection ${collectionId} is only for members of ${joinableBy.join(', ')}`)
+}
