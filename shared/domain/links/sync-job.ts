@@ -6,7 +6,6 @@ import { Timestamp, toTimestamp } from '../timestamp.ts'
 export const SyncJobType = OneOf(['ManualSync', 'LinkCreated', 'ScheduledSweep'])
 export type SyncJobType = Static<typeof SyncJobType>
 const SyncJobStatus = OneOf(['Queued', 'Running', 'Succeeded', 'Failed'])
-export type SyncJobStatus = Static<typeof SyncJobStatus>
 
 const Count = Type.Integer({ minimum: 0 })
 
