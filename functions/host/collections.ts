@@ -1,5 +1,6 @@
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Caller } from '../../shared/domain/caller.ts'
@@ -22,6 +23,7 @@ export const collectionDependencies: CollectionDependencies = {
   memberships: cosmosMembershipStore(container('members')),
   joined: cosmosJoinedMembers(container('requests')),
   snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST),
+  formerObjects: cosmosFormerCoreObjects(container('coreObjects')),
   links: collectionLinks(linkStore),
   tenants: tenantStore,
   doorbells,

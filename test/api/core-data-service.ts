@@ -88,7 +88,7 @@ function sender(groups: readonly RouteGroup[], caller: Caller, nowMs: () => numb
   }
   const dispatchers = groups.map((group) => ({
     prefix: `/${group.prefix}`,
-    dispatch: dispatcher(group, { authenticate, log, newId: randomUUID, nowMs }),
+    dispatch: dispatcher(group, { authenticate, findIdentity: async () => undefined, log, newId: randomUUID, nowMs }),
   }))
   return async (method, path, body, headers = {}) => {
     const found = dispatchers.find(

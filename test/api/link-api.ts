@@ -46,7 +46,7 @@ export async function openLinkApi(): Promise<LinkApi> {
   const routes = groupLinkRoutes(world.deps)
   const dispatch = dispatcher(
     { prefix: GROUP_LINK_PREFIX, routes },
-    { ...world.deps, authenticate: async (header) => callerOf(header ?? '') },
+    { ...world.deps, authenticate: async (header) => callerOf(header ?? ''), findIdentity: async () => undefined },
   )
   const as =
     (name: string): Call =>

@@ -105,13 +105,21 @@ export async function groupMembers(
   return ids.sort()
 }
 
+/** What tests look at of a listed core object. */
+export type ListedObject = {
+  readonly id: string
+  readonly externalId: string
+  readonly title?: string
+  readonly directoryObjectId?: string
+  readonly identity?: { readonly objectId: string }
+}
+
 /** Every object of a core object list, page after page. */
-// biome-ignore lint/suspicious/noExplicitAny: core objects carry attributes of every type
 export async function everyCoreObject(
   api: ApiClient,
   list: 'identities' | 'orgunits' | 'relationships',
-): Promise<any[]> {
-  const all: unknown[] = []
+): Promise<ListedObject[]> {
+  const all: ListedObject[] = []
   let query = 'pageSize=37'
   for (;;) {
     const { status, json } = await api('GET', `/iamcore/beta/sync/coreobjects/${list}?${query}`)

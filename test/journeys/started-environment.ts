@@ -26,10 +26,18 @@ export type DirectoryRequest = {
 }
 export type DirectoryReply = { readonly status: number; readonly json: unknown }
 
+/** What must not outlive the test's process, however that ends. */
+const children = new Set<ChildProcess>()
+const folders = new Set<string>()
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
 /** A data folder that ends with the test's process. */
 export function newDataFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'collections-test-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  folders.add(folder)
   return folder
 }
 
@@ -40,7 +48,10 @@ export async function failedStart(variables: Record<string, string>): Promise<{ 
   child.stderr?.on('data', (chunk) => {
     stderr += chunk
   })
-  child.stdout?.resume()
+  child.stdout?.on('data', (chunk) => {
+    // It was not to become ready: whoever waits for its end would wait for ever.
+    if (/^ready /m.test(String(chunk))) child.kill('SIGKILL')
+  })
   const [code] = await once(child, 'close')
   return { code, stderr }
 }
@@ -77,9 +88,8 @@ function spawnStart(variables: Record<string, string>): ChildProcess {
     env: { ...process.env, PORT: '0', DIRECTORY_PORT: '0', COSMOS_PORT: '0', SERVICE_BUS_PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const kill = () => void child.kill('SIGKILL')
-  process.once('exit', kill)
-  child.once('close', () => process.off('exit', kill))
+  children.add(child)
+  child.once('close', () => children.delete(child))
   return child
 }
 

@@ -32,7 +32,7 @@ describe('starting on one machine', () => {
     })
   }
 
-  for (const file of ['secrets.json', 'cosmos.sqlite', 'service-bus.sqlite', 'directory.sqlite', 'ca.pem']) {
+  for (const file of ['secrets.json', 'cosmos.sqlite', 'service-bus.sqlite', 'directory.sqlite']) {
     it(`names ${file} when it is damaged`, async () => {
       const folder = newDataFolder()
       writeFileSync(join(folder, file), 'this is not what it should be'.repeat(100))

@@ -1,3 +1,4 @@
+import type { FormerCoreObjects } from '../core/former-core-objects.ts'
 import type { Doorbells } from '../doorbell.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { JoinedMembers } from './joined-members.ts'
@@ -25,6 +26,7 @@ export type CollectionDependencies = {
   /** Members of joinable collections. */
   readonly joined: JoinedMembers
   readonly snapshots: TenantSnapshots
+  readonly formerObjects: FormerCoreObjects
   readonly links: CollectionLinks
   readonly tenants: TenantDirectory
   readonly doorbells: Doorbells

@@ -40,11 +40,16 @@ export function mergedCoreObject(
 }
 
 /** What is known of a core object without reading it. */
-export type CoreObjectTrace = Pick<MergedCoreObject, 'id' | 'objectType' | 'externalId'>
+export type CoreObjectTrace = Pick<MergedCoreObject, 'id' | 'objectType' | 'externalId'> & {
+  readonly attributes?: Attributes
+}
 
-/** What stays of a core object that nobody contributes to any more: enough to see that it went. */
-export function vanishedCoreObject({ id, objectType, externalId }: CoreObjectTrace): MergedCoreObject {
-  return { id, objectType, externalId, attributes: {}, contributors: [], deleted: true }
+/**
+ * What stays of a core object that nobody contributes to any more: that it went, and how it was last. Whoever takes it
+ * out of a directory group has to know whose account it stood for.
+ */
+export function vanishedCoreObject({ id, objectType, externalId, attributes = {} }: CoreObjectTrace): MergedCoreObject {
+  return { id, objectType, externalId, attributes, contributors: [], deleted: true }
 }
 
 /** Whether a stored core object already is what its contributions make of it. */
