@@ -7,7 +7,6 @@ import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Caller, Role } from '../../shared/domain/caller.ts'
-import { isUserRole } from '../../shared/domain/caller.ts'
 import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant.ts'
 import { linkedAccounts } from '../../shared/domain/collections/linked-accounts.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
@@ -88,9 +87,17 @@ export async function joinableWorld() {
   }))
 
   /** Tells the store's clock and the service's. */
-  const pass = (seconds: number) => void (elapsedMs += seconds * 1000)
+  function pass(seconds: number): void {
+    elapsedMs += seconds * 1000
+  }
 
-  async function call(token: string, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  async function call(
+    token: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ) {
     const group = dispatch.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))
     if (group === undefined) throw new Error(`No group has ${path}`)
     const all: Record<string, string> = { authorization: token, 'content-type': 'application/json', ...headers }

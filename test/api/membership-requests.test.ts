@@ -80,7 +80,10 @@ describe('submit', () => {
     const identities = await joinable(OPEN)
     const positions = await joinable(OPEN, { objectType: 'Relationship' })
     const unnamed = await submit(colleague, positions)
-    assert.deepEqual([unnamed.status, unnamed.codes, unnamed.targets], [400, ['RelationshipRequired'], ['/relationshipId']])
+    assert.deepEqual(
+      [unnamed.status, unnamed.codes, unnamed.targets],
+      [400, ['RelationshipRequired'], ['/relationshipId']],
+    )
     assert.equal((await submit(colleague, positions, { relationshipId: other })).data.relationshipId, other)
     assert.equal((await submit(colleague, positions, { relationshipId: one.toUpperCase() })).data.relationshipId, one)
     assert.equal((await submit(colleague, positions, { relationshipId: one })).status, 409)
@@ -251,7 +254,10 @@ describe('approve and reject', () => {
     const { data: request } = await submit(head, collectionId)
     assert.deepEqual(request.currentGate, { order: 1, type: 'Manager', approverCount: 1 })
     const review = await call(director.token, 'GET', `${requests}/pending-approval-review`)
-    assert.deepEqual(review.data.map(({ id }: { id: string }) => id), [collectionId])
+    assert.deepEqual(
+      review.data.map(({ id }: { id: string }) => id),
+      [collectionId],
+    )
     assert.deepEqual((await call(head.token, 'GET', `${requests}/pending-approval-review`)).data, [])
     assert.equal((await act(director.token, request, 'approve')).data.status, 'Joined')
   })
