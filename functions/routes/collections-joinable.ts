@@ -160,7 +160,7 @@ const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
     identity: { exempt: COLLECTION_WRITERS },
     body: MemberChange,
     reply: { status: 200, schema: AddedMembers },
-    refusals: ['CollectionNotFound', 'IdentityUnknown', 'InvalidRequestState', 'RequestAlreadyOpen'],
+    refusals: ['CollectionNotFound', 'IdentityUnknown', 'InvalidRequestState', 'RequestAlreadyOpen', 'StaleVersion'],
     run: async ({ path, body, caller, identityId }) =>
       ok(await addMembers(caller.tenantId, pathValue(path, 'id'), body, actorOf(caller, identityId), deps)),
   }),
@@ -173,7 +173,7 @@ const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
     identity: { exempt: COLLECTION_WRITERS },
     body: MemberChange,
     reply: { status: 200, schema: RemovedMembers },
-    refusals: ['CollectionNotFound', 'InvalidRequestState'],
+    refusals: ['CollectionNotFound', 'InvalidRequestState', 'StaleVersion'],
     run: async ({ path, body, caller, identityId }) =>
       ok(await removeMembers(caller.tenantId, pathValue(path, 'id'), body, actorOf(caller, identityId), deps)),
   }),

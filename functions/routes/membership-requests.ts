@@ -52,12 +52,14 @@ const SUBMIT_REFUSALS: readonly RefusalCode[] = [
   'RequestAlreadyOpen',
   'AlreadyMember',
   'NotEligible',
+  'StaleVersion',
 ]
 const ACTION_REFUSALS: readonly RefusalCode[] = [
   'CollectionNotFound',
   'RequestNotFound',
   'RelationshipNotOfRequest',
   'InvalidRequestState',
+  'StaleVersion',
 ]
 
 const Requests = Type.Array(MembershipRequestRecord)

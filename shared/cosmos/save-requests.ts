@@ -57,7 +57,7 @@ export function requestSaver(
 }
 
 function overtaken(collectionId: string): never {
-  throw new Error(`Others kept changing the members of collection ${collectionId}`)
+  throw new Refusal('StaleVersion', `Others kept changing the members of collection ${collectionId}`)
 }
 
 /** Undefined when someone else has changed the membership meanwhile, and nothing is written. */

@@ -1,16 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import { after } from 'node:test'
 import type { Container } from '@azure/cosmos'
-import { startCosmos } from '../../infra/local/cosmos/server.ts'
+import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
 import { createContainers } from '../../infra/local/create-containers.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 
 /** A database of its own for a test file, with all containers; it ends with the file's tests. */
 export async function localDatabase(): Promise<(id: ContainerId) => Container> {
+  return (await localAccount()).container
+}
+
+/** The same with the account itself, for tests that count operations or set its clock. */
+export async function localAccount(
+  nowMs?: () => number,
+): Promise<{ cosmos: LocalCosmos; container: (id: ContainerId) => Container }> {
   const key = randomBytes(64).toString('base64')
-  const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true })
+  const clock = nowMs === undefined ? {} : { nowMs }
+  const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, ...clock })
   after(() => cosmos.close())
   await createContainers(cosmos.endpoint, key)
-  return openDatabase({ endpoint: cosmos.endpoint, key })
+  return { cosmos, container: openDatabase({ endpoint: cosmos.endpoint, key }) }
 }

@@ -28,7 +28,8 @@ export interface RequestStore {
   find(tenantId: string, requestId: string): Promise<Versioned<MembershipRequest> | undefined>
   /**
    * Writes changes of one collection, at most `CHANGES_PER_SAVE_COUNT`, all or none.
-   * @throws Refusal `InvalidRequestState` when a request is not as it was read, `RequestAlreadyOpen` when a slot is taken.
+   * @throws Refusal `InvalidRequestState` when a request is not as it was read, `RequestAlreadyOpen` when a slot is taken,
+   * `StaleVersion` when too many others change the members of the collection.
    */
   save(changes: readonly RequestChange[]): Promise<Versioned<MembershipRequest>[]>
   /** Newest first. With a reader: those that it may see, and perhaps some more that wait for a manager. */

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, it } from 'node:test'
+import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
+
+const COLLECTIONS = '/collections-joinable/beta'
+
+const world = await joinableWorld()
+const { admin, writer, call, submit, act, read, results, joinable, person, position } = world
+const reader = world.caller('application', ['collections-criteria.criteria.read.all'])
+
+after(() => assert.deepEqual(faults, []))
+
+describe('joinable collections', () => {
+  it('are made, read, changed and deleted', async () => {
+    const approver = await person()
+    const policy = {
+      approvalRequired: true,
+      approvalGates: [{ order: 1, type: 'Identity', approvers: [approver.identityId] }],
+      joinableBy: { collectionIds: [] },
+    }
+    const metadata = { tags: [' Music '], attributes: { Room: 'A1' } }
+    const made = await call(writer, 'POST', COLLECTIONS, {
+      objectType: 'Identity',
+      name: 'Choir',
+      joinPolicy: policy,
+      metadata,
+      id: 'ignored',
+    })
+    assert.equal(made.status, 201)
+    assert.equal(made.headers.location, `${COLLECTIONS}/${made.data}`)
+    const one = await call(reader, 'GET', `${COLLECTIONS}/${made.data}`)
+    assert.equal(one.status, 200)
+    assert.deepEqual(one.data.joinPolicy, policy)
+    assert.deepEqual(one.data.metadata, { tags: ['music'], attributes: { room: 'A1' } })
+    assert.deepEqual((await call(reader, 'GET', `${COLLECTIONS}/search?tags=MUSIC&attributes=room:A1`)).data, [
+      one.data,
+    ])
+    assert.deepEqual((await call(reader, 'GET', `${COLLECTIONS}/search?tags=art`)).data, [])
+    const { joinPolicy: _joinPolicy, ...shared } = one.data
+    assert.deepEqual((await call(reader, 'GET', `/collections/beta/${made.data}`)).data, shared)
+    assert.equal((await call(reader, 'GET', `/collections-criteria/beta/${made.data}`)).status, 404)
+
+    const change = { objectType: 'Identity', name: 'Singers' }
+    const stale = await call(admin, 'PUT', `${COLLECTIONS}/${made.data}`, change, { 'if-match': '"old"' })
+    assert.equal(stale.status, 412)
+    const changed = await call(admin, 'PUT', `${COLLECTIONS}/${made.data}`, change, {
+      'if-match': String(one.headers.etag),
+    })
+    assert.equal(changed.data.name, 'Singers')
+    assert.deepEqual(changed.data.joinPolicy, policy)
+    const other = await call(admin, 'PUT', `${COLLECTIONS}/${made.data}`, { objectType: 'Relationship' })
+    assert.deepEqual([other.status, other.codes], [400, ['ObjectTypeFixed']])
+
+    assert.equal((await call(admin, 'DELETE', `${COLLECTIONS}/${made.data}`)).status, 200)
+    assert.equal((await call(admin, 'GET', `${COLLECTIONS}/${made.data}`)).status, 404)
+  })
+
+  it('are refused with all faults of their policy at once, unknown ids among them', async () => {
+    const [identityId, collectionId] = [randomUUID(), randomUUID()]
+    const { status, codes, targets } = await call(admin, 'POST', COLLECTIONS, {
+      objectType: 'OrgUnit',
+      name: 'Choir',
+      metadata: { tags: ['a', 'A'] },
+      joinPolicy: {
+        approvalRequired: true,
+        approvalGates: [
+          { order: 0, type: 'Identity', approvers: [identityId] },
+          { order: 2, type: 'Committee' },
+        ],
+        joinableBy: { collectionIds: [collectionId] },
+      },
+    })
+    assert.equal(status, 400)
+    assert.deepEqual(codes, [
+      'ObjectTypeNotSupported',
+      'DuplicateTag',
+      'InvalidGateOrder',
+      'UnknownGateType',
+      'IdentityUnknown',
+      'CollectionUnknown',
+    ])
+    assert.deepEqual(targets.slice(2), [
+      '/joinPolicy/approvalGates/0/order',
+      '/joinPolicy/approvalGates/1/type',
+      '/joinPolicy/approvalGates/0/approvers/0',
+      '/joinPolicy/joinableBy/collectionIds/0',
+    ])
+    const shape = await call(admin, 'POST', COLLECTIONS, { objectType: 'Identity', name: 'x', joinPolicy: {} })
+    assert.deepEqual([shape.status, shape.targets], [400, ['/joinPolicy/approvalRequired']])
+    assert.equal((await call(reader, 'POST', COLLECTIONS, {})).status, 403)
+    const employee = await person()
+    assert.equal((await call(employee.token, 'GET', COLLECTIONS)).status, 403)
+  })
+
+  it('cannot be deleted while another one names them, but when only they do themselves', async () => {
+    const choir = await joinable(OPEN)
+    const band = await joinable({ ...OPEN, joinableBy: { collectionIds: [choir] } })
+    const refused = await call(admin, 'DELETE', `${COLLECTIONS}/${choir}`)
+    assert.deepEqual([refused.status, refused.codes], [409, ['CollectionInUse']])
+    assert.equal((await call(admin, 'DELETE', `${COLLECTIONS}/${band}`)).status, 200)
+    const own = { objectType: 'Identity', joinPolicy: approvedBy({ type: 'Collection', approvers: [choir] }) }
+    assert.equal((await call(admin, 'PUT', `${COLLECTIONS}/${choir}`, own)).status, 200)
+    assert.equal((await call(admin, 'DELETE', `${COLLECTIONS}/${choir}`)).status, 200)
+  })
+
+  it('take their requests and memberships with them', async () => {
+    const [member, waiting, approver] = [await person(), await person(), await person()]
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+    const joined = await submit(member, collectionId)
+    await act(approver.token, joined.data, 'approve')
+    await submit(waiting, collectionId)
+    assert.equal((await call(admin, 'DELETE', `${COLLECTIONS}/${collectionId}`)).status, 200)
+    const pending = await call(waiting.token, 'GET', `${world.requests}/pending-approval`)
+    assert.deepEqual(pending.data, [])
+    assert.deepEqual((await call(member.token, 'GET', `${COLLECTIONS}/member-of`)).data, [])
+    const kept = await world.deps.requests.find(world.tenantId, joined.data.id)
+    assert.equal(kept?.value.status, 'Left')
+    assert.equal(kept?.value.lifecycle.at(-1)?.actorId, 'system')
+  })
+})
+
+describe('members', () => {
+  const members = (collectionId: string) => `${COLLECTIONS}/${collectionId}/results/members`
+
+  it('are added directly at their main position, with a history, all or none', async () => {
+    const [one, primary, several, actor] = [
+      await person(),
+      await person(),
+      await person(),
+      await person(['collection_criteria_definition-administrator']),
+    ]
+    const only = await position(one)
+    await position(primary)
+    const main = await position(primary)
+    await world.put(
+      'identity',
+      { directoryObjectId: primary.account, primaryRelationship: { objectId: main } },
+      primary.identityId,
+    )
+    await position(several)
+    await position(several)
+    const collectionId = await joinable(approvedBy({ type: 'Manager' }), { objectType: 'Relationship' })
+    const unknown = randomUUID()
+    const coreIdentityIds = [one, primary, several, one].map(({ identityId }) => identityId)
+    const refused = await call(writer, 'POST', members(collectionId), {
+      coreIdentityIds: [...coreIdentityIds, unknown],
+    })
+    assert.deepEqual(
+      [refused.status, refused.codes, refused.targets],
+      [400, ['IdentityUnknown'], ['/coreIdentityIds/4']],
+    )
+    assert.deepEqual(await results(collectionId), [])
+    const added = await call(actor.token, 'POST', members(collectionId), { coreIdentityIds })
+    assert.deepEqual(added.data, { added: 3, alreadyMembers: 0 })
+    const expected = [
+      { objectId: one.identityId, relationshipId: only },
+      { objectId: primary.identityId, relationshipId: main },
+      { objectId: several.identityId, relationshipId: null },
+    ].sort((left, right) => (left.objectId < right.objectId ? -1 : 1))
+    assert.deepEqual(await results(collectionId), expected)
+    const again = await call(writer, 'POST', members(collectionId), { coreIdentityIds })
+    assert.deepEqual(again.data, { added: 0, alreadyMembers: 3 })
+    const [request] = (await call(one.token, 'GET', `${world.requests}/${collectionId}`)).data
+    assert.equal(request.submittedBy, actor.identityId)
+    assert.deepEqual(request.lifecycle, [{ status: 'Joined', actorId: actor.identityId, at: request.createdAt }])
+  })
+
+  it('are removed directly with all their memberships; who is none is counted', async () => {
+    const [employee, stranger] = [await person(), await person()]
+    const [first, second] = [await position(employee), await position(employee)]
+    const collectionId = await joinable(OPEN, { objectType: 'Relationship' })
+    const { data: request } = await submit(employee, collectionId, { relationshipId: first })
+    await submit(employee, collectionId, { relationshipId: second })
+    const coreIdentityIds = [employee.identityId, stranger.identityId, randomUUID()]
+    const removed = await call(writer, 'DELETE', members(collectionId), { coreIdentityIds })
+    assert.deepEqual(removed.data, { removed: 1, notMembers: 2 })
+    assert.deepEqual(await results(collectionId), [])
+    const { lifecycle } = (await read(employee.token, request)).data
+    assert.equal(lifecycle.at(-1).status, 'Left')
+    assert.match(lifecycle.at(-1).actorId, /^[0-9a-f-]{36}$/)
+    assert.equal((await call(reader, 'DELETE', members(collectionId), { coreIdentityIds })).status, 403)
+    assert.equal((await call(writer, 'DELETE', members(randomUUID()), { coreIdentityIds })).status, 404)
+  })
+
+  it('are added in their thousands', async () => {
+    const identityIds = Array.from({ length: 1000 }, () => randomUUID())
+    await Promise.all(identityIds.map((id) => world.put('identity', {}, id)))
+    const collectionId = await joinable(OPEN)
+    const added = await call(writer, 'POST', members(collectionId), { coreIdentityIds: identityIds })
+    assert.deepEqual(added.data, { added: 1000, alreadyMembers: 0 })
+    assert.equal((await results(collectionId)).length, 1000)
+    const removed = await call(writer, 'DELETE', members(collectionId), { coreIdentityIds: identityIds })
+    assert.deepEqual(removed.data, { removed: 1000, notMembers: 0 })
+  })
+
+  it('are told under both prefixes, and filtered by identity or position', async () => {
+    const employee = await person()
+    const relationshipId = await position(employee)
+    const collectionId = await joinable(OPEN, { name: 'Band' })
+    await submit(employee, collectionId)
+    for (const path of [`${COLLECTIONS}/${collectionId}/results`, `/collections/beta/${collectionId}/results`]) {
+      const { data } = await call(reader, 'GET', path)
+      assert.equal(data.name, 'Band')
+      assert.equal(data.evaluatedAt, '2030-06-01T08:00:00.000+00:00')
+      assert.deepEqual(data.memberIds, [{ objectId: employee.identityId, relationshipId }])
+    }
+    const ids = [relationshipId, randomUUID(), employee.identityId, relationshipId]
+    const { data } = await call(reader, 'POST', `/collections/beta/${collectionId}/filter-members`, { ids })
+    assert.deepEqual(data, [relationshipId, employee.identityId])
+    const own = await call(employee.token, 'GET', `${COLLECTIONS}/member-of`)
+    assert.deepEqual(
+      own.data.map(({ id }: { id: string }) => id),
+      [collectionId],
+    )
+  })
+})

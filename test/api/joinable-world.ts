@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto'
+import { collectionRoutes } from '../../functions/routes/collections.ts'
+import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
+import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
+import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
+import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
+import type { Caller, Role } from '../../shared/domain/caller.ts'
+import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant.ts'
+import { linkedAccounts } from '../../shared/domain/collections/linked-accounts.ts'
+import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
+import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
+import type { Doorbell } from '../../shared/domain/doorbell.ts'
+import type { Log } from '../../shared/domain/log.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
+import { freshPeople, type RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
+import { liveStanding } from '../../shared/domain/requests/standing.ts'
+import { dispatcher } from '../../shared/http/dispatch.ts'
+import type { RouteGroup } from '../../shared/http/route.ts'
+import { localAccount } from '../contract/local-database.ts'
+
+const START_MS = Date.parse('2030-06-01T08:00:00Z')
+
+export type Person = { readonly identityId: string; readonly account: string; readonly token: string }
+
+type ApiAnswer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  // biome-ignore lint/suspicious/noExplicitAny: the answers of many routes, looked at member by member
+  readonly data: any
+  readonly codes: readonly string[]
+  readonly targets: readonly (string | undefined)[]
+}
+
+const SILENT: Log = { info: () => undefined, warn: () => undefined, error: (_event, error) => faults.push(error) }
+
+/** What was logged as a fault: none of the tests means there to be any. */
+export const faults: unknown[] = []
+
+/** The service's own routes and stores over a local database, one tenant, and a clock that only the test moves. */
+export async function joinableWorld() {
+  let elapsedMs = 0
+  const nowMs = () => START_MS + elapsedMs
+  const { cosmos, container } = await localAccount(nowMs)
+  const tenantId = randomUUID()
+  const rung: Doorbell[] = []
+  const linked = new Set<string>()
+  const callers = new Map<string, Caller>()
+  const collectionDependencies = {
+    collections: cosmosCollectionStore(container('collections')),
+    memberships: cosmosMembershipStore(container('members')),
+    joined: cosmosJoinedMembers(container('requests')),
+    snapshots: new TenantSnapshots(
+      cosmosCoreObjectChanges(container('coreObjects'), () => elapsedMs),
+      100_000,
+    ),
+    links: { linksOf: async () => [], linkedCollections: async () => linked },
+    tenants: { remember: async () => undefined },
+    doorbells: { ring: async (doorbell: Doorbell) => void rung.push(doorbell) },
+    newId: randomUUID,
+    nowMs,
+  }
+  const deps: RequestDependencies = {
+    ...collectionDependencies,
+    requests: cosmosRequestStore(container('requests')),
+    standing: liveStanding(collectionDependencies),
+    log: SILENT,
+  }
+  const evaluatorOf = () =>
+    new TenantEvaluator({ ...collectionDependencies, log: SILENT, follower: new RequestFollower(deps) })
+  const evaluator = evaluatorOf()
+  const dispatch = [joinableRoutes(deps), criteriaRoutes(deps), collectionRoutes(deps)].map((group: RouteGroup) => ({
+    prefix: `/${group.prefix}`,
+    answer: dispatcher(group, {
+      authenticate: async (authorization) => {
+        const caller = callers.get(authorization ?? '')
+        if (caller === undefined) throw new Refusal('TokenMissing')
+        return caller
+      },
+      findIdentity: async (caller) => (await freshPeople(caller.tenantId, deps)).identityOfAccount(caller.objectId),
+      log: SILENT,
+      newId: randomUUID,
+      nowMs,
+    }),
+  }))
+
+  /** Tells the store's clock and the service's. */
+  function pass(seconds: number): void {
+    elapsedMs += seconds * 1000
+  }
+
+  async function call(
+    token: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ) {
+    const group = dispatch.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))
+    if (group === undefined) throw new Error(`No group has ${path}`)
+    const all: Record<string, string> = { authorization: token, 'content-type': 'application/json', ...headers }
+    const answer = await group.answer({
+      method,
+      url: `http://localhost${path}`,
+      header: (name) => all[name] ?? null,
+      bytes: async () => new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
+    })
+    const envelope = JSON.parse(answer.body ?? 'null')
+    const errors: { code: string; target?: string }[] = envelope.errors
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      data: envelope.data,
+      codes: errors.map(({ code }) => code),
+      targets: errors.map(({ target }) => target),
+    } satisfies ApiAnswer
+  }
+
+  async function put(objectType: ObjectType, attributes: Attributes, id: string = randomUUID()): Promise<string> {
+    await container('coreObjects').items.upsert({ id, tenantId, objectType, externalId: id, attributes })
+    return id
+  }
+
+  async function remove(objectType: ObjectType, id: string): Promise<void> {
+    await container('coreObjects').items.upsert({
+      id,
+      tenantId,
+      objectType,
+      externalId: id,
+      attributes: {},
+      deleted: true,
+    })
+  }
+
+  function caller(kind: Caller['kind'], roles: readonly Role[], objectId: string = randomUUID()): string {
+    const token = randomUUID()
+    callers.set(token, { kind, tenantId, objectId, clientId: objectId, roles: new Set(roles) })
+    return token
+  }
+
+  async function person(roles: readonly Role[] = ['User'], attributes: Attributes = {}): Promise<Person> {
+    const account = randomUUID()
+    const identityId = await put('identity', { displayName: 'Somebody', directoryObjectId: account, ...attributes })
+    return { identityId, account, token: caller('user', roles, account) }
+  }
+
+  const position = (holder: Person, attributes: Attributes = {}) =>
+    put('relationship', { identity: { objectId: holder.identityId }, title: 'Nurse', ...attributes })
+
+  const admin = caller('user', ['collection_criteria_definition-administrator'])
+  const writer = caller('application', ['collections-criteria.criteria.readwrite.all'])
+
+  /** @returns The new collection's id. */
+  async function joinable(joinPolicy: object, more: object = {}): Promise<string> {
+    const body = { objectType: 'Identity', name: 'Choir', joinPolicy, ...more }
+    const { status, data, codes } = await call(admin, 'POST', '/collections-joinable/beta', body)
+    if (status !== 201) throw new Error(`The collection was refused: ${codes.join()}`)
+    return data
+  }
+
+  async function criteria(objectType: string, condition: object): Promise<string> {
+    const body = { objectType, name: 'Staff', condition }
+    const { status, data, codes } = await call(admin, 'POST', '/collections-criteria/beta', body)
+    if (status !== 201) throw new Error(`The collection was refused: ${codes.join()}`)
+    return data
+  }
+
+  const requests = '/collections-joinable/beta/membership-requests'
+  const submit = (who: Person, collectionId: string, body: object = {}) =>
+    call(who.token, 'POST', `${requests}/${collectionId}/submit`, body)
+  const act = (token: string, request: { collectionId: string; id: string }, action: string, body: object = {}) =>
+    call(token, 'POST', `${requests}/${request.collectionId}/${request.id}/${action}`, body)
+  const read = (token: string, request: { collectionId: string; id: string }) =>
+    call(token, 'GET', `${requests}/${request.collectionId}/${request.id}`)
+  const results = async (collectionId: string): Promise<{ objectId: string; relationshipId: string | null }[]> =>
+    (await call(admin, 'GET', `/collections-joinable/beta/${collectionId}/results`)).data.memberIds
+
+  return {
+    tenantId,
+    cosmos,
+    container,
+    deps,
+    evaluator,
+    evaluatorOf,
+    linkedCollections: linkedAccounts(collectionDependencies, evaluator),
+    rung,
+    linked,
+    nowMs,
+    pass,
+    call,
+    put,
+    remove,
+    caller,
+    person,
+    position,
+    admin,
+    writer,
+    joinable,
+    criteria,
+    requests,
+    submit,
+    act,
+    read,
+    results,
+  }
+}
+
+export type JoinableWorld = Awaited<ReturnType<typeof joinableWorld>>
+
+/** A policy with one gate for each of these. */
+export function approvedBy(...gates: { type: string; approvers?: readonly string[] }[]): object {
+  return { approvalRequired: true, approvalGates: gates.map((gate, index) => ({ order: index + 1, ...gate })) }
+}
+
+export const OPEN: object = { approvalRequired: false }
+
+export const equals = (id: string, value: string): object => ({
+  groupOperator: 'AND',
+  conditions: [{ id, field: id, operator: 'Equals', value }],
+})

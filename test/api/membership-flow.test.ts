@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
+
+const world = await joinableWorld()
+const { admin, call, submit, act, read, results, joinable, person, position, evaluator, tenantId, rung } = world
+
+after(() => assert.deepEqual(faults, []))
+
+const materialised = async (collectionId: string) =>
+  (await call(admin, 'GET', `/collections-criteria/beta/${collectionId}/results`)).data
+const queues = () => rung.map(({ queue }) => queue)
+
+describe('joining and leaving', () => {
+  it('rings for the evaluation, and for the groups that the collection feeds', async () => {
+    const employee = await person()
+    const [plain, linked] = [await joinable(OPEN), await joinable(OPEN)]
+    world.linked.add(linked)
+    rung.length = 0
+    await submit(employee, plain)
+    assert.deepEqual(queues(), ['evaluations'])
+    const { data } = await submit(employee, linked)
+    assert.deepEqual(queues(), ['evaluations', 'evaluations', 'membership-changes'])
+    assert.deepEqual(rung.at(-1)?.message, { tenantId, collectionId: linked })
+    rung.length = 0
+    await act(employee.token, data, 'leave')
+    assert.deepEqual(queues(), ['evaluations', 'membership-changes'])
+  })
+
+  it('changes the criteria collections that name the collection, and evaluates no others', async () => {
+    const [employee, other] = [await person(), await person()]
+    const first = await position(employee)
+    await position(employee)
+    const choir = await joinable(OPEN, { objectType: 'Relationship' })
+    const people = await world.criteria('Identity', equals('memberOfCollection', choir))
+    const positions = await world.criteria('Relationship', equals('memberOfCollection', choir))
+    const beyond = await world.criteria('Identity', equals('memberOfCollection', positions))
+    await evaluator.evaluate(tenantId)
+    const unrelated = await world.criteria('Identity', equals('identityFirstName', 'Nobody'))
+    await evaluator.evaluate(tenantId)
+    world.pass(60)
+    const { data: request } = await submit(employee, choir, { relationshipId: first })
+    await submit(other, choir)
+    const before = world.cosmos.operations()
+    await evaluator.evaluate(tenantId)
+    const after = world.cosmos.operations()
+    assert.deepEqual((await materialised(people)).memberIds, [employee.identityId, other.identityId].sort())
+    assert.deepEqual((await materialised(positions)).memberIds, [first])
+    assert.deepEqual((await materialised(beyond)).memberIds, [employee.identityId])
+    assert.equal((await materialised(unrelated)).evaluatedAt, '2030-06-01T08:00:00.000+00:00')
+    assert.equal(after.batch - before.batch, 3)
+    await act(employee.token, request, 'leave')
+    await evaluator.evaluate(tenantId)
+    assert.deepEqual((await materialised(people)).memberIds, [other.identityId])
+    assert.deepEqual((await materialised(beyond)).memberIds, [])
+  })
+
+  it('is seen by preview at once', async () => {
+    const employee = await person()
+    const choir = await joinable(OPEN)
+    await submit(employee, choir)
+    const preview = { objectType: 'Identity', condition: equals('memberOfCollection', choir) }
+    const { data } = await call(admin, 'POST', '/collections-criteria/beta/preview', { preview })
+    assert.deepEqual(data.preview, [{ objectId: employee.identityId, displayName: 'Somebody' }])
+  })
+})
+
+describe('the accounts of a joinable collection', () => {
+  it('are those of its members, each once, and follow joins and leaves', async () => {
+    const [employee, other, without] = [await person(), await person(), await person()]
+    await world.put('identity', { displayName: 'No account' }, without.identityId)
+    const [first, second] = [await position(employee), await position(employee)]
+    const choir = await joinable(OPEN, { objectType: 'Relationship' })
+    const { linkedCollections } = world
+    assert.deepEqual(await linkedCollections.accountsOf(tenantId, choir), {
+      accounts: new Set(),
+      withoutAccountCount: 0,
+      membershipVersion: 0,
+    })
+    const { data: membership } = await submit(employee, choir, { relationshipId: first })
+    await submit(employee, choir, { relationshipId: second })
+    await submit(other, choir)
+    const { accounts, membershipVersion } = await linkedCollections.accountsOf(tenantId, choir)
+    assert.deepEqual(accounts, new Set([employee.account, other.account]))
+    assert.equal(membershipVersion, 3)
+    await act(employee.token, membership, 'leave')
+    const unchanged = await linkedCollections.changesSince(tenantId, choir, 3)
+    assert.deepEqual([unchanged?.added, unchanged?.removed, unchanged?.membershipVersion], [[], [], 4])
+    const members = `/collections-joinable/beta/${choir}/results/members`
+    await call(admin, 'DELETE', members, { coreIdentityIds: [employee.identityId, other.identityId] })
+    await call(admin, 'POST', members, { coreIdentityIds: [other.identityId, without.identityId] })
+    assert.deepEqual(await linkedCollections.changesSince(tenantId, choir, 3), {
+      added: [other.account],
+      removed: [employee.account],
+      withoutAccountCount: 1,
+      membershipVersion: 6,
+    })
+    assert.equal(await linkedCollections.changesSince(tenantId, choir, 7), undefined)
+  })
+})
+
+describe('a deleted identity or position', () => {
+  it('ends memberships as left and open requests as cancelled, by the system, once', async () => {
+    const [gone, stays] = [await person(), await person()]
+    const [ending, lasting] = [await position(stays), await position(stays)]
+    const choir = await joinable(OPEN, { objectType: 'Relationship' })
+    const board = await joinable(approvedBy({ type: 'Manager' }))
+    const { data: membership } = await submit(gone, choir)
+    const { data: open } = await submit(gone, board)
+    const { data: atEnding } = await submit(stays, choir, { relationshipId: ending })
+    const { data: atLasting } = await submit(stays, choir, { relationshipId: lasting })
+    const named = await world.criteria('Identity', equals('memberOfCollection', choir))
+    await evaluator.evaluate(tenantId)
+    assert.equal((await materialised(named)).memberIds.length, 2)
+    world.linked.add(choir)
+    world.pass(60)
+    await world.remove('identity', gone.identityId)
+    await world.remove('relationship', ending)
+    rung.length = 0
+    await evaluator.evaluate(tenantId)
+    for (const [request, status] of [
+      [membership, 'Left'],
+      [open, 'Cancelled'],
+      [atEnding, 'Left'],
+      [atLasting, 'Joined'],
+    ]) {
+      const { data } = await read(admin, request)
+      assert.equal(data.status, status)
+      if (status !== 'Joined') assert.equal(data.lifecycle.at(-1).actorId, 'system')
+    }
+    assert.deepEqual(await results(choir), [{ objectId: stays.identityId, relationshipId: lasting }])
+    assert.deepEqual((await materialised(named)).memberIds, [stays.identityId])
+    assert.ok(rung.some(({ message }) => 'collectionId' in message && message.collectionId === choir))
+    const before = (await read(admin, membership)).data
+    await evaluator.evaluate(tenantId)
+    await world.evaluatorOf().evaluate(tenantId)
+    assert.deepEqual((await read(admin, membership)).data, before)
+  })
+
+  it('is caught up with by a new process', async () => {
+    const gone = await person()
+    const choir = await joinable(OPEN)
+    const { data: membership } = await submit(gone, choir)
+    await world.remove('identity', gone.identityId)
+    await world.evaluatorOf().evaluate(tenantId)
+    assert.equal((await read(admin, membership)).data.status, 'Left')
+  })
+})

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
+
+const world = await joinableWorld()
+const { admin, call, requests, submit, act, read, results, joinable, person } = world
+
+after(() => assert.deepEqual(faults, []))
+
+const change = (collectionId: string, joinPolicy: object) =>
+  call(admin, 'PUT', `/collections-joinable/beta/${collectionId}`, { objectType: 'Identity', joinPolicy })
+const gates = (...approvalGates: object[]) => ({ approvalRequired: true, approvalGates })
+
+describe('a changed join policy', () => {
+  it('leaves requests at their gate, with its new approvers', async () => {
+    const [employee, before, now] = [await person(), await person(), await person()]
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [before.identityId] }))
+    const { data: request } = await submit(employee, collectionId)
+    const approvers = [before.identityId, now.identityId]
+    await change(collectionId, approvedBy({ type: 'Identity', approvers }))
+    const { data } = await read(employee.token, request)
+    assert.deepEqual(data.currentGate, { order: 1, type: 'Identity', approverCount: 2 })
+    assert.deepEqual(data.lifecycle, request.lifecycle)
+    assert.equal((await act(now.token, request, 'approve')).data.status, 'Joined')
+  })
+
+  it('moves requests on whose gate is gone, and tells so', async () => {
+    const [employee, first, second, third] = [await person(), await person(), await person(), await person()]
+    const at = (order: number, approver: { identityId: string }) => ({
+      order,
+      type: 'Identity',
+      approvers: [approver.identityId],
+    })
+    const collectionId = await joinable(gates(at(1, first), at(2, second)))
+    const { data: request } = await submit(employee, collectionId)
+    await act(first.token, request, 'approve')
+    await change(collectionId, gates(at(1, third), at(3, third)))
+    const { data } = await read(employee.token, request)
+    assert.deepEqual(data.currentGate, { order: 3, type: 'Identity', approverCount: 1 })
+    assert.deepEqual(data.lifecycle.at(-1), {
+      status: 'PendingApproval',
+      actorId: 'system',
+      at: data.updatedAt,
+      gate: { order: 3, type: 'Identity' },
+      notes: 'The join policy has changed',
+    })
+    const review = (token: string) => call(token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
+    assert.deepEqual((await review(second.token)).data, [])
+    assert.deepEqual((await review(third.token)).data, [data])
+    assert.equal((await act(third.token, request, 'approve')).data.status, 'Joined')
+  })
+
+  it('lets everybody in who waits when no approval is required any more', async () => {
+    const people = await Promise.all(Array.from({ length: 90 }, () => person()))
+    const collectionId = await joinable(approvedBy({ type: 'Manager' }))
+    for (const one of people) await submit(one, collectionId)
+    world.rung.length = 0
+    await change(collectionId, OPEN)
+    assert.equal((await results(collectionId)).length, 90)
+    assert.ok(world.rung.some(({ queue }) => queue === 'evaluations'))
+  })
+
+  it('finds its requests however both come together', async () => {
+    const [approver, other] = [await person(), await person()]
+    const policy = (approvers: string[], order: number) => gates({ order, type: 'Identity', approvers })
+    for (let round = 0; round < 8; round += 1) {
+      const people = await Promise.all(Array.from({ length: 6 }, () => person()))
+      const collectionId = await joinable(policy([approver.identityId], 1))
+      const [, ...submitted] = await Promise.all([
+        change(collectionId, policy([other.identityId], 2)),
+        ...people.map((one) => submit(one, collectionId)),
+      ])
+      for (const { status } of submitted) assert.equal(status, 201)
+      const { data } = await call(other.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
+      assert.equal(data.length, 6)
+    }
+  })
+
+  it('is caught up with after a crash: by the next who acts, or by the next evaluation of a new process', async () => {
+    const [employee, other, approver] = [await person(), await person(), await person()]
+    const collectionId = await joinable(approvedBy({ type: 'Manager' }))
+    const { data: request } = await submit(employee, collectionId)
+    const { data: left } = await submit(other, collectionId)
+    const found = await world.deps.collections.find(world.tenantId, collectionId)
+    assert.ok(found)
+    const definition = {
+      approvalRequired: true,
+      approvalGates: [{ order: 4, type: 'Identity', approvers: [approver.identityId] }],
+      joinableBy: { collectionIds: [] },
+    }
+    await world.deps.collections.replace(
+      { ...found.value, definition, definitionVersion: found.value.definitionVersion + 1 },
+      found.version,
+      undefined,
+    )
+    assert.equal((await act(approver.token, request, 'approve')).data.status, 'Joined')
+    const review = () => call(approver.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
+    assert.deepEqual((await review()).data, [])
+    await world.evaluatorOf().evaluate(world.tenantId)
+    assert.deepEqual(
+      (await review()).data.map(({ id }: { id: string }) => id),
+      [left.id],
+    )
+  })
+})

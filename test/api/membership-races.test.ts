@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
+
+const AT_ONCE = 50
+
+const world = await joinableWorld()
+const { call, admin, requests, submit, act, read, results, joinable, person } = world
+const times = <T>(run: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: AT_ONCE }, (_, index) => run(index)))
+const counted = (codes: readonly (readonly string[])[]) =>
+  Object.fromEntries(
+    Object.entries(Object.groupBy(codes, (each) => each[0] ?? 'done')).map(([code, list]) => [code, list?.length]),
+  )
+
+after(() => assert.deepEqual(faults, []))
+
+describe('fifty at once', () => {
+  it('submits for one membership make exactly one request', async () => {
+    const employee = await person()
+    const collectionId = await joinable(approvedBy({ type: 'Manager' }))
+    const answers = await times(() => submit(employee, collectionId))
+    assert.deepEqual(counted(answers.map(({ codes }) => codes)), { done: 1, RequestAlreadyOpen: AT_ONCE - 1 })
+    assert.equal((await call(admin, 'GET', `${requests}/${collectionId}`)).data.length, 1)
+  })
+
+  it('submits to an open collection make exactly one membership', async () => {
+    const employee = await person()
+    const collectionId = await joinable(OPEN)
+    const answers = await times(() => submit(employee, collectionId))
+    assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+    assert.equal(answers.filter(({ status }) => status === 409).length, AT_ONCE - 1)
+    assert.equal((await results(collectionId)).length, 1)
+    assert.equal((await world.deps.joined.versions(world.tenantId, [collectionId])).get(collectionId), 1)
+  })
+
+  it('deciders make exactly one decision', async () => {
+    const employee = await person()
+    const approvers = await times(() => person())
+    const approverIds = approvers.map(({ identityId }) => identityId)
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: approverIds }))
+    const { data: request } = await submit(employee, collectionId)
+    const answers = await Promise.all(
+      approvers.map(({ token }, index) => act(token, request, index % 2 === 0 ? 'approve' : 'reject')),
+    )
+    assert.deepEqual(counted(answers.map(({ codes }) => codes)), { done: 1, InvalidRequestState: AT_ONCE - 1 })
+    const { data } = await read(employee.token, request)
+    const decisions = data.lifecycle.filter(({ gate, status }: { gate?: object; status: string }) => {
+      return gate !== undefined && status !== 'PendingApproval'
+    })
+    assert.equal(decisions.length, 1)
+  })
+
+  it('people who join one collection all become members, and its version counts each', async () => {
+    const people = await times(() => person())
+    const collectionId = await joinable(OPEN)
+    const answers = await Promise.all(people.map((one) => submit(one, collectionId)))
+    assert.deepEqual(counted(answers.map(({ codes }) => codes)), { done: AT_ONCE })
+    assert.equal((await results(collectionId)).length, AT_ONCE)
+    const changes = await world.deps.joined.changesAfter(world.tenantId, collectionId, 0)
+    assert.equal(changes?.length, AT_ONCE)
+    assert.deepEqual(changes?.flatMap(({ added }) => added).sort(), people.map(({ identityId }) => identityId).sort())
+  })
+
+  it('direct adds of the same people and their own requests end with each a member once', async () => {
+    const people = await times(() => person())
+    const collectionId = await joinable(OPEN)
+    const coreIdentityIds = people.map(({ identityId }) => identityId)
+    const path = `/collections-joinable/beta/${collectionId}/results/members`
+    const adds = Array.from({ length: 5 }, () => call(admin, 'POST', path, { coreIdentityIds }))
+    const [added, submitted] = await Promise.all([
+      Promise.all(adds),
+      Promise.all(people.map((one) => submit(one, collectionId))),
+    ])
+    assert.deepEqual(
+      (await results(collectionId)).map(({ objectId }) => objectId),
+      coreIdentityIds.toSorted(),
+    )
+    assert.ok(added.every(({ status }) => status === 200))
+    const byAdds = added.reduce((sum, { data }) => sum + data.added, 0)
+    assert.equal(byAdds + submitted.filter(({ status }) => status === 201).length, AT_ONCE)
+  })
+
+  it('cancel and approve leave one outcome', async () => {
+    const [employee, approver] = [await person(), await person()]
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+    for (let round = 0; round < 10; round += 1) {
+      const { data: request } = await submit(employee, collectionId)
+      const answers = await Promise.all([
+        act(employee.token, request, 'cancel'),
+        act(approver.token, request, 'approve'),
+      ])
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409])
+      const { data } = await read(employee.token, request)
+      if (data.status === 'Joined') await act(employee.token, request, 'leave')
+    }
+  })
+})

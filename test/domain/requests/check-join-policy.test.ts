@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { checkJoinPolicy } from '../../../shared/domain/requests/check-join-policy.ts'
+
+const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
+
+const faultsOf = (...given: Parameters<typeof checkJoinPolicy>) =>
+  checkJoinPolicy(...given).faults.map(({ code, target }) => `${code} ${target}`)
+
+describe('a join policy', () => {
+  it('is kept with its gates in order, ids once, and nothing left out', () => {
+    const { policy, faults } = checkJoinPolicy({
+      approvalRequired: true,
+      approvalGates: [
+        { order: 5, type: 'Manager' },
+        { order: 2, type: 'Identity', approvers: [ID, ID] },
+      ],
+    })
+    assert.deepEqual(faults, [])
+    assert.deepEqual(policy, {
+      approvalRequired: true,
+      approvalGates: [
+        { order: 2, type: 'Identity', approvers: [ID] },
+        { order: 5, type: 'Manager', approvers: [] },
+      ],
+      joinableBy: { collectionIds: [] },
+    })
+  })
+
+  it('needs no gates where no approval is required', () => {
+    assert.deepEqual(faultsOf({ approvalRequired: false, approvalGates: null, joinableBy: null }), [])
+  })
+
+  it('needs one where it is', () => {
+    assert.deepEqual(faultsOf({ approvalRequired: true }), ['GateRequired /joinPolicy/approvalGates'])
+    assert.deepEqual(faultsOf({ approvalRequired: true, approvalGates: [] }), [
+      'GateRequired /joinPolicy/approvalGates',
+    ])
+  })
+
+  it('tells all its faults at once, each where it is', () => {
+    const approvalGates = [
+      { order: 0, type: 'Identity', approvers: [] },
+      { order: 3, type: 'Committee', approvers: [ID] },
+      { order: 3, type: 'Manager' },
+      { order: 4, type: 'Manager', approvers: [ID] },
+      { order: 5, type: 'Collection' },
+    ]
+    assert.deepEqual(faultsOf({ approvalRequired: true, approvalGates }), [
+      'InvalidGateOrder /joinPolicy/approvalGates/0/order',
+      'ApproversRequired /joinPolicy/approvalGates/0/approvers',
+      'UnknownGateType /joinPolicy/approvalGates/1/type',
+      'DuplicateGateOrder /joinPolicy/approvalGates/2/order',
+      'DuplicateManagerGate /joinPolicy/approvalGates/3/type',
+      'ApproversNotAllowed /joinPolicy/approvalGates/3/approvers',
+      'ApproversRequired /joinPolicy/approvalGates/4/approvers',
+    ])
+  })
+
+  it('says what it names, and where', () => {
+    const { references } = checkJoinPolicy({
+      approvalRequired: true,
+      approvalGates: [{ order: 1, type: 'Collection', approvers: [ID] }],
+      joinableBy: { collectionIds: [ID] },
+    })
+    assert.deepEqual(references, [
+      { to: 'collection', id: ID, pointer: '/joinPolicy/approvalGates/0/approvers/0' },
+      { to: 'collection', id: ID, pointer: '/joinPolicy/joinableBy/collectionIds/0' },
+    ])
+  })
+})

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Actor, decide, type RequestAction } from '../../../shared/domain/requests/decide-request.ts'
+import type { JoinPolicy } from '../../../shared/domain/requests/join-policy.ts'
+import type {
+  LifecycleEntry,
+  MembershipRequest,
+  RequestStatus,
+} from '../../../shared/domain/requests/membership-request.ts'
+import {
+  APPLICATION,
+  APPROVER,
+  gate,
+  NOW,
+  NOW_MS,
+  peopleFor,
+  policyOf,
+  requestIn,
+  STRANGER,
+  SUBJECT,
+  SUBMITTER,
+} from './requests.ts'
+
+const TWO_GATES = policyOf(gate(1), gate(2))
+
+const CALLERS = [SUBJECT, SUBMITTER, APPROVER, STRANGER, APPLICATION] as const
+const ACTIONS = ['open', 'approve', 'reject', 'cancel', 'leave', 'admit', 'end', 'move'] as const
+
+const STATE = 'InvalidRequestState'
+
+/**
+ * What comes of each action in each state, for subject, submitter, approver, stranger and application in this order; one
+ * word where it is the same for all. `admit`, `end` and `move` are the service's own: who may have them done is settled
+ * before.
+ */
+const TABLE: Readonly<Record<RequestStatus, Readonly<Record<(typeof ACTIONS)[number], string>>>> = {
+  Requested: {
+    open: 'PendingApproval',
+    approve: STATE,
+    reject: STATE,
+    cancel: 'Cancelled Cancelled NotRequester NotRequester NotRequester',
+    leave: STATE,
+    admit: 'Joined',
+    end: 'Cancelled',
+    move: STATE,
+  },
+  PendingApproval: {
+    open: STATE,
+    approve: 'SelfApproval NotCurrentApprover PendingApproval NotCurrentApprover NotCurrentApprover',
+    reject: 'SelfApproval NotCurrentApprover Rejected NotCurrentApprover NotCurrentApprover',
+    cancel: 'Cancelled Cancelled NotRequester NotRequester NotRequester',
+    leave: STATE,
+    admit: 'Joined',
+    end: 'Cancelled',
+    move: 'unchanged',
+  },
+  Joined: {
+    open: STATE,
+    approve: STATE,
+    reject: STATE,
+    cancel: STATE,
+    leave: 'Left NotRequester NotRequester NotRequester NotRequester',
+    admit: STATE,
+    end: 'Left',
+    move: STATE,
+  },
+  Approved: {
+    open: STATE,
+    approve: STATE,
+    reject: STATE,
+    cancel: STATE,
+    leave: STATE,
+    admit: STATE,
+    end: STATE,
+    move: STATE,
+  },
+  Rejected: {
+    open: STATE,
+    approve: STATE,
+    reject: STATE,
+    cancel: STATE,
+    leave: STATE,
+    admit: STATE,
+    end: STATE,
+    move: STATE,
+  },
+  Cancelled: {
+    open: STATE,
+    approve: STATE,
+    reject: STATE,
+    cancel: STATE,
+    leave: STATE,
+    admit: STATE,
+    end: STATE,
+    move: STATE,
+  },
+  Left: {
+    open: STATE,
+    approve: STATE,
+    reject: STATE,
+    cancel: STATE,
+    leave: STATE,
+    admit: STATE,
+    end: STATE,
+    move: STATE,
+  },
+}
+
+function decided(request: MembershipRequest, action: RequestAction, policy: JoinPolicy = TWO_GATES) {
+  return decide(request, policy, peopleFor(action.actor), action, NOW_MS)
+}
+
+function outcomeOf(request: MembershipRequest, kind: RequestAction['kind'], actor: Actor): string {
+  const decision = decided(request, { kind, actor })
+  if (decision.outcome === 'refuse') return decision.code
+  return decision.outcome === 'next' ? decision.request.status : decision.outcome
+}
+
+/** What the lifecycle gained. */
+function entries(before: MembershipRequest, action: RequestAction, policy: JoinPolicy = TWO_GATES): LifecycleEntry[] {
+  const decision = decided(before, action, policy)
+  if (decision.outcome !== 'next') throw new Error(`The action came out as ${decision.outcome}`)
+  assert.deepEqual(decision.request.lifecycle.slice(0, before.lifecycle.length), before.lifecycle)
+  assert.equal(decision.request.updatedAt, NOW)
+  return decision.request.lifecycle.slice(before.lifecycle.length)
+}
+
+describe('the life of a request', () => {
+  for (const [status, row] of Object.entries(TABLE)) {
+    for (const kind of ACTIONS) {
+      const cells = row[kind].split(' ')
+      for (const [index, actor] of CALLERS.entries()) {
+        const expected = cells[index] ?? cells[0]
+        it(`${status}, ${kind} by ${actor.id}: ${expected}`, () => {
+          assert.equal(outcomeOf(requestIn(status as RequestStatus), kind, actor), expected)
+        })
+      }
+    }
+  }
+
+  it('joins at once where there is no gate, or no approval is required', () => {
+    const request = requestIn('Requested')
+    const joined = [{ status: 'Joined', actorId: 'subject', at: NOW }]
+    assert.deepEqual(entries(request, { kind: 'open', actor: SUBJECT }, policyOf()), joined)
+    const unused = { ...TWO_GATES, approvalRequired: false }
+    assert.deepEqual(entries(request, { kind: 'open', actor: SUBJECT }, unused), joined)
+  })
+
+  it('records an approval at its gate with what was said, and then where it led', () => {
+    const approval = { kind: 'approve', actor: APPROVER, notes: 'Fine' } as const
+    assert.deepEqual(entries(requestIn('PendingApproval'), approval), [
+      { status: 'Approved', actorId: 'approver', at: NOW, gate: { order: 1, type: 'Identity' }, notes: 'Fine' },
+      { status: 'PendingApproval', actorId: 'approver', at: NOW, gate: { order: 2, type: 'Identity' } },
+    ])
+    const last = requestIn('PendingApproval', { currentGate: { order: 2, type: 'Identity', approverCount: 1 } })
+    assert.deepEqual(entries(last, approval), [
+      { status: 'Approved', actorId: 'approver', at: NOW, gate: { order: 2, type: 'Identity' }, notes: 'Fine' },
+      { status: 'Joined', actorId: 'approver', at: NOW },
+    ])
+  })
+
+  it('waits at a gate only while it is pending', () => {
+    const decision = decided(requestIn('PendingApproval'), { kind: 'reject', actor: APPROVER })
+    assert.equal(decision.outcome === 'next' ? decision.request.currentGate : undefined, null)
+  })
+
+  it('cannot be decided at a gate that the policy does not have', () => {
+    const decision = decided(requestIn('PendingApproval'), { kind: 'approve', actor: APPROVER }, policyOf(gate(7)))
+    assert.deepEqual(decision, { outcome: 'refuse', code: 'InvalidRequestState' })
+  })
+})
+
+describe('a changed policy', () => {
+  const passedFirst = requestIn('PendingApproval', {
+    currentGate: { order: 2, type: 'Identity', approverCount: 1 },
+    lifecycle: [{ status: 'Approved', actorId: 'approver', at: NOW, gate: { order: 1, type: 'Identity' } }],
+  })
+  const move = { kind: 'move', actor: APPLICATION, notes: 'Changed' } as const
+  const cases: readonly (readonly [string, JoinPolicy, number | 'Joined' | 'unchanged'])[] = [
+    ['keeps the place at a gate that is still there', policyOf(gate(1), gate(2), gate(3)), 'unchanged'],
+    ['keeps it when earlier gates are new', policyOf(gate(1), { ...gate(2), approvers: ['another'] }), 'unchanged'],
+    ['goes to the first gate not passed when its own is gone', policyOf(gate(1), gate(3), gate(4)), 3],
+    ['goes back to a gate that came in before', policyOf(gate(1), { ...gate(3) }), 3],
+    ['stays at a gate of the same order and another type', policyOf(gate(1), gate(2, 'Manager')), 2],
+    ['joins when all gates that are left are passed', policyOf(gate(1)), 'Joined'],
+    ['joins when no approval is required any more', policyOf(), 'Joined'],
+  ]
+  for (const [claim, policy, expected] of cases) {
+    it(claim, () => {
+      const decision = decided(passedFirst, move, policy)
+      if (decision.outcome !== 'next') assert.equal(decision.outcome, expected)
+      else if (expected === 'Joined') assert.equal(decision.request.status, 'Joined')
+      else {
+        const type = policy.approvalGates.find(({ order }) => order === expected)?.type
+        assert.deepEqual(decision.request.currentGate, { order: expected, type, approverCount: 1 })
+        assert.deepEqual(decision.request.lifecycle.at(-1), {
+          status: 'PendingApproval',
+          actorId: 'application',
+          at: NOW,
+          gate: { order: expected, type },
+          notes: 'Changed',
+        })
+      }
+    })
+  }
+
+  it('skips gates that were passed under the old policy', () => {
+    const movedBack = { ...passedFirst, currentGate: { order: 0.5, type: 'Identity' as const, approverCount: 1 } }
+    const policy = policyOf(gate(0.5), gate(1), gate(2))
+    const decision = decided(movedBack, { kind: 'approve', actor: APPROVER }, policy)
+    assert.equal(decision.outcome === 'next' ? decision.request.currentGate?.order : undefined, 2)
+  })
+
+  it('counts the approvers anew without a word in the lifecycle', () => {
+    const policy = policyOf(gate(1), gate(2))
+    const people = { mayDecide: () => false, approverCount: () => 4 }
+    const decision = decide(passedFirst, policy, people, move, NOW_MS)
+    assert.equal(decision.outcome === 'next' ? decision.request.currentGate?.approverCount : undefined, 4)
+    assert.equal(decision.outcome === 'next' ? decision.request.lifecycle.length : undefined, 1)
+  })
+})
