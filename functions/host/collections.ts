@@ -1,5 +1,6 @@
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Caller } from '../../shared/domain/caller.ts'
@@ -42,7 +43,10 @@ export const evaluator = new TenantEvaluator({
   follower: new RequestFollower(requestDependencies),
 })
 
-export const linkedCollections = linkedAccounts(collectionDependencies, evaluator)
+export const linkedCollections = linkedAccounts(
+  { ...collectionDependencies, formerObjects: cosmosFormerCoreObjects(container('coreObjects')) },
+  evaluator,
+)
 
 /** The core identity that stands for a caller's directory account. */
 export async function findIdentity({ tenantId, objectId }: Caller): Promise<string | undefined> {

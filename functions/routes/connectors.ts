@@ -15,8 +15,8 @@ import { pathValue, type Route, type RouteGroup, route } from '../../shared/http
 import { type ConnectorDataDependencies, connectorDataRoutes } from './connector-data.ts'
 
 /** The route that the statement names: reading only. */
-export const CONNECTORS_READING_PREFIX = 'iamcore/sync/connectors'
-export const CONNECTORS_PREFIX = 'iamcore/beta/sync/connectors'
+const CONNECTORS_READING_PREFIX = 'iamcore/sync/connectors'
+const CONNECTORS_PREFIX = 'iamcore/beta/sync/connectors'
 
 /** Decisions, section 2. */
 const MANAGERS: readonly Role[] = ['Administrator', 'iam-core.connector-configuration.readwrite.all']

@@ -19,7 +19,7 @@ import { pathValue, type Route, type RouteGroup, route } from '../../shared/http
 
 export type CoreObjectRouteDependencies = CoreObjectDependencies & { readonly cursors: Cursors }
 
-export const CORE_OBJECTS_PREFIX = 'iamcore/beta/sync/coreobjects'
+const CORE_OBJECTS_PREFIX = 'iamcore/beta/sync/coreobjects'
 
 /** Decisions, section 3. */
 const IDS_LIMIT_COUNT = 1000

@@ -2,6 +2,7 @@ import type { Container, SqlParameter } from '@azure/cosmos'
 import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/settle-core-objects.ts'
 import type { CoreObject } from '../domain/core/core-object.ts'
 import type { CoreObjectReader } from '../domain/core/core-object-reader.ts'
+import type { FormerCoreObjects } from '../domain/core/former-core-objects.ts'
 import { type CoreObjectDocument, parsedCoreObject, parsedMerged } from './core-object-document.ts'
 import { searchCoreObjectDocuments } from './core-object-search.ts'
 import { queryAll } from './documents.ts'
@@ -75,7 +76,8 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
       const found = await findLive(tenantId, 'ARRAY_CONTAINS(@ids, c.attributes.parent.objectId)', { ids: orgUnitIds })
       return found.map(({ id }) => id)
     },
-    search: (tenantId, objectType, text) => searchCoreObjectDocuments(container, tenantId, objectType, text),
+    search: (tenantId, objectType, text, among, limit) =>
+      searchCoreObjectDocuments(container, tenantId, { objectType, text, among, limit }),
   }
 }
 
@@ -86,4 +88,16 @@ function documentWrite(
 ): VersionedWrite {
   const document = { ...object, tenantId, ...(object.deleted ? { ttl: softDeletionDays * DAY_S } : {}) }
   return { document: document as unknown as VersionedWrite['document'], version }
+}
+
+/** The same container, for what is soft-deleted. */
+export function cosmosFormerCoreObjects(container: Container): FormerCoreObjects {
+  return {
+    async ofIds(tenantId, ids) {
+      if (ids.length === 0) return []
+      const query = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id) AND c.deleted = true'
+      const parameters = [{ name: '@ids', value: [...ids] }]
+      return (await queryAll<CoreObjectDocument>(container, tenantId, { query, parameters })).map(parsedCoreObject)
+    },
+  }
 }

@@ -79,10 +79,24 @@ async function openCredential(settings: GraphCredentialSettings): Promise<TokenC
   return new identity.ClientAssertionCredential(homeTenantId, clientId, assertion, anyTenant)
 }
 
+/** RFC 6749, section 5.2: the authority has understood, and will say the same again. */
+const REFUSALS_OF_TOKENS: readonly unknown[] = [
+  'invalid_client',
+  'invalid_grant',
+  'invalid_request',
+  'invalid_resource',
+  'invalid_scope',
+  'unauthorized_client',
+]
+
 function tokenFault(cause: unknown): DirectoryFault {
-  const { name, errorResponse } = cause as { name?: string; errorResponse?: { error?: string } }
-  const refused = name === 'AuthenticationError' && errorResponse?.error !== undefined
-  return refused
-    ? new DirectoryFault('refused', 'The tenant gives the service no token: its consent is missing', { cause })
+  // The credential hands on the authority's answer in one of two ways, depending on its own depth.
+  const { errorResponse, cause: inner } = cause as {
+    errorResponse?: { error?: unknown }
+    cause?: { errorCode?: unknown }
+  }
+  const isRefused = [errorResponse?.error, inner?.errorCode].some((code) => REFUSALS_OF_TOKENS.includes(code))
+  return isRefused
+    ? new DirectoryFault('refused', 'The tenant gives the service no token: it has not consented', { cause })
     : new DirectoryFault('unavailable', 'The directory did not answer when asked for a token', { cause })
 }

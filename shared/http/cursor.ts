@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../domain/refusal.ts'
 
 /** Where a list goes on. */
-export type CursorPosition = {
+type CursorPosition = {
   /** The last id of the page before. */
   readonly after: string
   readonly pageSize: number

@@ -33,13 +33,16 @@ export type TestDirectory = {
 
 export type TestClock = { nowMs(): number; sleep(delayMs: number): Promise<void> }
 
-/** A clock that only sleeping moves on. */
+/** A clock that only sleeping moves on, and every look at it by a millisecond: no two things happen at once. */
 export function testClock(startMs = Date.now()): TestClock & { waitsMs: number[] } {
   let ms = startMs
   const waitsMs: number[] = []
   return {
     waitsMs,
-    nowMs: () => ms,
+    nowMs() {
+      ms += 1
+      return ms
+    },
     async sleep(delayMs) {
       waitsMs.push(delayMs)
       ms += delayMs

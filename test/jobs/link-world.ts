@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { CosmosClient } from '@azure/cosmos'
 import { startCosmos } from '../../infra/local/cosmos/server.ts'
-import { CONTAINERS, type ContainerDefinition, DATABASE_ID } from '../../shared/cosmos/containers.ts'
+import { createContainers } from '../../infra/local/create-containers.ts'
+import { openDatabase } from '../../shared/cosmos/database.ts'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import { cosmosTenantStore } from '../../shared/cosmos/tenant-store.ts'
@@ -45,8 +45,8 @@ export type Linked = { readonly collectionId: string; readonly groupId: string; 
 export async function openWorld(): Promise<LinkWorld> {
   const clock = testClock()
   const cosmos = await startCosmos({ port: 0, file: ':memory:', key: KEY, strict: true })
-  const client = new CosmosClient({ endpoint: cosmos.endpoint, key: KEY })
-  const container = await createContainers(client)
+  await createContainers(cosmos.endpoint, KEY)
+  const container = openDatabase({ endpoint: cosmos.endpoint, key: KEY })
   const testDirectory = await openDirectory(clock)
   const collections = testCollections()
   const { rings, doorbells } = recordedRings(clock.nowMs)
@@ -87,7 +87,6 @@ export async function openWorld(): Promise<LinkWorld> {
       return { collectionId, groupId, linkId }
     },
     async close() {
-      client.dispose()
       await testDirectory.close()
       await cosmos.close()
     },
@@ -125,20 +124,6 @@ async function deliverNext(
   if (queue === 'sync-jobs') await runSyncJob(message, deps)
   if (queue === 'membership-changes') await applyMembershipChanges(message, deps)
   return true
-}
-
-async function createContainers(client: CosmosClient) {
-  const { database } = await client.databases.createIfNotExists({ id: DATABASE_ID })
-  for (const definition of CONTAINERS as readonly ContainerDefinition[]) {
-    const { id, partitionKey, defaultTtlS, uniqueKeys = [] } = definition
-    await database.containers.createIfNotExists({
-      id,
-      partitionKey: { paths: [partitionKey] },
-      uniqueKeyPolicy: { uniqueKeys: uniqueKeys.map((paths) => ({ paths: [...paths] })) },
-      ...(defaultTtlS === undefined ? {} : { defaultTtl: defaultTtlS }),
-    })
-  }
-  return (id: string) => database.container(id)
 }
 
 function present<T>(value: T | undefined): T {

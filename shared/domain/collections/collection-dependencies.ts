@@ -13,7 +13,7 @@ export interface CollectionLinks {
 }
 
 /** Remembers which tenants there are, for the sweep. */
-export interface TenantDirectory {
+interface TenantDirectory {
   /** Cheap when the tenant is known already. */
   remember(tenantId: string): Promise<void>
 }

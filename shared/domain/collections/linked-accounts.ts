@@ -1,3 +1,5 @@
+import type { Reference } from '../core/core-object.ts'
+import type { FormerCoreObjects } from '../core/former-core-objects.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { AccountChanges, CollectionAccounts, LinkedCollections } from '../links/linked-collections.ts'
 import type { Collection } from './collection.ts'
@@ -6,11 +8,13 @@ import type { TenantEvaluator } from './evaluate-tenant.ts'
 import { joinedMembersOf } from './joined-members.ts'
 import type { MembershipChange } from './membership-store.ts'
 
+type AccountDependencies = CollectionDependencies & { readonly formerObjects: FormerCoreObjects }
+
 /** Collections whose members stand for directory accounts. */
 type AccountHolder = 'identity' | 'relationship'
 
 /** The directory accounts behind the members of collections: decisions, section 8. */
-export function linkedAccounts(deps: CollectionDependencies, evaluator: TenantEvaluator): LinkedCollections {
+export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvaluator): LinkedCollections {
   const { collections, snapshots } = deps
   const accountsOf = async (tenantId: string, collectionId: string): Promise<CollectionAccounts> => {
     const collection = await existing(tenantId, collectionId, deps)
@@ -32,13 +36,11 @@ export function linkedAccounts(deps: CollectionDependencies, evaluator: TenantEv
       const now = await accountsOf(tenantId, collectionId)
       const { added, removed } = netChange(changes)
       const rows = await snapshots.fresh(tenantId)
-      // Nobody knows any more which account somebody deleted had.
-      if (removed.some((id) => !isThere(id, collection, rows))) return undefined
+      const lost = await accountsLost(removed, collection, rows, deps)
+      if (lost === undefined) return undefined
       return {
         added: [...accountsBehind(added, collection, rows).accounts],
-        removed: [...accountsBehind(removed, collection, rows).accounts].filter(
-          (account) => !now.accounts.has(account),
-        ),
+        removed: [...lost].filter((account) => !now.accounts.has(account)),
         withoutAccountCount: now.withoutAccountCount,
         membershipVersion: now.membershipVersion,
       }
@@ -76,9 +78,40 @@ function holderIn({ kind, objectType }: Collection): AccountHolder {
   return kind === 'joinable' || objectType === 'Identity' ? 'identity' : 'relationship'
 }
 
-function isThere(id: string, collection: Collection, rows: RowSnapshot): boolean {
-  const table = rows.tables[holderIn(collection)]
-  return table.isLive(table.ids.codeOf(id))
+/**
+ * The accounts of those who are members no more, many of whom are no more themselves. Undefined when nobody knows any
+ * longer whose account it was: then only comparing the whole group tells.
+ */
+async function accountsLost(
+  removed: readonly string[],
+  collection: Collection,
+  rows: RowSnapshot,
+  { formerObjects }: AccountDependencies,
+): Promise<ReadonlySet<string> | undefined> {
+  const { tenantId } = collection
+  let identityIds = removed
+  if (holderIn(collection) === 'relationship') {
+    const former = await formerObjects.ofIds(
+      tenantId,
+      removed.filter((id) => rows.holderOf(id) === undefined),
+    )
+    const formerHolders = new Map(
+      former.map(({ id, attributes }) => [id, (attributes.identity as Reference)?.objectId]),
+    )
+    const holders = removed.map((id) => rows.holderOf(id) ?? formerHolders.get(id))
+    if (holders.includes(undefined)) return undefined
+    identityIds = holders as string[]
+  }
+  const isLive = (id: string) => rows.tables.identity.isLive(rows.tables.identity.ids.codeOf(id))
+  const gone = identityIds.filter((id) => !isLive(id))
+  const former = await formerObjects.ofIds(tenantId, gone)
+  const formerIds = new Set(former.map(({ id }) => id))
+  if (gone.some((id) => !formerIds.has(id))) return undefined
+  const accounts = [
+    ...identityIds.map((id) => rows.accountOf('identity', id)),
+    ...former.map(({ attributes }) => attributes.directoryObjectId as string | undefined),
+  ]
+  return new Set(accounts.filter((account) => account !== undefined))
 }
 
 function accountsBehind(ids: readonly string[], collection: Collection, rows: RowSnapshot) {

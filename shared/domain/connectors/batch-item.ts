@@ -8,10 +8,13 @@ const EXTERNAL_ID_LIMIT_COUNT = 500
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
 
-/** One change of a connector space. `create` wants no live object of these names, `replace` wants one. */
+/**
+ * One change of a connector space. `create` wants no live object of these names, `replace` wants one; `rejoin` changes
+ * nothing of what the connector says, and looks again to which core object it belongs.
+ */
 export type ObjectWrite =
   | {
-      readonly operation: 'create' | 'upsert' | 'replace'
+      readonly operation: 'create' | 'upsert' | 'replace' | 'rejoin'
       readonly objectType: ObjectType
       readonly externalId: string
       readonly data: ObjectData

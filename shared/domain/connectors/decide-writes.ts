@@ -1,3 +1,4 @@
+import type { CoreObjectTrace } from '../core/merged-core-object.ts'
 import { type RefusalEntry, refusalEntry } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import type { ObjectWrite } from './batch-item.ts'
@@ -5,12 +6,13 @@ import {
   type ConnectorObject,
   connectorObjectId,
   type DeriveId,
+  type ObjectData,
   ownCoreObjectId,
   type ReferenceIds,
   referenceIds,
 } from './connector-object.ts'
 import type { ConnectorObjectWrite } from './connector-object-store.ts'
-import { decideJoining, joinKeys, type RankOf } from './joining.ts'
+import { decideJoining, type RankOf } from './joining.ts'
 import { type ParentOf, parentFault } from './parent-cycle.ts'
 
 /** What became of one item. `id` is the connector object's. */
@@ -23,10 +25,10 @@ export type Surroundings = {
   readonly connectorId: string
   /** The objects that the items name, by id. */
   readonly stored: ReadonlyMap<string, Versioned<ConnectorObject>>
-  /** Live identities that share a key with a written one. */
-  readonly joinable: readonly Versioned<ConnectorObject>[]
-  /** All that contribute, or did, to the core objects that the written identities have or would make. */
-  readonly mates: readonly ConnectorObject[]
+  /** Live identities that share a key with this data. */
+  joinableTo(data: ObjectData): readonly Versioned<ConnectorObject>[]
+  /** All that contribute, or did, to one of the core objects that the written identities have or would make. */
+  matesIn(coreObjectId: string): readonly ConnectorObject[]
   readonly parentOf: ParentOf
   readonly rankOf: RankOf
   readonly derive: DeriveId
@@ -39,31 +41,34 @@ export type Decision = {
   /** The item's object and, when others have to come to its core object, these. Empty when nothing changes. */
   readonly writes: readonly ConnectorObjectWrite[]
   /** Core objects that may have become different, or that a crash may have left behind. */
-  readonly coreObjectIds: readonly string[]
+  readonly coreObjects: readonly CoreObjectTrace[]
   /** Objects to which references lead elsewhere from now on. */
   readonly moved: readonly Pick<ConnectorObject, 'id' | 'objectType'>[]
 }
 
 /** Decides on one item. Pure: the same surroundings give the same decision. */
 export function decideWrite(write: ObjectWrite, around: Surroundings): Decision {
-  const id = connectorObjectId({ ...write, connectorId: around.connectorId }, around.derive)
+  const { connectorId, derive } = around
+  const id = connectorObjectId({ ...write, connectorId }, derive)
   const stored = around.stored.get(id)
-  const live = stored !== undefined && stored.value.deletedAtMs === undefined ? stored : undefined
-  if (write.operation === 'delete' || write.operation === 'replace') {
-    if (live === undefined) return refused(refusalEntry('ConnectorObjectNotFound', `There is no ${nameOf(write)}`))
+  const live = stored?.value.deletedAtMs === undefined ? stored : undefined
+  switch (write.operation) {
+    case 'delete':
+      return live === undefined ? notFound(write) : deletion(live, around)
+    case 'rejoin':
+      return live === undefined ? notFound(write) : placed(live.value, live, true, around)
+    case 'replace':
+      if (live === undefined) return notFound(write)
+      break
+    case 'create':
+      if (live !== undefined) return refused(refusalEntry('ConnectorObjectExists', `There already is ${nameOf(write)}`))
+      break
+    case 'upsert':
   }
-  if (write.operation === 'delete') return deletion(live as Versioned<ConnectorObject>, around)
-  if (write.operation === 'create' && live !== undefined) {
-    return refused(refusalEntry('ConnectorObjectExists', `There already is ${nameOf(write)}`))
-  }
-  const references = referenceIds({ ...write, connectorId: around.connectorId }, write.data, around.derive)
-  const fault = write.objectType === 'orgUnit' ? parentFault(id, parentIn(references), around.parentOf) : undefined
-  if (fault !== undefined) return refused(fault)
-  if (live !== undefined && isSameData(live.value, write.data)) {
-    return { outcome: { outcome: 'unchanged', id }, writes: [], coreObjectIds: [live.value.coreObjectId], moved: [] }
-  }
-  const { connectorId } = around
   const { objectType, externalId, data } = write
+  const references = referenceIds({ objectType, connectorId }, data, derive)
+  const fault = objectType === 'orgUnit' ? parentFault(id, parentIn(references), around.parentOf) : undefined
+  if (fault !== undefined) return refused(fault)
   return placed({ id, connectorId, objectType, externalId, data, references }, stored, live !== undefined, around)
 }
 
@@ -73,46 +78,50 @@ function deletion({ value, version }: Versioned<ConnectorObject>, { nowMs }: Sur
   return {
     outcome: { outcome: 'deleted', id: value.id },
     writes: [{ object: { ...value, deletedAtMs: nowMs }, version }],
-    coreObjectIds: [value.coreObjectId],
+    coreObjects: [traceOf(value, value.coreObjectId)],
     moved: [value],
   }
 }
 
-/** Finds the core object for a new, restored or changed object, and who has to move for it. */
+/** Finds the core object for a new, restored or written object, and who has to move for it. */
 function placed(
   object: Omit<ConnectorObject, 'coreObjectId'>,
   stored: Versioned<ConnectorObject> | undefined,
   isLive: boolean,
   around: Surroundings,
 ): Decision {
+  const { id } = object
   const former = stored?.value.coreObjectId
-  const { coreObjectId, gathered } = coreObjectFor(object, stored?.value, isLive, around)
-  const writes = [
-    { object: { ...object, coreObjectId }, version: stored?.version },
-    ...gathered.map(({ value, version }) => ({ object: { ...value, coreObjectId }, version })),
-  ]
+  const { coreObjectId, gathered } = coreObjectFor(object, former, around)
   const hasMoved = !isLive || coreObjectId !== former
-  const left = [...(former === undefined ? [] : [former]), ...gathered.map(({ value }) => value.coreObjectId)]
+  if (stored !== undefined && !hasMoved && gathered.length === 0 && isSameData(stored.value, object.data)) {
+    const coreObjects = [traceOf(object, coreObjectId)]
+    return { outcome: { outcome: 'unchanged', id }, writes: [], coreObjects, moved: [] }
+  }
   return {
-    outcome: { outcome: isLive ? 'updated' : 'created', id: object.id },
-    writes,
-    coreObjectIds: [...new Set([coreObjectId, ...left])],
+    outcome: { outcome: isLive ? 'updated' : 'created', id },
+    writes: [
+      { object: { ...object, coreObjectId }, version: stored?.version },
+      ...gathered.map(({ value, version }) => ({ object: { ...value, coreObjectId }, version })),
+    ],
+    coreObjects: [
+      traceOf(object, coreObjectId),
+      ...(former === undefined ? [] : [traceOf(object, former)]),
+      ...gathered.map(({ value }) => traceOf(value, value.coreObjectId)),
+    ],
     moved: [...(hasMoved ? [object] : []), ...gathered.map(({ value }) => value)],
   }
 }
 
 function coreObjectFor(
   object: Omit<ConnectorObject, 'coreObjectId'>,
-  stored: ConnectorObject | undefined,
-  isLive: boolean,
+  current: string | undefined,
   around: Surroundings,
 ): { coreObjectId: string; gathered: readonly Versioned<ConnectorObject>[] } {
-  const current = stored?.coreObjectId
   const nobody = { gathered: [] }
-  if (object.objectType !== 'identity' || (stored !== undefined && isLive && !hasOtherKeys(stored, object))) {
-    return { coreObjectId: current ?? ownCoreObject(object.id, around), ...nobody }
-  }
-  const others = around.joinable.map(({ value }) => value)
+  if (object.objectType !== 'identity') return { coreObjectId: current ?? ownCoreObject(object.id, around), ...nobody }
+  const joinable = around.joinableTo(object.data)
+  const others = joinable.map(({ value }) => value)
   const isShared = matesOf(current, object.id, around).some(({ deletedAtMs }) => deletedAtMs === undefined)
   const joining = decideJoining(object, current, others, isShared, around.rankOf)
   switch (joining.outcome) {
@@ -125,7 +134,7 @@ function coreObjectFor(
     case 'gather':
       return {
         coreObjectId: current as string,
-        gathered: around.joinable.filter(({ value }) => joining.others.includes(value)),
+        gathered: joinable.filter(({ value }) => joining.others.includes(value)),
       }
   }
 }
@@ -136,13 +145,14 @@ function ownCoreObject(id: string, around: Surroundings): string {
   return matesOf(own, id, around).length === 0 ? own : around.newId()
 }
 
-const matesOf = (coreObjectId: string | undefined, id: string, { mates }: Surroundings): readonly ConnectorObject[] =>
-  mates.filter((mate) => mate.coreObjectId === coreObjectId && mate.id !== id)
+const matesOf = (coreObjectId: string | undefined, id: string, around: Surroundings): readonly ConnectorObject[] =>
+  coreObjectId === undefined ? [] : around.matesIn(coreObjectId).filter((mate) => mate.id !== id)
 
-export function hasOtherKeys(one: Pick<ConnectorObject, 'data'>, other: Pick<ConnectorObject, 'data'>): boolean {
-  const [keys, otherKeys] = [joinKeys(one.data), joinKeys(other.data)]
-  return keys.nin !== otherKeys.nin || keys.directoryObjectId !== otherKeys.directoryObjectId
-}
+const traceOf = ({ objectType, externalId }: Omit<ConnectorObject, 'coreObjectId'>, id: string): CoreObjectTrace => ({
+  id,
+  objectType,
+  externalId,
+})
 
 function isSameData({ data }: ConnectorObject, other: ConnectorObject['data']): boolean {
   return canonical(data) === canonical(other)
@@ -153,6 +163,10 @@ const canonical = (data: ConnectorObject['data']): string =>
 
 const nameOf = ({ objectType, externalId }: ObjectWrite): string => `${objectType} ${externalId}`
 
+function notFound(write: ObjectWrite): Decision {
+  return refused(refusalEntry('ConnectorObjectNotFound', `There is no ${nameOf(write)}`))
+}
+
 function refused(entry: RefusalEntry): Decision {
-  return { outcome: { outcome: 'refused', errors: [entry] }, writes: [], coreObjectIds: [], moved: [] }
+  return { outcome: { outcome: 'refused', errors: [entry] }, writes: [], coreObjects: [], moved: [] }
 }

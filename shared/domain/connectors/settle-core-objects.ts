@@ -1,5 +1,6 @@
 import {
   type Contribution,
+  type CoreObjectTrace,
   isSameCoreObject,
   type MergedCoreObject,
   mergedCoreObject,
@@ -37,21 +38,24 @@ const ROUNDS_COUNT = 12
 
 /**
  * Makes each core object what its live contributions make of it, and writes those that were something else.
- * @returns Whether there were any.
+ * @param traces The core objects by id, with what is known of them. One that nobody contributes to is written as deleted
+ *   even if it was never there: someone may be about to create it from contributions that have gone.
+ * @returns Whether anything was written.
  */
 export async function settleCoreObjects(
   tenantId: string,
-  coreObjectIds: readonly string[],
+  traces: ReadonlyMap<string, CoreObjectTrace | undefined>,
   softDeletionDays: number,
   rankOf: RankOf,
   deps: SettleDependencies,
 ): Promise<boolean> {
   let hasChanged = false
+  const coreObjectIds = [...traces.keys()]
   for (let start = 0; start < coreObjectIds.length; start += SLICE_COUNT) {
     let pending = coreObjectIds.slice(start, start + SLICE_COUNT)
     for (let round = 0; pending.length > 0; round += 1) {
       if (round === ROUNDS_COUNT) throw new Error(`${pending.length} core objects are changed faster than merged`)
-      const writes = await dueWrites(tenantId, pending, rankOf, deps)
+      const writes = await dueWrites(tenantId, pending, traces, rankOf, deps)
       const overtaken = await deps.coreObjects.write(tenantId, writes, softDeletionDays)
       if (writes.length > overtaken.size) hasChanged = true
       pending = pending.filter((id) => overtaken.has(id))
@@ -67,6 +71,7 @@ export async function settleCoreObjects(
 async function dueWrites(
   tenantId: string,
   coreObjectIds: readonly string[],
+  traces: ReadonlyMap<string, CoreObjectTrace | undefined>,
   rankOf: RankOf,
   { objects, coreObjects, deriveId }: SettleDependencies,
 ): Promise<CoreObjectWrite[]> {
@@ -76,12 +81,20 @@ async function dueWrites(
   const storedById = new Map(stored.map((each) => [each.value.id, each]))
   return coreObjectIds.flatMap((id) => {
     const before = storedById.get(id)
-    const [first, ...others] = (contributors.get(id) ?? []).map((each) => contribution(each, coreObjectOf, deriveId))
-    const object =
-      first === undefined ? before && vanishedCoreObject(before.value) : mergedCoreObject(id, [first, ...others])
+    const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, coreObjectOf, deriveId))
+    const object = mergedOrVanished(id, contributions, before?.value ?? traces.get(id))
     if (object === undefined || (before !== undefined && isSameCoreObject(before.value, object))) return []
     return [{ object, version: before?.version }]
   })
+}
+
+function mergedOrVanished(
+  id: string,
+  [first, ...others]: readonly Contribution[],
+  trace: CoreObjectTrace | undefined,
+): MergedCoreObject | undefined {
+  if (first !== undefined) return mergedCoreObject(id, [first, ...others])
+  return trace && vanishedCoreObject(trace)
 }
 
 /** By core object, the oldest connector's first. */

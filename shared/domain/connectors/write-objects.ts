@@ -1,10 +1,17 @@
-import type { ObjectType } from '../core/core-object.ts'
 import type { Doorbells } from '../doorbell.ts'
 import type { Log } from '../log.ts'
 import { refusalEntry } from '../refusal.ts'
+import type { Versioned } from '../versioned.ts'
 import type { ObjectWrite } from './batch-item.ts'
 import { byCreation, type Connector } from './connector.ts'
-import { connectorObjectId, type DeriveId, ownCoreObjectId, referenceIds } from './connector-object.ts'
+import {
+  type ConnectorObject,
+  connectorObjectId,
+  type DeriveId,
+  type ObjectData,
+  ownCoreObjectId,
+  referenceIds,
+} from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { ConnectorStore } from './connector-store.ts'
 import { type Decision, decideWrite, type ItemOutcome, parentIn, type Surroundings } from './decide-writes.ts'
@@ -39,32 +46,57 @@ export async function writeObjects(
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
-  const rankOf = rankIn(await deps.connectors.list(tenantId))
-  const outcomes = new Array<ItemOutcome | undefined>(writes.length)
-  const settled: Decision[] = []
+  const connectors = await deps.connectors.list(tenantId)
+  const place = { tenantId, connector, rankOf: rankIn(connectors) }
+  const written = await writeInRounds(place, writes, deps)
+  // Two connectors may have brought the same person at one moment, neither seeing the other: the later one sees.
+  const rejoined = connectors.length > 1 ? await writeInRounds(place, rejoins(writes, written), deps) : []
+  const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
+  const hasSettled = await settle(place, decisions, deps)
+  if (hasSettled || decisions.some((decision) => decision.writes.length > 0)) await ring(tenantId, deps)
+  return written.map((decision) => decision?.outcome ?? { outcome: 'refused', errors: [refusalEntry('StaleVersion')] })
+}
+
+type Place = { readonly tenantId: string; readonly connector: Connector; readonly rankOf: RankOf }
+
+/** What was decided and written for each, in order; undefined where others were always faster. */
+async function writeInRounds(
+  place: Place,
+  writes: readonly ObjectWrite[],
+  deps: WriteDependencies,
+): Promise<(Decision | undefined)[]> {
+  const written = new Array<Decision | undefined>(writes.length).fill(undefined)
   let pending = [...writes.keys()]
   for (let round = 0; round < ROUNDS_COUNT && pending.length > 0; round += 1) {
-    const around = await surroundings(tenantId, connector, writes, pending, rankOf, deps)
-    const decisions = decideAll(writes, pending, around)
-    const all = new Map(decisions.flatMap(({ writes: made }) => made.map((write) => [write.object.id, write] as const)))
-    const overtaken = await deps.objects.write(tenantId, [...all.values()], connector.softDeletionDays)
-    const isOvertaken = (decision: Decision) => decision.writes.some(({ object }) => overtaken.has(object.id))
+    const current = pending.map((index) => writes[index] as ObjectWrite)
+    const decisions = decideAll(current, await surroundings(place, current, deps))
+    const due = new Map(decisions.flatMap((decision) => decision.writes.map((write) => [write.object.id, write])))
+    const overtaken = await deps.objects.write(place.tenantId, [...due.values()], place.connector.softDeletionDays)
+    const late: number[] = []
     for (const [position, decision] of decisions.entries()) {
-      if (isOvertaken(decision)) continue
-      outcomes[pending[position] as number] = decision.outcome
-      settled.push(decision)
+      const index = pending[position] as number
+      if (decision.writes.some(({ object }) => overtaken.has(object.id))) late.push(index)
+      else written[index] = decision
     }
-    pending = pending.filter((_, position) => isOvertaken(decisions[position] as Decision))
+    pending = late
   }
-  const hasSettled = await settle(tenantId, connector, settled, rankOf, deps)
-  if (hasSettled || settled.some((decision) => decision.writes.length > 0)) await ring(tenantId, deps)
-  return outcomes.map((outcome) => outcome ?? { outcome: 'refused', errors: [refusalEntry('StaleVersion')] })
+  return written
+}
+
+/** The identities that were written and have something to be joined by. */
+function rejoins(writes: readonly ObjectWrite[], written: readonly (Decision | undefined)[]): ObjectWrite[] {
+  return writes.flatMap((write, index) => {
+    if (write.operation === 'delete' || write.objectType !== 'identity') return []
+    const { nin, directoryObjectId } = joinKeys(write.data)
+    const isJoinable = nin !== undefined || directoryObjectId !== undefined
+    const isWritten = (written[index]?.writes.length ?? 0) > 0
+    return isJoinable && isWritten ? [{ ...write, operation: 'rejoin' as const }] : []
+  })
 }
 
 /** In order, each seeing the org tree as the ones before leave it. */
-function decideAll(writes: readonly ObjectWrite[], pending: readonly number[], around: Around): Decision[] {
-  return pending.map((index) => {
-    const write = writes[index] as ObjectWrite
+function decideAll(writes: readonly ObjectWrite[], around: Around): Decision[] {
+  return writes.map((write) => {
     const decision = decideWrite(write, around)
     for (const { object } of decision.writes) {
       if (object.objectType !== 'orgUnit') continue
@@ -77,18 +109,14 @@ function decideAll(writes: readonly ObjectWrite[], pending: readonly number[], a
 type Around = Surroundings & { readonly parents: Map<string, string | undefined> }
 
 async function surroundings(
-  tenantId: string,
-  { id: connectorId }: Connector,
-  all: readonly ObjectWrite[],
-  pending: readonly number[],
-  rankOf: RankOf,
+  { tenantId, connector: { id: connectorId }, rankOf }: Place,
+  writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<Around> {
-  const writes = pending.map((index) => all[index] as ObjectWrite)
   const ids = writes.map((write) => connectorObjectId({ ...write, connectorId }, deps.deriveId))
   const [found, joinable, parents] = await Promise.all([
     deps.objects.ofIds(tenantId, ids),
-    joinableTo(tenantId, writes, deps),
+    identitiesSharingKeys(tenantId, writes, deps),
     parentsAbove(tenantId, connectorId, writes, deps),
   ])
   const stored = new Map(found.map((object) => [object.value.id, object]))
@@ -98,11 +126,15 @@ async function surroundings(
       : [],
   )
   const mates = await deps.objects.ofCoreObjects(tenantId, [...new Set(coreObjectIds)])
+  const matesByCoreObject = Map.groupBy(
+    mates.map(({ value }) => value),
+    ({ coreObjectId }) => coreObjectId,
+  )
   return {
     connectorId,
     stored,
-    joinable,
-    mates: mates.map(({ value }) => value),
+    joinableTo: lookUpByKeys(joinable),
+    matesIn: (coreObjectId) => matesByCoreObject.get(coreObjectId) ?? [],
     parents,
     parentOf: (id) => parents.get(id),
     rankOf,
@@ -112,7 +144,20 @@ async function surroundings(
   }
 }
 
-function joinableTo(tenantId: string, writes: readonly ObjectWrite[], { objects }: WriteDependencies) {
+type Found = Versioned<ConnectorObject>
+
+function lookUpByKeys(joinable: readonly Found[]): (data: ObjectData) => readonly Found[] {
+  const byNin = Map.groupBy(joinable, ({ value }) => joinKeys(value.data).nin)
+  const byDirectoryObjectId = Map.groupBy(joinable, ({ value }) => joinKeys(value.data).directoryObjectId)
+  const having = (groups: Map<string | undefined, Found[]>, key: string | undefined): readonly Found[] =>
+    key === undefined ? [] : (groups.get(key) ?? [])
+  return (data) => {
+    const { nin, directoryObjectId } = joinKeys(data)
+    return [...new Set([...having(byNin, nin), ...having(byDirectoryObjectId, directoryObjectId)])]
+  }
+}
+
+function identitiesSharingKeys(tenantId: string, writes: readonly ObjectWrite[], { objects }: WriteDependencies) {
   const keys = writes.flatMap((write) =>
     write.operation !== 'delete' && write.objectType === 'identity' ? [joinKeys(write.data)] : [],
   )
@@ -148,10 +193,8 @@ async function parentsAbove(
 
 /** @returns Whether any core object changed. */
 async function settle(
-  tenantId: string,
-  { softDeletionDays }: Connector,
+  { tenantId, connector, rankOf }: Place,
   decisions: readonly Decision[],
-  rankOf: RankOf,
   deps: WriteDependencies,
 ): Promise<boolean> {
   const moved = Map.groupBy(
@@ -159,7 +202,7 @@ async function settle(
     ({ objectType }) => objectType,
   )
   const referring = await Promise.all(
-    [...moved].map(([objectType, objects]: [ObjectType, readonly { id: string }[]]) =>
+    [...moved].map(([objectType, objects]) =>
       deps.objects.coreObjectsReferringTo(
         tenantId,
         objectType,
@@ -167,8 +210,11 @@ async function settle(
       ),
     ),
   )
-  const coreObjectIds = new Set([...decisions.flatMap((decision) => decision.coreObjectIds), ...referring.flat()])
-  return settleCoreObjects(tenantId, [...coreObjectIds], softDeletionDays, rankOf, deps)
+  const traces = new Map([
+    ...referring.flat().map((id) => [id, undefined] as const),
+    ...decisions.flatMap((decision) => decision.coreObjects.map((trace) => [trace.id, trace] as const)),
+  ])
+  return settleCoreObjects(tenantId, traces, connector.softDeletionDays, rankOf, deps)
 }
 
 function rankIn(connectors: readonly Connector[]): RankOf {

@@ -15,6 +15,16 @@ export interface CoreObjectReader {
   unitsLedBy(tenantId: string, identityId: string): Promise<string[]>
   /** Ids of the org units directly below these. */
   unitsBelow(tenantId: string, orgUnitIds: readonly string[]): Promise<string[]>
-  /** What matches the text by the statement's table of searchable attributes, by display name or title, then id. */
-  search(tenantId: string, objectType: ObjectType, text: string): AsyncIterable<CoreObject>
+  /**
+   * The first `limit` of what matches the text by the statement's table of searchable attributes, by display name or
+   * title, then id; those without one last.
+   * @param among Only objects with these ids; undefined for all.
+   */
+  search(
+    tenantId: string,
+    objectType: ObjectType,
+    text: string,
+    among: ReadonlySet<string> | undefined,
+    limit: number,
+  ): Promise<CoreObject[]>
 }

@@ -39,9 +39,17 @@ export function mergedCoreObject(
   return { id, objectType, externalId, attributes: inOrder(attributes), contributors, deleted: false }
 }
 
-/** What stays of a core object that nobody contributes to any more: enough to see that it went. */
-export function vanishedCoreObject({ id, objectType, externalId }: MergedCoreObject): MergedCoreObject {
-  return { id, objectType, externalId, attributes: {}, contributors: [], deleted: true }
+/** What is known of a core object without reading it. */
+export type CoreObjectTrace = Pick<MergedCoreObject, 'id' | 'objectType' | 'externalId'> & {
+  readonly attributes?: Attributes
+}
+
+/**
+ * What stays of a core object that nobody contributes to any more: that it went, and how it was last. Whoever takes it
+ * out of a directory group has to know whose account it stood for.
+ */
+export function vanishedCoreObject({ id, objectType, externalId, attributes = {} }: CoreObjectTrace): MergedCoreObject {
+  return { id, objectType, externalId, attributes, contributors: [], deleted: true }
 }
 
 /** Whether a stored core object already is what its contributions make of it. */

@@ -98,14 +98,9 @@ export async function searchCoreObjects(
     throw new Refusal('InvalidLength', `text has to have 1 to ${SEARCH_TEXT_LIMIT_COUNT} characters`, 'text')
   }
   const sight = await sightOf(caller, coreObjects)
-  const results: CoreObjectRecord[] = []
-  if (sight !== 'all' && sight[objectType].size === 0) return results
-  for await (const object of coreObjects.search(caller.tenantId, objectType, trimmed)) {
-    if (!isSeen(object, sight)) continue
-    results.push(toCoreObjectRecord(object))
-    if (results.length === SEARCH_RESULTS_COUNT) break
-  }
-  return results
+  const among = sight === 'all' ? undefined : sight[objectType]
+  const found = await coreObjects.search(caller.tenantId, objectType, trimmed, among, SEARCH_RESULTS_COUNT)
+  return found.map(toCoreObjectRecord)
 }
 
 function isSeen({ objectType, id }: CoreObject, sight: Sight): boolean {

@@ -90,6 +90,13 @@ export class RowSnapshot {
     return this.#text('identity', 'directoryObjectId', holder === 'identity' ? slot : this.#links.identity.codeAt(slot))
   }
 
+  /** The identity that holds a relationship; undefined when the relationship or the identity is not there. */
+  holderOf(relationshipId: string): string | undefined {
+    const { identity, relationship } = this.tables
+    const slot = this.#links.identity.codeAt(relationship.ids.codeOf(relationshipId))
+    return identity.isLive(slot) ? identity.ids.idOf(slot) : undefined
+  }
+
   #text(objectType: ObjectType, attribute: string, slot: number): string | undefined {
     const column = this.tables[objectType].column(attribute)
     const code = column.codeAt(slot)

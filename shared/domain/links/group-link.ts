@@ -6,7 +6,7 @@ import type { Lease } from './lease.ts'
 import type { RecentWrite } from './recent-writes.ts'
 
 export const LinkState = OneOf(['Enabled', 'Disabled'])
-export const SyncOutcome = OneOf(['Succeeded', 'Failed'])
+const SyncOutcome = OneOf(['Succeeded', 'Failed'])
 
 /** A group link as clients see it: statement, "Group link". */
 export const GroupLink = Closed({

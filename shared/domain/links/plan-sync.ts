@@ -44,10 +44,10 @@ export function planSync(
 }
 
 /** Accounts that one step of a run adds: five PATCHes of twenty in one call. */
-export const ADDS_PER_STEP_COUNT = 100
+const ADDS_PER_STEP_COUNT = 100
 
 /** Accounts that one step of a run removes: one call of twenty DELETEs. */
-export const REMOVALS_PER_STEP_COUNT = 20
+const REMOVALS_PER_STEP_COUNT = 20
 
 export type SyncStep = { readonly kind: 'add' | 'remove'; readonly accounts: readonly string[] }
 

@@ -5,8 +5,7 @@ import { Timestamp, toTimestamp } from '../timestamp.ts'
 
 export const SyncJobType = OneOf(['ManualSync', 'LinkCreated', 'ScheduledSweep'])
 export type SyncJobType = Static<typeof SyncJobType>
-export const SyncJobStatus = OneOf(['Queued', 'Running', 'Succeeded', 'Failed'])
-export type SyncJobStatus = Static<typeof SyncJobStatus>
+const SyncJobStatus = OneOf(['Queued', 'Running', 'Succeeded', 'Failed'])
 
 const Count = Type.Integer({ minimum: 0 })
 

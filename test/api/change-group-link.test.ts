@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { users } from '../jobs/link-directory.ts'
+import { codes, type LinkApi, NOBODYS_ID, openLinkApi } from './link-api.ts'
+
+describe('Reading and changing group links', () => {
+  let api: LinkApi
+  before(async () => {
+    api = await openLinkApi()
+  })
+  after(() => api.close())
+  beforeEach(() => {
+    api.server.setFaults([])
+    api.collections.failing = false
+    api.rings.length = 0
+  })
+
+  it('lists the links of a collection oldest first, and answers the oldest alone', async () => {
+    const collectionId = api.collections.make(users(0, 3))
+    const ids: string[] = []
+    for (const _ of [1, 2, 3]) {
+      ids.push(await api.create(collectionId, await api.newGroup()))
+      await api.clock.sleep(5)
+    }
+    const listed = (await api.call('GET', `/group-links?collectionId=${collectionId}`)).body.data as { id: string }[]
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      ids,
+    )
+    const oldest = (await api.call('GET', `/group-links/by-collection/${collectionId}`)).body.data as { id: string }
+    assert.equal(oldest.id, ids[0])
+    const { status, body } = await api.call('POST', `/group-links/${collectionId}/sync`)
+    assert.equal(status, 202)
+    const { jobId, jobIds } = body.data as { jobId: string; jobIds: string[] }
+    assert.equal(jobIds.length, 3)
+    assert.equal(jobId, jobIds[0])
+  })
+
+  it('disables and enables a link', async () => {
+    const collectionId = api.collections.make(users(0, 3))
+    const id = await api.create(collectionId, await api.newGroup())
+    const disabled = await api.call('PATCH', `/group-links/${id}`, { state: 'Disabled' })
+    assert.equal(disabled.status, 200)
+    assert.equal((disabled.body.data as { state: string }).state, 'Disabled')
+    assert.equal((disabled.body.data as { lastSyncOutcome: string }).lastSyncOutcome, 'Failed')
+    const [job] = await api.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.error], ['Failed', 'The group link is disabled'])
+    assert.deepEqual(codes(await api.call('POST', `/group-links/${collectionId}/sync`)), [409, 'LinkDisabled'])
+    await api.call('PATCH', `/group-links/${id}`, { state: 'Enabled' })
+    assert.equal((await api.jobsOf(collectionId)).length, 1)
+    assert.equal((await api.call('POST', `/group-links/${collectionId}/sync`)).status, 202)
+    assert.deepEqual(codes(await api.call('PATCH', `/group-links/${id}`, { state: 'enabled' })), [400, 'InvalidValue'])
+    assert.deepEqual(codes(await api.call('PATCH', `/group-links/${id}`, {})), [400, 'MissingMember'])
+  })
+
+  it('honours If-Match, and a sync in between does not make it fail', async () => {
+    const collectionId = api.collections.make(users(0, 3))
+    const id = await api.create(collectionId, await api.newGroup())
+    const { headers } = await api.call('GET', `/group-links/${id}`)
+    await api.drain()
+    const etag = headers.etag ?? ''
+    const first = await api.call('PATCH', `/group-links/${id}`, { state: 'Disabled' }, { 'if-match': etag })
+    assert.equal(first.status, 200)
+    assert.notEqual(first.headers.etag, etag)
+    const stale = { 'if-match': etag }
+    assert.deepEqual(codes(await api.call('PATCH', `/group-links/${id}`, { state: 'Enabled' }, stale)), [
+      412,
+      'PreconditionFailed',
+    ])
+    assert.deepEqual(codes(await api.call('DELETE', `/group-links/${id}`, undefined, stale)), [
+      412,
+      'PreconditionFailed',
+    ])
+    const current = { 'if-match': `"other", ${first.headers.etag}` }
+    assert.equal((await api.call('DELETE', `/group-links/${id}`, undefined, current)).status, 200)
+  })
+
+  it('deletes a link, leaves its group and its history, and frees the group', async () => {
+    const collectionId = api.collections.make(users(0, 3))
+    const groupId = await api.newGroup()
+    const id = await api.create(collectionId, groupId)
+    await api.drain()
+    await api.call('POST', `/group-links/${collectionId}/sync`)
+    const deleted = await api.call('DELETE', `/group-links/${id}`)
+    assert.deepEqual([deleted.status, deleted.body.data], [200, null])
+    assert.deepEqual(codes(await api.call('GET', `/group-links/${id}`)), [404, 'LinkNotFound'])
+    assert.deepEqual(codes(await api.call('DELETE', `/group-links/${id}`)), [404, 'LinkNotFound'])
+    assert.deepEqual(codes(await api.call('POST', `/group-links/${collectionId}/sync`)), [404, 'LinkNotFound'])
+    const jobs = (await api.call('GET', `/sync-jobs?collectionId=${collectionId}`)).body.data as { error: string }[]
+    assert.deepEqual(
+      jobs.map(({ error }) => error),
+      ['The group link was deleted', null],
+    )
+    assert.equal((await api.membersOf(groupId)).size, 3)
+    assert.ok(await api.create(collectionId, groupId))
+  })
+
+  it('shows nothing of another tenant', async () => {
+    const collectionId = api.collections.make(users(0, 3))
+    const id = await api.create(collectionId, await api.newGroup())
+    const [job] = await api.jobsOf(collectionId)
+    const stranger = api.as('stranger')
+    assert.deepEqual(codes(await stranger('GET', `/group-links/${id}`)), [404, 'LinkNotFound'])
+    assert.deepEqual(codes(await stranger('PATCH', `/group-links/${id}`, { state: 'Disabled' })), [404, 'LinkNotFound'])
+    assert.deepEqual(codes(await stranger('DELETE', `/group-links/${id}`)), [404, 'LinkNotFound'])
+    assert.deepEqual(codes(await stranger('GET', `/sync-jobs/${job?.id}`)), [404, 'SyncJobNotFound'])
+    assert.deepEqual((await stranger('GET', `/group-links?collectionId=${collectionId}`)).body.data, [])
+    assert.equal((await api.call('GET', `/sync-jobs/${job?.id}`)).status, 200)
+  })
+
+  it('lets readers read and preview, and only writers change', async () => {
+    const id = NOBODYS_ID
+    for (const [method, path, forReaders] of [
+      ['POST', '/group-links', false],
+      ['GET', `/group-links?collectionId=${id}`, true],
+      ['POST', '/group-links/preview', true],
+      ['GET', `/group-links/by-collection/${id}`, true],
+      ['GET', `/group-links/${id}`, true],
+      ['PATCH', `/group-links/${id}`, false],
+      ['DELETE', `/group-links/${id}`, false],
+      ['POST', `/group-links/${id}/sync`, false],
+      ['GET', `/sync-jobs?collectionId=${id}`, true],
+      ['GET', `/sync-jobs/${id}`, true],
+    ] as const) {
+      assert.equal((await api.as('nobody')(method, path)).status, 403, `nobody: ${method} ${path}`)
+      assert.equal((await api.as('reader')(method, path)).status === 403, !forReaders, `reader: ${method} ${path}`)
+      assert.notEqual((await api.call(method, path)).status, 403, `writer: ${method} ${path}`)
+    }
+  })
+})

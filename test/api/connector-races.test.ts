@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import {
+  type Body,
+  type CoreDataService,
+  newTenant,
+  remove,
+  startCoreDataService,
+  to,
+  upsert,
+} from './core-data-service.ts'
+
+let service: CoreDataService
+before(async () => {
+  service = await startCoreDataService()
+})
+after(() => service.close())
+
+/** A small generator of numbers, the same in every run. */
+function generator(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+function randomItem(next: (below: number) => number): unknown {
+  const name = String(next(6))
+  if (next(4) === 0) return remove(['identity', 'orgUnit', 'relationship'][next(3)] as string, name)
+  switch (next(3)) {
+    case 0:
+      return upsert('identity', name, {
+        displayName: String(next(100)),
+        ...(next(2) === 0 ? { nin: String(next(4)) } : {}),
+      })
+    case 1:
+      return upsert('orgUnit', name, { manager: to(String(next(6))), deputies: [to(String(next(6)))] })
+    default:
+      return upsert('relationship', name, { identity: to(String(next(6))), orgUnit: to(String(next(6))) })
+  }
+}
+
+async function documents(container: 'connectorObjects' | 'coreObjects', tenantId: string): Promise<Body[]> {
+  const query = service.database(container).items.query<Body>('SELECT * FROM c', { partitionKey: tenantId })
+  return (await query.fetchAll()).resources
+}
+
+/** What every live core object must refer to, derived from the connector objects alone. */
+async function assertConsistent(tenantId: string): Promise<void> {
+  const objects = (await documents('connectorObjects', tenantId)).filter(({ deletedAtMs }) => deletedAtMs === undefined)
+  const cores = (await documents('coreObjects', tenantId)).filter(({ deleted }) => !deleted)
+  const liveCoreIds = [...new Set(objects.map(({ coreObjectId }) => coreObjectId))].sort()
+  assert.deepEqual(cores.map(({ id }) => id).sort(), liveCoreIds)
+  const coreOf = new Map(objects.map(({ id, coreObjectId }) => [id, coreObjectId]))
+  for (const { objectType, coreObjectId, references } of objects) {
+    if (objectType === 'identity') continue
+    const { attributes } = cores.find(({ id }) => id === coreObjectId)
+    for (const [name, target] of Object.entries(references)) {
+      const expected = [target].flat().flatMap((id) => coreOf.get(id as string) ?? [])
+      const actual = [attributes[name] ?? []].flat().map(({ objectId }: Body) => objectId)
+      assert.deepEqual(actual, expected, `${name} of ${coreObjectId}`)
+    }
+  }
+}
+
+describe('writes at the same moment', () => {
+  for (const seed of [1, 2, 3, 4]) {
+    it(`leave every core object as its contributions have it (seed ${seed})`, async () => {
+      const next = generator(seed)
+      const tenant = await newTenant(service)
+      const connectors = [await tenant.addConnector('HR'), await tenant.addConnector('Directory')]
+      for (let round = 0; round < 6; round += 1) {
+        await Promise.all(
+          connectors.flatMap(({ batch }) =>
+            Array.from({ length: 3 }, () => batch(...Array.from({ length: 5 }, () => randomItem(next)))),
+          ),
+        )
+        await assertConsistent(tenant.tenantId)
+      }
+    })
+  }
+})
+
+describe('a write that was interrupted between connector objects and core objects', () => {
+  it('is mended by sending the same again', async () => {
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR')
+    const item = upsert('identity', 'p1', { displayName: 'Ada' })
+    await hr.batch(item)
+    const whole = await tenant.byExternalId('identities', 'p1')
+    const core = service.database('coreObjects').item(whole.id, tenant.tenantId)
+    const { resource } = await core.read()
+    await core.replace({ ...resource, attributes: {} })
+    const [result] = await hr.batch(item)
+    assert.equal(result.status, 200)
+    assert.equal((await tenant.byExternalId('identities', 'p1')).displayName, 'Ada')
+    await core.delete()
+    await hr.batch(item)
+    assert.equal((await tenant.byExternalId('identities', 'p1')).displayName, 'Ada')
+  })
+})

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import {
+  application,
+  CONNECTORS,
+  type CoreDataService,
+  newTenant,
+  remove,
+  startCoreDataService,
+  upsert,
+  user,
+} from './core-data-service.ts'
+
+const READING = '/iamcore/sync/connectors'
+
+let service: CoreDataService
+before(async () => {
+  service = await startCoreDataService()
+})
+after(() => service.close())
+
+describe('connectors', () => {
+  it('are created, listed in that order, read under both prefixes and changed', async () => {
+    const { admin } = await newTenant(service)
+    const clientId = randomUUID()
+    const created = await admin('POST', CONNECTORS, {
+      name: 'HR',
+      clientId: clientId.toUpperCase(),
+      id: 'mine',
+      extra: 1,
+    })
+    assert.equal(created.status, 201)
+    const id = created.body.data
+    assert.equal(created.headers.location, `${CONNECTORS}/${id}`)
+    const { body, headers } = await admin('GET', `${CONNECTORS}/${id}`)
+    const { createdAt, updatedAt, createdBy, ...rest } = body.data
+    assert.deepEqual(rest, { id, name: 'HR', clientId, softDeletionDays: 90, enabled: true })
+    assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/)
+    const later = await Promise.all(['B', 'C'].map((name) => admin('POST', CONNECTORS, { name, clientId })))
+    const listed = (await admin('GET', READING)).body.data
+    assert.equal(listed.length, 1 + later.length)
+    assert.deepEqual((await admin('GET', CONNECTORS)).body.data, listed)
+    assert.deepEqual((await admin('GET', `${READING}/${id}`)).body.data, body.data)
+    const changed = await admin(
+      'PUT',
+      `${CONNECTORS}/${id}`,
+      { softDeletionDays: 5 },
+      { 'if-match': headers.etag ?? '' },
+    )
+    assert.deepEqual([changed.status, changed.body.data.name, changed.body.data.softDeletionDays], [200, 'HR', 5])
+    const stale = await admin('PUT', `${CONNECTORS}/${id}`, { name: 'X' }, { 'if-match': headers.etag ?? '' })
+    assert.deepEqual([stale.status, stale.body.errors[0].code], [412, 'PreconditionFailed'])
+  })
+
+  it('refuse what is no connector, with all faults', async () => {
+    const { admin } = await newTenant(service)
+    const { status, body } = await admin('POST', CONNECTORS, {
+      name: '',
+      clientId: 'x',
+      softDeletionDays: 0,
+      enabled: 1,
+    })
+    assert.equal(status, 400)
+    assert.deepEqual(body.errors.map(({ target }: { target: string }) => target).sort(), [
+      '/clientId',
+      '/enabled',
+      '/name',
+      '/softDeletionDays',
+    ])
+  })
+
+  it('can only be deleted when they have no live objects', async () => {
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR')
+    await hr.batch(upsert('identity', 'p1', {}))
+    const refused = await tenant.admin('DELETE', `${CONNECTORS}/${hr.id}`)
+    assert.deepEqual([refused.status, refused.body.errors[0].code], [409, 'ConnectorInUse'])
+    await hr.batch(remove('identity', 'p1'))
+    assert.equal((await tenant.admin('DELETE', `${CONNECTORS}/${hr.id}`)).status, 200)
+    assert.equal((await tenant.admin('GET', `${CONNECTORS}/${hr.id}`)).status, 404)
+  })
+
+  it('answer only those who may, and only below the prefix that has the route', async () => {
+    const tenant = await newTenant(service)
+    const { id } = await tenant.addConnector('HR')
+    const app = (...roles: Parameters<typeof application>[2][]) =>
+      service.as(application(tenant.tenantId, randomUUID(), ...roles))
+    const reader = app('iam-core.connector-configuration.read.all')
+    const writer = app('iam-core.connector-configuration.readwrite.all')
+    const body = { name: 'X', clientId: randomUUID() }
+    for (const [send, method, path, expected] of [
+      [reader, 'GET', CONNECTORS, 200],
+      [reader, 'GET', `${READING}/${id}`, 200],
+      [reader, 'POST', CONNECTORS, 403],
+      [writer, 'POST', CONNECTORS, 201],
+      [writer, 'POST', READING, 405],
+      [tenant.admin, 'DELETE', `${READING}/${id}`, 405],
+      [app('iam-core.connector-data.readwrite.self'), 'GET', CONNECTORS, 403],
+      [service.as(user(tenant.tenantId, randomUUID(), 'User')), 'GET', CONNECTORS, 403],
+      [service.as(user(randomUUID(), randomUUID(), 'Administrator')), 'GET', `${CONNECTORS}/${id}`, 404],
+      [tenant.admin, 'GET', `${CONNECTORS}/x`, 400],
+    ] as const) {
+      const { status } = await send(method, path, method === 'POST' ? body : undefined)
+      assert.equal(status, expected, `${method} ${path}`)
+    }
+  })
+})

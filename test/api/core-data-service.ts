@@ -1,0 +1,151 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { connectorsGroup, connectorsReadingGroup } from '../../functions/routes/connectors.ts'
+import { coreObjectsGroup } from '../../functions/routes/core-objects.ts'
+import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
+import { createContainers } from '../../infra/local/create-containers.ts'
+import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
+import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
+import { openDatabase } from '../../shared/cosmos/database.ts'
+import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import type { Caller, Role } from '../../shared/domain/caller.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { cursors } from '../../shared/http/cursor.ts'
+import { dispatcher } from '../../shared/http/dispatch.ts'
+import type { RouteGroup } from '../../shared/http/route.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes
+export type Body = any
+
+export type TestAnswer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Body
+}
+
+/** Sends a request as one caller. */
+export type Send = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<TestAnswer>
+
+export type CoreDataService = {
+  readonly cosmos: LocalCosmos
+  readonly database: ReturnType<typeof openDatabase>
+  /** Rings so far, by tenant. */
+  readonly rings: string[]
+  /** Requests of one caller. Who it is, is told to the service directly: tokens have tests of their own. */
+  as(caller: Caller): Send
+  /** The same service after a restart, perhaps with other cursor keys. */
+  restarted(cursorKeys?: readonly string[]): CoreDataService
+  close(): Promise<void>
+}
+
+export const CURSOR_KEY = createHash('sha256').update('one').digest('base64')
+const COSMOS_KEY = createHash('sha256').update('key of the local database').digest('base64')
+
+/** The connector and core object routes on a database of their own. */
+export async function startCoreDataService(nowMs: () => number = Date.now): Promise<CoreDataService> {
+  const cosmos = await startCosmos({ port: 0, file: ':memory:', key: COSMOS_KEY, strict: true, nowMs })
+  await createContainers(cosmos.endpoint, cosmos.key)
+  return serviceOn(cosmos, nowMs, [CURSOR_KEY])
+}
+
+function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonly string[]): CoreDataService {
+  const database = openDatabase({ endpoint: cosmos.endpoint, key: cosmos.key })
+  const rings: string[] = []
+  const deps = {
+    connectors: cosmosConnectorStore(database('connectors')),
+    objects: cosmosConnectorObjectStore(database('connectorObjects')),
+    coreObjects: cosmosCoreObjectStore(database('coreObjects')),
+    cursors: cursors(cursorKeys),
+    doorbells: { ring: async ({ message }: { message: { tenantId: string } }) => void rings.push(message.tenantId) },
+    log: { info() {}, warn() {}, error: (_event: string, error: unknown) => faults.push(error) },
+    evaluationDelayMs: 0,
+    deriveId: derivedId,
+    newId: randomUUID,
+    nowMs,
+  }
+  const faults: unknown[] = []
+  const groups = [connectorsGroup(deps), connectorsReadingGroup(deps), coreObjectsGroup(deps)]
+  return {
+    cosmos,
+    database,
+    rings,
+    as: (caller) => sender(groups, caller, nowMs, faults),
+    restarted: (keys = cursorKeys) => serviceOn(cosmos, nowMs, keys),
+    close: () => cosmos.close(),
+  }
+}
+
+function sender(groups: readonly RouteGroup[], caller: Caller, nowMs: () => number, faults: unknown[]): Send {
+  const log = { info() {}, warn() {}, error: (_event: string, error: unknown) => faults.push(error) }
+  const authenticate = async (authorization: string | null) => {
+    if (authorization === null) throw new Refusal('TokenMissing')
+    return caller
+  }
+  const dispatchers = groups.map((group) => ({
+    prefix: `/${group.prefix}`,
+    dispatch: dispatcher(group, { authenticate, findIdentity: async () => undefined, log, newId: randomUUID, nowMs }),
+  }))
+  return async (method, path, body, headers = {}) => {
+    const found = dispatchers.find(
+      ({ prefix }) => path === prefix || (/^[/?]/.test(path.slice(prefix.length)) && path.startsWith(prefix)),
+    )
+    if (found === undefined) throw new Error(`No group answers ${path}`)
+    const sent: Record<string, string> = { authorization: 'Bearer x', 'content-type': 'application/json', ...headers }
+    const bytes = new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body))
+    const answer = await found.dispatch({
+      method,
+      url: `http://localhost${path}`,
+      header: (name) => sent[name] ?? null,
+      bytes: async () => bytes,
+    })
+    if (answer.status === 500) throw new Error(`${method} ${path} answered 500`, { cause: faults.at(-1) })
+    return { status: answer.status, headers: answer.headers, body: JSON.parse(answer.body ?? 'null') }
+  }
+}
+
+export function user(tenantId: string, objectId: string, ...roles: Role[]): Caller {
+  return { kind: 'user', tenantId, objectId, clientId: randomUUID(), roles: new Set(roles) }
+}
+
+export function application(tenantId: string, clientId: string, ...roles: Role[]): Caller {
+  return { kind: 'application', tenantId, objectId: randomUUID(), clientId, roles: new Set(roles) }
+}
+
+export const CONNECTORS = '/iamcore/beta/sync/connectors'
+export const CORE = '/iamcore/beta/sync/coreobjects'
+
+/** A tenant of its own with one connector, and those who work with it. */
+export async function newTenant(service: CoreDataService) {
+  const tenantId = randomUUID()
+  const admin = service.as(user(tenantId, randomUUID(), 'Administrator'))
+  const addConnector = async (name: string, more: object = {}) => {
+    const clientId = randomUUID()
+    const { body } = await admin('POST', CONNECTORS, { name, clientId, ...more })
+    const send = service.as(application(tenantId, clientId, 'iam-core.connector-data.readwrite.self'))
+    const data = `${CONNECTORS}/${body.data}/data`
+    const batch = async (...items: unknown[]): Promise<Body[]> => {
+      const answer = await send('POST', `${data}/batch`, { items })
+      if (answer.status !== 200) throw new Error(`The batch answered ${answer.status}`, { cause: answer.body })
+      return answer.body.data
+    }
+    return { id: body.data as string, clientId, send, data, batch }
+  }
+  const all = async (type: string): Promise<Body[]> => (await admin('GET', `${CORE}/${type}`)).body.data
+  const byExternalId = async (type: string, externalId: string): Promise<Body> =>
+    (await all(type)).find((object) => object.externalId === externalId)
+  return { tenantId, admin, addConnector, all, byExternalId }
+}
+
+export const upsert = (objectType: string, externalId: string, data: object) => ({
+  op: 'upsert',
+  objectType,
+  externalId,
+  data,
+})
+export const remove = (objectType: string, externalId: string) => ({ op: 'delete', objectType, externalId })
+export const to = (externalId: string) => ({ externalId })

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { TENANT, user, users } from '../jobs/link-directory.ts'
+import { codes, type LinkApi, NOBODYS_ID, openLinkApi, TIMESTAMP } from './link-api.ts'
+
+describe('Creating and previewing group links', () => {
+  let api: LinkApi
+  before(async () => {
+    api = await openLinkApi()
+  })
+  after(() => api.close())
+  beforeEach(() => {
+    api.server.setFaults([])
+    api.collections.failing = false
+    api.rings.length = 0
+  })
+
+  it('creates a link, and answers exactly the fields of the statement', async () => {
+    const collectionId = api.collections.make(users(0, 3))
+    const directoryGroupId = await api.newGroup({ displayName: 'Rådhuset' })
+    const created = await api.call('POST', '/group-links', {
+      collectionId: collectionId.toUpperCase(),
+      directoryGroupId: directoryGroupId.toUpperCase(),
+      id: 'ignored',
+    })
+    assert.equal(created.status, 201)
+    const id = created.body.data as string
+    assert.equal(created.headers.location, `/group-link/beta/group-links/${id}`)
+    const { status, body, headers } = await api.as('reader')('GET', `/group-links/${id}`)
+    assert.equal(status, 200)
+    assert.match(headers.etag ?? '', /^"[^"]+"$/)
+    const { createdAt, ...link } = body.data as Record<string, unknown>
+    assert.match(String(createdAt), TIMESTAMP)
+    assert.deepEqual(link, {
+      id,
+      collectionId,
+      directoryGroupId,
+      directoryTenantId: TENANT,
+      state: 'Enabled',
+      lastSyncedAt: null,
+      lastSyncOutcome: null,
+      directoryGroupDisplayName: 'Rådhuset',
+    })
+    await api.drain()
+    const { data } = (await api.as('reader')('GET', `/sync-jobs?collectionId=${collectionId}`)).body as {
+      data: object[]
+    }
+    assert.deepEqual(Object.keys(data[0] ?? {}).sort(), [
+      'added',
+      'attempts',
+      'collectionId',
+      'completedAt',
+      'createdAt',
+      'directoryGroupId',
+      'error',
+      'id',
+      'removed',
+      'skipped',
+      'startedAt',
+      'status',
+      'type',
+    ])
+    const synced = (await api.call('GET', `/group-links/by-collection/${collectionId}`)).body.data as Record<
+      string,
+      unknown
+    >
+    assert.equal(synced.lastSyncOutcome, 'Succeeded')
+    assert.match(String(synced.lastSyncedAt), TIMESTAMP)
+  })
+
+  const UNLINKABLE: [code: string, properties: Record<string, unknown>][] = [
+    ['GroupMembershipIsDynamic', { groupTypes: ['DynamicMembership'], membershipRule: 'user.city -eq "Oslo"' }],
+    ['GroupIsMailEnabled', { mailEnabled: true, securityEnabled: false }],
+    ['GroupIsMailEnabled', { mailEnabled: true, securityEnabled: true }],
+    ['GroupIsSyncedFromOnPremises', { onPremisesSyncEnabled: true }],
+    ['GroupIsRoleAssignable', { isAssignableToRole: true }],
+    ['GroupHasHiddenMembership', { visibility: 'HiddenMembership', groupTypes: ['Unified'], mailEnabled: true }],
+  ]
+  for (const [code, properties] of UNLINKABLE) {
+    it(`refuses a group at creation and preview: ${code} for ${JSON.stringify(properties)}`, async () => {
+      const collectionId = api.collections.make(users(0, 3))
+      const groupId = await api.newGroup()
+      const asked = await api.withProperties(groupId, properties, async () => ({
+        creation: await api.call('POST', '/group-links', { collectionId, directoryGroupId: groupId }),
+        preview: await api.call('POST', '/group-links/preview', { collectionId, groupId }),
+      }))
+      assert.deepEqual(codes(asked.creation), [403, code])
+      assert.deepEqual(codes(asked.preview), [403, code])
+      assert.equal(asked.creation.body.errors[0]?.target, '/directoryGroupId')
+      assert.equal(asked.preview.body.errors[0]?.target, '/groupId')
+    })
+  }
+
+  it('takes a unified group, and one that was mastered on premises once', async () => {
+    const collectionId = api.collections.make(users(0, 3))
+    for (const properties of [
+      { groupTypes: ['Unified'], mailEnabled: true, securityEnabled: false },
+      { onPremisesSyncEnabled: false },
+    ]) {
+      const directoryGroupId = await api.newGroup()
+      const made = await api.withProperties(directoryGroupId, properties, () =>
+        api.call('POST', '/group-links', { collectionId, directoryGroupId }),
+      )
+      assert.equal(made.status, 201)
+    }
+  })
+
+  it('refuses faulty input with all that is wrong, before it looks anywhere', async () => {
+    const { errors } = (await api.call('POST', '/group-links', { collectionId: '', directoryGroupId: '' })).body
+    assert.deepEqual(
+      errors.map(({ code, target }) => [code, target]),
+      [
+        ['InvalidId', '/collectionId'],
+        ['InvalidId', '/directoryGroupId'],
+      ],
+    )
+    assert.deepEqual(codes(await api.call('POST', '/group-links', {})), [400, 'MissingMember', 'MissingMember'])
+    assert.deepEqual(codes(await api.call('POST', '/group-links')), [400, 'BodyRequired'])
+  })
+
+  it('refuses in the decided order: collection, its type, an existing link, the group', async () => {
+    const groupId = await api.newGroup()
+    const missing = { collectionId: NOBODYS_ID, directoryGroupId: NOBODYS_ID }
+    const unknown = await api.call('POST', '/group-links', missing)
+    assert.deepEqual(codes(unknown), [400, 'CollectionUnknown'])
+    assert.equal(unknown.body.errors[0]?.target, '/collectionId')
+    const orgUnits = api.collections.make([], 'OrgUnit')
+    const notLinkable = await api.call('POST', '/group-links', { collectionId: orgUnits, directoryGroupId: NOBODYS_ID })
+    assert.deepEqual(codes(notLinkable), [400, 'ObjectTypeNotLinkable'])
+    const collectionId = api.collections.make(users(0, 3))
+    const noGroup = await api.call('POST', '/group-links', { collectionId, directoryGroupId: NOBODYS_ID })
+    assert.deepEqual(codes(noGroup), [403, 'GroupNotFound'])
+    await api.create(collectionId, groupId)
+    const again = await api.call('POST', '/group-links', { collectionId, directoryGroupId: groupId })
+    assert.deepEqual(codes(again), [409, 'GroupAlreadyLinked'])
+  })
+
+  it('lets one of several creates at once win', async () => {
+    const directoryGroupId = await api.newGroup()
+    const replies = await Promise.all(
+      [1, 2, 3, 4].map(() =>
+        api.call('POST', '/group-links', { collectionId: api.collections.make(users(0, 3)), directoryGroupId }),
+      ),
+    )
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409, 409, 409])
+  })
+
+  for (const [claim, fault] of [
+    ['fails', { status: 500 }],
+    ['refuses', { status: 403 }],
+    ['hangs up', { drop: true }],
+  ] as const) {
+    it(`answers 502 when the directory ${claim}, at creation and preview`, async () => {
+      const collectionId = api.collections.make(users(0, 3))
+      const groupId = await api.newGroup()
+      api.server.setFaults([{ ...fault, method: 'GET' }])
+      const creation = await api.call('POST', '/group-links', { collectionId, directoryGroupId: groupId })
+      assert.deepEqual(codes(creation), [502, 'GroupNotVerified'])
+      assert.deepEqual(codes(await api.call('POST', '/group-links/preview', { collectionId, groupId })), [
+        502,
+        'GroupNotVerified',
+      ])
+    })
+  }
+
+  it('answers 502 when the collection cannot be looked up', async () => {
+    api.collections.failing = true
+    const body = { collectionId: NOBODYS_ID, directoryGroupId: NOBODYS_ID }
+    assert.deepEqual(codes(await api.call('POST', '/group-links', body)), [502, 'CollectionNotVerified'])
+  })
+
+  it('previews what a sync would write, and writes nothing', async () => {
+    const collectionId = api.collections.make(users(0, 3))
+    api.collections.change(collectionId, users(0, 3), 2)
+    const groupId = await api.newGroup({}, users(2, 3))
+    api.server.clearRequests()
+    const { status, body } = await api.as('reader')('POST', '/group-links/preview', { collectionId, groupId })
+    assert.equal(status, 200)
+    assert.deepEqual(body.data, {
+      membersToAdd: [user(0), user(1)],
+      membersToRemove: [user(3), user(4)],
+      membersWithoutEntraAccount: 2,
+    })
+    assert.ok(api.server.requests().every(({ method }) => method === 'GET'))
+    assert.deepEqual((await api.call('GET', `/group-links?collectionId=${collectionId}`)).body.data, [])
+  })
+})

@@ -1,0 +1,93 @@
+import { GROUP_LINK_PREFIX, groupLinkRoutes } from '../../functions/routes/group-link.ts'
+import type { Caller, Role } from '../../shared/domain/caller.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { dispatcher } from '../../shared/http/dispatch.ts'
+import { SMALL_TENANT, TENANT, user } from '../jobs/link-directory.ts'
+import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
+
+export const NOBODYS_ID = 'eeeeeeee-0000-4000-8000-000000000001'
+export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/
+
+export type Envelope = {
+  data: unknown
+  errors: { code: string; target?: string }[]
+  error?: string
+  isSuccess: boolean
+}
+export type Reply = { status: number; headers: Readonly<Record<string, string>>; body: Envelope }
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Reply>
+
+const ROLES: Record<string, readonly Role[]> = {
+  reader: ['collections-criteria.criteria.read.all'],
+  writer: ['collections-criteria.criteria.readwrite.all'],
+  stranger: ['collections-criteria.criteria.readwrite.all'],
+  nobody: [],
+}
+
+/** The routes of group links on the test's world, called as HTTP would. */
+export type LinkApi = LinkWorld & {
+  /** As an application that may write. */
+  readonly call: Call
+  /** As `reader`, `writer`, `stranger` (a writer of another tenant) or `nobody`. */
+  as(name: string): Call
+  /** Creates a link and answers its id. */
+  create(collectionId: string, directoryGroupId: string): Promise<string>
+  /** Reads the group as if it had these properties: some kinds of group nobody can make through Graph. */
+  withProperties<T>(groupId: string, properties: Record<string, unknown>, act: () => Promise<T>): Promise<T>
+}
+
+export async function openLinkApi(): Promise<LinkApi> {
+  const world = await openWorld()
+  const routes = groupLinkRoutes(world.deps)
+  const dispatch = dispatcher(
+    { prefix: GROUP_LINK_PREFIX, routes },
+    { ...world.deps, authenticate: async (header) => callerOf(header ?? ''), findIdentity: async () => undefined },
+  )
+  const as =
+    (name: string): Call =>
+    async (method, path, body, headers = {}) => {
+      const all: Record<string, string> = { authorization: name, 'content-type': 'application/json', ...headers }
+      const answer = await dispatch({
+        method,
+        url: `/${GROUP_LINK_PREFIX}${path}`,
+        header: (header) => all[header] ?? null,
+        bytes: async () => new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
+      })
+      return { status: answer.status, headers: answer.headers, body: JSON.parse(answer.body ?? 'null') }
+    }
+  const call = as('writer')
+  return {
+    ...world,
+    call,
+    as,
+    create: async (collectionId, directoryGroupId) =>
+      String((await call('POST', '/group-links', { collectionId, directoryGroupId })).body.data),
+    async withProperties(id, properties, act) {
+      const { directory } = world.deps
+      const original = directory.readGroup
+      directory.readGroup = async (tenantId, groupId) => {
+        const group = await original(tenantId, groupId)
+        return group === undefined || group.id !== id ? group : { ...group, ...properties }
+      }
+      try {
+        return await act()
+      } finally {
+        directory.readGroup = original
+      }
+    },
+  }
+}
+
+function callerOf(name: string): Caller {
+  const roles = ROLES[name]
+  if (roles === undefined) throw new Refusal('TokenInvalid')
+  const tenantId = name === 'stranger' ? SMALL_TENANT : TENANT
+  return { kind: 'application', tenantId, objectId: user(0), clientId: user(1), roles: new Set(roles) }
+}
+
+export const codes = ({ status, body }: Reply) => [status, ...body.errors.map(({ code }) => code)]

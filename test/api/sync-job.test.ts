@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { users } from '../jobs/link-directory.ts'
+import { codes, type LinkApi, NOBODYS_ID, openLinkApi } from './link-api.ts'
+
+describe('Asking for syncs and reading their jobs', () => {
+  let api: LinkApi
+  before(async () => {
+    api = await openLinkApi()
+  })
+  after(() => api.close())
+  beforeEach(() => {
+    api.server.setFaults([])
+    api.collections.failing = false
+    api.rings.length = 0
+  })
+
+  it('answers a queued ManualSync again, also when several ask at once, and queues anew once it runs', async () => {
+    const collectionId = api.collections.make(users(0, 3))
+    await api.create(collectionId, await api.newGroup())
+    await api.drain()
+    const asked = await Promise.all([1, 2, 3, 4].map(() => api.call('POST', `/group-links/${collectionId}/sync`)))
+    const jobIds = new Set(asked.map(({ body }) => (body.data as { jobId: string }).jobId))
+    assert.equal(jobIds.size, 1)
+    await api.drain()
+    const next = (await api.call('POST', `/group-links/${collectionId}/sync`)).body.data as { jobId: string }
+    assert.ok(!jobIds.has(next.jobId))
+    assert.deepEqual((await api.jobsOf(collectionId)).map(({ type }) => type).sort(), [
+      'LinkCreated',
+      'ManualSync',
+      'ManualSync',
+    ])
+  })
+
+  it('lists ten jobs, or as many as asked up to fifty, newest first', async () => {
+    const collectionId = api.collections.make(users(0, 1))
+    await api.create(collectionId, await api.newGroup())
+    await api.drain()
+    for (let count = 0; count < 11; count += 1) {
+      await api.clock.sleep(5)
+      await api.call('POST', `/group-links/${collectionId}/sync`)
+      await api.drain()
+    }
+    const list = async (query: string) =>
+      (await api.call('GET', `/sync-jobs?collectionId=${collectionId}${query}`)).body.data as { createdAt: string }[]
+    assert.equal((await list('')).length, 10)
+    assert.equal((await list('&limit=3')).length, 3)
+    const all = (await list('&limit=50')).map(({ createdAt }) => createdAt)
+    assert.equal(all.length, 12)
+    assert.deepEqual(all, all.toSorted().reverse())
+    for (const limit of ['0', '51', 'ten', '1.5', '']) {
+      const reply = await api.call('GET', `/sync-jobs?collectionId=${collectionId}&limit=${limit}`)
+      assert.equal(reply.status, 400, `limit=${limit}`)
+      assert.equal(reply.body.errors[0]?.target, 'limit')
+    }
+    assert.deepEqual(codes(await api.call('GET', '/sync-jobs')), [400, 'MissingMember'])
+    assert.deepEqual((await api.call('GET', `/sync-jobs?collectionId=${NOBODYS_ID}`)).body.data, [])
+  })
+})

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
+import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
+import { newConnector } from '../../shared/domain/connectors/connector.ts'
+import type { ConnectorObject } from '../../shared/domain/connectors/connector-object.ts'
+import type { MergedCoreObject } from '../../shared/domain/core/merged-core-object.ts'
+import { localDatabase } from './local-database.ts'
+
+const database = await localDatabase()
+const connectors = cosmosConnectorStore(database('connectors'))
+const objects = cosmosConnectorObjectStore(database('connectorObjects'))
+const coreObjects = cosmosCoreObjectStore(database('coreObjects'))
+
+const creation = { id: randomUUID(), createdBy: randomUUID(), createdAt: '2030-01-01T00:00:00.000+00:00' }
+
+function object(more: Partial<ConnectorObject> = {}): ConnectorObject {
+  const names = { connectorId: 'c1', objectType: 'identity', externalId: 'x' } as const
+  return { id: randomUUID(), ...names, data: {}, coreObjectId: randomUUID(), references: {}, ...more }
+}
+
+function core(more: Partial<MergedCoreObject> = {}): MergedCoreObject {
+  const names = { objectType: 'identity', externalId: 'x' } as const
+  return { id: randomUUID(), ...names, attributes: {}, contributors: ['o'], deleted: false, ...more }
+}
+
+const asNew = <T>(each: T) => ({ object: each, version: undefined })
+
+describe('the store of connectors', () => {
+  it('refuses a replace or removal that quotes an old version, and one of what is gone', async () => {
+    const tenantId = randomUUID()
+    const connector = newConnector({ name: 'HR', clientId: randomUUID() }, creation)
+    await connectors.add(tenantId, connector)
+    const { version = '' } = (await connectors.find(tenantId, connector.id)) ?? {}
+    const replaced = await connectors.replace(tenantId, { ...connector, name: 'New' }, version)
+    await assert.rejects(connectors.replace(tenantId, connector, version), { code: 'StaleVersion' })
+    await assert.rejects(connectors.remove(tenantId, connector.id, version), { code: 'StaleVersion' })
+    assert.equal((await connectors.find(tenantId, connector.id))?.value.name, 'New')
+    await connectors.remove(tenantId, connector.id, replaced.version)
+    await assert.rejects(connectors.remove(tenantId, connector.id, replaced.version), { code: 'ConnectorNotFound' })
+  })
+
+  it('keeps tenants apart', async () => {
+    const connector = newConnector({ name: 'HR', clientId: randomUUID() }, creation)
+    await connectors.add(randomUUID(), connector)
+    assert.equal(await connectors.find(randomUUID(), connector.id), undefined)
+    assert.deepEqual(await connectors.list(randomUUID()), [])
+  })
+})
+
+describe('the store of connector objects', () => {
+  it('writes more than one transaction takes, by number and by size', async () => {
+    const tenantId = randomUUID()
+    const data = { displayName: 'x'.repeat(2000), email: 'y'.repeat(2000) }
+    const many = Array.from({ length: 1000 }, () => object({ data }))
+    assert.equal((await objects.write(tenantId, many.map(asNew), 1)).size, 0)
+    const ids = many.map(({ id }) => id)
+    assert.equal((await objects.ofIds(tenantId, ids)).length, 1000)
+  })
+
+  it('names what it did not write because someone else was first', async () => {
+    const tenantId = randomUUID()
+    const [first, second] = [object(), object()]
+    await objects.write(tenantId, [asNew(first)], 1)
+    assert.ok((await objects.write(tenantId, [asNew(second), asNew(first)], 1)).has(first.id))
+    const [read] = await objects.ofIds(tenantId, [first.id])
+    const write = { object: { ...first, data: { email: 'a' } }, version: read?.version }
+    assert.equal((await objects.write(tenantId, [write], 1)).size, 0)
+    assert.deepEqual([...(await objects.write(tenantId, [write], 1))], [first.id])
+  })
+
+  it('finds who refers to an object, directly and in lists, deleted ones not', async () => {
+    const tenantId = randomUUID()
+    const by = (references: ConnectorObject['references'], more: Partial<ConnectorObject> = {}) =>
+      object({ objectType: 'orgUnit', references, ...more })
+    const referring = [by({ manager: 'p1' }), by({ deputies: ['p0', 'p1'] })]
+    const others = [
+      by({ manager: 'p2', deputies: ['p2'] }),
+      by({ manager: 'p1' }, { deletedAtMs: 1 }),
+      by({ parent: 'p1' }),
+    ]
+    await objects.write(tenantId, [...referring, ...others].map(asNew), 1)
+    assert.deepEqual(
+      (await objects.coreObjectsReferringTo(tenantId, 'identity', ['p1', 'p9'])).sort(),
+      referring.map(({ coreObjectId }) => coreObjectId).sort(),
+    )
+  })
+
+  it('knows live identities by their keys', async () => {
+    const tenantId = randomUUID()
+    const [one, other] = [object({ data: { nin: '1' } }), object({ data: { nin: '2', directoryObjectId: 'a' } })]
+    await objects.write(tenantId, [one, other, object({ data: { nin: '1' }, deletedAtMs: 1 })].map(asNew), 1)
+    const ids = async (...keys: [string[], string[]]) =>
+      (await objects.identitiesByKeys(tenantId, ...keys)).map(({ value }) => value.id)
+    assert.deepEqual(await ids(['1'], []), [one.id])
+    assert.deepEqual((await ids(['1', '2'], ['a'])).sort(), [one.id, other.id].sort())
+    assert.deepEqual(await ids([], []), [])
+  })
+
+  it('lists live objects in the order of ids, the last page without a continuation though it is full', async () => {
+    const tenantId = randomUUID()
+    const many = Array.from({ length: 4 }, () => object())
+    const rest = [object({ deletedAtMs: 1 }), object({ connectorId: 'c2' }), object({ objectType: 'orgUnit' })]
+    await objects.write(tenantId, [...many, ...rest].map(asNew), 1)
+    const first = await objects.page(tenantId, 'c1', 'identity', undefined, 2)
+    const second = await objects.page(tenantId, 'c1', 'identity', first.continueAfter, 2)
+    const sorted = many.map(({ id }) => id).sort()
+    assert.deepEqual(
+      [...first.items, ...second.items].map(({ id }) => id),
+      sorted,
+    )
+    assert.deepEqual([first.continueAfter, second.continueAfter], [sorted[1], undefined])
+    assert.equal(await objects.hasLive(tenantId, 'c1'), true)
+    assert.equal(await objects.hasLive(tenantId, 'c3'), false)
+  })
+})
+
+describe('the store of core objects', () => {
+  it('gives the time of the last write in seconds, and what was written as it was', async () => {
+    const tenantId = randomUUID()
+    const written = core({ attributes: { displayName: 'Ada', 'custom/shoe size': '38' } })
+    await coreObjects.write(tenantId, [asNew(written)], 1)
+    const [read] = await coreObjects.ofIds(tenantId, 'identity', [written.id])
+    assert.ok(read !== undefined && Math.abs(Date.now() / 1000 - read.lastUpdatedS) < 60)
+    const [{ value } = { value: undefined }] = await coreObjects.mergedOfIds(tenantId, [written.id])
+    assert.deepEqual(value, written)
+  })
+
+  it('never finds deleted ones, except for those who merge', async () => {
+    const tenantId = randomUUID()
+    const gone = core({ deleted: true, attributes: {} })
+    await coreObjects.write(tenantId, [asNew(gone)], 1)
+    assert.deepEqual(await coreObjects.ofIds(tenantId, 'identity', [gone.id]), [])
+    assert.deepEqual((await coreObjects.page(tenantId, 'identity', undefined, 10)).items, [])
+    assert.equal((await coreObjects.mergedOfIds(tenantId, [gone.id])).length, 1)
+  })
+
+  it('finds the units that someone leads and those below them', async () => {
+    const tenantId = randomUUID()
+    const unit = (attributes: MergedCoreObject['attributes']) => core({ objectType: 'orgUnit', attributes })
+    const managed = unit({ manager: { objectId: 'me' } })
+    const deputised = unit({ deputies: [{ objectId: 'you' }, { objectId: 'me' }] })
+    const below = unit({ parent: { objectId: managed.id } })
+    const position = core({ objectType: 'relationship', attributes: { manager: { objectId: 'me' } } })
+    await coreObjects.write(tenantId, [managed, deputised, below, position].map(asNew), 1)
+    assert.deepEqual((await coreObjects.unitsLedBy(tenantId, 'me')).sort(), [managed.id, deputised.id].sort())
+    assert.deepEqual(await coreObjects.unitsBelow(tenantId, [managed.id, deputised.id]), [below.id])
+  })
+})

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { graphDirectory } from '../../shared/directory/graph-directory.ts'
+import { type GraphReply, retryAfterMsOf } from '../../shared/directory/graph-reply.ts'
+import { graphTokens } from '../../shared/directory/graph-tokens.ts'
+import { removeCall } from '../../shared/directory/member-calls.ts'
+import { openDirectory, SMALL_TENANT, TENANT, type TestDirectory, user, users } from '../jobs/link-directory.ts'
+
+const NOBODY = user(900_000)
+const NO_GROUP = 'dddddddd-0000-4000-8000-00000000000f'
+
+describe('The directory through Graph', () => {
+  let world: TestDirectory
+  before(async () => {
+    world = await openDirectory()
+  })
+  after(async () => {
+    assert.ok(world.server.requests().every(({ deletesMember }) => deletesMember !== true))
+    await world.close()
+  })
+  beforeEach(() => {
+    world.server.setFaults([])
+    world.server.clearRequests()
+  })
+
+  const writes = () =>
+    world.server
+      .requests()
+      .map(({ method, batch }) =>
+        batch === undefined ? method : `batch of ${batch.map((item) => item.method).join(' ')}`,
+      )
+
+  async function allPages(groupId: string): Promise<string[]> {
+    const found: string[] = []
+    let continueAfter: string | undefined
+    do {
+      const page = await world.directory.listUsers(TENANT, groupId, continueAfter)
+      found.push(...page.users)
+      continueAfter = page.continueAfter
+    } while (continueAfter !== undefined)
+    return found
+  }
+
+  it('reads a group, and knows one that is not there', async () => {
+    const groupId = await world.newGroup({ displayName: 'Kommunestyret' })
+    const group = await world.directory.readGroup(TENANT, groupId)
+    assert.deepEqual(group, {
+      id: groupId,
+      displayName: 'Kommunestyret',
+      groupTypes: [],
+      mailEnabled: false,
+      onPremisesSyncEnabled: null,
+      isAssignableToRole: group?.isAssignableToRole,
+      visibility: group?.visibility,
+    })
+    assert.equal(await world.directory.readGroup(TENANT, NO_GROUP), undefined)
+    assert.equal(await world.directory.readGroup(SMALL_TENANT, groupId), undefined)
+  })
+
+  it('lists users to the last page, and nobody else', async () => {
+    const nested = await world.newGroup()
+    const groupId = await world.newGroup({}, [...users(0, 2_100), nested])
+    assert.deepEqual((await allPages(groupId)).sort(), users(0, 2_100))
+  })
+
+  it('adds a thousand members in ten calls, and removes forty in two', async () => {
+    const groupId = await world.newGroup()
+    world.server.clearRequests()
+    const added = await world.directory.addMembers(TENANT, groupId, users(0, 1_000))
+    assert.deepEqual(added, { written: users(0, 1_000), unchanged: [], missing: [] })
+    assert.equal(world.server.requests().length, 10)
+    const removed = await world.directory.removeMembers(TENANT, groupId, users(0, 40))
+    assert.deepEqual(removed, { written: users(0, 40), unchanged: [], missing: [] })
+    assert.equal(world.server.requests().length, 12)
+    assert.equal((await allPages(groupId)).length, 960)
+  })
+
+  it('tells for each account what became of it, when a PATCH of twenty is refused', async () => {
+    const groupId = await world.newGroup({}, users(3, 2))
+    world.server.clearRequests()
+    const outcome = await world.directory.addMembers(TENANT, groupId, [...users(0, 25), NOBODY])
+    assert.deepEqual(outcome.written.toSorted(), [...users(0, 3), ...users(5, 20)])
+    assert.deepEqual(outcome.unchanged, users(3, 2))
+    assert.deepEqual(outcome.missing, [NOBODY])
+    assert.equal(outcome.fault, undefined)
+    assert.deepEqual(writes(), ['batch of PATCH PATCH', `batch of ${Array(20).fill('POST').join(' ')}`, 'PATCH'])
+  })
+
+  it('takes one who is there already, or gone already, as done', async () => {
+    const groupId = await world.newGroup({}, [user(1)])
+    world.server.clearRequests()
+    assert.deepEqual(await world.directory.addMembers(TENANT, groupId, [user(1)]), {
+      written: [],
+      unchanged: [user(1)],
+      missing: [],
+    })
+    assert.deepEqual(await world.directory.removeMembers(TENANT, groupId, [user(2)]), {
+      written: [],
+      unchanged: [user(2)],
+      missing: [],
+    })
+    assert.deepEqual(writes(), ['PATCH', 'DELETE'])
+  })
+
+  it('tells what was written before it failed', async () => {
+    const groupId = await world.newGroup()
+    world.server.setFaults([{ method: 'PATCH', times: 1, delayMs: 0 }])
+    const outcome = await world.directory.addMembers(TENANT, groupId, users(0, 100))
+    assert.equal(outcome.written.length, 100)
+    world.server.setFaults([{ path: 'batch', status: 500 }])
+    const failed = await world.directory.addMembers(TENANT, groupId, users(100, 100))
+    assert.equal(failed.fault?.kind, 'unavailable')
+    assert.deepEqual(failed.written, [])
+  })
+
+  it('says what kind of trouble it is', async () => {
+    const groupId = await world.newGroup()
+    const kindOf = async (fault: Parameters<typeof world.server.setFaults>[0]) => {
+      world.server.setFaults(fault)
+      const { fault: told } = await world.directory.addMembers(TENANT, groupId, [user(1)])
+      return [told?.kind, told?.retryAfterMs]
+    }
+    assert.deepEqual(await kindOf([{ method: 'PATCH', retryAfterS: 120 }]), ['throttled', 120_000])
+    assert.deepEqual(await kindOf([{ method: 'PATCH', status: 403 }]), ['refused', undefined])
+    assert.deepEqual(await kindOf([{ method: 'PATCH', drop: true }]), ['unavailable', undefined])
+    world.server.setFaults([])
+    const gone = await world.directory.addMembers(TENANT, NO_GROUP, [user(1)])
+    assert.equal(gone.fault?.kind, 'groupMissing')
+  })
+
+  it('never follows a link to another host, and never takes a page without members for the end', async () => {
+    const replyWith = (body: unknown) =>
+      graphDirectory({
+        graphUrl: 'https://graph.example',
+        send: async (): Promise<GraphReply> => ({ status: 200, body, isJson: true, retryAfterMs: undefined }),
+        sleep: async () => undefined,
+        nowMs: () => 0,
+        random: () => 0,
+      })
+    const elsewhere = replyWith({ value: [], '@odata.nextLink': 'https://evil.example/v1.0/groups/x/members' })
+    const { continueAfter } = await elsewhere.listUsers(TENANT, NO_GROUP, undefined)
+    const unavailable = { name: 'DirectoryFault', kind: 'unavailable' }
+    await assert.rejects(elsewhere.listUsers(TENANT, NO_GROUP, continueAfter), unavailable)
+    const own = 'https://graph.example/v1.0/groups/x/members?$skiptoken=1'
+    await assert.rejects(replyWith({ value: [], '@odata.nextLink': own }).listUsers(TENANT, NO_GROUP, own), unavailable)
+    await assert.rejects(replyWith({}).listUsers(TENANT, NO_GROUP, undefined), unavailable)
+    await assert.rejects(replyWith(undefined).listUsers(TENANT, NO_GROUP, undefined), unavailable)
+    const whole = await replyWith({ value: [] }).listUsers(TENANT, NO_GROUP, undefined)
+    assert.deepEqual(whole, { users: [] })
+  })
+
+  it('builds the path of a removal from ids alone, always with its ending', () => {
+    assert.equal(removeCall(NO_GROUP, user(1)).path, `/groups/${NO_GROUP}/members/${user(1)}/$ref`)
+    for (const account of ['', `${user(1)}/../..`, `${user(1)}?x=`, 'me']) {
+      assert.throws(() => removeCall(NO_GROUP, account), /is not a directory object's id/)
+    }
+  })
+
+  it('asks once for a tenant’s token, however many need it, and says when there is none', async () => {
+    const settings = {
+      authorityUrl: world.server.url,
+      homeTenantId: TENANT,
+      clientId: 'aaaaaaaa-0000-4000-8000-000000000001',
+      clientSecret: 'service-secret',
+      managedIdentityClientId: undefined,
+    }
+    const tokens = graphTokens(settings, Date.now)
+    const all = await Promise.all([1, 2, 3, 4].map(() => tokens.of(TENANT)))
+    assert.equal(new Set(all).size, 1)
+    assert.notEqual(await tokens.of(SMALL_TENANT), all[0])
+    const wrong = graphTokens({ ...settings, clientSecret: 'wrong' }, Date.now)
+    await assert.rejects(wrong.of(TENANT), { name: 'DirectoryFault', kind: 'refused' })
+  })
+
+  it('reads Retry-After as seconds and as a date', () => {
+    const nowMs = Date.parse('2030-01-01T00:00:00Z')
+    assert.deepEqual(
+      ['7', 'Tue, 01 Jan 2030 00:00:09 GMT', 'Mon, 31 Dec 2029 23:59:59 GMT', 'soon', '', null].map((header) =>
+        retryAfterMsOf(header, nowMs),
+      ),
+      [7_000, 9_000, 0, undefined, undefined, undefined],
+    )
+  })
+})

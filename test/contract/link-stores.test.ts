@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { type LinkRecord, newLink } from '../../shared/domain/links/group-link.ts'
+import { type JobRecord, newJob } from '../../shared/domain/links/sync-job.ts'
+import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
+
+const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
+
+describe('The stores of group links on Cosmos DB', () => {
+  let world: LinkWorld
+  before(async () => {
+    world = await openWorld()
+  })
+  after(() => world.close())
+
+  const linkWith = (changes: Partial<LinkRecord> = {}, createdMs = NOW_MS): LinkRecord => ({
+    ...newLink(
+      {
+        id: randomUUID(),
+        tenantId: 'tenant',
+        collectionId: randomUUID(),
+        directoryGroupId: randomUUID(),
+        directoryGroupDisplayName: 'A group',
+      },
+      createdMs,
+    ),
+    ...changes,
+  })
+
+  it('give a link back as it was given, with a version', async () => {
+    const { links } = world.deps
+    const link = linkWith()
+    const added = await links.add(link)
+    assert.deepEqual(added.value, link)
+    assert.deepEqual(await links.find('tenant', link.id), added)
+    assert.deepEqual((await links.ofGroup('tenant', link.directoryGroupId))?.value, link)
+    assert.equal(await links.find('other', link.id), undefined)
+    assert.equal(await links.ofGroup('other', link.directoryGroupId), undefined)
+  })
+
+  it('let one of two links of a group win, and take the same group in another tenant', async () => {
+    const { links } = world.deps
+    const directoryGroupId = randomUUID()
+    const tries = [linkWith({ directoryGroupId }), linkWith({ directoryGroupId })].map((link) => links.add(link))
+    const [won, lost] = (await Promise.allSettled(tries)).toSorted((one) => (one.status === 'fulfilled' ? -1 : 1))
+    assert.equal(won?.status, 'fulfilled')
+    assert.equal(lost?.status === 'rejected' && lost.reason.code, 'GroupAlreadyLinked')
+    await links.add(linkWith({ directoryGroupId, tenantId: 'other' }))
+  })
+
+  it('refuse to replace or remove what was changed or is gone', async () => {
+    const { links } = world.deps
+    const { value, version } = await links.add(linkWith())
+    const next = await links.replace({ ...value, revision: 2 }, version)
+    await assert.rejects(links.replace(value, version), { code: 'StaleVersion' })
+    await assert.rejects(links.remove('tenant', value.id, version), { code: 'StaleVersion' })
+    await links.remove('tenant', value.id, next.version)
+    await assert.rejects(links.remove('tenant', value.id, next.version), { code: 'LinkNotFound' })
+    await assert.rejects(links.replace(value, next.version), { code: 'LinkNotFound' })
+  })
+
+  it('list the links of a collection oldest first', async () => {
+    const { links } = world.deps
+    const collectionId = randomUUID()
+    const [second, third, first] = [2, 3, 1].map((age) => linkWith({ collectionId }, NOW_MS + age))
+    for (const link of [second, third, first]) if (link !== undefined) await links.add(link)
+    const listed = await links.ofCollection('tenant', collectionId)
+    assert.deepEqual(
+      listed.map(({ value }) => value.id),
+      [first?.id, second?.id, third?.id],
+    )
+  })
+
+  it('list jobs newest first up to a limit, and the unfinished ones oldest first', async () => {
+    const { jobs } = world.deps
+    const link = linkWith()
+    const made = [0, 1, 2, 3].map(
+      (age): JobRecord => newJob({ id: randomUUID(), type: 'ManualSync' }, link, NOW_MS + age),
+    )
+    for (const job of made) await jobs.add(job)
+    const [oldest] = made
+    const found = await jobs.find('tenant', oldest?.id ?? '')
+    assert.deepEqual(found?.value, oldest)
+    await jobs.replace({ ...(oldest as JobRecord), status: 'Succeeded' }, found?.version ?? '')
+    assert.deepEqual(
+      (await jobs.latestOf('tenant', link.collectionId, 3)).map(({ id }) => id),
+      made
+        .slice(1)
+        .reverse()
+        .map(({ id }) => id),
+    )
+    assert.deepEqual(
+      (await jobs.unfinishedOf('tenant', link.id)).map(({ value }) => value.id),
+      made.slice(1).map(({ id }) => id),
+    )
+    assert.equal((await jobs.unfinished('tenant')).length, 3)
+    assert.deepEqual(await jobs.latestOf('other', link.collectionId, 3), [])
+  })
+
+  it('leave a job alone that is there already, and refuse a stale replace', async () => {
+    const { jobs } = world.deps
+    const job = newJob({ id: randomUUID(), type: 'ScheduledSweep' }, linkWith(), NOW_MS)
+    await jobs.add(job)
+    await jobs.add({ ...job, status: 'Failed' })
+    const found = await jobs.find('tenant', job.id)
+    assert.equal(found?.value.status, 'Queued')
+    await jobs.replace({ ...job, status: 'Running' }, found?.version ?? '')
+    await assert.rejects(jobs.replace(job, found?.version ?? ''), { code: 'StaleVersion' })
+  })
+
+  it('know every tenant once', async () => {
+    const { tenants } = world.deps
+    for (const tenantId of ['one', 'two', 'one']) await tenants.remember(tenantId)
+    const listed: string[] = []
+    for await (const page of tenants.list()) listed.push(...page)
+    assert.deepEqual(listed.sort(), ['one', 'two'])
+  })
+})

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { it } from 'node:test'
+import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
+import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
+import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
+import { newConnector } from '../../shared/domain/connectors/connector.ts'
+import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
+import { localDatabase } from './local-database.ts'
+
+const database = await localDatabase()
+const deps: WriteDependencies = {
+  connectors: cosmosConnectorStore(database('connectors')),
+  objects: cosmosConnectorObjectStore(database('connectorObjects')),
+  coreObjects: cosmosCoreObjectStore(database('coreObjects')),
+  doorbells: { ring: async () => undefined },
+  log: { info() {}, warn() {}, error() {} },
+  evaluationDelayMs: 0,
+  deriveId: derivedId,
+  newId: randomUUID,
+  nowMs: () => Date.parse('2030-01-01T00:00:00Z'),
+}
+
+async function newPlace() {
+  const tenantId = randomUUID()
+  const creation = { id: randomUUID(), createdBy: randomUUID(), createdAt: '2030-01-01T00:00:00.000+00:00' }
+  const connector = newConnector({ name: 'HR', clientId: randomUUID() }, creation)
+  await deps.connectors.add(tenantId, connector)
+  return {
+    write: (write: ObjectWrite, using = deps) => writeObjects(tenantId, connector, [write], using),
+    orgUnits: async () =>
+      (await cosmosCoreObjectStore(database('coreObjects')).page(tenantId, 'orgUnit', undefined, 9)).items,
+  }
+}
+
+/** The same stores, but the contributions to a merge are no longer true when it gets them. */
+function overtakenBy(overtake: () => Promise<unknown>): WriteDependencies {
+  let isOvertaken = false
+  return {
+    ...deps,
+    objects: {
+      ...deps.objects,
+      async ofCoreObjects(tenantId, coreObjectIds) {
+        const found = await deps.objects.ofCoreObjects(tenantId, coreObjectIds)
+        if (coreObjectIds.length === 0 || isOvertaken) return found
+        isOvertaken = true
+        await overtake()
+        return found
+      },
+    },
+  }
+}
+
+const unit = (displayName: string): ObjectWrite => ({
+  operation: 'upsert',
+  objectType: 'orgUnit',
+  externalId: 'o1',
+  data: { displayName },
+})
+
+it('makes no core object from a contribution that was deleted while it was merged', async () => {
+  const { write, orgUnits } = await newPlace()
+  const deletion = () => write({ operation: 'delete', objectType: 'orgUnit', externalId: 'o1' })
+  await write(unit('first'), overtakenBy(deletion))
+  assert.deepEqual(await orgUnits(), [])
+})
+
+it('leaves what the later of two writes said, whichever merges last', async () => {
+  const { write, orgUnits } = await newPlace()
+  await write(unit('first'))
+  await write(
+    unit('second'),
+    overtakenBy(() => write(unit('third'))),
+  )
+  assert.deepEqual(
+    (await orgUnits()).map(({ attributes }) => attributes.displayName),
+    ['third'],
+  )
+})

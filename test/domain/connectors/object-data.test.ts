@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { readObjectData } from '../../../shared/domain/connectors/object-data.ts'
+
+const GUID = '0A0A0A0A-0000-4000-8000-00000000000A'
+
+describe('data of a connector object', () => {
+  it('is brought to its stored form', () => {
+    const read = readObjectData(
+      'identity',
+      {
+        displayName: 'Ada',
+        email: '',
+        mobile: null,
+        directoryObjectId: GUID,
+        assignedLicenses: [GUID, GUID.toLowerCase()],
+        directoryOnPremisesSyncEnabled: false,
+        primaryRelationship: { externalId: 'r1', note: 'dropped' },
+        'custom/shoe size': '38',
+      },
+      '/data',
+    )
+    assert.deepEqual(read, {
+      data: {
+        displayName: 'Ada',
+        directoryObjectId: GUID.toLowerCase(),
+        assignedLicenses: [GUID.toLowerCase()],
+        directoryOnPremisesSyncEnabled: false,
+        primaryRelationship: { externalId: 'r1' },
+        'custom/shoe size': '38',
+      },
+      faults: [],
+    })
+  })
+
+  for (const [objectType, data, code, target] of [
+    ['identity', { shoeSize: '38' }, 'UnknownAttribute', '/data/shoeSize'],
+    ['identity', { title: 'of relationships' }, 'UnknownAttribute', '/data/title'],
+    ['identity', { id: GUID }, 'UnknownAttribute', '/data/id'],
+    ['identity', JSON.parse('{"__proto__":"x"}'), 'UnknownAttribute', '/data/__proto__'],
+    ['identity', { constructor: 'x' }, 'UnknownAttribute', '/data/constructor'],
+    ['identity', { 'custom/': 'x' }, 'UnknownAttribute', '/data/custom~1'],
+    ['identity', { 'custom/__proto__': 'x' }, 'UnknownAttribute', '/data/custom~1__proto__'],
+    ['identity', { 'custom/a/b': 'x' }, 'UnknownAttribute', '/data/custom~1a~1b'],
+    ['identity', { 'custom/a': 1 }, 'InvalidType', '/data/custom~1a'],
+    ['identity', { 'custom/a': 'x'.repeat(2001) }, 'InvalidLength', '/data/custom~1a'],
+    ['identity', { displayName: 'x'.repeat(2001) }, 'InvalidLength', '/data/displayName'],
+    ['identity', { displayName: 7 }, 'InvalidType', '/data/displayName'],
+    ['identity', { directoryOnPremisesSyncEnabled: 'true' }, 'InvalidType', '/data/directoryOnPremisesSyncEnabled'],
+    ['identity', { directoryObjectId: 'x' }, 'InvalidId', '/data/directoryObjectId'],
+    ['identity', { assignedLicenses: GUID }, 'InvalidType', '/data/assignedLicenses'],
+    ['identity', { assignedLicenses: [GUID, 'x'] }, 'InvalidId', '/data/assignedLicenses/1'],
+    ['relationship', { startDate: '2023-02-29' }, 'InvalidValue', '/data/startDate'],
+    ['relationship', { startDate: '2024-01-01T25:00:00Z' }, 'InvalidValue', '/data/startDate'],
+    ['relationship', { startDate: 'yesterday' }, 'InvalidValue', '/data/startDate'],
+    ['relationship', { identity: 'p1' }, 'InvalidType', '/data/identity'],
+    ['relationship', { identity: { objectId: GUID } }, 'InvalidType', '/data/identity/externalId'],
+    [
+      'orgUnit',
+      { deputies: [{ externalId: 'p1' }, { externalId: '' }] },
+      'InvalidLength',
+      '/data/deputies/1/externalId',
+    ],
+    ['orgUnit', [], 'InvalidType', '/data'],
+    ['orgUnit', null, 'InvalidType', '/data'],
+  ] as const) {
+    it(`refuses ${target} of ${objectType} with ${code}: ${JSON.stringify(data)?.slice(0, 60)}`, () => {
+      const { faults } = readObjectData(objectType, data, '/data')
+      assert.deepEqual(
+        faults.map((fault) => [fault.code, fault.target]),
+        [[code, target]],
+      )
+    })
+  }
+
+  for (const startDate of ['2024-02-29', '2024-01-01T10:00', '2024-01-01T10:00:00.123Z', '2024-01-01T10:00:00+02:00']) {
+    it(`takes the date ${startDate} as it is`, () => {
+      assert.deepEqual(readObjectData('relationship', { startDate }, '/data').data, { startDate })
+    })
+  }
+
+  it('takes 100 custom attributes and no more', () => {
+    const custom = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`custom/a${index}`, 'x']))
+    assert.deepEqual(readObjectData('identity', custom(100), '/data').faults, [])
+    assert.deepEqual(
+      readObjectData('identity', custom(101), '/data').faults.map(({ code }) => code),
+      ['InvalidLength'],
+    )
+  })
+
+  it('answers anything at all, and what it stores it takes again unchanged', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('identity', 'orgUnit', 'relationship'), fc.object(), (objectType, given) => {
+        const { data } = readObjectData(objectType, given, '/data')
+        assert.deepEqual(readObjectData(objectType, data, '/data'), { data, faults: [] })
+      }),
+    )
+  })
+})

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import {
+  type Contribution,
+  isSameCoreObject,
+  mergedCoreObject,
+  vanishedCoreObject,
+} from '../../../shared/domain/core/merged-core-object.ts'
+
+const known: Record<string, string> = { 'orgUnit:o1': 'core-o1', 'identity:p1': 'core-p1', 'identity:p2': 'core-p2' }
+
+function contribution(
+  externalId: string,
+  data: Contribution['data'],
+  objectType: Contribution['objectType'] = 'identity',
+) {
+  const resolve: Contribution['resolve'] = (to, reference) => known[`${to}:${reference.externalId}`]
+  return { connectorObjectId: `object-${externalId}`, objectType, externalId, data, resolve }
+}
+
+describe('merging contributions', () => {
+  it('lets the first win and the others fill what is missing', () => {
+    const merged = mergedCoreObject('core', [
+      contribution('a', { displayName: 'First', email: 'a@example.org' }),
+      contribution('b', { displayName: 'Second', mobile: '2' }),
+    ])
+    assert.deepEqual(merged, {
+      id: 'core',
+      objectType: 'identity',
+      externalId: 'a',
+      attributes: { displayName: 'First', email: 'a@example.org', mobile: '2' },
+      contributors: ['object-a', 'object-b'],
+      deleted: false,
+    })
+  })
+
+  it('keeps false and empty lists as what they are', () => {
+    const { attributes } = mergedCoreObject('core', [
+      contribution('a', { directoryOnPremisesSyncEnabled: false, assignedLicenses: [] }),
+      contribution('b', { directoryOnPremisesSyncEnabled: true, assignedLicenses: ['x'] }),
+    ])
+    assert.deepEqual(attributes, { assignedLicenses: [], directoryOnPremisesSyncEnabled: false })
+  })
+
+  it('leaves out references to what does not exist, and lets another contribution fill them', () => {
+    const { attributes } = mergedCoreObject('core', [
+      contribution(
+        'a',
+        { parent: { externalId: 'gone' }, deputies: [{ externalId: 'gone' }, { externalId: 'p2' }] },
+        'orgUnit',
+      ),
+      contribution('b', { parent: { externalId: 'o1' }, manager: { externalId: 'gone' } }, 'orgUnit'),
+    ])
+    assert.deepEqual(attributes, { deputies: [{ objectId: 'core-p2' }], parent: { objectId: 'core-o1' } })
+  })
+
+  it('stays as it was last once it has vanished, with nobody behind it', () => {
+    const merged = mergedCoreObject('core', [contribution('a', { displayName: 'First' })])
+    const vanished = vanishedCoreObject(merged)
+    assert.deepEqual(vanished, { ...merged, contributors: [], deleted: true })
+    assert.ok(!isSameCoreObject(merged, vanished))
+  })
+
+  it('does not depend on the order in which attributes were given', () => {
+    const data = fc.dictionary(
+      fc.constantFrom('displayName', 'email', 'mobile', 'title', 'custom/a', 'custom/b'),
+      fc.string(),
+    )
+    fc.assert(
+      fc.property(data, data, (one, other) => {
+        const reversed = (given: object) => Object.fromEntries(Object.entries(given).reverse())
+        const merged = mergedCoreObject('core', [contribution('a', one), contribution('b', other)])
+        const again = mergedCoreObject('core', [contribution('a', reversed(one)), contribution('b', reversed(other))])
+        assert.ok(isSameCoreObject(merged, again))
+        for (const [name, value] of Object.entries(one)) {
+          if (name !== 'title') assert.equal(merged.attributes[name], value)
+        }
+      }),
+    )
+  })
+})

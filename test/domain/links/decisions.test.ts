@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { changesDecision } from '../../../shared/domain/links/apply-membership-changes.ts'
+import type { DirectoryGroup } from '../../../shared/domain/links/directory.ts'
+import { newLink } from '../../../shared/domain/links/group-link.ts'
+import { groupRefusal } from '../../../shared/domain/links/linkable-group.ts'
+import { sweepPlan } from '../../../shared/domain/links/sweep.ts'
+import { newJob } from '../../../shared/domain/links/sync-job.ts'
+
+const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
+
+const group: DirectoryGroup = {
+  id: 'group',
+  displayName: 'A group',
+  groupTypes: [],
+  mailEnabled: false,
+  onPremisesSyncEnabled: null,
+  isAssignableToRole: null,
+  visibility: null,
+}
+const linkNamed = (id: string) =>
+  newLink(
+    { id, tenantId: 'tenant', collectionId: 'c', directoryGroupId: `group of ${id}`, directoryGroupDisplayName: null },
+    NOW_MS,
+  )
+const synced = { ...linkNamed('link'), appliedMembershipVersion: 3 }
+
+describe('groupRefusal', () => {
+  for (const [expected, properties] of [
+    [undefined, {}],
+    [undefined, { groupTypes: ['Unified'], mailEnabled: true }],
+    [undefined, { onPremisesSyncEnabled: false }],
+    [undefined, { visibility: 'Private', isAssignableToRole: false }],
+    ['GroupMembershipIsDynamic', { groupTypes: ['Unified', 'DynamicMembership'], mailEnabled: true }],
+    ['GroupIsMailEnabled', { mailEnabled: true }],
+    ['GroupIsSyncedFromOnPremises', { onPremisesSyncEnabled: true }],
+    ['GroupIsRoleAssignable', { isAssignableToRole: true }],
+    ['GroupHasHiddenMembership', { visibility: 'HiddenMembership' }],
+  ] as const) {
+    it(`${expected ?? 'allows it'} for ${JSON.stringify(properties)}`, () => {
+      assert.equal(groupRefusal({ ...group, ...properties }), expected)
+    })
+  }
+  it('GroupNotFound for none', () => assert.equal(groupRefusal(undefined), 'GroupNotFound'))
+})
+
+describe('changesDecision', () => {
+  const changes = { added: ['a'], removed: ['b'], withoutAccountCount: 0, membershipVersion: 4 }
+  it('writes what has changed', () => {
+    assert.deepEqual(changesDecision(synced, changes), { outcome: 'write', add: ['a'], remove: ['b'] })
+  })
+  it('removes nobody while a member has no account', () => {
+    const decision = changesDecision(synced, { ...changes, withoutAccountCount: 1 })
+    assert.deepEqual(decision, { outcome: 'write', add: ['a'], remove: [] })
+  })
+  it('compares when the history does not reach back, is too long, or removals are owed', () => {
+    assert.equal(changesDecision(synced, undefined).outcome, 'compare')
+    assert.equal(changesDecision(synced, { ...changes, added: Array(500).fill('a') }).outcome, 'compare')
+    assert.equal(changesDecision({ ...synced, removalsOwed: true }, changes).outcome, 'compare')
+    const stillMissing = { ...changes, withoutAccountCount: 1 }
+    assert.equal(changesDecision({ ...synced, removalsOwed: true }, stillMissing).outcome, 'write')
+  })
+  it('has nothing to do for a version that was applied', () => {
+    const none = { added: [], removed: [], withoutAccountCount: 0, membershipVersion: 3 }
+    assert.equal(changesDecision(synced, none).outcome, 'nothing')
+  })
+})
+
+describe('sweepPlan', () => {
+  const [idle, busy, disabled] = [
+    linkNamed('idle'),
+    linkNamed('busy'),
+    { ...linkNamed('off'), state: 'Disabled' as const },
+  ]
+  const job = newJob({ id: 'job', type: 'ManualSync' }, busy, NOW_MS)
+  const plan = (changes: Partial<typeof job>, lease: typeof busy.lease = null) => {
+    const made = sweepPlan([idle, { ...busy, lease }, disabled], [{ ...job, ...changes }], NOW_MS)
+    return { queued: made.queueFor.map(({ id }) => id), rung: made.ringFor.map(({ id }) => id) }
+  }
+  const live = { owner: 'job', untilMs: NOW_MS + 1, token: 1 }
+
+  it('queues for enabled links without an unfinished job, and rings for what nobody works on', () => {
+    assert.deepEqual(plan({}), { queued: ['idle'], rung: ['job'] })
+    assert.deepEqual(plan({ status: 'Running' }), { queued: ['idle'], rung: ['job'] })
+    assert.deepEqual(plan({ status: 'Running' }, { ...live, untilMs: NOW_MS }), { queued: ['idle'], rung: ['job'] })
+    assert.deepEqual(plan({ linkId: 'gone' }), { queued: ['idle', 'busy'], rung: ['job'] })
+  })
+  it('leaves alone what is worked on, what waits for it, and what is not due', () => {
+    assert.deepEqual(plan({ status: 'Running' }, live).rung, [])
+    assert.deepEqual(plan({}, { ...live, owner: 'other' }).rung, [])
+    assert.deepEqual(plan({ dueAtMs: NOW_MS + 1 }).rung, [])
+  })
+})

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { setLinkState } from '../../shared/domain/links/change-link.ts'
+import { createLink } from '../../shared/domain/links/create-link.ts'
+import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
+import { TENANT, user, users } from './link-directory.ts'
+import { type LinkWorld, openWorld } from './link-world.ts'
+
+describe('A membership change', () => {
+  let world: LinkWorld
+  before(async () => {
+    world = await openWorld()
+  })
+  after(() => world.close())
+  beforeEach(() => {
+    world.server.setFaults([])
+    world.rings.length = 0
+  })
+
+  /** A link whose first sync has ended. */
+  async function synced(accounts: readonly string[], members: readonly string[] = []) {
+    const linked = await world.linked(accounts, members)
+    await world.drain()
+    world.server.clearRequests()
+    return linked
+  }
+
+  async function ring(collectionId: string): Promise<void> {
+    const message = { tenantId: TENANT, collectionId }
+    const id = `change ${world.rings.length} ${world.clock.nowMs()} ${Math.random()}`
+    await world.deps.doorbells.ring({ queue: 'membership-changes', message }, { id })
+  }
+
+  const calls = () =>
+    world.server.requests().map(({ method, path }) => `${method} ${path.split('/').slice(4).join('/')}`)
+
+  it('of one who joins is one write and no read', async () => {
+    const { collectionId, groupId } = await synced(users(0, 5))
+    world.collections.change(collectionId, users(0, 6))
+    await ring(collectionId)
+    await world.drain()
+    assert.deepEqual(calls(), ['PATCH '])
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 6)))
+    assert.equal((await world.jobsOf(collectionId)).length, 1)
+  })
+
+  it('of one who leaves is one write and no read', async () => {
+    const { collectionId, groupId } = await synced(users(0, 5))
+    world.collections.change(collectionId, users(0, 4))
+    await ring(collectionId)
+    await world.drain()
+    assert.deepEqual(calls(), [`DELETE members/${user(4)}/$ref`])
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 4)))
+  })
+
+  it('that was undone before anyone looked is none', async () => {
+    const { collectionId } = await synced(users(0, 5))
+    world.collections.change(collectionId, users(0, 6))
+    await ring(collectionId)
+    world.collections.change(collectionId, users(0, 5))
+    await ring(collectionId)
+    await world.drain()
+    assert.deepEqual(calls(), [])
+  })
+
+  it('rung for many times is written once', async () => {
+    const { collectionId } = await synced(users(0, 5))
+    world.collections.change(collectionId, users(0, 8))
+    for (const _ of [1, 2, 3]) await ring(collectionId)
+    await world.drain()
+    assert.deepEqual(calls(), ['PATCH '])
+  })
+
+  it('goes to every enabled link of the collection, and passes over a disabled one', async () => {
+    const { collectionId, groupId, linkId } = await synced(users(0, 5))
+    const second = await world.newGroup()
+    await createLink(TENANT, { collectionId, directoryGroupId: second }, world.deps)
+    await world.drain()
+    await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
+    world.collections.change(collectionId, users(0, 6))
+    await ring(collectionId)
+    await world.drain()
+    assert.equal((await world.membersOf(groupId)).size, 5)
+    assert.equal((await world.membersOf(second)).size, 6)
+  })
+
+  it('removes nobody while a member has no account, and makes up for it when all have one', async () => {
+    const { collectionId, groupId } = await synced(users(0, 5))
+    world.collections.change(collectionId, [...users(1, 4), user(9)], 1)
+    await ring(collectionId)
+    await world.drain()
+    assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 5), user(9)]))
+    world.collections.change(collectionId, [...users(1, 4), user(9), user(10)])
+    await ring(collectionId)
+    await world.drain()
+    assert.deepEqual(await world.membersOf(groupId), new Set([...users(1, 4), user(9), user(10)]))
+    assert.deepEqual(
+      (await world.jobsOf(collectionId)).map(({ type }) => type),
+      ['ScheduledSweep', 'LinkCreated'],
+    )
+  })
+
+  it('beyond what is remembered is left to one comparing job', async () => {
+    const { collectionId, groupId } = await synced(users(0, 5))
+    world.collections.change(collectionId, users(0, 7))
+    world.collections.forgetHistory(collectionId)
+    await ring(collectionId)
+    await ring(collectionId)
+    await world.drain()
+    assert.equal((await world.membersOf(groupId)).size, 7)
+    const [job, ...others] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.type, job?.status, others.length], ['ScheduledSweep', 'Succeeded', 1])
+  })
+
+  it('that the directory does not take is left to a job, which retries', async () => {
+    const { collectionId, groupId } = await synced(users(0, 5))
+    world.server.setFaults([{ method: 'PATCH', path: groupId, status: 503, times: 6 }])
+    world.collections.change(collectionId, users(0, 7))
+    await ring(collectionId)
+    await world.drain()
+    assert.equal((await world.membersOf(groupId)).size, 7)
+    assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
+  })
+
+  it('waits while a job writes to the group, and is not lost', async () => {
+    const { collectionId, groupId, linkId } = await synced(users(0, 5))
+    await requestSync(TENANT, collectionId, world.deps)
+    const [job] = await world.jobsOf(collectionId)
+    let hasWaited = false
+    const directory = {
+      ...world.deps.directory,
+      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
+        world.collections.change(collectionId, users(0, 6))
+        await ring(collectionId)
+        world.rings.splice(
+          0,
+          world.rings.length,
+          ...world.rings.filter(({ doorbell }) => doorbell.queue !== 'sync-jobs'),
+        )
+        await world.deliverNext()
+        hasWaited = (await world.membersOf(groupId)).size === 5
+        return world.directory.listUsers(...asked)
+      },
+    }
+    await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, { ...world.deps, directory })
+    assert.ok(hasWaited)
+    await world.drain()
+    assert.equal((await world.membersOf(groupId)).size, 6)
+    assert.equal((await world.link(linkId)).appliedMembershipVersion, 2)
+  })
+
+  it('is undone by a later one although the directory does not show it yet', async () => {
+    const { collectionId, groupId } = await synced(users(0, 5))
+    world.collections.change(collectionId, users(0, 6))
+    await ring(collectionId)
+    await world.drain()
+    world.collections.change(collectionId, users(0, 5))
+    await requestSync(TENANT, collectionId, world.deps)
+    const lagging = {
+      ...world.deps.directory,
+      listUsers: async () => ({ users: users(0, 5) }),
+    }
+    await world.drain({ ...world.deps, directory: lagging })
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
+  })
+
+  it('is not undone by a job that reads the membership as it was before', async () => {
+    const { collectionId, groupId } = await synced(users(0, 5))
+    world.collections.change(collectionId, users(0, 6))
+    await ring(collectionId)
+    await world.drain()
+    await requestSync(TENANT, collectionId, world.deps)
+    const stale = {
+      ...world.deps.collections,
+      accountsOf: async () => ({ accounts: new Set(users(0, 5)), withoutAccountCount: 0, membershipVersion: 1 }),
+    }
+    await world.deliverNext({ ...world.deps, collections: stale })
+    assert.equal((await world.membersOf(groupId)).size, 6)
+    assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Queued')
+    await world.drain()
+    assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
+  })
+})

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import {
+  type ApiClient,
+  applicationToken,
+  asApplication,
+  asPerson,
+  eventually,
+  everyCoreObject,
+  groupMembers,
+} from './demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+
+/** Positions that have to do with teaching or care and have not ended, of people with an account. */
+const CONDITION = {
+  groupOperator: 'AND',
+  conditions: [
+    {
+      groupOperator: 'OR',
+      conditions: [
+        { id: 'relationshipTitle', field: 'relationshipTitle', operator: 'Contains', value: 'Teacher' },
+        { id: 'relationshipTitle', field: 'relationshipTitle', operator: 'In', value: ['Nurse', 'Cook', 'Librarian'] },
+        { id: 'relationshipTitle', field: 'relationshipTitle', operator: 'StartsWith', value: 'Head of' },
+      ],
+    },
+    {
+      groupOperator: 'NOT',
+      conditions: [{ id: 'identityDirectoryObjectId', field: 'identityDirectoryObjectId', operator: 'IsNull' }],
+    },
+  ],
+}
+
+/** The same said in plain code over what the core object routes answer. */
+async function expectedMembers(reader: ApiClient): Promise<{ relationshipIds: string[]; accounts: string[] }> {
+  const identities = await everyCoreObject(reader, 'identities')
+  const relationships = await everyCoreObject(reader, 'relationships')
+  const accountOf = new Map(identities.map(({ id, directoryObjectId }) => [id, directoryObjectId]))
+  const members = relationships.filter(({ title = '', identity }) => {
+    const isTitled =
+      title.includes('Teacher') || ['Nurse', 'Cook', 'Librarian'].includes(title) || title.startsWith('Head of')
+    return isTitled && accountOf.get(identity?.objectId ?? '') !== undefined
+  })
+  const accounts = members.map(({ identity }) => String(accountOf.get(identity?.objectId ?? '')))
+  return { relationshipIds: members.map(({ id }) => id).sort(), accounts: [...new Set(accounts)].sort() }
+}
+
+describe('the main job, end to end', () => {
+  const dataFolder = newDataFolder()
+  let environment: StartedEnvironment
+  let writer: ApiClient
+  let collectionId: string
+  let expected: Awaited<ReturnType<typeof expectedMembers>>
+  const groupId = () => environment.demo.tenants[0]?.groups.find(({ kind }) => kind === 'security')?.id ?? ''
+
+  const finishedJobs = async (count: number) =>
+    eventually(`${count} finished jobs`, async () => {
+      const { json } = await writer('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
+      const ended = json.data.filter(({ status }: { status: string }) => status === 'Succeeded' || status === 'Failed')
+      return ended.length >= count ? ended : undefined
+    })
+
+  before(async () => {
+    environment = await startedEnvironment(dataFolder)
+    writer = await asApplication(environment, 'writer')
+    expected = await expectedMembers(await asPerson(environment, 'coreAdmin'))
+  })
+  after(() => environment.stop())
+
+  it('fills a criteria collection with exactly the positions that satisfy its condition', async () => {
+    const body = { objectType: 'Relationship', name: 'Teaching and care', condition: CONDITION }
+    const created = await writer('POST', '/collections-criteria/beta', body)
+    assert.equal(created.status, 201, JSON.stringify(created.json))
+    collectionId = created.json.data
+    assert.equal(created.headers.get('location'), `/collections-criteria/beta/${collectionId}`)
+    const results = await eventually('an evaluation', async () => {
+      const { json } = await writer('GET', `/collections-criteria/beta/${collectionId}/results`)
+      return json.data.evaluatedAt === null ? undefined : json.data
+    })
+    assert.ok(expected.relationshipIds.length > 5)
+    assert.deepEqual(results.memberIds, expected.relationshipIds)
+  })
+
+  it('previews the same members, and all of their accounts to be added to an empty group', async () => {
+    const body = { preview: { objectType: 'Relationship', condition: CONDITION } }
+    const preview = await writer('POST', '/collections-criteria/beta/preview', body)
+    const ids = preview.json.data.preview.map(({ objectId }: { objectId: string }) => objectId)
+    assert.deepEqual(ids, expected.relationshipIds)
+    const link = await writer('POST', '/group-link/beta/group-links/preview', { collectionId, groupId: groupId() })
+    assert.deepEqual(link.json.data.membersToAdd.sort(), expected.accounts)
+    assert.deepEqual(link.json.data.membersToRemove, [])
+  })
+
+  it('makes the group in the directory hold exactly their accounts', async () => {
+    const created = await writer('POST', '/group-link/beta/group-links', { collectionId, directoryGroupId: groupId() })
+    assert.equal(created.status, 201, JSON.stringify(created.json))
+    const [job] = await finishedJobs(1)
+    assert.equal(job.status, 'Succeeded', JSON.stringify(job))
+    assert.deepEqual([job.type, job.added, job.removed, job.skipped], ['LinkCreated', expected.accounts.length, 0, 0])
+    assert.deepEqual(await groupMembers(environment, groupId()), expected.accounts)
+    const link = await writer('GET', `/group-link/beta/group-links/${created.json.data}`)
+    assert.equal(link.json.data.lastSyncOutcome, 'Succeeded')
+  })
+
+  it('goes on after everything was killed in the middle of a sync, and loads nothing twice', async () => {
+    const before = await expectedMembers(await asPerson(environment, 'coreAdmin'))
+    const queued = await writer('POST', `/group-link/beta/group-links/${collectionId}/sync`)
+    assert.equal(queued.status, 202)
+    await environment.stop('SIGKILL')
+
+    environment = await startedEnvironment(dataFolder)
+    writer = await asApplication(environment, 'writer')
+    assert.deepEqual(await expectedMembers(await asPerson(environment, 'coreAdmin')), before)
+    const jobs = await finishedJobs(2)
+    assert.equal(jobs.find(({ id }: { id: string }) => id === queued.json.data.jobId)?.status, 'Succeeded')
+    assert.deepEqual(await groupMembers(environment, groupId()), expected.accounts)
+  })
+
+  it('repairs by the sweep what was changed in the directory directly', async () => {
+    const [account] = expected.accounts
+    const tester = await graphClient(environment)
+    const removed = await tester('DELETE', `/v1.0/groups/${groupId()}/members/${account}/$ref`)
+    assert.equal(removed.status, 204)
+    const swept = await fetch(`${environment.apiUrl}/admin/functions/sweep`, { method: 'POST', body: '{}' })
+    assert.equal(swept.status, 202)
+    const jobs = await finishedJobs(3)
+    assert.equal(jobs[0].type, 'ScheduledSweep')
+    assert.deepEqual(await groupMembers(environment, groupId()), expected.accounts)
+  })
+
+  it('takes a person whose position ends out of collection and group within seconds, without a job', async () => {
+    const connector = await asApplication(environment, 'connector')
+    const operator = await asApplication(environment, 'operator')
+    const [{ id: connectorId }] = (await operator('GET', '/iamcore/sync/connectors')).json.data
+    const gone = await memberWithOnePosition(environment, expected.relationshipIds)
+    const path = `/iamcore/beta/sync/connectors/${connectorId}/data`
+    const { json } = await connector('GET', `${path}/relationship/${gone.externalId}`)
+    const deleted = await connector('DELETE', `${path}/${json.data.id}`)
+    assert.equal(deleted.status, 200, JSON.stringify(deleted.json))
+    const left = expected.accounts.filter((account) => account !== gone.account)
+    await eventually('the account to leave the group', async () => {
+      const members = await groupMembers(environment, groupId())
+      return members.length === left.length ? members : undefined
+    }).then((members) => assert.deepEqual(members, left))
+    assert.equal((await finishedJobs(3)).length, 3)
+  })
+})
+
+async function graphClient(environment: StartedEnvironment) {
+  const token = await applicationToken(environment, 'tester', 'https://graph.microsoft.com/.default')
+  return (method: string, path: string) => environment.directory(method, path, { token })
+}
+
+async function memberWithOnePosition(environment: StartedEnvironment, memberIds: readonly string[]) {
+  const reader = await asPerson(environment, 'coreAdmin')
+  const relationships = await everyCoreObject(reader, 'relationships')
+  const identities = await everyCoreObject(reader, 'identities')
+  for (const { id, externalId, identity } of relationships) {
+    const held = relationships.filter((other) => other.identity?.objectId === identity?.objectId)
+    const account = identities.find((person) => person.id === identity?.objectId)?.directoryObjectId
+    if (memberIds.includes(id) && held.length === 1 && account !== undefined) return { externalId, account }
+  }
+  throw new Error('Every member has several positions')
+}

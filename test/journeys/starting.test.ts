@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { failedStart, newDataFolder, startedEnvironment } from './started-environment.ts'
+
+/** One line, whatever went wrong, and no stack. */
+function assertOneLine(stderr: string, expected: RegExp): void {
+  assert.match(stderr, /^Cannot start: [^\n]+\n$/)
+  assert.match(stderr, expected)
+}
+
+describe('starting on one machine', () => {
+  it('stops within 5 s of SIGTERM, with code 0', async () => {
+    const environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
+    const beforeMs = performance.now()
+    assert.equal(await environment.stop('SIGTERM'), 0)
+    assert.ok(performance.now() - beforeMs < 5_000)
+  })
+
+  for (const variable of ['PORT', 'DIRECTORY_PORT', 'COSMOS_PORT', 'SERVICE_BUS_PORT']) {
+    it(`names the port of ${variable} when it is taken`, async () => {
+      const server = createServer().listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const port = String((server.address() as { port: number }).port)
+      const { code, stderr } = await failedStart({ DATA_DIR: newDataFolder(), DEMO_IDENTITIES: '0', [variable]: port })
+      server.close()
+      assert.equal(code, 1)
+      assertOneLine(stderr, new RegExp(port))
+    })
+  }
+
+  for (const file of ['secrets.json', 'cosmos.sqlite', 'service-bus.sqlite', 'directory.sqlite']) {
+    it(`names ${file} when it is damaged`, async () => {
+      const folder = newDataFolder()
+      writeFileSync(join(folder, file), 'this is not what it should be'.repeat(100))
+      const { code, stderr } = await failedStart({ DATA_DIR: folder, DEMO_IDENTITIES: '0' })
+      assert.equal(code, 1)
+      assertOneLine(stderr, new RegExp(file.replace('.', '\\.')))
+    })
+  }
+
+  for (const [variable, value] of [
+    ['SYNC_SLICE_S', 'soon'],
+    ['SYNC_RETRY_DELAYS_S', '1,x'],
+    ['LOG_LEVEL', 'loud'],
+    ['DEMO_IDENTITIES', 'many'],
+    ['PORT', '70000'],
+  ] as const) {
+    it(`names ${variable} when it is malformed`, async () => {
+      const { code, stderr } = await failedStart({ DATA_DIR: newDataFolder(), [variable]: value })
+      assert.equal(code, 1)
+      assertOneLine(stderr, new RegExp(variable))
+    })
+  }
+})
