@@ -85,6 +85,7 @@ async function answerTo(
       deps.log.error('http.fault', error, { ...trace })
       return faultEnvelope()
     }
+    if (error.kind === 'upstream') deps.log.error('http.upstream', error, { ...trace })
     return refusalEnvelope(error, statusOf(error) === 401 ? { 'www-authenticate': 'Bearer' } : {})
   }
 }
