@@ -23,7 +23,6 @@ export const collectionDependencies: CollectionDependencies = {
   memberships: cosmosMembershipStore(container('members')),
   joined: cosmosJoinedMembers(container('requests')),
   snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST),
-  formerObjects: cosmosFormerCoreObjects(container('coreObjects')),
   links: collectionLinks(linkStore),
   tenants: tenantStore,
   doorbells,
@@ -44,7 +43,10 @@ export const evaluator = new TenantEvaluator({
   follower: new RequestFollower(requestDependencies),
 })
 
-export const linkedCollections = linkedAccounts(collectionDependencies, evaluator)
+export const linkedCollections = linkedAccounts(
+  { ...collectionDependencies, formerObjects: cosmosFormerCoreObjects(container('coreObjects')) },
+  evaluator,
+)
 
 /** The core identity that stands for a caller's directory account. */
 export async function findIdentity({ tenantId, objectId }: Caller): Promise<string | undefined> {

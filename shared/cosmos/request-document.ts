@@ -10,12 +10,22 @@ export type RequestDocument = MembershipRequest & {
   readonly deciders: readonly string[]
 }
 
-/** Stands for the one live request of a slot: its id is the slot's, so that a second one cannot be created. */
+/**
+ * Stands for the one live request of a slot: its id is the slot's, so that a second one cannot be created. It says in few
+ * bytes what lists of very many look at, under names of its own, so that no index mixes it with the requests.
+ */
 export type SlotDocument = {
   readonly id: string
   readonly tenantId: string
   readonly type: 'slot'
   readonly requestId: string
+  readonly ofCollection: string
+  readonly holderId: string
+  readonly position: string | null
+  readonly state: MembershipRequest['status']
+  readonly gate: MembershipRequest['currentGate']
+  /** The request's `reviewKey`. */
+  readonly awaits?: string
 }
 
 /** Counts the changes of who is in a collection. */
@@ -72,8 +82,20 @@ export function versionedRequest(document: Stored<RequestDocument>): Versioned<M
   return { value: requestOf(document), version: document._etag }
 }
 
-export function slotDocument({ tenantId, slot, id }: MembershipRequest): SlotDocument {
-  return { id: slotId(slot), tenantId, type: 'slot', requestId: id }
+export function slotDocument(request: MembershipRequest): SlotDocument {
+  const reviewKey = reviewKeyOf(request)
+  return {
+    id: slotId(request.slot),
+    tenantId: request.tenantId,
+    type: 'slot',
+    requestId: request.id,
+    ofCollection: request.collectionId,
+    holderId: request.requesterId,
+    position: request.relationshipId,
+    state: request.status,
+    gate: request.currentGate,
+    ...(reviewKey === null ? {} : { awaits: reviewKey }),
+  }
 }
 
 export function slotId(slot: string): string {

@@ -2,7 +2,7 @@ import type { Container, SqlParameter } from '@azure/cosmos'
 import type { JoinedMembers } from '../domain/collections/joined-members.ts'
 import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
 import { LIVE_STATUSES, type MembershipRequest } from '../domain/requests/membership-request.ts'
-import type { RequestOutline, RequestStore } from '../domain/requests/request-store.ts'
+import type { RequestOutline, RequestStore, WaitingRequest } from '../domain/requests/request-store.ts'
 import { queryDocuments, readDocument, type Stored } from './documents.ts'
 import {
   type ChangeDocument,
@@ -18,9 +18,15 @@ import { requestSaver } from './save-requests.ts'
 const KEYS_PER_QUERY_COUNT = 2000
 
 /** Documents of a page, so that a list costs few round trips. */
-const DOCUMENTS_PER_PAGE_COUNT = 5000
+const DOCUMENTS_PER_PAGE_COUNT = 20_000
 
-const OUTLINE = 'c.id, c.collectionId, c.requesterId, c.relationshipId, c.status, c.currentGate'
+/** An outline as its slot has it. */
+const OUTLINE =
+  'c.requestId AS id, c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, ' +
+  'c.state AS status, c.gate AS currentGate'
+
+const WAITING =
+  'c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, c.awaits AS reviewKey'
 
 type Query = { readonly where: string; readonly parameters: Readonly<Record<string, string | readonly string[]>> }
 
@@ -98,10 +104,10 @@ export function cosmosRequestStore(requests: Container): RequestStore {
       const found = await Promise.all([by('requesterId'), by('relationshipId')])
       return [...new Map(found.flat().map((document) => [document.id, versionedRequest(document)])).values()]
     },
-    liveOutlines: (tenantId) => find<RequestOutline>(tenantId, OUTLINE, live),
-    waitingOutlines: (tenantId, reviewKeys) =>
-      findByKeys<RequestOutline>(tenantId, OUTLINE, reviewKeys, {
-        where: 'ARRAY_CONTAINS(@keys, c.reviewKey)',
+    liveOutlines: (tenantId) => find<RequestOutline>(tenantId, OUTLINE, { where: "c.type = 'slot'", parameters: {} }),
+    waiting: (tenantId, reviewKeys) =>
+      findByKeys<WaitingRequest>(tenantId, WAITING, reviewKeys, {
+        where: "c.type = 'slot' AND ARRAY_CONTAINS(@keys, c.awaits)",
         parameters: {},
       }),
     async waitingIn(tenantId, collectionId, reviewKeys) {
@@ -110,7 +116,7 @@ export function cosmosRequestStore(requests: Container): RequestStore {
   }
 }
 
-/** Container `requests` as well: the requests at `Joined`, and the heads that count their changes. */
+/** Container `requests` as well: the slots of memberships, and the heads that count their changes. */
 export function cosmosJoinedMembers(requests: Container): JoinedMembers {
   const find = async <T>(tenantId: string, query: string, parameters: Query['parameters']): Promise<T[]> => {
     const found: T[] = []
@@ -129,7 +135,7 @@ export function cosmosJoinedMembers(requests: Container): JoinedMembers {
     return known
   }
   const joined =
-    "SELECT c.collectionId, c.requesterId AS identityId, c.relationshipId FROM c WHERE c.status = 'Joined' AND "
+    "SELECT c.ofCollection, c.holderId AS identityId, c.position AS relationshipId FROM c WHERE c.state = 'Joined' AND "
 
   return {
     versions,
@@ -137,9 +143,9 @@ export function cosmosJoinedMembers(requests: Container): JoinedMembers {
       if (collectionIds.length === 0) return new Map()
       // The versions first: members that are newer than their version are told of again, older ones would be missed.
       const versionOf = await versions(tenantId, collectionIds)
-      const clause = 'ARRAY_CONTAINS(@ids, c.collectionId)'
+      const clause = 'ARRAY_CONTAINS(@ids, c.ofCollection)'
       const found = await find<FoundMembership>(tenantId, joined + clause, { ids: [...versionOf.keys()] })
-      const byCollection = Map.groupBy(found, ({ collectionId }) => collectionId)
+      const byCollection = Map.groupBy(found, ({ ofCollection }) => ofCollection)
       return new Map(
         versionOf.entries().map(([id, membershipVersion]) => {
           const memberships = (byCollection.get(id) ?? []).map(membershipOf).sort(byIdentity)
@@ -148,8 +154,8 @@ export function cosmosJoinedMembers(requests: Container): JoinedMembers {
       )
     },
     async ofIdentity(tenantId, identityId) {
-      const found = await find<FoundMembership>(tenantId, `${joined}c.requesterId = @identityId`, { identityId })
-      const byCollection = Map.groupBy(found, ({ collectionId }) => collectionId)
+      const found = await find<FoundMembership>(tenantId, `${joined}c.holderId = @identityId`, { identityId })
+      const byCollection = Map.groupBy(found, ({ ofCollection }) => ofCollection)
       return new Map(byCollection.entries().map(([id, memberships]) => [id, memberships.map(membershipOf)]))
     },
     async changesAfter(tenantId, collectionId, membershipVersion) {
@@ -173,7 +179,7 @@ export function cosmosJoinedMembers(requests: Container): JoinedMembers {
   }
 }
 
-type FoundMembership = JoinedMembership & { readonly collectionId: string }
+type FoundMembership = JoinedMembership & { readonly ofCollection: string }
 
 function membershipOf({ identityId, relationshipId }: FoundMembership): JoinedMembership {
   return { identityId, relationshipId }

@@ -103,11 +103,12 @@ function requestParts({ before, after }: RequestChange): Part[] {
 
 function slotParts(before: MembershipRequest | undefined, after: MembershipRequest): Part[] {
   const wasLive = before !== undefined && isLive(before)
-  if (wasLive === isLive(after)) return []
-  const operation: OperationInput = wasLive
-    ? { operationType: 'Delete', id: slotId(after.slot) }
-    : { operationType: 'Create', resourceBody: slotDocument(after) }
-  return [{ about: 'slot', operation }]
+  if (!wasLive && !isLive(after)) return []
+  const id = slotId(after.slot)
+  const resourceBody = slotDocument(after)
+  if (!wasLive) return [{ about: 'slot', operation: { operationType: 'Create', resourceBody } }]
+  if (!isLive(after)) return [{ about: 'slot', operation: { operationType: 'Delete', id } }]
+  return [{ about: 'slot', operation: { operationType: 'Replace', id, resourceBody } }]
 }
 
 type MembershipChange = { readonly added: readonly string[]; readonly removed: readonly string[] }

@@ -7,7 +7,7 @@ export type Doorbell =
     }
   | { readonly queue: 'sync-jobs'; readonly message: { readonly tenantId: string; readonly jobId: string } }
 
-export type RingOptions = {
+type RingOptions = {
   /** Names this ring among all others; two rings of one name may arrive as one. */
   readonly id: string
   readonly delayMs?: number

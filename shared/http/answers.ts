@@ -23,8 +23,3 @@ export async function deleted(deletion: Promise<void>): Promise<Answer<null>> {
   await deletion
   return { data: null }
 }
-
-/** One page of a list; without a cursor it is the last. */
-export function paged<T>(data: readonly T[], nextCursor: string | undefined): Answer<readonly T[]> {
-  return { data, nextCursor }
-}

@@ -4,6 +4,7 @@ import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Caller, Role } from '../../shared/domain/caller.ts'
@@ -184,7 +185,10 @@ export async function joinableWorld() {
     deps,
     evaluator,
     evaluatorOf,
-    linkedCollections: linkedAccounts(collectionDependencies, evaluator),
+    linkedCollections: linkedAccounts(
+      { ...collectionDependencies, formerObjects: cosmosFormerCoreObjects(container('coreObjects')) },
+      evaluator,
+    ),
     rung,
     linked,
     nowMs,

@@ -10,7 +10,7 @@ export type ApiAccess = {
 
 export type Credentials = { readonly name: string; readonly clientId: string; readonly clientSecret: string }
 
-export type Envelope = {
+type Envelope = {
   readonly data: unknown
   readonly isSuccess: boolean
   readonly errors?: readonly { readonly code?: string; readonly message?: string }[]

@@ -1,4 +1,3 @@
-import type { FormerCoreObjects } from '../core/former-core-objects.ts'
 import type { Doorbells } from '../doorbell.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { JoinedMembers } from './joined-members.ts'
@@ -14,7 +13,7 @@ export interface CollectionLinks {
 }
 
 /** Remembers which tenants there are, for the sweep. */
-export interface TenantDirectory {
+interface TenantDirectory {
   /** Cheap when the tenant is known already. */
   remember(tenantId: string): Promise<void>
 }
@@ -26,7 +25,6 @@ export type CollectionDependencies = {
   /** Members of joinable collections. */
   readonly joined: JoinedMembers
   readonly snapshots: TenantSnapshots
-  readonly formerObjects: FormerCoreObjects
   readonly links: CollectionLinks
   readonly tenants: TenantDirectory
   readonly doorbells: Doorbells

@@ -1,4 +1,5 @@
 import type { Reference } from '../core/core-object.ts'
+import type { FormerCoreObjects } from '../core/former-core-objects.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { AccountChanges, CollectionAccounts, LinkedCollections } from '../links/linked-collections.ts'
 import type { Collection } from './collection.ts'
@@ -7,11 +8,13 @@ import type { TenantEvaluator } from './evaluate-tenant.ts'
 import { joinedMembersOf } from './joined-members.ts'
 import type { MembershipChange } from './membership-store.ts'
 
+type AccountDependencies = CollectionDependencies & { readonly formerObjects: FormerCoreObjects }
+
 /** Collections whose members stand for directory accounts. */
 type AccountHolder = 'identity' | 'relationship'
 
 /** The directory accounts behind the members of collections: decisions, section 8. */
-export function linkedAccounts(deps: CollectionDependencies, evaluator: TenantEvaluator): LinkedCollections {
+export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvaluator): LinkedCollections {
   const { collections, snapshots } = deps
   const accountsOf = async (tenantId: string, collectionId: string): Promise<CollectionAccounts> => {
     const collection = await existing(tenantId, collectionId, deps)
@@ -83,7 +86,7 @@ async function accountsLost(
   removed: readonly string[],
   collection: Collection,
   rows: RowSnapshot,
-  { formerObjects }: CollectionDependencies,
+  { formerObjects }: AccountDependencies,
 ): Promise<ReadonlySet<string> | undefined> {
   const { tenantId } = collection
   let identityIds = removed

@@ -20,7 +20,7 @@ export type BoundLeaf = {
   readonly verdicts: LeafVerdicts
   readonly negative: boolean
 }
-export type BoundToday = { readonly kind: 'today'; readonly reads: undefined; readonly leaf: CheckedLeaf }
+type BoundToday = { readonly kind: 'today'; readonly reads: undefined; readonly leaf: CheckedLeaf }
 export type BoundMembership = {
   readonly kind: 'membership'
   readonly reads: undefined

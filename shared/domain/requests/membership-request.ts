@@ -105,6 +105,11 @@ export function subjectKey(requesterId: string): string {
   return `subject:${requesterId}`
 }
 
+/** Whether what waits under a key waits for a manager, rather than for approvers that the policy names. */
+export function isManagerKey(reviewKey: string): boolean {
+  return reviewKey.startsWith('subject:')
+}
+
 /** Who has approved or rejected it. */
 export function decidersOf({ lifecycle }: Pick<MembershipRequest, 'lifecycle'>): string[] {
   const decisions = lifecycle.filter(({ status }) => status === 'Approved' || status === 'Rejected')

@@ -3,7 +3,7 @@ import { found } from '../collections/read-then-write.ts'
 import { concerns, type Viewer } from './act-on-request.ts'
 import { type MembershipRequest, OPEN_STATUSES } from './membership-request.ts'
 import { freshPeople, type Person, type RequestDependencies } from './request-dependencies.ts'
-import { isAwaiting, reviewKeys } from './review-requests.ts'
+import { isRequestAwaiting, reviewKeys } from './review-requests.ts'
 
 /**
  * The requests for a collection that the viewer may see, newest first: all, or one's own and those one decides on.
@@ -21,7 +21,9 @@ export async function requestsOfCollection(
   const people = await freshPeople(tenantId, deps)
   const keys = await reviewKeys({ tenantId, identityId }, [collection], people, deps)
   const requests = await deps.requests.ofCollection(tenantId, collectionId, { identityId, reviewKeys: keys })
-  return requests.filter((request) => concerns(request, identityId) || isAwaiting(request, identityId, people))
+  return requests.filter(
+    (request) => concerns(request, identityId) || isRequestAwaiting(request, keys, identityId, people),
+  )
 }
 
 /** What the person filed for others, newest first. */

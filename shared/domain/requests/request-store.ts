@@ -16,6 +16,11 @@ export type RequestOutline = Pick<
   'id' | 'collectionId' | 'requesterId' | 'relationshipId' | 'status' | 'currentGate'
 >
 
+/** The least that tells whether a waiting request waits for somebody. */
+export type WaitingRequest = Pick<MembershipRequest, 'collectionId' | 'requesterId' | 'relationshipId'> & {
+  readonly reviewKey: string
+}
+
 /** Who asks for requests that are not everybody's: an identity, and the keys under which requests wait for it. */
 export type RequestReader = { readonly identityId: string; readonly reviewKeys: readonly string[] }
 
@@ -49,7 +54,7 @@ export interface RequestStore {
   /** All live requests of the tenant. */
   liveOutlines(tenantId: string): Promise<RequestOutline[]>
   /** What waits under one of the keys. */
-  waitingOutlines(tenantId: string, reviewKeys: readonly string[]): Promise<RequestOutline[]>
+  waiting(tenantId: string, reviewKeys: readonly string[]): Promise<WaitingRequest[]>
   /** What waits in a collection under one of the keys. Newest first. */
   waitingIn(tenantId: string, collectionId: string, reviewKeys: readonly string[]): Promise<MembershipRequest[]>
 }

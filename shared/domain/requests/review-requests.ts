@@ -1,13 +1,14 @@
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import { approverCollections, gatesOf, policyOf } from './join-policy.ts'
-import { gateKey, type MembershipRequest, subjectKey } from './membership-request.ts'
+import { gateKey, isManagerKey, type MembershipRequest, reviewKeyOf, subjectKey } from './membership-request.ts'
 import type { People } from './people.ts'
 import { freshPeople, type Person, type RequestDependencies } from './request-dependencies.ts'
+import type { WaitingRequest } from './request-store.ts'
 
 /**
  * The keys under which requests in these collections may wait for the identity: the gates where it is an approver, and
- * the people whom it manages. What is found under a person's key is still to be checked with `isForManager`.
+ * the people whom it manages. What is found under a person's key is still to be checked with `isAwaiting`.
  */
 export async function reviewKeys(
   { tenantId, identityId }: Person,
@@ -33,13 +34,24 @@ export async function reviewKeys(
 
 /** Whether a request found under one of the identity's keys does wait for it. Nobody decides on their own. */
 export function isAwaiting(
-  request: Pick<MembershipRequest, 'requesterId' | 'relationshipId' | 'currentGate'>,
+  { requesterId, relationshipId, reviewKey }: Omit<WaitingRequest, 'collectionId'>,
   identityId: string,
   people: People,
 ): boolean {
-  const { requesterId, relationshipId, currentGate } = request
-  if (requesterId === identityId || currentGate === null) return false
-  return currentGate.type !== 'Manager' || people.managersOf(requesterId, relationshipId).has(identityId)
+  if (requesterId === identityId) return false
+  return !isManagerKey(reviewKey) || people.managersOf(requesterId, relationshipId).has(identityId)
+}
+
+/** The same for a whole request, found in whatever way. */
+export function isRequestAwaiting(
+  request: MembershipRequest,
+  keys: readonly string[],
+  identityId: string,
+  people: People,
+): boolean {
+  const reviewKey = reviewKeyOf(request)
+  if (reviewKey === null || !keys.includes(reviewKey)) return false
+  return isAwaiting({ ...request, reviewKey }, identityId, people)
 }
 
 /** The joinable collections with requests that wait for the person, by name. */
@@ -50,7 +62,7 @@ export async function collectionsToReview(person: Person, deps: RequestDependenc
     deps.collections.list(tenantId, { kind: 'joinable' }),
   ])
   const keys = await reviewKeys(person, joinables, people, deps)
-  const waiting = await deps.requests.waitingOutlines(tenantId, keys)
+  const waiting = await deps.requests.waiting(tenantId, keys)
   const due = new Set(
     waiting.filter((request) => isAwaiting(request, identityId, people)).map(({ collectionId }) => collectionId),
   )
@@ -71,5 +83,5 @@ export async function requestsToReview(
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const keys = await reviewKeys(person, [collection], people, deps)
   const waiting = await deps.requests.waitingIn(tenantId, collectionId, keys)
-  return waiting.filter((request) => isAwaiting(request, identityId, people))
+  return waiting.filter((request) => isRequestAwaiting(request, keys, identityId, people))
 }
