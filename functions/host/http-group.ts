@@ -1,21 +1,26 @@
 import type { HttpFunctionOptions, HttpMethod, HttpRequest, HttpResponseInit } from '@azure/functions'
 import { dispatcher } from '../../shared/http/dispatch.ts'
+import { documentResponder } from '../../shared/http/document-responder.ts'
+import type { HttpAnswer } from '../../shared/http/envelope.ts'
+import type { HttpRequest as ServiceRequest } from '../../shared/http/read-body.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { findIdentity } from './collections.ts'
-import { dispatchDependencies } from './foundation.ts'
+import { dispatchDependencies, newId } from './foundation.ts'
 
 /** All of them: the host answers a method that it does not know with an empty 404, and ours is to be an envelope. */
 const METHODS: HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
-/** One HTTP function for everything below a group's prefix. Roles are checked by the routes, not by host keys. */
-export function httpGroup(group: RouteGroup): HttpFunctionOptions {
-  const dispatch = dispatcher(group, { ...dispatchDependencies, findIdentity })
+/** An HTTP function that answers at one path or below it, whatever the method. */
+function httpFunction(
+  route: string,
+  answer: (request: ServiceRequest) => HttpAnswer | Promise<HttpAnswer>,
+): HttpFunctionOptions {
   return {
-    route: group.prefix === '' ? '{*rest}' : `${group.prefix}/{*rest}`,
+    route,
     methods: METHODS,
     authLevel: 'anonymous',
     handler: async (request: HttpRequest): Promise<HttpResponseInit> => {
-      const { status, headers, body } = await dispatch({
+      const { status, headers, body } = await answer({
         method: request.method,
         url: request.url,
         header: (name) => request.headers.get(name),
@@ -24,4 +29,15 @@ export function httpGroup(group: RouteGroup): HttpFunctionOptions {
       return { status, headers, ...(body === undefined ? {} : { body }) }
     },
   }
+}
+
+/** A document that anyone may read. */
+export function httpDocument(path: string, document: object): HttpFunctionOptions {
+  return httpFunction(path, documentResponder(document, newId))
+}
+
+/** One HTTP function for everything below a group's prefix. Roles are checked by the routes, not by host keys. */
+export function httpGroup(group: RouteGroup): HttpFunctionOptions {
+  const path = group.prefix === '' ? '{*rest}' : `${group.prefix}/{*rest}`
+  return httpFunction(path, dispatcher(group, { ...dispatchDependencies, findIdentity }))
 }

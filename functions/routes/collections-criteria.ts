@@ -75,7 +75,7 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       method: 'GET',
       path: '/{id}',
       roles: COLLECTION_READERS,
-      reply: { status: 200, schema: CriteriaCollectionRecord },
+      reply: { status: 200, schema: CriteriaCollectionRecord, versioned: true },
       refusals: ['CollectionNotFound'],
       run: async ({ path, caller }) =>
         okVersioned(
@@ -90,7 +90,7 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       path: '/{id}',
       roles: COLLECTION_WRITERS,
       body: CriteriaCollectionUpdate,
-      reply: { status: 200, schema: CriteriaCollectionRecord },
+      reply: { status: 200, schema: CriteriaCollectionRecord, versioned: true },
       refusals: [
         'CollectionNotFound',
         'PreconditionFailed',

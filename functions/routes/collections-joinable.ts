@@ -104,7 +104,7 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     method: 'GET',
     path: '/{id}',
     roles: COLLECTION_READERS,
-    reply: { status: 200, schema: JoinableCollectionRecord },
+    reply: { status: 200, schema: JoinableCollectionRecord, versioned: true },
     refusals: ['CollectionNotFound'],
     run: async ({ path, caller }) =>
       okVersioned(
@@ -119,7 +119,7 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     path: '/{id}',
     roles: COLLECTION_WRITERS,
     body: JoinableCollectionUpdate,
-    reply: { status: 200, schema: JoinableCollectionRecord },
+    reply: { status: 200, schema: JoinableCollectionRecord, versioned: true },
     refusals: ['CollectionNotFound', 'PreconditionFailed', 'ObjectTypeFixed', ...POLICY_REFUSALS, 'StaleVersion'],
     run: async ({ path, body, ifMatch, caller }) =>
       okVersioned(

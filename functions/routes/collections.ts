@@ -60,7 +60,7 @@ export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
       method: 'GET',
       path: '/{collectionId}',
       roles: COLLECTION_READERS,
-      reply: { status: 200, schema: CollectionRecord },
+      reply: { status: 200, schema: CollectionRecord, versioned: true },
       refusals: ['CollectionNotFound'],
       run: async ({ path, caller }) =>
         okVersioned(

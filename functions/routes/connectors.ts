@@ -51,7 +51,7 @@ const readingRoutes = ({ connectors }: ConnectorDependencies): Route[] => [
     method: 'GET',
     path: '/{id}',
     roles: READERS,
-    reply: { status: 200, schema: Connector },
+    reply: { status: 200, schema: Connector, versioned: true },
     refusals: ['ConnectorNotFound'],
     run: async ({ caller, path }) => record(await requireConnector(caller.tenantId, pathValue(path, 'id'), connectors)),
   }),
@@ -76,7 +76,7 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
     path: '/{id}',
     roles: MANAGERS,
     body: ConnectorUpdate,
-    reply: { status: 200, schema: Connector },
+    reply: { status: 200, schema: Connector, versioned: true },
     refusals: ['ConnectorNotFound', 'PreconditionFailed', 'StaleVersion'],
     run: async ({ path, body, ifMatch, caller }) =>
       record(await updateConnector(pathValue(path, 'id'), body, ifMatch, caller, deps)),

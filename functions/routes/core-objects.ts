@@ -30,7 +30,8 @@ const Ids = Type.Array(Guid, { maxItems: IDS_LIMIT_COUNT })
 const Several = Type.Object({ ids: Ids })
 const SeveralWithParents = Type.Object({ ids: Ids, includeParents: Type.Optional(Type.Boolean()) })
 
-const RECORDS = {
+/** The schemas of the records, by type. */
+export const CORE_OBJECT_RECORDS = {
   identity: coreObjectRecordSchema('identity'),
   orgUnit: coreObjectRecordSchema('orgUnit'),
   relationship: coreObjectRecordSchema('relationship'),
@@ -65,7 +66,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     path: NAMES[objectType].path,
     roles: CORE_OBJECT_READERS,
     query: PageQuery,
-    reply: { status: 200, schema: Type.Array(RECORDS[objectType]), paged: true },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]), paged: true },
     refusals: ['InvalidCursor'],
     run: ({ query, caller }) =>
       pagedAnswer(query, [caller.tenantId, objectType, scopeOf(caller)], deps.cursors, (after, size) =>
@@ -79,7 +80,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     path: `${NAMES[objectType].path}/search`,
     roles: CORE_OBJECT_READERS,
     query: Type.Object({ text: Type.String() }),
-    reply: { status: 200, schema: Type.Array(RECORDS[objectType]) },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]) },
     refusals: ['InvalidLength'],
     run: async ({ query, caller }) => ({ data: await searchCoreObjects(objectType, query.text, caller, deps) }),
   }),
@@ -89,7 +90,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     method: 'GET',
     path: `${NAMES[objectType].path}/{id}`,
     roles: CORE_OBJECT_READERS,
-    reply: { status: 200, schema: RECORDS[objectType] },
+    reply: { status: 200, schema: CORE_OBJECT_RECORDS[objectType] },
     refusals: ['CoreObjectNotFound'],
     run: async ({ path, caller }) => ({ data: await readCoreObject(objectType, pathValue(path, 'id'), caller, deps) }),
   }),
@@ -104,7 +105,7 @@ const several = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Rou
     path: `${NAMES[objectType].path}/multiple`,
     roles: CORE_OBJECT_READERS,
     body: Several,
-    reply: { status: 200, schema: Type.Array(RECORDS[objectType]) },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]) },
     refusals: [],
     run: async ({ body, caller }) => ({ data: await readSeveral(objectType, body.ids, false, caller, deps) }),
   })
@@ -117,7 +118,7 @@ const severalWithParents = (deps: CoreObjectRouteDependencies): Route =>
     path: '/orgunits/multiple',
     roles: CORE_OBJECT_READERS,
     body: SeveralWithParents,
-    reply: { status: 200, schema: Type.Array(RECORDS.orgUnit) },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.orgUnit) },
     refusals: [],
     run: async ({ body, caller }) => ({
       data: await readSeveral('orgUnit', body.ids, body.includeParents ?? false, caller, deps),
@@ -131,7 +132,7 @@ const relationshipsOf = (end: 'identity' | 'orgUnit', deps: CoreObjectRouteDepen
     method: 'GET',
     path: `${NAMES[end].path}/{id}/relationships`,
     roles: CORE_OBJECT_READERS,
-    reply: { status: 200, schema: Type.Array(RECORDS.relationship) },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.relationship) },
     refusals: ['CoreObjectNotFound'],
     run: async ({ path, caller }) => ({ data: await readRelationshipsOf(end, pathValue(path, 'id'), caller, deps) }),
   })
@@ -140,10 +141,11 @@ const deprecatedRelationships = (deps: CoreObjectRouteDependencies): Route =>
   route({
     operationId: 'listRelationshipsByIdentity',
     summary: 'Deprecated: use /identities/{id}/relationships',
+    deprecated: true,
     method: 'GET',
     path: '/relationships/identity/{identityId}',
     roles: CORE_OBJECT_READERS,
-    reply: { status: 200, schema: Type.Array(RECORDS.relationship) },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.relationship) },
     refusals: ['CoreObjectNotFound'],
     run: async ({ path: { identityId = '' }, caller }) =>
       deprecated(await readRelationshipsOf('identity', identityId, caller, deps), identityId),

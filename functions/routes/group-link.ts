@@ -64,7 +64,7 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
     method: 'GET',
     path: '/group-links/by-collection/{collectionId}',
     roles: READERS,
-    reply: { status: 200, schema: GroupLink },
+    reply: { status: 200, schema: GroupLink, versioned: true },
     refusals: ['LinkNotFound'],
     run: async ({ path, caller }) =>
       linkAnswer(await linkOfCollection(caller.tenantId, pathValue(path, 'collectionId'), deps)),
@@ -75,7 +75,7 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
     method: 'GET',
     path: '/group-links/{id}',
     roles: READERS,
-    reply: { status: 200, schema: GroupLink },
+    reply: { status: 200, schema: GroupLink, versioned: true },
     refusals: ['LinkNotFound'],
     run: async ({ path, caller }) =>
       linkAnswer((await foundLink(caller.tenantId, pathValue(path, 'id'), deps.links)).value),
@@ -112,7 +112,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     path: '/group-links/{id}',
     roles: WRITERS,
     body: Type.Object({ state: LinkState }),
-    reply: { status: 200, schema: GroupLink },
+    reply: { status: 200, schema: GroupLink, versioned: true },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
     run: async (input) => linkAnswer(await setLinkState(linkTarget(input), input.body.state, deps)),
   }),

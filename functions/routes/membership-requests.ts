@@ -66,7 +66,7 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: Submission,
-    reply: { status: 201, schema: MembershipRequestRecord },
+    reply: { status: 201, schema: MembershipRequestRecord, versioned: true },
     refusals: SUBMIT_REFUSALS,
     run: async (input) => submitted(group, await submitRequest(collectionOf(input), input.body, personOf(input), deps)),
   }),
@@ -78,7 +78,7 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: SubmissionOnBehalf,
-    reply: { status: 201, schema: MembershipRequestRecord },
+    reply: { status: 201, schema: MembershipRequestRecord, versioned: true },
     refusals: ['RequesterRequired', 'IdentityUnknown', ...SUBMIT_REFUSALS, 'NotManager'],
     run: async (input) =>
       submitted(group, await submitOnBehalf(collectionOf(input), input.body, personOf(input), deps)),
@@ -105,7 +105,7 @@ const readRoutes = (deps: RequestDependencies): readonly Route[] => [
     path: '/membership-requests/{collectionId}/{requestId}',
     roles: REQUEST_READERS,
     identity: { exempt: SEES_ALL_REQUESTS },
-    reply: { status: 200, schema: MembershipRequestRecord },
+    reply: { status: 200, schema: MembershipRequestRecord, versioned: true },
     refusals: ['CollectionNotFound', 'RequestNotFound'],
     run: async (input) => okVersioned(await readRequest(nameOf(input), viewerOf(input), deps), requestRecord),
   }),
@@ -126,7 +126,7 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
       roles: PERSON_ROLES,
       identity: { exempt: [] },
       body,
-      reply: { status: 200, schema: MembershipRequestRecord },
+      reply: { status: 200, schema: MembershipRequestRecord, versioned: true },
       refusals: [...ACTION_REFUSALS, ...refusals],
       run: async (input) => {
         const actor = { identityId: actingIdentity(input), seesAll: viewerOf(input).seesAll }

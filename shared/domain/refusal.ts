@@ -23,6 +23,7 @@ export const REFUSALS = {
   MethodNotAllowed: { kind: 'methodNotAllowed', message: 'The path does not take this method' },
   TokenMissing: { kind: 'unauthenticated', message: 'An access token is required: Authorization: Bearer <token>' },
   TokenInvalid: { kind: 'unauthenticated', message: 'The access token is not valid' },
+  TokenNotVerified: { kind: 'upstream', message: 'The keys that access tokens are signed with cannot be had now' },
   RoleRequired: { kind: 'forbidden', message: 'The caller has none of the roles that this needs' },
   UsersOnly: { kind: 'forbidden', message: 'Only a user may do this, not an application' },
   CallerHasNoIdentity: { kind: 'forbidden', message: 'The caller has no identity among the core objects' },

@@ -3,9 +3,18 @@ import type { Caller } from '../domain/caller.ts'
 import { isUserRole } from '../domain/caller.ts'
 import type { Log } from '../domain/log.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { faultEnvelope, type HttpAnswer, refusalEnvelope, statusOf, successEnvelope } from './envelope.ts'
+import {
+  type Answer,
+  faultEnvelope,
+  type HttpAnswer,
+  notModified,
+  refusalEnvelope,
+  statusOf,
+  successEnvelope,
+} from './envelope.ts'
 import { type FoundRoute, routeFinder } from './find-route.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, type HttpRequest, readJsonBody } from './read-body.ts'
+import { requestIdOf } from './request-id.ts'
 import type { Route, RouteGroup } from './route.ts'
 import { bodyFaults, readPath, readQuery } from './validation.ts'
 
@@ -19,9 +28,6 @@ export type DispatchDependencies = {
   nowMs(): number
 }
 
-/** Decisions, section 10. */
-const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
-
 /**
  * Answers every request below a group's prefix, and never throws: find the route, authenticate, authorise, validate,
  * run, wrap. The order is that of decisions, section 10.
@@ -33,9 +39,10 @@ export function dispatcher(
   const find = routeFinder(group)
   return async (request) => {
     const startedMs = deps.nowMs()
-    const requestId = requestIdOf(request, deps)
+    const requestId = requestIdOf(request, deps.newId)
     const url = new URL(request.url, 'http://localhost')
-    const found = find(request.method, url.pathname)
+    const isHead = request.method === 'HEAD'
+    const found = find(isHead ? 'GET' : request.method, url.pathname)
     const trace: Trace = { requestId, operationId: found.outcome === 'found' ? found.route.operationId : 'none' }
     const answer = await answerTo(request, url, found, trace, deps)
     deps.log.info('http.answered', {
@@ -44,7 +51,10 @@ export function dispatcher(
       status: answer.status,
       durationMs: deps.nowMs() - startedMs,
     })
-    return { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } }
+    const { status, body } = answer
+    const headers = { ...answer.headers, 'x-request-id': requestId }
+    // RFC 9110, section 9.3.2: what GET would answer, without its content.
+    return isHead || body === undefined ? { status, headers } : { status, headers, body }
   }
 }
 
@@ -79,12 +89,13 @@ async function answerTo(
       body: await validBody(request, route),
       ifMatch: ifMatchOf(request),
     })
-    return successEnvelope(answer, route.reply.status)
+    return isKnown(request, answer) ? notModified(answer) : successEnvelope(answer, route.reply.status)
   } catch (error) {
     if (!(error instanceof Refusal)) {
       deps.log.error('http.fault', error, { ...trace })
       return faultEnvelope()
     }
+    if (error.kind === 'upstream') deps.log.error('http.upstream', error, { ...trace })
     return refusalEnvelope(error, statusOf(error) === 401 ? { 'www-authenticate': 'Bearer' } : {})
   }
 }
@@ -123,12 +134,15 @@ function knownMembers(route: Route, body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(properties, name)))
 }
 
+/** RFC 9110, section 13.1.2: compared weakly, and for reading only. */
+function isKnown(request: HttpRequest, { headers = {} }: Answer): boolean {
+  const known = request.header('if-none-match')?.trim()
+  if (known === undefined || headers.etag === undefined || !['GET', 'HEAD'].includes(request.method)) return false
+  const strong = (tag: string) => tag.trim().replace(/^W\//, '')
+  return known === '*' || known.split(',').map(strong).includes(strong(headers.etag))
+}
+
 function ifMatchOf(request: HttpRequest): string | undefined {
   const value = request.header('if-match')?.trim()
   return value === undefined || value === '' || value === '*' ? undefined : value
-}
-
-function requestIdOf(request: HttpRequest, deps: DispatchDependencies): string {
-  const given = request.header('x-request-id') ?? ''
-  return SANE_REQUEST_ID.test(given) ? given : deps.newId()
 }

@@ -37,6 +37,11 @@ export function successEnvelope(answer: Answer, status: number): HttpAnswer {
   return envelope(status, { data, isSuccess: true, statusCode: status, errors: [], nextCursor }, answer.headers)
 }
 
+/** What the caller has is still what there is. */
+export function notModified({ headers }: Answer): HttpAnswer {
+  return { status: 304, headers: { 'cache-control': 'no-store', ...headers } }
+}
+
 export function refusalEnvelope(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   return failureEnvelope(statusOf(refusal), refusal.entries, headers)
 }

@@ -2,7 +2,7 @@ import type { Method, Route, RouteGroup } from './route.ts'
 
 export type FoundRoute =
   | { readonly outcome: 'found'; readonly route: Route; readonly path: Readonly<Record<string, string>> }
-  | { readonly outcome: 'other-methods'; readonly allow: readonly Method[] }
+  | { readonly outcome: 'other-methods'; readonly allow: readonly string[] }
   | { readonly outcome: 'none' }
 
 /** Routes of the same path shape, one for each method at most. */
@@ -25,11 +25,14 @@ export function routeFinder(group: RouteGroup): (method: string, rawPath: string
       if (route !== undefined) return { outcome: 'found', route, path: parameters(shape, segments) }
     }
     if (candidates.length === 0) return { outcome: 'none' }
-    return {
-      outcome: 'other-methods',
-      allow: [...new Set(candidates.flatMap((shape) => [...shape.routes.keys()]))].sort(),
-    }
+    return { outcome: 'other-methods', allow: allowed(candidates) }
   }
+}
+
+/** Whatever can be read can be asked for without its content. */
+function allowed(shapes: readonly Shape[]): string[] {
+  const methods = new Set<string>(shapes.flatMap((shape) => [...shape.routes.keys()]))
+  return [...methods, ...(methods.has('GET') ? ['HEAD'] : [])].sort()
 }
 
 function orderedShapes(routes: readonly Route[]): Shape[] {

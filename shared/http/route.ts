@@ -22,6 +22,7 @@ export type RouteInput<Query = unknown, Body = unknown> = {
 export type Route = {
   readonly operationId: string
   readonly summary: string
+  readonly deprecated?: true
   readonly method: Method
   /** Below the group's prefix: `/group-links/{id}`. A `{name}` is a GUID unless `parameters` says otherwise. */
   readonly path: string
@@ -35,7 +36,13 @@ export type Route = {
   readonly body?: TSchema
   /** Bytes. 1 MiB unless said otherwise. */
   readonly bodyLimitBytes?: number
-  readonly reply: { readonly status: 200 | 201 | 202; readonly schema: TSchema; readonly paged?: boolean }
+  readonly reply: {
+    readonly status: 200 | 201 | 202
+    readonly schema: TSchema
+    readonly paged?: true
+    /** With an `ETag`; a GET then heeds `If-None-Match`. */
+    readonly versioned?: true
+  }
   /** What this operation may refuse beyond finding, authentication, authorisation and validation. */
   readonly refusals: readonly RefusalCode[]
   readonly run: (input: RouteInput) => Promise<Answer>

@@ -165,35 +165,3 @@ describe('submit-on-behalf', () => {
     assert.equal((await act(manager.token, data, 'cancel')).data.status, 'Cancelled')
   })
 })
-
-describe('eligible', () => {
-  it('shows what is open to the person and not yet asked for', async () => {
-    const [manager, employee, stranger] = [await person(), await person(), await person()]
-    const first = await position(employee, { manager: { objectId: manager.identityId } })
-    const second = await position(employee)
-    const staff = await world.criteria('Identity', equals('identityId', employee.identityId))
-    const mine = await joinable({ ...OPEN, joinableBy: { collectionIds: [staff] } }, { objectType: 'Relationship' })
-    const ids = async (token: string, of = '') => {
-      const { data } = await call(token, 'GET', `${requests}/eligible${of}`)
-      return data.map(({ id }: { id: string }) => id)
-    }
-    assert.ok((await ids(employee.token)).includes(mine))
-    assert.ok(!(await ids(stranger.token)).includes(mine))
-    await submit(employee, mine, { relationshipId: first })
-    assert.ok((await ids(employee.token)).includes(mine))
-    await submit(employee, mine, { relationshipId: second })
-    assert.ok(!(await ids(employee.token)).includes(mine))
-
-    const other = await joinable({ ...OPEN, joinableBy: { collectionIds: [staff] } })
-    for (const userId of [employee.identityId, employee.account]) {
-      for (const token of [employee.token, manager.token, admin, writer]) {
-        assert.ok((await ids(token, `/${userId}`)).includes(other))
-      }
-    }
-    const refused = await call(stranger.token, 'GET', `${requests}/eligible/${employee.identityId}`)
-    assert.deepEqual([refused.status, refused.codes], [403, ['NotManager']])
-    assert.deepEqual((await call(manager.token, 'GET', `${requests}/eligible/${randomUUID()}`)).codes, ['NotManager'])
-    assert.deepEqual((await call(admin, 'GET', `${requests}/eligible/${randomUUID()}`)).codes, ['IdentityNotFound'])
-    assert.deepEqual((await call(writer, 'GET', `${requests}/eligible`)).codes, ['UsersOnly'])
-  })
-})

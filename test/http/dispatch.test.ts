@@ -128,7 +128,7 @@ describe('dispatch', () => {
     assert.equal((await send({ path: '/a/b/c', as: '' })).status, 404)
     const { status, headers, json } = await send({ method: 'DELETE', as: '' })
     assert.equal(status, 405)
-    assert.equal(headers.allow, 'GET')
+    assert.equal(headers.allow, 'GET, HEAD')
     assert.equal(json.errors[0].code, 'MethodNotAllowed')
   })
 

@@ -50,7 +50,7 @@ describe('finding a route', () => {
       'the other methods of a path are told',
       'DELETE',
       '/things/beta/1',
-      { outcome: 'other-methods', allow: ['GET', 'PUT'] },
+      { outcome: 'other-methods', allow: ['GET', 'HEAD', 'PUT'] },
     ],
     ['a longer path is unknown', 'GET', '/things/beta/1/2/3', { outcome: 'none' }],
     ['an empty segment is no id', 'POST', '/things/beta//parts', { outcome: 'none' }],

@@ -9,7 +9,6 @@ import { freshPeople, type Person, type RequestDependencies } from './request-de
 /** Who may ask for anybody: decisions, section 2. */
 export const ELIGIBILITY_READERS: readonly Role[] = [
   'collection_criteria_definition-administrator',
-  'Administrator',
   'collections-criteria.criteria.read.all',
   'collections-criteria.criteria.readwrite.all',
 ]

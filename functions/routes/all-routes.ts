@@ -1,0 +1,35 @@
+import type { LinkDependencies } from '../../shared/domain/links/link-dependencies.ts'
+import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
+import type { RouteGroup } from '../../shared/http/route.ts'
+import { collectionRoutes } from './collections.ts'
+import { criteriaRoutes } from './collections-criteria.ts'
+import { joinableRoutes } from './collections-joinable.ts'
+import type { ConnectorDataDependencies } from './connector-data.ts'
+import { connectorsGroup, connectorsReadingGroup } from './connectors.ts'
+import { type CoreObjectRouteDependencies, coreObjectsGroup } from './core-objects.ts'
+import { GROUP_LINK_PREFIX, groupLinkRoutes } from './group-link.ts'
+
+export type AllRouteDependencies = {
+  readonly requests: RequestDependencies
+  readonly links: LinkDependencies
+  readonly connectors: Parameters<typeof connectorsGroup>[0] & ConnectorDataDependencies
+  readonly coreObjects: CoreObjectRouteDependencies
+}
+
+/** Every group of routes that the service answers. */
+export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRouteDependencies) =>
+  [
+    collectionRoutes(requests),
+    criteriaRoutes(requests),
+    joinableRoutes(requests),
+    { prefix: GROUP_LINK_PREFIX, routes: groupLinkRoutes(links) },
+    coreObjectsGroup(coreObjects),
+    connectorsGroup(connectors),
+    connectorsReadingGroup(connectors),
+  ] satisfies readonly RouteGroup[]
+
+/** The routes as data, for those who describe or check them. None of them can be run. */
+export function describedRoutes(): readonly RouteGroup[] {
+  const nothing = {} as never
+  return allRoutes({ requests: nothing, links: nothing, connectors: nothing, coreObjects: nothing })
+}

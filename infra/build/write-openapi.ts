@@ -1,0 +1,6 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { serviceDocument } from '../../functions/routes/service-document.ts'
+
+/** Writes the description of the API to where its users find it. */
+writeFileSync(join(import.meta.dirname, '../openapi.json'), `${JSON.stringify(serviceDocument(), null, 2)}\n`)

@@ -1,0 +1,77 @@
+import { type CryptoKey, importJWK, type JWK } from 'jose'
+
+/** A key of the authority, and the issuer that it signs for: `{tenantid}` in it stands for any tenant. */
+export type SigningKey = { readonly key: CryptoKey; readonly issuer: string | undefined }
+
+/** Known keys go on working for a day when the key endpoint is down. */
+const KEYS_KEPT_MS = 24 * 60 * 60 * 1000
+const KEYS_RELOADED_AFTER_MS = 60 * 60 * 1000
+
+/** Between two loads, so that tokens with made-up key ids cannot have us ask without end. */
+const COOLDOWN_MS = 30_000
+const TIMEOUT_MS = 5_000
+
+/** The keys cannot be had, and none are known: says nothing of the token. */
+export class KeysUnavailable extends Error {
+  override readonly name = 'KeysUnavailable'
+}
+
+/**
+ * Finds keys of a published set (RFC 7517) by their id. Loads the set when first asked, anew in the background once an
+ * hour, and at once for an id that it does not know, if the last load is half a minute ago.
+ * The look-up answers undefined for an unknown id; @throws KeysUnavailable.
+ */
+export function signingKeys(url: string, nowMs: () => number): (id: string) => Promise<SigningKey | undefined> {
+  let keys: ReadonlyMap<string, SigningKey> = new Map()
+  let loadedMs = Number.NEGATIVE_INFINITY
+  let attemptedMs = Number.NEGATIVE_INFINITY
+  let loading: Promise<void> | undefined
+
+  const load = (): Promise<void> => {
+    attemptedMs = nowMs()
+    loading ??= fetchedKeys(url)
+      .then((fetched) => {
+        keys = fetched
+        loadedMs = nowMs()
+      })
+      .finally(() => {
+        loading = undefined
+      })
+    return loading
+  }
+  const loadIfCool = async (): Promise<void> => {
+    if (loading === undefined && nowMs() - attemptedMs < COOLDOWN_MS) return
+    // What is known goes on working, so a failure need not be told.
+    await load().catch(() => undefined)
+  }
+
+  return async (id) => {
+    const ageMs = nowMs() - loadedMs
+    if (ageMs >= KEYS_KEPT_MS) await load()
+    else if (ageMs >= KEYS_RELOADED_AFTER_MS) void loadIfCool()
+    if (!keys.has(id)) await loadIfCool()
+    return keys.get(id)
+  }
+}
+
+async function fetchedKeys(url: string): Promise<ReadonlyMap<string, SigningKey>> {
+  try {
+    const response = await fetch(url, {
+      headers: { accept: 'application/json' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    if (!response.ok) throw new Error(`The key endpoint answered ${response.status}`)
+    const { keys } = (await response.json()) as { keys: (JWK & { issuer?: unknown })[] }
+    const usable = keys.filter(({ kty, use, kid }) => kty === 'RSA' && use !== 'enc' && kid !== undefined)
+    return new Map(await Promise.all(usable.map(imported)))
+  } catch (cause) {
+    throw new KeysUnavailable(`No keys from ${url}`, { cause })
+  }
+}
+
+/** The keys carry no `alg`, so it is pinned here. `issuer` is an extension that this identity provider documents. */
+async function imported(jwk: JWK & { issuer?: unknown }): Promise<[string, SigningKey]> {
+  const key = (await importJWK(jwk, 'RS256')) as CryptoKey
+  return [String(jwk.kid), { key, issuer: typeof jwk.issuer === 'string' ? jwk.issuer : undefined }]
+}

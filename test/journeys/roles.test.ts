@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { type ApiClient, apiClient, applicationToken, asApplication, asPerson } from './demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+
+const APPLICATIONS = ['reader', 'writer', 'connector', 'operator', 'nobody', 'tester'] as const
+const PEOPLE = [
+  'admin',
+  'collectionsAdmin',
+  'coreAdmin',
+  'manager',
+  'employee',
+  'colleague',
+  'approver',
+  'newcomer',
+  'outsider',
+] as const
+type Name = (typeof APPLICATIONS)[number] | (typeof PEOPLE)[number]
+
+/** Whoever passes a gate, and those who are stopped by another refusal than `RoleRequired`. */
+type Gate = {
+  readonly passed: readonly Name[]
+  readonly withoutIdentity?: readonly Name[]
+  readonly isForUsersOnly?: boolean
+}
+
+const COLLECTIONS_READ: Gate = { passed: ['admin', 'collectionsAdmin', 'reader', 'writer'] }
+const COLLECTIONS_WRITE: Gate = { passed: ['admin', 'collectionsAdmin', 'writer'] }
+const AS_ONESELF: Gate = {
+  passed: ['admin', 'manager', 'employee', 'colleague', 'approver'],
+  withoutIdentity: ['collectionsAdmin', 'coreAdmin', 'newcomer'],
+  isForUsersOnly: true,
+}
+const REQUESTS_READ: Gate = {
+  passed: ['admin', 'collectionsAdmin', 'manager', 'employee', 'colleague', 'approver', 'reader', 'writer'],
+  withoutIdentity: ['newcomer'],
+}
+const CORE_OBJECTS: Gate = {
+  passed: ['admin', 'coreAdmin', 'manager', 'employee', 'colleague', 'approver', 'newcomer', 'operator'],
+}
+const CONNECTORS: Gate = { passed: ['admin', 'coreAdmin', 'operator'] }
+const CONNECTOR_DATA_READ: Gate = { passed: ['admin', 'coreAdmin', 'connector'] }
+const CONNECTOR_DATA_WRITE: Gate = { passed: ['connector'] }
+
+/**
+ * Decisions, section 2, route by route. The status is what passes the gate then meets: 400 for an id `x`, a body that is
+ * not JSON or a parameter left out; 200 where nothing can be wrong.
+ */
+const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] = [
+  [COLLECTIONS_READ, 200, 'GET /collections/beta, GET /collections/beta/search'],
+  [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}, GET /collections/beta/{collectionId}/results'],
+  [COLLECTIONS_READ, 400, 'POST /collections/beta/{collectionId}/filter-members'],
+  [COLLECTIONS_READ, 200, 'GET /collections-criteria/beta, GET /collections-criteria/beta/tenant-schemas'],
+  [COLLECTIONS_READ, 400, 'GET /collections-criteria/beta/{id}, GET /collections-criteria/beta/{id}/results'],
+  [COLLECTIONS_READ, 400, 'POST /collections-criteria/beta/{id}/results/filter-members'],
+  [COLLECTIONS_READ, 400, 'POST /collections-criteria/beta/preview'],
+  [COLLECTIONS_WRITE, 400, 'POST /collections-criteria/beta, PUT /collections-criteria/beta/{id}'],
+  [COLLECTIONS_WRITE, 400, 'DELETE /collections-criteria/beta/{id}'],
+  [COLLECTIONS_READ, 200, 'GET /collections-joinable/beta, GET /collections-joinable/beta/search'],
+  [COLLECTIONS_READ, 400, 'GET /collections-joinable/beta/{id}, GET /collections-joinable/beta/{id}/results'],
+  [COLLECTIONS_WRITE, 400, 'POST /collections-joinable/beta, PUT /collections-joinable/beta/{id}'],
+  [COLLECTIONS_WRITE, 400, 'DELETE /collections-joinable/beta/{id}'],
+  [COLLECTIONS_WRITE, 400, 'POST /collections-joinable/beta/{id}/results/members'],
+  [COLLECTIONS_WRITE, 400, 'DELETE /collections-joinable/beta/{id}/results/members'],
+  [AS_ONESELF, 200, 'GET /collections-joinable/beta/member-of'],
+  [AS_ONESELF, 400, 'POST /collections-joinable/beta/membership-requests/{collectionId}/submit'],
+  [AS_ONESELF, 400, 'POST /collections-joinable/beta/membership-requests/{collectionId}/submit-on-behalf'],
+  [AS_ONESELF, 400, 'POST /collections-joinable/beta/membership-requests/{collectionId}/{requestId}/approve'],
+  [AS_ONESELF, 400, 'POST /collections-joinable/beta/membership-requests/{collectionId}/{requestId}/reject'],
+  [AS_ONESELF, 400, 'POST /collections-joinable/beta/membership-requests/{collectionId}/{requestId}/cancel'],
+  [AS_ONESELF, 400, 'POST /collections-joinable/beta/membership-requests/{collectionId}/{requestId}/leave'],
+  [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/eligible'],
+  [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/submitted-on-behalf'],
+  [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/pending-approval'],
+  [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/pending-approval-review'],
+  [AS_ONESELF, 400, 'GET /collections-joinable/beta/membership-requests/pending-approval-review/{collectionId}'],
+  [REQUESTS_READ, 400, 'GET /collections-joinable/beta/membership-requests/eligible/{userId}'],
+  [REQUESTS_READ, 400, 'GET /collections-joinable/beta/membership-requests/{collectionId}'],
+  [REQUESTS_READ, 400, 'GET /collections-joinable/beta/membership-requests/{collectionId}/{requestId}'],
+  [COLLECTIONS_READ, 400, 'GET /group-link/beta/group-links, GET /group-link/beta/group-links/{id}'],
+  [COLLECTIONS_READ, 400, 'GET /group-link/beta/group-links/by-collection/{collectionId}'],
+  [COLLECTIONS_READ, 400, 'POST /group-link/beta/group-links/preview'],
+  [COLLECTIONS_READ, 400, 'GET /group-link/beta/sync-jobs, GET /group-link/beta/sync-jobs/{id}'],
+  [COLLECTIONS_WRITE, 400, 'POST /group-link/beta/group-links, PATCH /group-link/beta/group-links/{id}'],
+  [COLLECTIONS_WRITE, 400, 'DELETE /group-link/beta/group-links/{id}'],
+  [COLLECTIONS_WRITE, 400, 'POST /group-link/beta/group-links/{collectionId}/sync'],
+  ...['identities', 'orgunits', 'relationships'].flatMap((type) => {
+    const path = `/iamcore/beta/sync/coreobjects/${type}`
+    return [
+      [CORE_OBJECTS, 200, `GET ${path}`] as const,
+      [CORE_OBJECTS, 400, `GET ${path}/search, GET ${path}/{id}, POST ${path}/multiple`] as const,
+    ]
+  }),
+  [CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/identities/{id}/relationships'],
+  [CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/orgunits/{id}/relationships'],
+  [CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/relationships/identity/{identityId}'],
+  [CONNECTORS, 200, 'GET /iamcore/sync/connectors, GET /iamcore/beta/sync/connectors'],
+  [CONNECTORS, 400, 'GET /iamcore/sync/connectors/{id}, GET /iamcore/beta/sync/connectors/{id}'],
+  [CONNECTORS, 400, 'POST /iamcore/beta/sync/connectors, PUT /iamcore/beta/sync/connectors/{id}'],
+  [CONNECTORS, 400, 'DELETE /iamcore/beta/sync/connectors/{id}'],
+  [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/data'],
+  [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/data/{objectType}/{externalId}'],
+  [CONNECTOR_DATA_WRITE, 400, 'POST /iamcore/beta/sync/connectors/{id}/data'],
+  [CONNECTOR_DATA_WRITE, 400, 'POST /iamcore/beta/sync/connectors/{id}/data/batch'],
+  [CONNECTOR_DATA_WRITE, 400, 'PUT /iamcore/beta/sync/connectors/{id}/data/{connectorObjectId}'],
+  [CONNECTOR_DATA_WRITE, 400, 'DELETE /iamcore/beta/sync/connectors/{id}/data/{connectorObjectId}'],
+]
+
+const ROUTES = TABLE.flatMap(([gate, status, routes]) => routes.split(', ').map((named) => ({ gate, status, named })))
+
+/** Status and code that a caller is to meet. */
+function expected({ passed, withoutIdentity = [], isForUsersOnly }: Gate, status: number, name: Name): string {
+  if (passed.includes(name)) return status === 200 ? '200' : `${status} input`
+  if (withoutIdentity.includes(name)) return '403 CallerHasNoIdentity'
+  const isApplication = (APPLICATIONS as readonly string[]).includes(name)
+  return isForUsersOnly && isApplication ? '403 UsersOnly' : '403 RoleRequired'
+}
+
+async function met(api: ApiClient, named: string): Promise<string> {
+  const [method = '', template = ''] = named.split(' ')
+  const path = template.replaceAll(/\{\w+\}/g, 'x')
+  const { status, json } = await api(method, path, method === 'GET' ? undefined : '{')
+  const [error] = json.errors
+  if (error === undefined) return String(status)
+  return `${status} ${status === 400 ? 'input' : error.code}`
+}
+
+describe('who may call what', () => {
+  let environment: StartedEnvironment
+  const clients = new Map<Name, ApiClient>()
+
+  before(async () => {
+    environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
+    for (const name of APPLICATIONS) clients.set(name, await asApplication(environment, name))
+    for (const name of PEOPLE) clients.set(name, await asPerson(environment, name))
+  })
+  after(() => environment?.stop())
+
+  const client = (name: Name): ApiClient => {
+    const known = clients.get(name)
+    if (known === undefined) throw new Error(`Nobody is called ${name}`)
+    return known
+  }
+
+  it('is asked of every application and person of the demo', () => {
+    const [tenant] = environment.demo.tenants
+    assert.deepEqual(tenant?.apps.map(({ name }) => name).sort(), [...APPLICATIONS].sort())
+    assert.deepEqual(tenant?.people.map(({ name }) => name).sort(), [...PEOPLE].sort())
+  })
+
+  it('is said for every route that there is', () => {
+    const served = describedRoutes().flatMap(({ prefix, routes }) =>
+      routes.map(({ method, path }) => `${method} /${prefix}${path === '/' ? '' : path}`),
+    )
+    assert.deepEqual(ROUTES.map(({ named }) => named).sort(), served.sort())
+  })
+
+  for (const name of [...APPLICATIONS, ...PEOPLE]) {
+    it(`is so for ${name}`, async () => {
+      for (const { gate, status, named } of ROUTES) {
+        assert.equal(await met(client(name), named), expected(gate, status, name), named)
+      }
+    })
+  }
+
+  it('is nobody without a token, or with a broken one', async () => {
+    const token = await applicationToken(environment, 'writer', environment.demo.scope)
+    for (const [sent, code] of [
+      [undefined, 'TokenMissing'],
+      [token.slice(0, -8), 'TokenInvalid'],
+    ] as const) {
+      const api = apiClient(environment, sent)
+      for (const { named } of ROUTES) assert.equal(await met(api, named), `401 ${code}`, named)
+    }
+  })
+
+  it('lets a person look at what only concerns their reports or themselves', async () => {
+    const people = environment.demo.tenants[0]?.people ?? []
+    const account = (name: Name) => people.find((person) => person.name === name)?.objectId
+    const eligible = (name: Name, of: Name) =>
+      met(client(name), `GET /collections-joinable/beta/membership-requests/eligible/${account(of)}`)
+    assert.equal(await eligible('employee', 'employee'), '200')
+    assert.equal(await eligible('manager', 'employee'), '200')
+    assert.equal(await eligible('employee', 'manager'), '403 NotManager')
+    assert.equal(await eligible('colleague', 'employee'), '403 NotManager')
+    assert.equal(await eligible('collectionsAdmin', 'employee'), '200')
+    assert.equal(await eligible('reader', 'employee'), '200')
+  })
+
+  it('lists core objects only as far as a person sees, and all of them for administrators', async () => {
+    const count = async (name: Name) =>
+      (await client(name)('GET', '/iamcore/beta/sync/coreobjects/identities')).json.data.length
+    assert.equal(await count('newcomer'), 0)
+    assert.equal(await count('employee'), 1)
+    assert.equal(await count('admin'), await count('operator'))
+    assert.ok((await count('admin')) > (await count('manager')))
+  })
+})
