@@ -109,7 +109,7 @@ const CODE_OF_KEYWORD: Readonly<Record<string, RefusalCode>> = {
 
 function entriesOf(errors: readonly ErrorObject[], target: (pointer: string) => string): RefusalEntry[] {
   // A union reports each of its branches and then itself: the branches say more, unless they are all there is.
-  const telling = errors.filter((error) => error.keyword !== 'anyOf' && error.keyword !== 'if')
+  const telling = errors.filter((error) => error.keyword !== 'anyOf' && error.keyword !== 'if' && !isNullBranch(error))
   return (telling.length > 0 ? telling : errors).slice(0, ERRORS_AT_MOST).map((error) => {
     const missing = error.keyword === 'required' ? `/${escaped(error.params.missingProperty)}` : ''
     const pointer = `${error.instancePath}${missing}`
@@ -117,6 +117,11 @@ function entriesOf(errors: readonly ErrorObject[], target: (pointer: string) => 
     const code = parent?.['x-guid'] && error.keyword === 'pattern' ? 'InvalidId' : CODE_OF_KEYWORD[error.keyword]
     return refusalEntry(code ?? 'InvalidValue', messageOf(error, pointer), target(pointer))
   })
+}
+
+/** What may be null may also be something else, and that branch tells what is wrong. */
+function isNullBranch({ keyword, params }: ErrorObject): boolean {
+  return keyword === 'type' && params.type === 'null'
 }
 
 function messageOf(error: ErrorObject, pointer: string): string {
