@@ -13,6 +13,8 @@ export type StartedEnvironment = {
   readonly apiUrl: string
   readonly directoryUrl: string
   readonly demo: DemoAnswer
+  /** The authority that clients of the directory have to trust. */
+  readonly caFile: string
   readonly processId: number
   /** Answers of the directory; its authority is trusted for this call alone. */
   directory(method: string, path: string, options?: DirectoryRequest): Promise<DirectoryReply>
@@ -73,6 +75,7 @@ export async function startedEnvironment(
     apiUrl,
     directoryUrl,
     directory,
+    caFile: join(dataFolder, 'ca.pem'),
     processId: child.pid ?? 0,
     demo: (await directory('GET', '/local/demo')).json as DemoAnswer,
     async stop(signal = 'SIGTERM') {
