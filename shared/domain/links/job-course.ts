@@ -1,5 +1,6 @@
 import { toTimestamp } from '../timestamp.ts'
 import type { JobRecord } from './sync-job.ts'
+import { NOTHING_UNCONFIRMED } from './unconfirmed-writes.ts'
 
 /** A failed job is run again this often before it stays failed: statement, "Limits". */
 const RETRIES_AT_MOST = 3
@@ -41,18 +42,16 @@ export function putDown(job: JobRecord): JobRecord {
 }
 
 export function succeeded(job: JobRecord, nowMs: number): JobRecord {
-  return { ...job, status: 'Succeeded', completedAt: toTimestamp(nowMs), error: null, paused: false, unresolved: [] }
+  return { ...ended(job, nowMs), status: 'Succeeded', error: null }
 }
 
 export function failedForGood(job: JobRecord, reason: string, nowMs: number): JobRecord {
-  return {
-    ...job,
-    status: 'Failed',
-    completedAt: toTimestamp(nowMs),
-    error: shortened(reason),
-    paused: false,
-    unresolved: [],
-  }
+  return { ...ended(job, nowMs), status: 'Failed', error: shortened(reason) }
+}
+
+function ended(job: JobRecord, nowMs: number): JobRecord {
+  const completedAt = toTimestamp(nowMs)
+  return { ...job, completedAt, paused: false, unresolved: [], unconfirmed: NOTHING_UNCONFIRMED }
 }
 
 /** Whether the runs that a job may have are used up. */
