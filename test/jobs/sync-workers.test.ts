@@ -78,6 +78,7 @@ describe('Workers of sync jobs', () => {
       directory: world.directoryOver((send) => (tenantId, call) => mortally(() => send(tenantId, call))),
       collections: mortal(world.deps.collections),
       doorbells: mortal(world.deps.doorbells),
+      budget: mortal(world.deps.budget),
     }
     const [job] = await world.jobsOf(collectionId)
     world.rings.length = 0

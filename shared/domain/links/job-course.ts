@@ -37,8 +37,8 @@ export function takenUp(job: JobRecord, nowMs: number): JobRecord {
 }
 
 /** The job between two slices of a run. */
-export function putDown(job: JobRecord): JobRecord {
-  return { ...job, paused: true, sliceCount: job.sliceCount + 1 }
+export function putDown(job: JobRecord, dueAtMs: number): JobRecord {
+  return { ...job, paused: true, sliceCount: job.sliceCount + 1, dueAtMs }
 }
 
 export function succeeded(job: JobRecord, nowMs: number): JobRecord {

@@ -8,15 +8,26 @@ import { type RecentWrite, stillRecent } from './recent-writes.ts'
 import type { JobRecord } from './sync-job.ts'
 import { RunFault, requireHold, type SyncRun, saveJob, withCounted } from './sync-run.ts'
 import { begun, settledByAnswers, settledByRead } from './unconfirmed-writes.ts'
+import { writesOf } from './write-budget.ts'
 
 /** More accounts that the directory does not know are a sign of something else. */
 const UNRESOLVED_AT_MOST_COUNT = 1000
+
+/** A wait for the budget that is longer is the queue's: whoever goes on then reads the group anew. */
+const WAIT_IN_PLACE_MS = 10_000
+
+/** Single changes wait this long for a job at most, and for as long again as the queue takes. */
+const UNDISTURBED_MS = 15_000
+
+/** The single changes that wait ring again within this time. */
+const LET_OTHERS_MS = 5_000
 
 /** Ids that an error message names before it only counts. */
 const NAMED_AT_MOST_COUNT = 5
 
 export type SliceResult =
-  | { readonly outcome: 'more' }
+  /** There is more to do: for the next slice, at once or after a delay, and with the group left to others if need be. */
+  | { readonly outcome: 'more'; readonly delayMs: number; readonly letsOthers: boolean }
   | { readonly outcome: 'done'; readonly membershipVersion: number; readonly heldBackCount: number }
 
 /**
@@ -25,7 +36,8 @@ export type SliceResult =
  * At least one step is done, so that even slices that are too short come to an end.
  */
 export async function syncSlice(run: SyncRun, deps: SyncDependencies): Promise<SliceResult> {
-  const deadlineMs = deps.nowMs() + deps.sliceMs
+  const startMs = deps.nowMs()
+  const deadlineMs = startMs + deps.sliceMs
   await requireLinkable(run, deps)
   const desired = await desiredAccounts(run, deps)
   const actual = await allUsers(run.tenantId, run.groupId, deps.directory, () => requireHold(run, deps))
@@ -41,12 +53,27 @@ export async function syncSlice(run: SyncRun, deps: SyncDependencies): Promise<S
   for (const [index, step] of steps.entries()) {
     if (isHeldBack(run.job.value, step)) break
     await requireHold(run, deps)
+    if (run.link.changesWait && deps.nowMs() >= startMs + UNDISTURBED_MS) {
+      return { outcome: 'more', delayMs: LET_OTHERS_MS, letsOthers: true }
+    }
+    const waitMs = await budgetWaitMs(run, step, deps)
+    if (waitMs > 0) return { outcome: 'more', delayMs: waitMs, letsOthers: true }
     if (index === 0) await saveJob(run, withBegun(run.job.value, step, inDoubt), deps)
     const isTimeUp = await takeStep(run, step, deadlineMs, { next: steps[index + 1], inDoubt }, deps)
-    if (index < steps.length - 1 && isTimeUp) return { outcome: 'more' }
+    if (index < steps.length - 1 && isTimeUp) return { outcome: 'more', delayMs: 0, letsOthers: false }
   }
   requireAllResolved(run)
   return { outcome: 'done', membershipVersion: desired.membershipVersion, heldBackCount: plan.heldBackCount }
+}
+
+/** Waits for the budget if that is soon told. @returns Milliseconds that are too long to wait here, or 0. */
+async function budgetWaitMs(run: SyncRun, step: SyncStep, deps: SyncDependencies): Promise<number> {
+  for (;;) {
+    const waitMs = await deps.budget.ask(run.tenantId, writesOf(step), 'bulk')
+    if (waitMs === 0 || waitMs > WAIT_IN_PLACE_MS) return waitMs
+    await deps.sleep(waitMs)
+    await requireHold(run, deps)
+  }
 }
 
 /** Counts what earlier workers have written without living to tell. It is saved with the next step, or the end. */
