@@ -5,7 +5,6 @@ import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.t
 import { createContainers } from '../../infra/local/create-containers.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/request-store.ts'
@@ -62,7 +61,6 @@ export async function startCriteriaService(): Promise<CriteriaService> {
         cosmosCoreObjectChanges(database('coreObjects'), () => performance.now()),
         rowsAtMost,
       ),
-      formerObjects: cosmosFormerCoreObjects(database('coreObjects')),
       links: {
         linksOf: async (_tenantId, collectionId) => links.get(collectionId) ?? [],
         linkedCollections: async () => new Set(links.keys()),

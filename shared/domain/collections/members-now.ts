@@ -54,7 +54,10 @@ export function idsNow(
 }
 
 /** The ascending ids with those added that are members now, and without those that are not; undefined if unchanged. */
-function withVerdicts(ids: readonly string[], isMember: ReadonlyMap<string, boolean>): readonly string[] | undefined {
+export function withVerdicts(
+  ids: readonly string[],
+  isMember: ReadonlyMap<string, boolean>,
+): readonly string[] | undefined {
   const before = new Set(ids)
   const added = [...isMember].filter(([id, member]) => member && !before.has(id)).map(([id]) => id)
   const removed = new Set([...isMember].filter(([id, member]) => !member && before.has(id)).map(([id]) => id))
