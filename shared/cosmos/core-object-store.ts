@@ -4,7 +4,7 @@ import type { CoreObject } from '../domain/core/core-object.ts'
 import type { CoreObjectReader } from '../domain/core/core-object-reader.ts'
 import type { FormerCoreObjects } from '../domain/core/former-core-objects.ts'
 import { type CoreObjectDocument, parsedCoreObject, parsedMerged } from './core-object-document.ts'
-import { searchCoreObjectDocuments } from './core-object-search.ts'
+import { searchCoreObjectDocuments, searchTexts } from './core-object-search.ts'
 import { queryAll } from './documents.ts'
 import { readPage } from './keyset-page.ts'
 import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
@@ -86,7 +86,9 @@ function documentWrite(
   { object, version }: CoreObjectWrite,
   softDeletionDays: number,
 ): VersionedWrite {
-  const document = { ...object, tenantId, ...(object.deleted ? { ttl: softDeletionDays * DAY_S } : {}) }
+  const { objectType, attributes, deleted } = object
+  const standing = deleted ? { ttl: softDeletionDays * DAY_S } : { search: searchTexts(objectType, attributes) }
+  const document = { ...object, tenantId, ...standing }
   return { document: document as unknown as VersionedWrite['document'], version }
 }
 
