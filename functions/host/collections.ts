@@ -24,7 +24,7 @@ export const collectionDependencies: CollectionDependencies = {
   joined: cosmosJoinedMembers(container('requests')),
   snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST),
   formerObjects: cosmosFormerCoreObjects(container('coreObjects')),
-  links: collectionLinks(linkStore),
+  links: collectionLinks(linkStore, nowMs),
   tenants: tenantStore,
   doorbells,
   newId,

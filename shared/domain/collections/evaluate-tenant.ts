@@ -14,6 +14,7 @@ import { storedCondition } from './condition-entry.ts'
 import { dayOf } from './evaluation-context.ts'
 import { JoinedMemory } from './joined-memory.ts'
 import type { MembershipHead } from './membership-store.ts'
+import { joinableWithMovedAccounts, mayMoveAccounts, withMovedAccounts } from './moved-accounts.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
 /** What the evaluator remembers of a collection from one evaluation to the next. */
@@ -83,6 +84,7 @@ export class TenantEvaluator {
     const changedMembers = new Set(joined.changed)
     const changedCollections = new Set<string>()
     const context = memberContext(dayOf(nowMs()), criteria, known, joined.members)
+    const idsBefore = new Map([...known].map(([id, { ids }]) => [id, ids]))
     for (const collection of inOrder(criteria)) {
       const memory = known.get(collection.id)
       if (memory === undefined) continue
@@ -96,7 +98,10 @@ export class TenantEvaluator {
       changedMembers.add(collection.id)
       changedCollections.add(collection.id)
     }
-    await this.#ringLinks(tenantId, changedCollections)
+    const overTime = criteria.map((collection) => {
+      return { collection, before: idsBefore.get(collection.id), after: known.get(collection.id)?.ids }
+    })
+    await this.#ringLinks(tenantId, changedCollections, changes, withMovedAccounts(overTime, changes))
     log.info('collections.evaluated', {
       tenantId,
       collectionCount: criteria.length,
@@ -144,11 +149,22 @@ export class TenantEvaluator {
     return change.added.length + change.removed.length > 0
   }
 
-  async #ringLinks(tenantId: string, changed: ReadonlySet<string>): Promise<void> {
-    if (changed.size === 0) return
-    const linked = await this.#deps.links.linkedCollections(tenantId)
-    for (const collectionId of changed) {
-      if (!linked.has(collectionId)) continue
+  async #ringLinks(
+    tenantId: string,
+    changed: ReadonlySet<string>,
+    changes: RowChanges,
+    criteriaMoved: readonly string[],
+  ): Promise<void> {
+    if (changed.size === 0 && !mayMoveAccounts(changes)) return
+    const { links, joined } = this.#deps
+    const linked = await links.linkedCollections(tenantId)
+    const joinable = [...linked].filter((id) => this.#known.get(tenantId)?.has(id) !== true)
+    const moved = new Set([
+      ...criteriaMoved.filter((id) => linked.has(id)),
+      ...(await joinableWithMovedAccounts(tenantId, joinable, changes, joined)),
+    ])
+    if (moved.size > 0) await links.accountsMoved(tenantId, [...moved])
+    for (const collectionId of linked.intersection(changed).union(moved)) {
       const message = { tenantId, collectionId }
       await this.#deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `change:${this.#deps.newId()}` })
     }
