@@ -120,7 +120,14 @@ export async function joinableWorld() {
   }
 
   async function put(objectType: ObjectType, attributes: Attributes, id: string = randomUUID()): Promise<string> {
-    await container('coreObjects').items.upsert({ id, tenantId, objectType, externalId: id, attributes })
+    await container('coreObjects').items.upsert({
+      id,
+      tenantId,
+      objectType,
+      externalId: id,
+      attributes,
+      contributors: [],
+    })
     return id
   }
 
@@ -131,6 +138,7 @@ export async function joinableWorld() {
       objectType,
       externalId: id,
       attributes: {},
+      contributors: [],
       deleted: true,
     })
   }
