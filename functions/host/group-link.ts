@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
+import { cosmosWindowStore } from '../../shared/cosmos/window-store.ts'
 import { graphCalls } from '../../shared/directory/graph-calls.ts'
 import { graphDirectory } from '../../shared/directory/graph-directory.ts'
 import { graphTokens } from '../../shared/directory/graph-tokens.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
+import { sharedWriteBudget } from '../../shared/domain/links/write-budget.ts'
 import { linkedCollections } from './collections.ts'
 import { container, doorbells, log, newId, nowMs, settings } from './foundation.ts'
 import { linkStore, tenantStore } from './stores.ts'
@@ -34,11 +36,18 @@ export const linkDependencies: SyncDependencies = {
   tenants: tenantStore,
   collections: linkedCollections,
   directory,
+  budget: sharedWriteBudget({
+    windows: cosmosWindowStore(container('tenants')),
+    writesPerTenant: settings.directoryWritesPerTenant,
+    writesInAll: settings.directoryWritesInAll,
+    nowMs,
+  }),
   doorbells,
   log,
   nowMs,
   newId,
   random: Math.random,
+  sleep: (delayMs) => sleep(delayMs),
   retryDelaysS: settings.syncRetryDelaysS,
   sliceMs: settings.syncSliceS * 1000,
 }

@@ -1,4 +1,5 @@
 import { type Role, USER_ROLES } from '../../shared/domain/caller.ts'
+import { ELIGIBILITY_READERS } from '../../shared/domain/requests/eligible-collections.ts'
 
 /** Whoever may read definitions and members, preview and filter: decisions, section 2. */
 export const COLLECTION_READERS: readonly Role[] = [
@@ -15,3 +16,9 @@ export const COLLECTION_WRITERS: readonly Role[] = [
 
 /** Whoever may act as themselves: any user, given a core identity. */
 export const PERSON_ROLES: readonly Role[] = USER_ROLES
+
+/** Who sees every membership request: decisions, section 2. */
+export const SEES_ALL_REQUESTS: readonly Role[] = ELIGIBILITY_READERS
+
+/** The others see what is their business. */
+export const REQUEST_READERS: readonly Role[] = ['User', ...SEES_ALL_REQUESTS]

@@ -1,29 +1,18 @@
 import { type Static, type TObject, Type } from 'typebox'
-import type { Role } from '../../shared/domain/caller.ts'
-import type { Collection } from '../../shared/domain/collections/collection.ts'
 import type { RefusalCode } from '../../shared/domain/refusal.ts'
 import {
   actOnRequest,
   RequestDecision,
-  type RequestName,
   RequestWithdrawal,
   readRequest,
-  type Viewer,
 } from '../../shared/domain/requests/act-on-request.ts'
-import {
-  ELIGIBILITY_READERS,
-  eligibleCollections,
-  eligibleCollectionsOf,
-} from '../../shared/domain/requests/eligible-collections.ts'
-import { JoinableCollectionRecord, joinableCollectionRecord } from '../../shared/domain/requests/joinable-collection.ts'
 import {
   type MembershipRequest,
   MembershipRequestRecord,
   requestRecord,
 } from '../../shared/domain/requests/membership-request.ts'
-import { pendingRequests, requestsOfCollection, submittedOnBehalf } from '../../shared/domain/requests/read-requests.ts'
-import type { Person, RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
-import { collectionsToReview, requestsToReview } from '../../shared/domain/requests/review-requests.ts'
+import { requestsOfCollection } from '../../shared/domain/requests/read-requests.ts'
+import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import {
   Submission,
   SubmissionOnBehalf,
@@ -31,14 +20,12 @@ import {
   submitRequest,
 } from '../../shared/domain/requests/submit-request.ts'
 import type { Versioned } from '../../shared/domain/versioned.ts'
-import { ok, okVersioned } from '../../shared/http/answers.ts'
+import { okVersioned } from '../../shared/http/answers.ts'
 import type { Answer } from '../../shared/http/envelope.ts'
-import { actingIdentity, pathValue, type Route, type RouteInput, route } from '../../shared/http/route.ts'
-import { PERSON_ROLES } from './collection-roles.ts'
-
-/** Who sees every request: decisions, section 2. */
-const SEES_ALL: readonly Role[] = ELIGIBILITY_READERS
-const REQUEST_READERS: readonly Role[] = ['User', ...SEES_ALL]
+import { actingIdentity, type Route, route } from '../../shared/http/route.ts'
+import { PERSON_ROLES, REQUEST_READERS, SEES_ALL_REQUESTS } from './collection-roles.ts'
+import { ownRequestRoutes } from './own-requests.ts'
+import { collectionOf, nameOf, okRequests, personOf, viewerOf } from './request-input.ts'
 
 const POSITION_REFUSALS: readonly RefusalCode[] = [
   'RelationshipUnknown',
@@ -62,15 +49,12 @@ const ACTION_REFUSALS: readonly RefusalCode[] = [
   'StaleVersion',
 ]
 
-const Requests = Type.Array(MembershipRequestRecord)
-const Collections = Type.Array(JoinableCollectionRecord)
-
 /** Statement, "Membership requests". */
 export const membershipRequestRoutes = (group: string, deps: RequestDependencies): readonly Route[] => [
   ...submitRoutes(group, deps),
   ...readRoutes(deps),
   ...actionRoutes(deps),
-  ...ownRoutes(deps),
+  ...ownRequestRoutes(deps),
 ]
 
 const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[] => [
@@ -108,8 +92,8 @@ const readRoutes = (deps: RequestDependencies): readonly Route[] => [
     method: 'GET',
     path: '/membership-requests/{collectionId}',
     roles: REQUEST_READERS,
-    identity: { exempt: SEES_ALL },
-    reply: { status: 200, schema: Requests },
+    identity: { exempt: SEES_ALL_REQUESTS },
+    reply: { status: 200, schema: Type.Array(MembershipRequestRecord) },
     refusals: ['CollectionNotFound'],
     run: async (input) =>
       okRequests(await requestsOfCollection(input.caller.tenantId, collectionOf(input), viewerOf(input), deps)),
@@ -120,7 +104,7 @@ const readRoutes = (deps: RequestDependencies): readonly Route[] => [
     method: 'GET',
     path: '/membership-requests/{collectionId}/{requestId}',
     roles: REQUEST_READERS,
-    identity: { exempt: SEES_ALL },
+    identity: { exempt: SEES_ALL_REQUESTS },
     reply: { status: 200, schema: MembershipRequestRecord, versioned: true },
     refusals: ['CollectionNotFound', 'RequestNotFound'],
     run: async (input) => okVersioned(await readRequest(nameOf(input), viewerOf(input), deps), requestRecord),
@@ -159,103 +143,8 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
   ]
 }
 
-const ownRoutes = (deps: RequestDependencies): readonly Route[] => [
-  route({
-    operationId: 'listEligibleCollections',
-    summary: 'The collections that the caller may ask to join, by name',
-    method: 'GET',
-    path: '/membership-requests/eligible',
-    roles: PERSON_ROLES,
-    identity: { exempt: [] },
-    reply: { status: 200, schema: Collections },
-    refusals: [],
-    run: async (input) => okCollections(await eligibleCollections(personOf(input), deps)),
-  }),
-  route({
-    operationId: 'listEligibleCollectionsOf',
-    summary: 'The same for somebody else: a core identity id or a directory object id',
-    method: 'GET',
-    path: '/membership-requests/eligible/{userId}',
-    roles: REQUEST_READERS,
-    identity: { exempt: ELIGIBILITY_READERS },
-    reply: { status: 200, schema: Collections },
-    refusals: ['NotManager', 'IdentityNotFound'],
-    run: async ({ path, caller, identityId }) =>
-      okCollections(await eligibleCollectionsOf(pathValue(path, 'userId'), caller, identityId, deps)),
-  }),
-  route({
-    operationId: 'listSubmittedOnBehalf',
-    summary: 'The requests that the caller filed for others, newest first',
-    method: 'GET',
-    path: '/membership-requests/submitted-on-behalf',
-    roles: PERSON_ROLES,
-    identity: { exempt: [] },
-    reply: { status: 200, schema: Requests },
-    refusals: [],
-    run: async (input) => okRequests(await submittedOnBehalf(personOf(input), deps)),
-  }),
-  route({
-    operationId: 'listPendingRequests',
-    summary: "The caller's own requests that wait for a decision, newest first",
-    method: 'GET',
-    path: '/membership-requests/pending-approval',
-    roles: PERSON_ROLES,
-    identity: { exempt: [] },
-    reply: { status: 200, schema: Requests },
-    refusals: [],
-    run: async (input) => okRequests(await pendingRequests(personOf(input), deps)),
-  }),
-  route({
-    operationId: 'listCollectionsToReview',
-    summary: 'The collections with requests that wait for the caller, by name',
-    method: 'GET',
-    path: '/membership-requests/pending-approval-review',
-    roles: PERSON_ROLES,
-    identity: { exempt: [] },
-    reply: { status: 200, schema: Collections },
-    refusals: [],
-    run: async (input) => okCollections(await collectionsToReview(personOf(input), deps)),
-  }),
-  route({
-    operationId: 'listRequestsToReview',
-    summary: 'The requests of one of these collections that wait for the caller, newest first',
-    method: 'GET',
-    path: '/membership-requests/pending-approval-review/{collectionId}',
-    roles: PERSON_ROLES,
-    identity: { exempt: [] },
-    reply: { status: 200, schema: Requests },
-    refusals: ['CollectionNotFound'],
-    run: async (input) => okRequests(await requestsToReview(collectionOf(input), personOf(input), deps)),
-  }),
-]
-
-function collectionOf({ path }: RouteInput): string {
-  return pathValue(path, 'collectionId')
-}
-
-function nameOf(input: RouteInput): RequestName {
-  const { tenantId } = input.caller
-  return { tenantId, collectionId: collectionOf(input), requestId: pathValue(input.path, 'requestId') }
-}
-
-function personOf(input: RouteInput): Person {
-  return { tenantId: input.caller.tenantId, identityId: actingIdentity(input) }
-}
-
-function viewerOf({ caller, identityId }: RouteInput): Viewer {
-  return { identityId, seesAll: SEES_ALL.some((role) => caller.roles.has(role)) }
-}
-
 function submitted(group: string, request: Versioned<MembershipRequest>): Answer {
   const { data, headers } = okVersioned(request, requestRecord)
   const location = `/${group}/membership-requests/${data.collectionId}/${data.id}`
   return { data, headers: { ...headers, location } }
-}
-
-function okRequests(requests: readonly MembershipRequest[]): Answer {
-  return ok(requests.map(requestRecord))
-}
-
-function okCollections(collections: readonly Collection[]): Answer {
-  return ok(collections.map(joinableCollectionRecord))
 }

@@ -95,8 +95,16 @@ export const REFUSALS = {
   InvalidNode: { kind: 'invalid', message: 'A condition is made of groups and leaves' },
   MemberRequired: { kind: 'invalid', message: 'A group or leaf lacks a member' },
   InvalidMember: { kind: 'invalid', message: 'A member of a group or leaf is not valid' },
+  UnknownGroupOperator: { kind: 'invalid', message: 'There is no such group operator' },
   EmptyGroup: { kind: 'invalid', message: 'A group has no conditions' },
   FieldNotInSchema: { kind: 'invalid', message: 'The field does not exist in the schema' },
+  FieldNotNamedById: { kind: 'invalid', message: 'The field does not read the attribute that id names' },
+  UnknownFunction: { kind: 'invalid', message: 'There is no such function' },
+  InvalidFunctionArgument: { kind: 'invalid', message: 'A function has arguments that are not valid' },
+  FunctionNotAllowed: { kind: 'invalid', message: 'The function makes no sense for the type of the field' },
+  NestedFunctions: { kind: 'invalid', message: 'Nested functions not allowed on DateTime field' },
+  TooManyFunctions: { kind: 'invalid', message: 'A field has too many functions around it' },
+  UnknownOperator: { kind: 'invalid', message: 'There is no such operator' },
   OperatorNotAllowed: { kind: 'invalid', message: 'The operator makes no sense for the type of the field' },
   ListRequired: { kind: 'invalid', message: 'The operator takes a list' },
   ConditionTooDeep: { kind: 'invalid', message: 'The condition nests too deep' },
@@ -149,11 +157,6 @@ export class Refusal extends Error {
   get kind(): RefusalKind {
     return REFUSALS[this.code].kind
   }
-}
-
-/** Whether a code from a part that keeps its own list of codes stands in the register. */
-export function isRefusalCode(code: string): code is RefusalCode {
-  return Object.hasOwn(REFUSALS, code)
 }
 
 /** An entry with the register's message unless another, more precise one is given. */

@@ -109,7 +109,7 @@ const CODE_OF_KEYWORD: Readonly<Record<string, RefusalCode>> = {
 
 function entriesOf(errors: readonly ErrorObject[], target: (pointer: string) => string): RefusalEntry[] {
   // A union reports each of its branches and then itself: the branches say more, unless they are all there is.
-  const telling = errors.filter((error) => error.keyword !== 'anyOf' && error.keyword !== 'if')
+  const telling = errors.filter((error) => error.keyword !== 'anyOf' && error.keyword !== 'if' && !isNullBranch(error))
   return (telling.length > 0 ? telling : errors).slice(0, ERRORS_AT_MOST).map((error) => {
     const missing = error.keyword === 'required' ? `/${escaped(error.params.missingProperty)}` : ''
     const pointer = `${error.instancePath}${missing}`
@@ -119,13 +119,32 @@ function entriesOf(errors: readonly ErrorObject[], target: (pointer: string) => 
   })
 }
 
+/** What may be null may also be something else, and that branch tells what is wrong. */
+function isNullBranch({ keyword, params }: ErrorObject): boolean {
+  return keyword === 'type' && params.type === 'null'
+}
+
+/** What each keyword of a schema demands, for a person. */
+const DEMANDS: Readonly<Record<string, (demanded: unknown) => string>> = {
+  type: (type) => `has to be of type ${[type].flat().join(' or ')}`,
+  enum: (words) => `has to be one of ${[words].flat().join(', ')}`,
+  minLength: (length) => `has to have at least ${length} characters`,
+  maxLength: (length) => `may have at most ${length} characters`,
+  minItems: (count) => `has to have at least ${count} entries`,
+  maxItems: (count) => `may have at most ${count} entries`,
+  maxProperties: (count) => `may have at most ${count} members`,
+  minimum: (least) => `has to be at least ${least}`,
+  maximum: (most) => `may be at most ${most}`,
+  pattern: (pattern) => (pattern === '\\S' ? 'may not be blank' : `has to match ${pattern}`),
+}
+
 function messageOf(error: ErrorObject, pointer: string): string {
   const name = pointer === '' ? 'The body' : pointer.slice(1).replaceAll('/', '.')
-  const parent = error.parentSchema as { 'x-guid'?: boolean; enum?: unknown[] } | undefined
+  const parent = error.parentSchema as { 'x-guid'?: boolean } | undefined
   if (error.keyword === 'required') return `${name} is required`
   if (parent?.['x-guid']) return `${name} has to be a GUID, not ${shown(error.data)}`
-  if (error.keyword === 'enum') return `${name} has to be one of ${parent?.enum?.join(', ')}, not ${shown(error.data)}`
-  return `${name} ${error.message}, not ${shown(error.data)}`
+  const demand = DEMANDS[error.keyword]?.(error.schema) ?? error.message
+  return `${name} ${demand}, not ${shown(error.data)}`
 }
 
 /** The offending value, short enough for a message. */

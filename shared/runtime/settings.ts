@@ -16,6 +16,8 @@ export type Settings = {
   readonly evaluationDelayMs: number
   readonly syncRetryDelaysS: readonly number[]
   readonly syncSliceS: number
+  readonly directoryWritesPerTenant: number
+  readonly directoryWritesInAll: number
 }
 
 const LOG_LEVELS = ['info', 'warn', 'error'] as const
@@ -128,6 +130,16 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
     name: 'SYNC_SLICE_S',
     meaning: 'Seconds of work after which a sync job goes on in a new message (default 240)',
     parse: (read, name) => wholeNumber(read(name) ?? '240', name),
+  },
+  directoryWritesPerTenant: {
+    name: 'DIRECTORY_WRITES_PER_TENANT',
+    meaning: "Writes to one tenant's directory per 150 seconds at most (default 2400; the directory refuses 3000)",
+    parse: (read, name) => wholeNumber(read(name) ?? '2400', name),
+  },
+  directoryWritesInAll: {
+    name: 'DIRECTORY_WRITES_IN_ALL',
+    meaning: 'Writes to all directories together per 300 seconds at most (default 56000; the directory refuses 70000)',
+    parse: (read, name) => wholeNumber(read(name) ?? '56000', name),
   },
 }
 

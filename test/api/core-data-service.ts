@@ -74,13 +74,19 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
     cosmos,
     database,
     rings,
-    as: (caller) => sender(groups, caller, nowMs, faults),
+    as: (caller) => sendTo(groups, caller, nowMs, faults),
     restarted: (keys = cursorKeys) => serviceOn(cosmos, nowMs, keys),
     close: () => cosmos.close(),
   }
 }
 
-function sender(groups: readonly RouteGroup[], caller: Caller, nowMs: () => number, faults: unknown[]): Send {
+/** Requests of one caller to these groups. A 500 fails the test, with the last of `faults` as its cause. */
+export function sendTo(
+  groups: readonly RouteGroup[],
+  caller: Caller,
+  nowMs: () => number,
+  faults: unknown[] = [],
+): Send {
   const log = { info() {}, warn() {}, error: (_event: string, error: unknown) => faults.push(error) }
   const authenticate = async (authorization: string | null) => {
     if (authorization === null) throw new Refusal('TokenMissing')

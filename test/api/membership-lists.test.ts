@@ -101,6 +101,8 @@ before(async () => {
     await deps.requests.save(all.map((request) => ({ after: request })))
   }
   people = { reviewer, employee }
+  // Else the snapshot, read for the first time afterwards, could not know that nothing was written since.
+  await deps.snapshots.fresh(tenantId)
   world.pass(60)
 })
 

@@ -187,6 +187,15 @@ describe('dispatch', () => {
     ])
   })
 
+  it('says what is demanded and what was given', async () => {
+    const { json } = await post(JSON.stringify({ name: 'too long', owner: 'x', note: 1 }))
+    assert.deepEqual(json.errors.map(({ message }: { message: string }) => message).sort(), [
+      'name may have at most 5 characters, not "too long"',
+      'note has to be of type string, not 1',
+      'owner has to be a GUID, not "x"',
+    ])
+  })
+
   const nested = (levels: number) =>
     `{"name":"a","owner":"${ID}","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
   for (const [claim, body, contentType, status, code] of [

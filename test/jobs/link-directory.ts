@@ -1,7 +1,7 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { DirectorySeed, TenantSeed } from '../../infra/local/directory/seed.ts'
 import { type DirectoryOptions, type LocalDirectory, startDirectory } from '../../infra/local/directory/server.ts'
-import { type GraphCall, graphCalls } from '../../shared/directory/graph-calls.ts'
+import { type GraphCall, graphCalls, type SendCall } from '../../shared/directory/graph-calls.ts'
 import { graphDirectory } from '../../shared/directory/graph-directory.ts'
 import type { GraphReply } from '../../shared/directory/graph-reply.ts'
 import { graphTokens } from '../../shared/directory/graph-tokens.ts'
@@ -22,6 +22,8 @@ export const users = (from: number, count: number): string[] =>
 export type TestDirectory = {
   readonly server: LocalDirectory
   readonly directory: Directory
+  /** The same with something between the service and the wire. */
+  directoryOver(wire: (send: SendCall) => SendCall): Directory
   /** The waits that the adapter has asked for; none is really waited. */
   readonly waitsMs: number[]
   asTester(call: GraphCall): Promise<GraphReply>
@@ -80,17 +82,16 @@ export async function openDirectory(
     )
   const testerCalls = callsAs(TESTER, 'tester-secret')
   const asTester = (call: GraphCall) => testerCalls(TENANT, call)
+  const send = callsAs(SERVICE, 'service-secret')
+  const { nowMs, sleep } = clock
+  const directoryOver = (wire: (send: SendCall) => SendCall) =>
+    graphDirectory({ graphUrl: server.url, send: wire(send), sleep, nowMs, random: () => 0.5 })
   return {
     server,
     waitsMs: clock.waitsMs,
     asTester,
-    directory: graphDirectory({
-      graphUrl: server.url,
-      send: callsAs(SERVICE, 'service-secret'),
-      sleep: clock.sleep,
-      nowMs: clock.nowMs,
-      random: () => 0.5,
-    }),
+    directory: directoryOver((wire) => wire),
+    directoryOver,
     newGroup: (properties = {}, members = []) => newGroup(asTester, server.url, properties, members),
     membersOf: (groupId) => membersOf(asTester, groupId),
     async close() {

@@ -5,6 +5,7 @@ import { openDatabase } from '../../shared/cosmos/database.ts'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import { cosmosTenantStore } from '../../shared/cosmos/tenant-store.ts'
+import { cosmosWindowStore } from '../../shared/cosmos/window-store.ts'
 import type { Doorbell, Doorbells } from '../../shared/domain/doorbell.ts'
 import { applyMembershipChanges } from '../../shared/domain/links/apply-membership-changes.ts'
 import { createLink } from '../../shared/domain/links/create-link.ts'
@@ -12,6 +13,7 @@ import type { LinkRecord } from '../../shared/domain/links/group-link.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
 import type { JobRecord } from '../../shared/domain/links/sync-job.ts'
+import { sharedWriteBudget, type WindowStore } from '../../shared/domain/links/write-budget.ts'
 import { openDirectory, TENANT, type TestDirectory, testClock } from './link-directory.ts'
 import { type TestCollections, testCollections } from './test-collections.ts'
 
@@ -25,6 +27,7 @@ export type Ring = { readonly doorbell: Doorbell; readonly id: string; readonly 
 /** Group links on the local database and the local directory, with a queue that the test empties itself. */
 export type LinkWorld = TestDirectory & {
   readonly deps: SyncDependencies
+  readonly windows: WindowStore
   readonly collections: TestCollections
   readonly rings: Ring[]
   readonly clock: ReturnType<typeof testClock>
@@ -42,31 +45,37 @@ export type LinkWorld = TestDirectory & {
 
 export type Linked = { readonly collectionId: string; readonly groupId: string; readonly linkId: string }
 
-export async function openWorld(): Promise<LinkWorld> {
+/** The directory lives in real time unless it shares the clock; then its throttling and its tokens' lifetimes do too. */
+export async function openWorld({ sharesClock = false } = {}): Promise<LinkWorld> {
   const clock = testClock()
   const cosmos = await startCosmos({ port: 0, file: ':memory:', key: KEY, strict: true })
   await createContainers(cosmos.endpoint, KEY)
   const container = openDatabase({ endpoint: cosmos.endpoint, key: KEY })
-  const testDirectory = await openDirectory(clock)
+  const testDirectory = await openDirectory(clock, sharesClock ? { nowMs: clock.nowMs } : {})
   const collections = testCollections()
   const { rings, doorbells } = recordedRings(clock.nowMs)
+  const windows = cosmosWindowStore(container('tenants'))
   const deps: SyncDependencies = {
     links: cosmosLinkStore(container('links')),
     jobs: cosmosJobStore(container('jobs')),
     tenants: cosmosTenantStore(container('tenants')),
     collections,
     directory: testDirectory.directory,
+    // What these tests write in seconds of their clock is more than a tenant may in as many of a real one.
+    budget: sharedWriteBudget({ windows, writesPerTenant: 1e9, writesInAll: 1e9, nowMs: clock.nowMs }),
     doorbells,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     nowMs: clock.nowMs,
     newId: randomUUID,
     random: () => 0.5,
+    sleep: clock.sleep,
     retryDelaysS: [15, 60, 240],
     sliceMs: 240_000,
   }
   const world: LinkWorld = {
     ...testDirectory,
     deps,
+    windows,
     collections,
     rings,
     clock,

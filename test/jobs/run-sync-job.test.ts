@@ -42,6 +42,7 @@ describe('A sync job', () => {
         paused: false,
         sliceCount: 0,
         unresolved: [],
+        unconfirmed: { added: [], removed: [] },
       },
     )
     const link = await world.link(linkId)

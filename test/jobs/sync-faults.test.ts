@@ -72,6 +72,19 @@ describe('A sync job, when the directory misbehaves', () => {
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.error], ['Succeeded', 2, 5, null])
   })
 
+  it('counts what was written although every answer to it was lost', async () => {
+    const { collectionId, groupId } = await world.linked(users(0, 60), users(50, 30))
+    // All four tries of each add, and in the next run of each removal.
+    world.server.setFaults([
+      { method: 'PATCH', applyFirst: true, times: 12 },
+      { method: 'DELETE', path: groupId, applyFirst: true, times: 80 },
+    ])
+    await world.drain()
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.added, job?.removed], ['Succeeded', 50, 20])
+    assert.ok((job?.attempts ?? 0) > 1)
+  })
+
   it('is run four times when nothing helps, after 15, 60 and 240 seconds, and then stays failed', async () => {
     const { collectionId, linkId, groupId } = await world.linked(users(0, 5), users(3, 4))
     world.server.setFaults([{ path: groupId, method: 'PATCH', status: 503 }])

@@ -17,58 +17,73 @@ describe('Workers of sync jobs', () => {
     world.rings.length = 0
   })
 
-  it('may die at any moment: another one ends the job, with the group as it should be', async () => {
-    let diedCount = 0
-    for (let callsLeft = 1; ; callsLeft += 1) {
-      const { collectionId, groupId, linkId } = await world.linked(users(0, 130), users(125, 30))
-      const bell = world.rings[0]
-      const hasDied = await runUntilDeath(callsLeft, collectionId)
-      // The queue hands the message of a worker that died to another one.
-      if (bell !== undefined && world.rings.length === 0) world.rings.push(bell)
-      await world.drain()
-      const [job] = await world.jobsOf(collectionId)
-      assert.equal(job?.status, 'Succeeded', `after ${callsLeft} calls: ${job?.error}`)
-      assert.ok((job?.attempts ?? 0) <= 2)
-      assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 130)))
-      const link = await world.link(linkId)
-      assert.deepEqual([link.lease, link.lastSyncOutcome], [null, 'Succeeded'])
-      if (!hasDied) break
-      diedCount += 1
-    }
-    assert.ok(diedCount > 15, `it died only ${diedCount} times`)
-  })
+  for (const [claim, lastCall] of [
+    ['may die before any call', 'unsent'],
+    ['may die before the answer to any call', 'unanswered'],
+  ] as const) {
+    it(`${claim}: another one ends the job, the group is as it should be and what was written is counted once`, async () => {
+      let diedCount = 0
+      for (let callsLeft = 1; ; callsLeft += 1) {
+        const { collectionId, groupId, linkId } = await world.linked(users(0, 130), users(125, 30))
+        const bell = world.rings[0]
+        const hasDied = await runUntilDeath({ callsLeft, lastCall }, collectionId)
+        // The queue hands the message of a worker that died to another one.
+        if (bell !== undefined && world.rings.length === 0) world.rings.push(bell)
+        await world.drain()
+        const [job] = await world.jobsOf(collectionId)
+        assert.deepEqual(
+          [job?.status, job?.added, job?.removed, job?.unconfirmed],
+          ['Succeeded', 125, 25, { added: [], removed: [] }],
+          `after ${callsLeft} calls: ${job?.error}`,
+        )
+        assert.ok((job?.attempts ?? 0) <= 2)
+        assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 130)))
+        const link = await world.link(linkId)
+        assert.deepEqual([link.lease, link.lastSyncOutcome], [null, 'Succeeded'])
+        if (!hasDied) break
+        diedCount += 1
+      }
+      assert.ok(diedCount > 15, `it died only ${diedCount} times`)
+    })
+  }
 
-  /** Runs the job with dependencies that end, all of them and for good, after so many calls. */
-  async function runUntilDeath(callsLeft: number, collectionId: string): Promise<boolean> {
+  /** Runs the job with dependencies that end, all of them and for good, around their last call. */
+  async function runUntilDeath(
+    { callsLeft, lastCall }: { callsLeft: number; lastCall: 'unsent' | 'unanswered' },
+    collectionId: string,
+  ): Promise<boolean> {
     let left = callsLeft
-    let died = false
     const death = Promise.withResolvers<void>()
+    const never = new Promise<never>(() => undefined)
+    async function mortally<T>(call: () => Promise<T>): Promise<T> {
+      left -= 1
+      if (left > 0 || (left === 0 && lastCall === 'unsent')) return call()
+      if (left === 0) await call()
+      left = -1
+      death.resolve()
+      return never
+    }
     const mortal = <T extends object>(target: T): T =>
       new Proxy(target, {
         get(object, name, receiver) {
           const member: unknown = Reflect.get(object, name, receiver)
           if (typeof member !== 'function') return member
-          return (...given: unknown[]) => {
-            left -= 1
-            if (left >= 0) return member.apply(object, given)
-            died = true
-            death.resolve()
-            return new Promise(() => undefined)
-          }
+          return (...given: unknown[]) => mortally(async () => member.apply(object, given))
         },
       })
     const deps: SyncDependencies = {
       ...world.deps,
       links: mortal(world.deps.links),
       jobs: mortal(world.deps.jobs),
-      directory: mortal(world.deps.directory),
+      directory: world.directoryOver((send) => (tenantId, call) => mortally(() => send(tenantId, call))),
       collections: mortal(world.deps.collections),
       doorbells: mortal(world.deps.doorbells),
+      budget: mortal(world.deps.budget),
     }
     const [job] = await world.jobsOf(collectionId)
     world.rings.length = 0
     await Promise.race([runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, deps), death.promise])
-    return died
+    return left < 0
   }
 
   it('go on where a slice has ended, each slice with one step at least', async () => {

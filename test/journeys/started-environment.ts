@@ -13,6 +13,9 @@ export type StartedEnvironment = {
   readonly apiUrl: string
   readonly directoryUrl: string
   readonly demo: DemoAnswer
+  /** The authority that clients of the directory have to trust. */
+  readonly caFile: string
+  readonly processId: number
   /** Answers of the directory; its authority is trusted for this call alone. */
   directory(method: string, path: string, options?: DirectoryRequest): Promise<DirectoryReply>
   /** Asks it to stop, or kills it; resolves with the exit code. */
@@ -72,6 +75,8 @@ export async function startedEnvironment(
     apiUrl,
     directoryUrl,
     directory,
+    caFile: join(dataFolder, 'ca.pem'),
+    processId: child.pid ?? 0,
     demo: (await directory('GET', '/local/demo')).json as DemoAnswer,
     async stop(signal = 'SIGTERM') {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode

@@ -19,6 +19,8 @@ export type FaultDefinition = {
   readonly applyFirst?: boolean
   /** A page of HTML instead of the error body. */
   readonly html?: boolean
+  /** A list of members is answered as it was this many milliseconds ago. */
+  readonly staleMs?: number
 }
 
 export type Faults = {
@@ -33,9 +35,21 @@ type Fault = {
   readonly delayMs: number
   readonly failure: 'none' | 'drop' | GraphAnswer
   readonly applyFirst: boolean
+  readonly staleMs: number
 }
 
-const MEMBERS = ['method', 'path', 'times', 'status', 'retryAfterS', 'delayMs', 'drop', 'applyFirst', 'html'] as const
+const MEMBERS = [
+  'method',
+  'path',
+  'times',
+  'status',
+  'retryAfterS',
+  'delayMs',
+  'drop',
+  'applyFirst',
+  'html',
+  'staleMs',
+] as const
 
 const ERROR_CODES: Record<number, readonly [code: string, message: string]> = {
   400: ['Request_BadRequest', 'Bad request.'],
@@ -67,8 +81,8 @@ export function faultList(nowMs: () => number): Faults {
       if (fault === undefined) return undefined
       fault.left -= 1
       if (fault.left === 0) active.splice(index, 1)
-      const { delayMs = 0, applyFirst = false } = fault.definition
-      return { delayMs, applyFirst, failure: failureOf(fault.definition, nowMs()) }
+      const { delayMs = 0, applyFirst = false, staleMs = 0 } = fault.definition
+      return { delayMs, applyFirst, staleMs, failure: failureOf(fault.definition, nowMs()) }
     },
     add(body) {
       const definition = parsedFault(body)
@@ -118,9 +132,11 @@ function parsedFault(body: unknown): FaultDefinition {
     ...member(given, 'drop', isBoolean, 'true or false'),
     ...member(given, 'applyFirst', isBoolean, 'true or false'),
     ...member(given, 'html', isBoolean, 'true or false'),
+    ...member(given, 'staleMs', isCount, 'a whole number of milliseconds'),
   } as FaultDefinition
-  if (definition.drop !== true && definition.delayMs === undefined && statusOf(definition) === undefined) {
-    throw new ControlRefusal('A fault has to have a status, retryAfterS, delayMs, drop, applyFirst or html')
+  const isOnlyLate = definition.delayMs !== undefined || definition.staleMs !== undefined
+  if (definition.drop !== true && !isOnlyLate && statusOf(definition) === undefined) {
+    throw new ControlRefusal('A fault has to have a status, retryAfterS, delayMs, drop, applyFirst, html or staleMs')
   }
   return definition
 }

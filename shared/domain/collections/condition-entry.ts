@@ -1,7 +1,7 @@
 import { checkCondition } from '../criteria/check-condition.ts'
 import { type CheckedCondition, collectionsReferredTo } from '../criteria/condition.ts'
 import { type ConditionSchema, conditionSchema, storedConditionSchema } from '../criteria/schema.ts'
-import { isRefusalCode, refusalEntry, refuseAll } from '../refusal.ts'
+import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { TenantSnapshots } from './tenant-snapshots.ts'
@@ -19,25 +19,26 @@ export async function tenantConditionSchema(tenantId: string, deps: ConditionDep
 /**
  * A condition as a caller gives it, checked against the tenant's schema and collections.
  * @param pointer where in the body it stands, for the entries' targets.
- * @throws Refusal with all that is wrong with it.
+ * @param besides what else is wrong with the body, to be told along.
+ * @throws Refusal with all that is wrong.
  */
 export async function readCondition(
   tenantId: string,
   given: unknown,
   pointer: string,
+  besides: readonly RefusalEntry[],
   deps: ConditionDependencies,
 ): Promise<CheckedCondition> {
   const check = checkCondition(given, await tenantConditionSchema(tenantId, deps))
   if (!check.ok) {
-    refuseAll(
-      check.faults.map(({ code, message, pointer: within }) => {
-        if (!isRefusalCode(code)) throw new Error(`The condition's fault ${code} is not in the register of refusals`)
-        return refusalEntry(code, message, pointer + within)
-      }),
+    const faults = check.faults.map(({ code, message, pointer: within }) =>
+      refusalEntry(code, message, pointer + within),
     )
-    throw new Error('A condition was refused without a fault')
+    throw Refusal.ofAll([...besides, ...faults])
   }
-  await refuseUnknownCollections(tenantId, [...collectionsReferredTo(check.condition)], pointer, deps)
+  const unknown = await unknownCollections(tenantId, [...collectionsReferredTo(check.condition)], deps)
+  const faults = unknown.map((id) => refusalEntry('CollectionUnknown', `There is no collection ${id}`, pointer))
+  refuseAll([...besides, ...faults])
   return check.condition
 }
 
@@ -48,13 +49,11 @@ export function storedCondition(collection: Collection): CheckedCondition {
   throw new Error(`The stored condition of collection ${collection.id} is faulty: ${check.faults[0]?.message}`)
 }
 
-async function refuseUnknownCollections(
+async function unknownCollections(
   tenantId: string,
   ids: readonly string[],
-  pointer: string,
   deps: ConditionDependencies,
-): Promise<void> {
+): Promise<string[]> {
   const known = new Set((await deps.collections.existing(tenantId, ids)).map(({ id }) => id))
-  const unknown = ids.filter((id) => !known.has(id))
-  refuseAll(unknown.map((id) => refusalEntry('CollectionUnknown', `There is no collection ${id}`, pointer)))
+  return ids.filter((id) => !known.has(id))
 }

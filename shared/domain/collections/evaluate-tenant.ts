@@ -1,36 +1,22 @@
 import { coalescing } from '../coalescing.ts'
-import { CORE_TYPE, type CollectionMembers } from '../criteria/collection-members.ts'
-import { type CompiledCondition, compile } from '../criteria/compile.ts'
+import type { CollectionMembers } from '../criteria/collection-members.ts'
+import { compile } from '../criteria/compile.ts'
 import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
-import { type EvaluationContext, evaluate, evaluateObjects } from '../criteria/evaluate.ts'
+import type { EvaluationContext } from '../criteria/evaluate.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { Log } from '../log.ts'
 import { Refusal } from '../refusal.ts'
-import type { Versioned } from '../versioned.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedCondition } from './condition-entry.ts'
 import { dayOf } from './evaluation-context.ts'
 import { JoinedMemory } from './joined-memory.ts'
-import type { MembershipHead } from './membership-store.ts'
+import { definitionKeyOf, idsNow, type Known, type Round } from './members-now.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
-/** What the evaluator remembers of a collection from one evaluation to the next. */
-type Known = {
-  readonly definitionVersion: number
-  readonly condition: CompiledCondition
-  readonly dependsOnDay: boolean
-  /** Schema names. */
-  readonly attributesRead: ReadonlySet<string>
-  /** As last read or written here: whoever else writes makes it stale, and this evaluator notices. */
-  head: Versioned<MembershipHead> | undefined
-  /** Ascending. Undefined until evaluated here. */
-  ids: readonly string[] | undefined
-}
-
-/** Evaluations that lose against another evaluator are begun anew, so often at most. */
-const ROUNDS_AT_MOST = 3
+/** What another evaluator has written meanwhile is evaluated anew, so often at most. */
+const ROUNDS_AT_MOST = 10
 
 /** Whoever keeps something of core objects that has to end with them. */
 export interface ChangeFollower {
@@ -61,49 +47,67 @@ export class TenantEvaluator {
   async #evaluateUntilSettled(tenantId: string): Promise<void> {
     for (let round = 1; ; round += 1) {
       try {
-        return await this.#evaluateOnce(tenantId)
+        if (await this.#evaluateOnce(tenantId)) return
       } catch (error) {
         // Changes have been taken from the snapshot that are not in every collection: all is evaluated from the start.
-        this.#known.delete(tenantId)
-        this.#joined.forget(tenantId)
-        if (!(error instanceof Refusal) || error.code !== 'StaleVersion' || round === ROUNDS_AT_MOST) throw error
+        this.#forget(tenantId)
+        if (!isStale(error)) throw error
       }
+      if (round === ROUNDS_AT_MOST) throw new Refusal('StaleVersion', `Others evaluate tenant ${tenantId} all the time`)
     }
   }
 
-  async #evaluateOnce(tenantId: string): Promise<void> {
+  /** Whether every collection is as it should be; else some are to be evaluated anew, as another evaluator wrote them. */
+  async #evaluateOnce(tenantId: string): Promise<boolean> {
     const { collections, snapshots, follower, nowMs, log } = this.#deps
     const startedMs = nowMs()
     const criteria = await collections.list(tenantId, { kind: 'criteria' })
     const known = await this.#knownOf(tenantId, criteria)
     const rows = await snapshots.fresh(tenantId)
     const changes = snapshots.takeChanges(tenantId)
+    this.#known.set(tenantId, known)
+    this.#forgetTheDropped()
     await follower.follow(tenantId, rows, changes)
     const joined = await this.#joined.refreshed(tenantId, referredToBy(criteria))
-    const changedMembers = new Set(joined.changed)
-    const changedCollections = new Set<string>()
     const context = memberContext(dayOf(nowMs()), criteria, known, joined.members)
-    for (const collection of inOrder(criteria)) {
-      const memory = known.get(collection.id)
-      if (memory === undefined) continue
-      const isChanged = await this.#evaluateCollection(collection, memory, {
-        rows,
-        changes,
-        changedMembers,
-        context,
-      })
-      if (!isChanged) continue
-      changedMembers.add(collection.id)
-      changedCollections.add(collection.id)
-    }
-    await this.#ringLinks(tenantId, changedCollections)
+    const round = { rows, changes, changedMembers: new Set(joined.changed), context }
+    const { changed, overtaken } = await this.#evaluateAll(tenantId, criteria, known, round)
     log.info('collections.evaluated', {
       tenantId,
       collectionCount: criteria.length,
-      changedCount: changedCollections.size,
+      changedCount: changed.size,
+      overtakenCount: overtaken.size,
       rowCount: rows.rowCount,
       durationMs: nowMs() - startedMs,
     })
+    return overtaken.size === 0
+  }
+
+  /** In the order of references. A collection that another evaluator wrote, and what refers to it, is left for later. */
+  async #evaluateAll(
+    tenantId: string,
+    criteria: readonly Collection[],
+    known: Map<string, Known>,
+    round: Round,
+  ): Promise<{ changed: ReadonlySet<string>; overtaken: ReadonlySet<string> }> {
+    const changed = new Set<string>()
+    const overtaken = new Set<string>()
+    try {
+      for (const collection of inOrder(criteria)) {
+        const memory = known.get(collection.id)
+        if (memory === undefined) continue
+        const outcome = collection.refersTo.some((id) => overtaken.has(id))
+          ? 'overtaken'
+          : await this.#evaluateCollection(collection, memory, round)
+        if (outcome === 'changed') changed.add(collection.id)
+        if (outcome !== 'overtaken') continue
+        overtaken.add(collection.id)
+        known.delete(collection.id)
+      }
+    } finally {
+      await this.#ringLinks(tenantId, changed)
+    }
+    return { changed, overtaken }
   }
 
   /** The memory of each collection as it is defined now; heads of new ones are read before the changes are. */
@@ -116,32 +120,57 @@ export class TenantEvaluator {
         known.set(collection.id, memory)
         continue
       }
+      const head = await this.#deps.memberships.head(tenantId, collection.id)
+      if (Number.parseInt(head?.value.definitionKey ?? '0', 10) > collection.definitionVersion) {
+        throw new Refusal('StaleVersion', `Collection ${collection.id} was changed and evaluated meanwhile`)
+      }
       const condition = storedCondition(collection)
       known.set(collection.id, {
         definitionVersion: collection.definitionVersion,
         condition: compile(condition),
         dependsOnDay: dependsOnDay(condition),
         attributesRead: attributesRead(condition),
-        head: await this.#deps.memberships.head(tenantId, collection.id),
+        head,
         ids: undefined,
       })
     }
-    this.#known.set(tenantId, known)
     return known
   }
 
-  async #evaluateCollection(collection: Collection, memory: Known, round: Round): Promise<boolean> {
+  /** Once a tenant's rows have left memory, all of it is evaluated anew: what is remembered of it only takes room. */
+  #forgetTheDropped(): void {
+    for (const tenantId of this.#known.keys()) {
+      if (!this.#deps.snapshots.holds(tenantId)) this.#forget(tenantId)
+    }
+  }
+
+  #forget(tenantId: string): void {
+    this.#known.delete(tenantId)
+    this.#joined.forget(tenantId)
+  }
+
+  async #evaluateCollection(
+    collection: Collection,
+    memory: Known,
+    round: Round,
+  ): Promise<'changed' | 'same' | 'overtaken'> {
     const definitionKey = definitionKeyOf(memory, round.context.todayMs)
     const ids = idsNow(collection, memory, definitionKey, round)
-    if (ids === undefined) return false
-    const { head, change } = await this.#deps.memberships.replace(collection.tenantId, collection.id, memory.head, {
-      ids,
-      definitionKey,
-      evaluatedAtMs: this.#deps.nowMs(),
-    })
-    memory.head = head
-    memory.ids = ids
-    return change.added.length + change.removed.length > 0
+    if (ids === undefined) return 'same'
+    const { memberships, nowMs } = this.#deps
+    try {
+      const evaluation = { ids, definitionKey, evaluatedAtMs: nowMs() }
+      const { head, change } = await memberships.replace(collection.tenantId, collection.id, memory.head, evaluation)
+      const isChanged = change.added.length + change.removed.length > 0
+      // Another evaluator may have written the change already: what refers to the collection has not seen it here.
+      if (isChanged || memory.ids === undefined) round.changedMembers.add(collection.id)
+      memory.head = head
+      memory.ids = ids
+      return isChanged ? 'changed' : 'same'
+    } catch (error) {
+      if (isStale(error)) return 'overtaken'
+      throw error
+    }
   }
 
   async #ringLinks(tenantId: string, changed: ReadonlySet<string>): Promise<void> {
@@ -155,48 +184,8 @@ export class TenantEvaluator {
   }
 }
 
-type Round = {
-  readonly rows: RowSnapshot
-  readonly changes: RowChanges
-  /** Collections of either kind whose members have changed: those that refer to them are evaluated as a whole. */
-  readonly changedMembers: ReadonlySet<string>
-  readonly context: EvaluationContext
-}
-
-/** A new day is as good as a new definition for a condition that asks for today. */
-function definitionKeyOf(memory: Known, todayMs: number): string {
-  return memory.dependsOnDay ? `${memory.definitionVersion}@${todayMs}` : String(memory.definitionVersion)
-}
-
-/** The members now; undefined when nothing has happened that could have changed them. */
-function idsNow(
-  collection: Collection,
-  memory: Known,
-  definitionKey: string,
-  round: Round,
-): readonly string[] | undefined {
-  const { rows, changes, changedMembers, context } = round
-  const objectType = collection.objectType as CriteriaObjectType
-  if (memory.ids === undefined || changes === 'everything') return evaluate(memory.condition, rows, objectType, context)
-  const isWhole =
-    memory.head?.value.definitionKey !== definitionKey || collection.refersTo.some((id) => changedMembers.has(id))
-  if (isWhole) return evaluate(memory.condition, rows, objectType, context)
-  if (!changes.rowsMoved && memory.attributesRead.isDisjointFrom(changes.attributes)) return undefined
-  const touched = changes.ids[CORE_TYPE[objectType]]
-  if (touched.size === 0) return undefined
-  return withVerdicts(memory.ids, evaluateObjects(memory.condition, rows, objectType, touched, context))
-}
-
-/** The ascending ids with those added that are members now, and without those that are not; undefined if unchanged. */
-export function withVerdicts(
-  ids: readonly string[],
-  isMember: ReadonlyMap<string, boolean>,
-): readonly string[] | undefined {
-  const before = new Set(ids)
-  const added = [...isMember].filter(([id, member]) => member && !before.has(id)).map(([id]) => id)
-  const removed = new Set([...isMember].filter(([id, member]) => !member && before.has(id)).map(([id]) => id))
-  if (added.length + removed.size === 0) return undefined
-  return [...ids.filter((id) => !removed.has(id)), ...added].sort()
+function isStale(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'StaleVersion'
 }
 
 function inOrder(criteria: readonly Collection[]): Collection[] {

@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts'
-import { collectionsReferredTo } from '../criteria/condition.ts'
+import { type CheckedCondition, collectionsReferredTo } from '../criteria/condition.ts'
 import { findCycle } from '../criteria/evaluation-order.ts'
 import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
@@ -19,14 +19,13 @@ export async function createCriteriaCollection(
   caller: Caller,
   deps: CollectionDependencies,
 ): Promise<Collection> {
-  refuseAll(objectTypeFaults(body.objectType))
   const { metadata, faults } =
     body.metadata === undefined ? { metadata: NO_METADATA, faults: [] } : readMetadata(body.metadata)
-  refuseAll(faults)
+  const besides = [...objectTypeFaults(body.objectType), ...faults]
   const nowMs = deps.nowMs()
   const { value } = await whileStale(async () => {
     const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
-    const condition = await readCondition(caller.tenantId, body.condition, '/condition', deps)
+    const condition = await readCondition(caller.tenantId, body.condition, '/condition', besides, deps)
     const refersTo = [...collectionsReferredTo(condition)]
     const collection: Collection = {
       id: deps.newId(),
@@ -63,9 +62,9 @@ export async function updateCriteriaCollection(
 ): Promise<Versioned<Collection>> {
   const { metadata, faults } =
     body.metadata === undefined ? { metadata: undefined, faults: [] } : readMetadata(body.metadata)
-  refuseAll(faults)
   const updated = await whileStale(async () => {
     const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
+    const condition = await readGivenCondition(body, faults, caller.tenantId, deps)
     const { value: before, version } = found(await deps.collections.find(caller.tenantId, id, 'criteria'), id)
     refuseOtherVersion(version, ifMatch)
     if (body.objectType !== before.objectType) {
@@ -75,7 +74,7 @@ export async function updateCriteriaCollection(
         '/objectType',
       )
     }
-    const definition = await updatedDefinition(before, body, deps)
+    const definition = condition === undefined ? before : definitionBy(condition, before)
     await refuseCycle(before, definition.refersTo, deps)
     const after: Collection = {
       ...before,
@@ -92,15 +91,22 @@ export async function updateCriteriaCollection(
   return updated
 }
 
-type Definition = Pick<Collection, 'definition' | 'definitionVersion' | 'refersTo'>
-
-async function updatedDefinition(
-  before: Collection,
-  body: CriteriaCollectionUpdate,
+/** Looked at before the record is: faulty input is told also of a collection that is not there. */
+async function readGivenCondition(
+  { condition }: CriteriaCollectionUpdate,
+  besides: readonly RefusalEntry[],
+  tenantId: string,
   deps: CollectionDependencies,
-): Promise<Definition> {
-  if (body.condition === undefined) return before
-  const condition = await readCondition(before.tenantId, body.condition, '/condition', deps)
+): Promise<CheckedCondition | undefined> {
+  if (condition !== undefined) return readCondition(tenantId, condition, '/condition', besides, deps)
+  refuseAll(besides)
+  return undefined
+}
+
+function definitionBy(
+  condition: CheckedCondition,
+  before: Collection,
+): Pick<Collection, 'definition' | 'definitionVersion' | 'refersTo'> {
   const isSame = JSON.stringify(condition.wire) === JSON.stringify(before.definition)
   return {
     definition: condition.wire,

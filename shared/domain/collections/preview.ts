@@ -5,7 +5,6 @@ import { collectionsReferredTo } from '../criteria/condition.ts'
 import { evaluate } from '../criteria/evaluate.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { Guid } from '../guid.ts'
-import { refuseAll } from '../refusal.ts'
 import { Closed, Nullable } from '../schema.ts'
 import { CollectionObjectType, type CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
@@ -40,8 +39,8 @@ export async function previewCriteria(
   { currentId, preview }: PreviewRequest,
   deps: CollectionDependencies,
 ): Promise<PreviewReply> {
-  refuseAll(objectTypeFaults(preview.objectType, '/preview/objectType'))
-  const condition = await readCondition(tenantId, preview.condition, '/preview/condition', deps)
+  const besides = objectTypeFaults(preview.objectType, '/preview/objectType')
+  const condition = await readCondition(tenantId, preview.condition, '/preview/condition', besides, deps)
   const before = await currentMembers(tenantId, currentId ?? undefined, deps)
   const context = await evaluationContext(tenantId, collectionsReferredTo(condition), deps)
   const rows = await deps.snapshots.fresh(tenantId)

@@ -42,6 +42,11 @@ export class TenantSnapshots {
     return (await this.#refresh(tenantId)).rows
   }
 
+  /** Whether the tenant's rows are in memory. */
+  holds(tenantId: string): boolean {
+    return this.#entries.has(tenantId)
+  }
+
   /** What has changed since the last time that this was asked for the tenant. */
   takeChanges(tenantId: string): RowChanges {
     const entry = this.#entries.get(tenantId)

@@ -6,7 +6,7 @@ import { readObjectData } from './object-data.ts'
 export const BATCH_OPERATIONS = ['upsert', 'delete'] as const
 const EXTERNAL_ID_LIMIT_COUNT = 500
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
+const UNFIT_CHARACTER = /[\u0000-\u001f\u007f\p{Cs}]/u
 
 /**
  * One change of a connector space. `create` wants no live object of these names, `replace` wants one; `rejoin` changes
@@ -77,6 +77,6 @@ function externalIdFaults(value: unknown, target: string): RefusalEntry[] {
     const message = `externalId has to have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`
     return [refusalEntry('InvalidLength', message, place)]
   }
-  if (!CONTROL_CHARACTER.test(value)) return []
-  return [refusalEntry('InvalidValue', 'externalId holds control characters', place)]
+  if (!UNFIT_CHARACTER.test(value)) return []
+  return [refusalEntry('InvalidValue', 'externalId holds control characters or halves of surrogate pairs', place)]
 }

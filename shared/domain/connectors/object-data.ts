@@ -13,8 +13,9 @@ import type { DataValue, ObjectData } from './connector-object.ts'
 const STRING_LIMIT_COUNT = 2000
 const EXTERNAL_ID_LIMIT_COUNT = 500
 const CUSTOM_ATTRIBUTES_LIMIT_COUNT = 100
-/** Keeps a document far below the store's 2 MB. */
 const LIST_LIMIT_COUNT = 5000
+/** As JSON in UTF-8. Keeps a document, and one merged from a few of them, below the store's 2 MB. */
+const DATA_LIMIT_BYTES = 512 * 1024
 /** A letter or digit first, so that no name can be mistaken for something else; 100 characters at most. */
 const CUSTOM_NAME = /^[\p{L}\p{N}][\p{L}\p{N} _.-]{0,99}$/u
 const ISO_DATE =
@@ -46,7 +47,11 @@ export function readObjectData(objectType: ObjectType, data: unknown, target: st
       refusalEntry('InvalidLength', `There are more than ${CUSTOM_ATTRIBUTES_LIMIT_COUNT} custom attributes`, target),
     )
   }
-  return { data: Object.fromEntries(kept), faults }
+  const read = Object.fromEntries(kept)
+  if (faults.length === 0 && sizeBytes(read) > DATA_LIMIT_BYTES) {
+    faults.push(refusalEntry('InvalidLength', `data is larger than ${DATA_LIMIT_BYTES} bytes`, target))
+  }
+  return { data: read, faults }
 }
 
 function checkAttribute(objectType: ObjectType, name: string, value: unknown): Checked {
@@ -56,6 +61,8 @@ function checkAttribute(objectType: ObjectType, name: string, value: unknown): C
   }
   return value === null ? { value: undefined } : CHECKS[definition.kind](value, name, definition)
 }
+
+const sizeBytes = (data: ObjectData): number => Buffer.byteLength(JSON.stringify(data))
 
 function isSaneName(name: string): boolean {
   return !name.startsWith(CUSTOM_ATTRIBUTE_PREFIX) || CUSTOM_NAME.test(name.slice(CUSTOM_ATTRIBUTE_PREFIX.length))

@@ -1,3 +1,4 @@
+import type { RefusalCode } from '../refusal.ts'
 import { comparedType, type ParsedValue, parseValue } from './compared-value.ts'
 import {
   type CheckedCondition,
@@ -21,8 +22,8 @@ const MAX_ENTRY_COUNT = 1000
 /** A mebibyte of nonsense shall not come back as fifty of faults. */
 export const MAX_FAULT_COUNT = 1000
 
-/** `code` is stable; `pointer` is a JSON pointer into the condition, '' its root. */
-export type ConditionFault = { readonly code: string; readonly message: string; readonly pointer: string }
+/** `pointer` is a JSON pointer into the condition, '' its root. */
+export type ConditionFault = { readonly code: RefusalCode; readonly message: string; readonly pointer: string }
 
 export type ConditionCheck =
   | { readonly ok: true; readonly condition: CheckedCondition }
@@ -181,7 +182,7 @@ function checkWord<Word extends string>(
   input: JsonObject,
   member: string,
   words: readonly Word[],
-  code: string,
+  code: RefusalCode,
   pointer: string,
   findings: Findings,
 ): Word | undefined {
@@ -196,7 +197,7 @@ function reportUnknownField(name: string, pointer: string, findings: Findings): 
   return report(findings, 'FieldNotInSchema', `Field ${excerpt(name)} does not exist in schema`, pointer)
 }
 
-function report(findings: Findings, code: string, message: string, pointer: string): undefined {
+function report(findings: Findings, code: RefusalCode, message: string, pointer: string): undefined {
   if (findings.faults.length < MAX_FAULT_COUNT) findings.faults.push({ code, message, pointer })
 }
 

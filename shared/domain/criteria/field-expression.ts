@@ -1,3 +1,4 @@
+import type { RefusalCode } from '../refusal.ts'
 import type { FieldFunction, RelativeDay } from './condition.ts'
 import type { AttributeType } from './schema.ts'
 
@@ -19,7 +20,7 @@ const WORKS_ON = {
 } as const satisfies Record<FieldFunction['name'], AttributeType>
 type FunctionName = keyof typeof WORKS_ON
 
-export type FieldFault = { readonly code: string; readonly message: string }
+export type FieldFault = { readonly code: RefusalCode; readonly message: string }
 export type FieldExpression = { readonly functions: readonly FieldFunction[]; readonly wire: string }
 
 /**

@@ -8,7 +8,8 @@ import type { AccountChanges } from './linked-collections.ts'
 import { stepsOf } from './plan-sync.ts'
 import { queueJob } from './queue-job.ts'
 import { remembered } from './recent-writes.ts'
-import { changeHeldLink, LeaseLost } from './write-link.ts'
+import { writesOf } from './write-budget.ts'
+import { changeHeldLink, changeLink, LeaseLost } from './write-link.ts'
 
 /** Beyond it a job is the better place: it works in slices and can be watched. */
 const CHANGES_AT_MOST_COUNT = 500
@@ -43,39 +44,45 @@ export async function applyMembershipChanges(
 ): Promise<void> {
   const links = await deps.links.ofCollection(tenantId, collectionId)
   const due = links.filter(({ value }) => value.state === 'Enabled' && value.appliedMembershipVersion !== null)
-  const outcomes = await Promise.all(due.map((link) => applyToLink(link, deps)))
-  if (!outcomes.includes('held')) return
+  const waitsMs = await Promise.all(due.map((link) => applyToLink(link, deps)))
+  const delayMs = Math.max(...waitsMs, 0)
+  if (delayMs === 0) return
   const id = `${collectionId}:held:${deps.nowMs()}`
-  await deps.doorbells.ring(
-    { queue: 'membership-changes', message: { tenantId, collectionId } },
-    { id, delayMs: HELD_RETRY_MS },
-  )
+  await deps.doorbells.ring({ queue: 'membership-changes', message: { tenantId, collectionId } }, { id, delayMs })
 }
 
-async function applyToLink(link: Versioned<LinkRecord>, deps: LinkDependencies): Promise<'done' | 'held'> {
+/** @returns Milliseconds after which the link has to be looked at again; 0 when nothing is left to do. */
+async function applyToLink(link: Versioned<LinkRecord>, deps: LinkDependencies): Promise<number> {
   const { tenantId, collectionId, appliedMembershipVersion } = link.value
-  if (appliedMembershipVersion === null) return 'done'
+  if (appliedMembershipVersion === null) return 0
   const changes = await deps.collections.changesSince(tenantId, collectionId, appliedMembershipVersion)
   const decision = changesDecision(link.value, changes)
-  if (decision.outcome === 'nothing') return 'done'
+  if (decision.outcome === 'nothing') return 0
   if (decision.outcome === 'compare' || changes === undefined) {
     await leaveToJob(link.value, deps)
-    return 'done'
+    return 0
   }
+  const waitMs = await deps.budget.ask(tenantId, sum(stepsOf(decision).map(writesOf)), 'change')
+  if (waitMs > 0) return waitMs
   const lease = await takeLease(link, deps)
-  if (lease === undefined) return 'held'
+  if (lease === undefined) return HELD_RETRY_MS
   try {
     await writeChanges(link.value, lease, decision, changes, deps)
   } catch (error) {
     if (!(error instanceof LeaseLost) && !(error instanceof Refusal)) throw error
     deps.log.info('link.changes-overtaken', { tenantId, linkId: link.value.id })
   }
-  return 'done'
+  return 0
 }
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
 
 async function takeLease(link: Versioned<LinkRecord>, deps: LinkDependencies): Promise<Lease | undefined> {
   const decision = leaseDecision(link.value, { owner: `changes:${deps.newId()}` }, deps.nowMs())
-  if (decision.outcome === 'held') return undefined
+  if (decision.outcome === 'held') {
+    await tellThatChangesWait(link.value, deps)
+    return undefined
+  }
   const { lease } = decision
   try {
     await deps.links.replace({ ...link.value, lease, lastToken: lease.token }, link.version)
@@ -84,6 +91,14 @@ async function takeLease(link: Versioned<LinkRecord>, deps: LinkDependencies): P
     if (error instanceof Refusal) return undefined
     throw error
   }
+}
+
+async function tellThatChangesWait({ tenantId, id, changesWait }: LinkRecord, deps: LinkDependencies): Promise<void> {
+  if (changesWait) return
+  await changeLink(tenantId, id, (link) => ({ ...link, changesWait: true }), deps).catch((error: unknown) => {
+    // Gone, or changed again and again: the change comes back to it all the same.
+    if (!(error instanceof Refusal)) throw error
+  })
 }
 
 async function writeChanges(
@@ -101,6 +116,7 @@ async function writeChanges(
     (current) => ({
       ...current,
       lease: null,
+      changesWait: false,
       appliedMembershipVersion: isComplete ? changes.membershipVersion : current.appliedMembershipVersion,
       removalsOwed: current.removalsOwed || heldBack,
       recentWrites: remembered(current.recentWrites, added, removed, deps.nowMs()),

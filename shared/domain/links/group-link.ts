@@ -42,6 +42,8 @@ export type LinkRecord = GroupLink & {
   /** Removals were held back while members had no account: only a whole comparison can tell which. */
   readonly removalsOwed: boolean
   readonly recentWrites: readonly RecentWrite[]
+  /** A single change has found the link held: a job that has been at it for a while lets it go first. */
+  readonly changesWait: boolean
   /** The ManualSync queued last, which answers further ones for as long as it is queued. */
   readonly manualJobId: string | null
 }
@@ -67,6 +69,7 @@ export function newLink(
     appliedMembershipVersion: null,
     removalsOwed: false,
     recentWrites: [],
+    changesWait: false,
     manualJobId: null,
   }
 }

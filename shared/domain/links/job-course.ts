@@ -1,5 +1,6 @@
 import { toTimestamp } from '../timestamp.ts'
 import type { JobRecord } from './sync-job.ts'
+import { NOTHING_UNCONFIRMED } from './unconfirmed-writes.ts'
 
 /** A failed job is run again this often before it stays failed: statement, "Limits". */
 const RETRIES_AT_MOST = 3
@@ -36,23 +37,21 @@ export function takenUp(job: JobRecord, nowMs: number): JobRecord {
 }
 
 /** The job between two slices of a run. */
-export function putDown(job: JobRecord): JobRecord {
-  return { ...job, paused: true, sliceCount: job.sliceCount + 1 }
+export function putDown(job: JobRecord, dueAtMs: number): JobRecord {
+  return { ...job, paused: true, sliceCount: job.sliceCount + 1, dueAtMs }
 }
 
 export function succeeded(job: JobRecord, nowMs: number): JobRecord {
-  return { ...job, status: 'Succeeded', completedAt: toTimestamp(nowMs), error: null, paused: false, unresolved: [] }
+  return { ...ended(job, nowMs), status: 'Succeeded', error: null }
 }
 
 export function failedForGood(job: JobRecord, reason: string, nowMs: number): JobRecord {
-  return {
-    ...job,
-    status: 'Failed',
-    completedAt: toTimestamp(nowMs),
-    error: shortened(reason),
-    paused: false,
-    unresolved: [],
-  }
+  return { ...ended(job, nowMs), status: 'Failed', error: shortened(reason) }
+}
+
+function ended(job: JobRecord, nowMs: number): JobRecord {
+  const completedAt = toTimestamp(nowMs)
+  return { ...job, completedAt, paused: false, unresolved: [], unconfirmed: NOTHING_UNCONFIRMED }
 }
 
 /** Whether the runs that a job may have are used up. */

@@ -5,6 +5,7 @@ import type { JobStore } from './job-store.ts'
 import type { LinkStore } from './link-store.ts'
 import type { LinkedCollections } from './linked-collections.ts'
 import type { TenantStore } from './tenant-store.ts'
+import type { WriteBudget } from './write-budget.ts'
 
 /** What the use cases of group links stand on. */
 export type LinkDependencies = {
@@ -13,6 +14,7 @@ export type LinkDependencies = {
   readonly tenants: TenantStore
   readonly collections: LinkedCollections
   readonly directory: Directory
+  readonly budget: WriteBudget
   readonly doorbells: Doorbells
   readonly log: Log
   nowMs(): number
@@ -23,6 +25,7 @@ export type LinkDependencies = {
 export type SyncDependencies = LinkDependencies & {
   /** 0 to 1, evenly spread. */
   random(): number
+  sleep(delayMs: number): Promise<void>
   readonly retryDelaysS: readonly number[]
   /** Milliseconds of work after which a job goes on in a new message. */
   readonly sliceMs: number

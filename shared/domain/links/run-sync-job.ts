@@ -27,7 +27,7 @@ export async function runSyncJob(
   if (run === undefined) return
   try {
     const result = await syncSlice(run, deps)
-    if (result.outcome === 'more') await pause(run, deps)
+    if (result.outcome === 'more') await pause(run, result, deps)
     else await endWell(run, result, deps)
   } catch (error) {
     if (error instanceof LeaseLost) return deps.log.warn('sync-job.lease-lost', { tenantId, jobId })
@@ -35,13 +35,17 @@ export async function runSyncJob(
   }
 }
 
-async function pause(run: SyncRun, deps: SyncDependencies): Promise<void> {
+async function pause(
+  run: SyncRun,
+  { delayMs, letsOthers }: Extract<SliceResult, { outcome: 'more' }>,
+  deps: SyncDependencies,
+): Promise<void> {
   const nowMs = deps.nowMs()
-  const lease = { ...run.lease, untilMs: nowMs + LEASE_MS }
-  await changeHeldLink(run, (link) => ({ ...withRunsTraces(link, run, nowMs), lease }), deps)
-  await saveJob(run, putDown(run.job.value), deps)
+  const lease = letsOthers ? null : { ...run.lease, untilMs: nowMs + LEASE_MS }
+  await saveJob(run, putDown(run.job.value, nowMs + delayMs), deps)
+  await changeHeldLink(run, (link) => ({ ...withRunsTraces(link, run, nowMs), lease, changesWait: false }), deps)
   const { attempts, sliceCount } = run.job.value
-  await ringFor(run.job.value, `slice:${attempts}:${sliceCount}`, deps)
+  await ringFor(run.job.value, `slice:${attempts}:${sliceCount}`, deps, delayMs)
 }
 
 async function endWell(
@@ -50,6 +54,7 @@ async function endWell(
   deps: SyncDependencies,
 ): Promise<void> {
   const nowMs = deps.nowMs()
+  const isFirst = run.link.appliedMembershipVersion === null
   await release(run, deps, (link) => ({
     ...link,
     lastSyncedAt: toTimestamp(nowMs),
@@ -58,6 +63,16 @@ async function endWell(
     removalsOwed: result.heldBackCount > 0,
   }))
   await settle(run, succeeded(run.job.value, nowMs), deps)
+  if (isFirst) await ringForChanges(run, deps)
+}
+
+/** Changes during a link's first sync have found nothing to build on, and were left to it. */
+async function ringForChanges(
+  { tenantId, collectionId, job }: SyncRun,
+  { doorbells }: SyncDependencies,
+): Promise<void> {
+  const message = { tenantId, collectionId }
+  await doorbells.ring({ queue: 'membership-changes', message }, { id: `${collectionId}:first:${job.value.id}` })
 }
 
 async function endBadly(run: SyncRun, failure: RunFailure, deps: SyncDependencies): Promise<void> {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Guid } from '../guid.ts'
 import { Closed, Nullable, OneOf } from '../schema.ts'
 import { Timestamp, toTimestamp } from '../timestamp.ts'
+import { NOTHING_UNCONFIRMED, type UnconfirmedWrites } from './unconfirmed-writes.ts'
 
 export const SyncJobType = OneOf(['ManualSync', 'LinkCreated', 'ScheduledSweep'])
 export type SyncJobType = Static<typeof SyncJobType>
@@ -44,6 +45,8 @@ export type JobRecord = SyncJob & {
   readonly sliceCount: number
   /** Accounts that the directory did not know in the present run. */
   readonly unresolved: readonly string[]
+  /** Begun by a worker of this job, and neither counted nor known to have failed. */
+  readonly unconfirmed: UnconfirmedWrites
 }
 
 const DAY_S = 24 * 60 * 60
@@ -78,6 +81,7 @@ export function newJob(
     paused: false,
     sliceCount: 0,
     unresolved: [],
+    unconfirmed: NOTHING_UNCONFIRMED,
   }
 }
 

@@ -6,6 +6,7 @@ import { type Lease, renewedLease } from './lease.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { remembered } from './recent-writes.ts'
 import type { JobRecord } from './sync-job.ts'
+import type { Settlement, UnconfirmedWrites } from './unconfirmed-writes.ts'
 import { changeHeldLink, foundLink, LeaseLost, requireLease } from './write-link.ts'
 
 /** One worker's hold on a job and its link, from taking it up to putting it down. Carries what has been done so far. */
@@ -20,6 +21,8 @@ export type SyncRun = {
   /** Accounts that this worker has written, for the link's memory. */
   readonly added: string[]
   readonly removed: string[]
+  /** What earlier workers of the job have begun, as far as this one's read of the group has left it open. */
+  earlier: UnconfirmedWrites
   /** As read in this run; null when the group has no name. Undefined until it was read. */
   displayName: string | null | undefined
 }
@@ -58,6 +61,14 @@ export async function saveJob(run: SyncRun, job: JobRecord, { jobs }: { jobs: Jo
     if (!(error instanceof Refusal)) throw error
     throw new LeaseLost(`Job ${job.id} is in other hands`, { cause: error })
   }
+}
+
+/** The job with what has come to light of its writes, which the link is to remember as well. */
+export function withCounted(run: SyncRun, { added, removed, open }: Settlement): JobRecord {
+  run.added.push(...added)
+  run.removed.push(...removed)
+  const job = run.job.value
+  return { ...job, added: job.added + added.length, removed: job.removed + removed.length, unconfirmed: open }
 }
 
 /** The link with what this worker has read and written. */

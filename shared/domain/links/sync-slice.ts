@@ -1,21 +1,33 @@
 import { REFUSALS } from '../refusal.ts'
-import type { WriteOutcome } from './directory.ts'
 import type { SyncDependencies } from './link-dependencies.ts'
 import { groupRefusal } from './linkable-group.ts'
 import type { CollectionAccounts } from './linked-collections.ts'
 import { planSync, type SyncStep, stepsOf } from './plan-sync.ts'
 import { allUsers } from './preview-link.ts'
-import { stillRecent } from './recent-writes.ts'
-import { RunFault, requireHold, type SyncRun, saveJob } from './sync-run.ts'
+import { type RecentWrite, stillRecent } from './recent-writes.ts'
+import type { JobRecord } from './sync-job.ts'
+import { RunFault, requireHold, type SyncRun, saveJob, withCounted } from './sync-run.ts'
+import { begun, settledByAnswers, settledByRead } from './unconfirmed-writes.ts'
+import { writesOf } from './write-budget.ts'
 
 /** More accounts that the directory does not know are a sign of something else. */
 const UNRESOLVED_AT_MOST_COUNT = 1000
+
+/** A wait for the budget that is longer is the queue's: whoever goes on then reads the group anew. */
+const WAIT_IN_PLACE_MS = 10_000
+
+/** Single changes wait this long for a job at most, and for as long again as the queue takes. */
+const UNDISTURBED_MS = 15_000
+
+/** The single changes that wait ring again within this time. */
+const LET_OTHERS_MS = 5_000
 
 /** Ids that an error message names before it only counts. */
 const NAMED_AT_MOST_COUNT = 5
 
 export type SliceResult =
-  | { readonly outcome: 'more' }
+  /** There is more to do: for the next slice, at once or after a delay, and with the group left to others if need be. */
+  | { readonly outcome: 'more'; readonly delayMs: number; readonly letsOthers: boolean }
   | { readonly outcome: 'done'; readonly membershipVersion: number; readonly heldBackCount: number }
 
 /**
@@ -24,24 +36,59 @@ export type SliceResult =
  * At least one step is done, so that even slices that are too short come to an end.
  */
 export async function syncSlice(run: SyncRun, deps: SyncDependencies): Promise<SliceResult> {
-  const deadlineMs = deps.nowMs() + deps.sliceMs
+  const startMs = deps.nowMs()
+  const deadlineMs = startMs + deps.sliceMs
   await requireLinkable(run, deps)
   const desired = await desiredAccounts(run, deps)
   const actual = await allUsers(run.tenantId, run.groupId, deps.directory, () => requireHold(run, deps))
+  countWhatIsSeen(run, actual)
+  const recentWrites = [...stillRecent(run.link.recentWrites, deps.nowMs()), ...maybeWritten(run, deps.nowMs())]
   const plan = planSync(desired.accounts, actual, {
     withoutAccountCount: desired.withoutAccountCount,
-    recentWrites: stillRecent(run.link.recentWrites, deps.nowMs()),
+    recentWrites,
     unresolved: new Set(run.job.value.unresolved),
   })
   const steps = stepsOf(plan)
+  const inDoubt = new Set(recentWrites.map(({ account }) => account))
   for (const [index, step] of steps.entries()) {
-    if (step.kind === 'remove' && run.job.value.unresolved.length > 0) break
+    if (isHeldBack(run.job.value, step)) break
     await requireHold(run, deps)
-    await takeStep(run, step, deps)
-    if (index < steps.length - 1 && deps.nowMs() >= deadlineMs) return { outcome: 'more' }
+    if (run.link.changesWait && deps.nowMs() >= startMs + UNDISTURBED_MS) {
+      return { outcome: 'more', delayMs: LET_OTHERS_MS, letsOthers: true }
+    }
+    const waitMs = await budgetWaitMs(run, step, deps)
+    if (waitMs > 0) return { outcome: 'more', delayMs: waitMs, letsOthers: true }
+    if (index === 0) await saveJob(run, withBegun(run.job.value, step, inDoubt), deps)
+    const isTimeUp = await takeStep(run, step, deadlineMs, { next: steps[index + 1], inDoubt }, deps)
+    if (index < steps.length - 1 && isTimeUp) return { outcome: 'more', delayMs: 0, letsOthers: false }
   }
   requireAllResolved(run)
   return { outcome: 'done', membershipVersion: desired.membershipVersion, heldBackCount: plan.heldBackCount }
+}
+
+/** Waits for the budget if that is soon told. @returns Milliseconds that are too long to wait here, or 0. */
+async function budgetWaitMs(run: SyncRun, step: SyncStep, deps: SyncDependencies): Promise<number> {
+  for (;;) {
+    const waitMs = await deps.budget.ask(run.tenantId, writesOf(step), 'bulk')
+    if (waitMs === 0 || waitMs > WAIT_IN_PLACE_MS) return waitMs
+    await deps.sleep(waitMs)
+    await requireHold(run, deps)
+  }
+}
+
+/** Counts what earlier workers have written without living to tell. It is saved with the next step, or the end. */
+function countWhatIsSeen(run: SyncRun, actual: ReadonlySet<string>): void {
+  const settlement = settledByRead(run.job.value.unconfirmed, actual)
+  run.earlier = settlement.open
+  run.job = { ...run.job, value: withCounted(run, settlement) }
+}
+
+/** What earlier workers may have written although the group does not show it, to be doubted as recent writes are. */
+function maybeWritten({ earlier }: SyncRun, atMs: number): RecentWrite[] {
+  return [
+    ...earlier.added.map((account): RecentWrite => ({ account, kind: 'added', atMs })),
+    ...earlier.removed.map((account): RecentWrite => ({ account, kind: 'removed', atMs })),
+  ]
 }
 
 /** @throws RunFault for a group that is gone or has become one that cannot be linked. */
@@ -66,40 +113,44 @@ async function desiredAccounts(run: SyncRun, { collections }: SyncDependencies):
   return desired
 }
 
-async function takeStep(run: SyncRun, step: SyncStep, deps: SyncDependencies): Promise<void> {
+type Ahead = { readonly next: SyncStep | undefined; readonly inDoubt: ReadonlySet<string> }
+
+/**
+ * Writes a step that is written down as begun, and with its outcome writes down that the next one is.
+ * @returns Whether the slice's time is up, so that the next step was not begun.
+ */
+async function takeStep(
+  run: SyncRun,
+  step: SyncStep,
+  deadlineMs: number,
+  { next, inDoubt }: Ahead,
+  deps: SyncDependencies,
+): Promise<boolean> {
   const { tenantId, groupId } = run
   const isAdding = step.kind === 'add'
   const outcome = isAdding
     ? await deps.directory.addMembers(tenantId, groupId, step.accounts)
     : await deps.directory.removeMembers(tenantId, groupId, step.accounts)
-  await keepProgress(run, step, outcome, deps)
+  const counted = withCounted(run, settledByAnswers(step, outcome, run.earlier, run.job.value.unconfirmed))
+  const unresolved = [...new Set([...counted.unresolved, ...outcome.missing])]
+  const isTimeUp = deps.nowMs() >= deadlineMs
+  const kept: JobRecord = { ...counted, unresolved }
+  const goesOn = !isTimeUp && outcome.fault === undefined && next !== undefined && !isHeldBack(kept, next)
+  await saveJob(run, goesOn ? withBegun(kept, next, inDoubt) : kept, deps)
+  if (unresolved.length > UNRESOLVED_AT_MOST_COUNT) requireAllResolved(run)
   if (outcome.fault !== undefined) throw outcome.fault
   // A group that is gone answers every removal with "not a member".
   if (!isAdding && outcome.written.length === 0) await requireLinkable(run, deps)
+  return isTimeUp
 }
 
-async function keepProgress(
-  run: SyncRun,
-  step: SyncStep,
-  outcome: WriteOutcome,
-  deps: SyncDependencies,
-): Promise<void> {
-  const job = run.job.value
-  const isAdding = step.kind === 'add'
-  const list = isAdding ? run.added : run.removed
-  list.push(...outcome.written)
-  const unresolved = [...new Set([...job.unresolved, ...outcome.missing])]
-  await saveJob(
-    run,
-    {
-      ...job,
-      added: job.added + (isAdding ? outcome.written.length : 0),
-      removed: job.removed + (isAdding ? 0 : outcome.written.length),
-      unresolved,
-    },
-    deps,
-  )
-  if (unresolved.length > UNRESOLVED_AT_MOST_COUNT) requireAllResolved(run)
+/** Nobody is removed while someone who should be in the group is not. */
+function isHeldBack(job: JobRecord, step: SyncStep): boolean {
+  return step.kind === 'remove' && job.unresolved.length > 0
+}
+
+function withBegun(job: JobRecord, step: SyncStep, inDoubt: ReadonlySet<string>): JobRecord {
+  return { ...job, unconfirmed: begun(job.unconfirmed, step, inDoubt) }
 }
 
 /** A sync has not succeeded while someone who should be in the group is not. */

@@ -86,6 +86,7 @@ async function holdOf(
       job: taken,
       added: [],
       removed: [],
+      earlier: taken.value.unconfirmed,
       displayName: undefined,
     }
   } catch (error) {

@@ -86,7 +86,7 @@ export function decide(
 }
 
 /** Gates are the same ones, before and after a change of the policy, when they have the same order. */
-export function gatesNotPassed(request: MembershipRequest, policy: JoinPolicy): ApprovalGate[] {
+function gatesNotPassed(request: MembershipRequest, policy: JoinPolicy): ApprovalGate[] {
   const passed = new Set(request.lifecycle.flatMap(({ status, gate }) => (status === 'Approved' ? gate?.order : [])))
   return gatesOf(policy).filter(({ order }) => !passed.has(order))
 }

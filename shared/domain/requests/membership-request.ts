@@ -6,7 +6,7 @@ import { Timestamp } from '../timestamp.ts'
 import { GateType } from './join-policy.ts'
 
 /** Decisions, section 7. A request never rests at `Requested` or `Approved`: these are only seen in its lifecycle. */
-export const REQUEST_STATUSES = [
+const REQUEST_STATUSES = [
   'Requested',
   'PendingApproval',
   'Approved',

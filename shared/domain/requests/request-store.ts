@@ -22,7 +22,7 @@ export type WaitingRequest = Pick<MembershipRequest, 'collectionId' | 'requester
 }
 
 /** Who asks for requests that are not everybody's: an identity, and the keys under which requests wait for it. */
-export type RequestReader = { readonly identityId: string; readonly reviewKeys: readonly string[] }
+type RequestReader = { readonly identityId: string; readonly reviewKeys: readonly string[] }
 
 /**
  * Membership requests of a tenant, those that ended included. Of the live ones, open or joined, there is one for each

@@ -33,7 +33,7 @@ export async function reviewKeys(
 }
 
 /** Whether a request found under one of the identity's keys does wait for it. Nobody decides on their own. */
-export function isAwaiting(
+function isAwaiting(
   { requesterId, relationshipId, reviewKey }: Omit<WaitingRequest, 'collectionId'>,
   identityId: string,
   people: People,

@@ -70,7 +70,7 @@ describe('The course of a job', () => {
   it('counts runs, not slices, and keeps the start of the first run', () => {
     const first = takenUp(jobWith({}), NOW_MS)
     assert.deepEqual([first.status, first.attempts, first.startedAt], ['Running', 1, '2030-01-01T00:00:00.000+00:00'])
-    const next = takenUp(putDown(first), NOW_MS + 1)
+    const next = takenUp(putDown(first, NOW_MS), NOW_MS + 1)
     assert.deepEqual([next.status, next.attempts, next.sliceCount, next.paused], ['Running', 1, 1, false])
     const second = takenUp({ ...next, status: 'Queued' }, NOW_MS + 2)
     assert.deepEqual([second.attempts, second.sliceCount, second.startedAt], [2, 0, first.startedAt])

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { MembershipHistory } from '../membership-history.ts'
 import type { DirectoryObjects } from '../objects.ts'
 
 /** Who asks, as the Graph token says. */
@@ -25,6 +26,9 @@ export type GraphCall = GraphRequest & {
   /** As the client sees the server: what links in answers start with. */
   readonly origin: string
   readonly nowMs: number
+  readonly history: MembershipHistory
+  /** Lists of members are answered as they were so long ago. */
+  readonly staleMs: number
 }
 
 export type GraphAnswer = {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Faults } from '../faults.ts'
+import { membershipHistory } from '../membership-history.ts'
 import type { DirectoryObjects } from '../objects.ts'
 import { type RequestLog, type RequestRecord, requestRecord } from '../request-log.ts'
 import type { SigningKeys } from '../signing-keys.ts'
@@ -43,6 +44,7 @@ const statusOf = (outcome: Outcome): number => (outcome === 'dropped' ? 0 : outc
 /** Serves `/v1.0`: permission, faults, quotas, batches and the request log around the routes. */
 export function graphApi({ objects, keys, faults, log, quotas, nowMs }: GraphDependencies) {
   const routes = graphRoutes()
+  const history = membershipHistory()
   const limits = throttle(quotas, objects.userCount, nowMs)
 
   async function serve(incoming: IncomingRequest): Promise<Outcome> {
@@ -56,11 +58,11 @@ export function graphApi({ objects, keys, faults, log, quotas, nowMs }: GraphDep
     }
     const items: RequestRecord[] = []
     const isBatch = incoming.path === BATCH_PATH && incoming.method === 'POST'
-    const outcome = await withFaults(incoming, async () => {
+    const outcome = await withFaults(incoming, async (staleMs) => {
       try {
         const request = { ...incoming, body: jsonBody(incoming.text) }
         const sender = { caller, origin: incoming.origin }
-        return isBatch ? await runBatch(request, sender, items) : run(request, sender)
+        return isBatch ? await runBatch(request, sender, items) : run(request, sender, staleMs)
       } catch (error) {
         return refused(error, nowMs())
       }
@@ -69,23 +71,26 @@ export function graphApi({ objects, keys, faults, log, quotas, nowMs }: GraphDep
     return outcome
   }
 
-  async function withFaults(request: Omit<GraphRequest, 'body'>, respond: () => Promise<Outcome>): Promise<Outcome> {
+  async function withFaults(
+    request: Omit<GraphRequest, 'body'>,
+    respond: (staleMs: number) => Promise<Outcome>,
+  ): Promise<Outcome> {
     const fault = faults.take(request.method, request.path)
-    if (fault === undefined) return respond()
+    if (fault === undefined) return respond(0)
     if (fault.delayMs > 0) await delay(fault.delayMs, undefined, { ref: false })
-    if (fault.failure === 'none') return respond()
-    if (fault.applyFirst) await respond()
+    if (fault.failure === 'none') return respond(fault.staleMs)
+    if (fault.applyFirst) await respond(0)
     return fault.failure === 'drop' ? 'dropped' : fault.failure
   }
 
-  function run(request: GraphRequest, { caller, origin }: Sender): GraphAnswer {
+  function run(request: GraphRequest, { caller, origin }: Sender, staleMs: number): GraphAnswer {
     try {
       const { route, parameters } = findRoute(routes, request.method, request.path)
       const metered = limits.take(caller, costOf(request.method, route.units, request.query, request.body, quotas))
       if ('refusal' in metered) return metered.refusal
       const answer = permitted(route.rights, caller, () => {
         assertKnownOptions(request.query)
-        return route.run({ ...request, caller, parameters, objects, origin, nowMs: nowMs() })
+        return route.run({ ...request, caller, parameters, objects, origin, nowMs: nowMs(), history, staleMs })
       })
       return { ...answer, headers: { ...metered.headers, ...answer.headers } }
     } catch (error) {
@@ -122,7 +127,7 @@ export function graphApi({ objects, keys, faults, log, quotas, nowMs }: GraphDep
     if (earlier.some((outcome) => outcome === undefined || outcome === 'dropped' || outcome.status >= 400)) {
       return answered(424, errorBody('FailedDependency', 'A request this one depends on has failed.', nowMs()))
     }
-    return withFaults(item.request, async () => run(item.request, sender))
+    return withFaults(item.request, async (staleMs) => run(item.request, sender, staleMs))
   }
 
   return { serve }

@@ -29,6 +29,7 @@ export function memberCalls() {
       // Graph names the group here, not the member; after another removal it answers differently.
       throw recentRemovals.has(pair) ? badRequest(NO_LONGER_MEMBER) : notFound(group.id)
     }
+    call.history.note(group, member, 'removed', call.nowMs)
     if (recentRemovals.size >= REMEMBERED_REMOVALS_COUNT) recentRemovals.clear()
     recentRemovals.add(pair)
     return answered(204)
@@ -42,10 +43,11 @@ function listMembers(call: GraphCall): GraphAnswer {
   const selected = selection(call.query)
   const idsOnly = selected?.every((name) => name === 'id') === true
   const { objects } = call
-  const list = (afterKey: number, count: number): readonly DirectoryObject[] => {
+  const listNow = (afterKey: number, count: number): readonly DirectoryObject[] => {
     if (looksEmpty(group, call.caller)) return []
     return idsOnly ? objects.listMemberIds(group, afterKey, count) : objects.listMembers(group, afterKey, count)
   }
+  const list = call.staleMs > 0 ? call.history.asOf(group, call.nowMs - call.staleMs, listNow) : listNow
   return answered(
     200,
     page(call, 'directoryObjects', list, (member) => shownWithType(member, selected)),
@@ -56,6 +58,7 @@ function addReference(call: GraphCall): GraphAnswer {
   const group = writableGroup(call)
   const member = referredObject(call, objectBody(call.body)['@odata.id'], '@odata.id')
   if (!call.objects.addMember(group, member)) throw badRequest(ALREADY_MEMBER)
+  call.history.note(group, member, 'added', call.nowMs)
   return answered(204)
 }
 
@@ -84,6 +87,7 @@ export function bindMembers(call: GraphCall, group: DirectoryObject, references:
   call.objects.atomically(() => {
     for (const member of members) if (!call.objects.addMember(group, member)) throw badRequest(ALREADY_MEMBER)
   })
+  for (const member of members) call.history.note(group, member, 'added', call.nowMs)
 }
 
 /** @throws GraphRefusal 404, then what the kind of group refuses. */

@@ -1,0 +1,95 @@
+import { Type } from 'typebox'
+import type { Collection } from '../../shared/domain/collections/collection.ts'
+import {
+  ELIGIBILITY_READERS,
+  eligibleCollections,
+  eligibleCollectionsOf,
+} from '../../shared/domain/requests/eligible-collections.ts'
+import { JoinableCollectionRecord, joinableCollectionRecord } from '../../shared/domain/requests/joinable-collection.ts'
+import { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
+import { pendingRequests, submittedOnBehalf } from '../../shared/domain/requests/read-requests.ts'
+import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
+import { collectionsToReview, requestsToReview } from '../../shared/domain/requests/review-requests.ts'
+import { ok } from '../../shared/http/answers.ts'
+import type { Answer } from '../../shared/http/envelope.ts'
+import { pathValue, type Route, route } from '../../shared/http/route.ts'
+import { PERSON_ROLES, REQUEST_READERS } from './collection-roles.ts'
+import { collectionOf, okRequests, personOf } from './request-input.ts'
+
+const Requests = Type.Array(MembershipRequestRecord)
+const Collections = Type.Array(JoinableCollectionRecord)
+
+/** What concerns the caller as a person: what to ask for, what was asked, what to decide. */
+export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] => [
+  route({
+    operationId: 'listEligibleCollections',
+    summary: 'The collections that the caller may ask to join, by name',
+    method: 'GET',
+    path: '/membership-requests/eligible',
+    roles: PERSON_ROLES,
+    identity: { exempt: [] },
+    reply: { status: 200, schema: Collections },
+    refusals: [],
+    run: async (input) => okCollections(await eligibleCollections(personOf(input), deps)),
+  }),
+  route({
+    operationId: 'listEligibleCollectionsOf',
+    summary: 'The same for somebody else: a core identity id or a directory object id',
+    method: 'GET',
+    path: '/membership-requests/eligible/{userId}',
+    roles: REQUEST_READERS,
+    identity: { exempt: ELIGIBILITY_READERS },
+    reply: { status: 200, schema: Collections },
+    refusals: ['NotManager', 'IdentityNotFound'],
+    run: async ({ path, caller, identityId }) =>
+      okCollections(await eligibleCollectionsOf(pathValue(path, 'userId'), caller, identityId, deps)),
+  }),
+  route({
+    operationId: 'listSubmittedOnBehalf',
+    summary: 'The requests that the caller filed for others, newest first',
+    method: 'GET',
+    path: '/membership-requests/submitted-on-behalf',
+    roles: PERSON_ROLES,
+    identity: { exempt: [] },
+    reply: { status: 200, schema: Requests },
+    refusals: [],
+    run: async (input) => okRequests(await submittedOnBehalf(personOf(input), deps)),
+  }),
+  route({
+    operationId: 'listPendingRequests',
+    summary: "The caller's own requests that wait for a decision, newest first",
+    method: 'GET',
+    path: '/membership-requests/pending-approval',
+    roles: PERSON_ROLES,
+    identity: { exempt: [] },
+    reply: { status: 200, schema: Requests },
+    refusals: [],
+    run: async (input) => okRequests(await pendingRequests(personOf(input), deps)),
+  }),
+  route({
+    operationId: 'listCollectionsToReview',
+    summary: 'The collections with requests that wait for the caller, by name',
+    method: 'GET',
+    path: '/membership-requests/pending-approval-review',
+    roles: PERSON_ROLES,
+    identity: { exempt: [] },
+    reply: { status: 200, schema: Collections },
+    refusals: [],
+    run: async (input) => okCollections(await collectionsToReview(personOf(input), deps)),
+  }),
+  route({
+    operationId: 'listRequestsToReview',
+    summary: 'The requests of one of these collections that wait for the caller, newest first',
+    method: 'GET',
+    path: '/membership-requests/pending-approval-review/{collectionId}',
+    roles: PERSON_ROLES,
+    identity: { exempt: [] },
+    reply: { status: 200, schema: Requests },
+    refusals: ['CollectionNotFound'],
+    run: async (input) => okRequests(await requestsToReview(collectionOf(input), personOf(input), deps)),
+  }),
+]
+
+function okCollections(collections: readonly Collection[]): Answer {
+  return ok(collections.map(joinableCollectionRecord))
+}

@@ -1,0 +1,140 @@
+import { createReadStream } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { OBJECT_TYPES, type ObjectType } from '../../shared/domain/core/core-object.ts'
+import { dataOfCells } from './cells.ts'
+import { CsvError, readCsv } from './csv.ts'
+import { ImportRefusal } from './import-refusal.ts'
+
+/** An object as a file has it, with the place where it stands. */
+export type FileObject = {
+  readonly file: string
+  readonly line: number
+  readonly objectType: ObjectType
+  readonly externalId: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** A line that cannot be sent, or was refused. */
+export type FaultyLine = { readonly file: string; readonly line: number; readonly reason: string }
+
+export type FileEntry = FileObject | FaultyLine
+
+export const isFaulty = (entry: FileEntry): entry is FaultyLine => 'reason' in entry
+
+const EXTENSIONS = ['.csv', '.jsonl', '.ndjson']
+/** How files in a folder are called, and what they hold. What others refer to comes first. */
+const FILE_NAMES: Readonly<Record<string, ObjectType>> = {
+  orgunits: 'orgUnit',
+  identities: 'identity',
+  relationships: 'relationship',
+}
+
+/** @throws ImportRefusal when there is no such file or folder, or nothing in it to import. */
+export async function filesToImport(path: string): Promise<string[]> {
+  const found = await stat(path).catch((cause) => {
+    throw new ImportRefusal(`There is no file or folder ${path}`, { cause })
+  })
+  if (!found.isDirectory()) {
+    if (!EXTENSIONS.includes(extname(path).toLowerCase())) throw new ImportRefusal(`${path} is no .csv or .jsonl file`)
+    return [path]
+  }
+  const places = Object.keys(FILE_NAMES)
+  const files = (await readdir(path)).filter((name) => EXTENSIONS.includes(extname(name).toLowerCase()))
+  const known = files.filter((name) => typeOfFile(name) !== undefined)
+  if (known.length === 0) {
+    throw new ImportRefusal(`${path} has no ${places.join(', ')} with the ending ${EXTENSIONS.join(', ')}`)
+  }
+  return known
+    .sort((one, other) => places.indexOf(stem(one)) - places.indexOf(stem(other)) || (one < other ? -1 : 1))
+    .map((name) => join(path, name))
+}
+
+const stem = (file: string): string => basename(file, extname(file)).toLowerCase()
+
+function typeOfFile(file: string): ObjectType | undefined {
+  return Object.hasOwn(FILE_NAMES, stem(file)) ? FILE_NAMES[stem(file)] : undefined
+}
+
+/** Reads a file object by object. A faulty line does not end it; of lines that name one object, the first counts. */
+export async function* readImportFile(file: string): AsyncGenerator<FileEntry> {
+  yield* extname(file).toLowerCase() === '.csv' ? readCsvFile(file) : readJsonLines(file)
+}
+
+async function* readCsvFile(file: string): AsyncGenerator<FileEntry> {
+  const records = readCsv(await readFile(file, 'utf8'))
+  let header: readonly string[] | undefined
+  try {
+    for (const { line, fields } of records) {
+      if (header !== undefined) yield objectOfRow(file, line, header, fields)
+      else header = checkedHeader(file, fields)
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    yield { file, line: error.line, reason: `${error.message}; nothing behind it was read` }
+  }
+}
+
+function checkedHeader(file: string, fields: readonly string[]): readonly string[] {
+  const names = fields.map((name) => name.trim())
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new ImportRefusal(`${file} has the column ${twice} twice`)
+  if (!names.includes('externalId')) throw new ImportRefusal(`${file} has no column externalId in its first line`)
+  if (!names.includes('objectType') && typeOfFile(file) === undefined) {
+    throw new ImportRefusal(`${file} needs a column objectType, or one of the names ${Object.keys(FILE_NAMES)}`)
+  }
+  return names
+}
+
+function objectOfRow(file: string, line: number, header: readonly string[], fields: readonly string[]): FileEntry {
+  if (fields.length !== header.length) {
+    return { file, line, reason: `has ${fields.length} fields, the first line has ${header.length}` }
+  }
+  const cells = new Map(header.map((name, index) => [name, fields[index] ?? '']))
+  const objectType = cells.get('objectType') || typeOfFile(file)
+  const externalId = cells.get('externalId')
+  cells.delete('objectType')
+  cells.delete('externalId')
+  const names = checkedNames(objectType, externalId)
+  return 'reason' in names
+    ? { file, line, ...names }
+    : { file, line, ...names, data: dataOfCells(names.objectType, cells) }
+}
+
+async function* readJsonLines(file: string): AsyncGenerator<FileEntry> {
+  let line = 0
+  for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+    line += 1
+    const content = line === 1 ? text.replace(/^\uFEFF/, '') : text
+    if (content.trim() !== '') yield objectOfJson(file, line, content)
+  }
+}
+
+function objectOfJson(file: string, line: number, text: string): FileEntry {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return { file, line, reason: `is no JSON: ${(error as Error).message}` }
+  }
+  if (!isRecord(value)) return { file, line, reason: 'is no JSON object' }
+  const names = checkedNames(value.objectType ?? typeOfFile(file), value.externalId)
+  if ('reason' in names) return { file, line, ...names }
+  if (!isRecord(value.data)) return { file, line, reason: 'data has to be an object' }
+  return { file, line, ...names, data: value.data }
+}
+
+function checkedNames(
+  objectType: unknown,
+  externalId: unknown,
+): { objectType: ObjectType; externalId: string } | { reason: string } {
+  if (!(OBJECT_TYPES as readonly unknown[]).includes(objectType)) {
+    return { reason: `objectType has to be one of ${OBJECT_TYPES.join(', ')}` }
+  }
+  if (typeof externalId !== 'string' || externalId === '') return { reason: 'externalId is missing' }
+  return { objectType: objectType as ObjectType, externalId }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

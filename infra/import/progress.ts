@@ -1,0 +1,51 @@
+/** Where words for the person who watches go. */
+export type Screen = { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown }
+
+export type Progress = {
+  /** Shows how far a step has come. */
+  show(step: string, done: number, total: number | undefined): void
+  /** Ends the step, leaving its last state to be read. */
+  end(): void
+}
+
+const BAR_WIDTH_COUNT = 30
+/** A line that changes more often than this only flickers. */
+const REDRAW_MS = 100
+/** Without a terminal: seldom enough not to fill a log. */
+const PLAIN_LINE_MS = 5000
+
+/** One line drawn over and over on a terminal; plain lines now and then elsewhere. */
+export function progressOn(screen: Screen, nowMs: () => number): Progress {
+  const intervalMs = screen.isTTY ? REDRAW_MS : PLAIN_LINE_MS
+  let [shownAtMs, startedAtMs, latest, shown] = [nowMs(), nowMs(), '', '']
+  const draw = () => {
+    if (latest === shown) return
+    screen.write(screen.isTTY ? `\r\u001b[2K${latest.slice(0, (screen.columns ?? 80) - 1)}` : `${latest}\n`)
+    shown = latest
+    shownAtMs = nowMs()
+  }
+  return {
+    show(step, done, total) {
+      const elapsedS = (nowMs() - startedAtMs) / 1000
+      latest =
+        total === undefined ? `${step} ${done}` : `${step} ${barOf(done, total)} ${restOf(done, total, elapsedS)}`
+      if (nowMs() - shownAtMs >= intervalMs) draw()
+    },
+    end() {
+      draw()
+      if (screen.isTTY && shown !== '') screen.write('\n')
+      ;[latest, shown, startedAtMs] = ['', '', nowMs()]
+    },
+  }
+}
+
+function barOf(done: number, total: number): string {
+  const filled = total === 0 ? BAR_WIDTH_COUNT : Math.floor((done / total) * BAR_WIDTH_COUNT)
+  const percent = total === 0 ? 100 : Math.floor((done / total) * 100)
+  return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH_COUNT - filled)}] ${percent} % ${done}/${total}`
+}
+
+function restOf(done: number, total: number, elapsedS: number): string {
+  if (done === 0 || done === total || elapsedS <= 0) return ''
+  return `${Math.round(done / elapsedS)}/s, ${Math.ceil(((total - done) / done) * elapsedS)} s left`
+}

@@ -1,0 +1,97 @@
+import type { OperationInput } from '@azure/cosmos'
+import type { Evaluation, MembershipChange } from '../domain/collections/membership-store.ts'
+import { OPERATIONS_PER_BATCH_COUNT, type Stored } from './documents.ts'
+import { chunksOf, nextPrefixLength, prefixLengthFor } from './membership-chunks.ts'
+import { type ChangeDocument, type ChunkDocument, HEAD_ID, type HeadDocument } from './membership-documents.ts'
+
+/** Seconds for which changes can be asked for. A link that lags more is compared as a whole. */
+const CHANGES_KEPT_S = 24 * 60 * 60
+
+/** Ids in one change beyond which it is not kept: comparing as a whole is cheaper then. */
+const CHANGE_IDS_AT_MOST = 10_000
+
+/** What a new membership writes. */
+export type WritePlan = {
+  readonly ahead: OperationInput[]
+  readonly withHead: OperationInput[]
+  readonly generation: string
+  readonly replaced: string | undefined
+}
+
+/**
+ * How the evaluation becomes the membership: `ahead` is to be written first and seen by nobody, `withHead` in one
+ * transaction, the head being its last operation.
+ * @param newGeneration Names the chunks, should all of them be written anew.
+ */
+export function planWrite(
+  partition: string,
+  before: Stored<HeadDocument> | undefined,
+  evaluation: Evaluation,
+  change: MembershipChange,
+  digest: string,
+  newGeneration: string,
+): WritePlan {
+  const count = evaluation.ids.length
+  const prefixLength = before === undefined ? prefixLengthFor(count) : nextPrefixLength(before.prefixLength, count)
+  const isChanged = change.added.length + change.removed.length > 0
+  const membershipVersion = (before?.membershipVersion ?? 0) + (isChanged || before === undefined ? 1 : 0)
+  const history = isChanged ? changeOperations(partition, change, membershipVersion) : []
+  const touched = chunksOf([...change.added, ...change.removed], prefixLength)
+  const isPartial =
+    before !== undefined &&
+    prefixLength === before.prefixLength &&
+    touched.size + history.length < OPERATIONS_PER_BATCH_COUNT / 2
+  const generation = isPartial ? before.generation : newGeneration
+  const chunks = chunksOf(evaluation.ids, prefixLength)
+  const chunkOperation = (prefix: string): OperationInput => {
+    const ids = chunks.get(prefix)
+    const id = `chunk:${generation}:${prefix}`
+    if (ids === undefined) return { operationType: 'Delete', id }
+    const document: ChunkDocument = { id, membersOf: partition, type: 'chunk', generation, prefix, ids }
+    return { operationType: 'Upsert', resourceBody: document }
+  }
+  const { definitionKey, evaluatedAtMs } = evaluation
+  const head: HeadDocument = {
+    id: HEAD_ID,
+    membersOf: partition,
+    type: 'head',
+    count,
+    membershipVersion,
+    definitionKey,
+    evaluatedAtMs,
+    generation,
+    prefixLength,
+    digest,
+  }
+  const headOperation: OperationInput =
+    before === undefined
+      ? { operationType: 'Create', resourceBody: head }
+      : { operationType: 'Replace', id: HEAD_ID, resourceBody: head, ifMatch: before._etag }
+  return isPartial
+    ? {
+        ahead: [],
+        withHead: [...[...touched.keys()].map(chunkOperation), ...history, headOperation],
+        generation,
+        replaced: undefined,
+      }
+    : {
+        ahead: [...chunks.keys()].map(chunkOperation),
+        withHead: [...history, headOperation],
+        generation,
+        replaced: before?.generation,
+      }
+}
+
+function changeOperations(partition: string, change: MembershipChange, membershipVersion: number): OperationInput[] {
+  if (change.added.length + change.removed.length > CHANGE_IDS_AT_MOST) return []
+  const document: ChangeDocument = {
+    id: `change:${membershipVersion}`,
+    membersOf: partition,
+    type: 'change',
+    membershipVersion,
+    added: change.added,
+    removed: change.removed,
+    ttl: CHANGES_KEPT_S,
+  }
+  return [{ operationType: 'Upsert', resourceBody: document }]
+}

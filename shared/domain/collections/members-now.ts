@@ -1,0 +1,66 @@
+import { CORE_TYPE } from '../criteria/collection-members.ts'
+import type { CompiledCondition } from '../criteria/compile.ts'
+import { type EvaluationContext, evaluate, evaluateObjects } from '../criteria/evaluate.ts'
+import type { RowSnapshot } from '../criteria/row-snapshot.ts'
+import type { Versioned } from '../versioned.ts'
+import type { Collection, CriteriaObjectType } from './collection.ts'
+import type { MembershipHead } from './membership-store.ts'
+import type { RowChanges } from './tenant-snapshots.ts'
+
+/** What the evaluator remembers of a collection from one evaluation to the next. */
+export type Known = {
+  readonly definitionVersion: number
+  readonly condition: CompiledCondition
+  readonly dependsOnDay: boolean
+  /** Schema names. */
+  readonly attributesRead: ReadonlySet<string>
+  /** As last read or written here: whoever else writes makes it stale, and this evaluator notices. */
+  head: Versioned<MembershipHead> | undefined
+  /** Ascending. Undefined until evaluated here. */
+  ids: readonly string[] | undefined
+}
+
+/** What one evaluation of a tenant's collections goes by. */
+export type Round = {
+  readonly rows: RowSnapshot
+  readonly changes: RowChanges
+  /** Collections of either kind whose members have changed: those that refer to them are evaluated as a whole. */
+  readonly changedMembers: Set<string>
+  readonly context: EvaluationContext
+}
+
+/** A new day is as good as a new definition for a condition that asks for today. */
+export function definitionKeyOf(memory: Known, todayMs: number): string {
+  return memory.dependsOnDay ? `${memory.definitionVersion}@${todayMs}` : String(memory.definitionVersion)
+}
+
+/** The members now; undefined when nothing has happened that could have changed them. */
+export function idsNow(
+  collection: Collection,
+  memory: Known,
+  definitionKey: string,
+  round: Round,
+): readonly string[] | undefined {
+  const { rows, changes, changedMembers, context } = round
+  const objectType = collection.objectType as CriteriaObjectType
+  if (memory.ids === undefined || changes === 'everything') return evaluate(memory.condition, rows, objectType, context)
+  const isWhole =
+    memory.head?.value.definitionKey !== definitionKey || collection.refersTo.some((id) => changedMembers.has(id))
+  if (isWhole) return evaluate(memory.condition, rows, objectType, context)
+  if (!changes.rowsMoved && memory.attributesRead.isDisjointFrom(changes.attributes)) return undefined
+  const touched = changes.ids[CORE_TYPE[objectType]]
+  if (touched.size === 0) return undefined
+  return withVerdicts(memory.ids, evaluateObjects(memory.condition, rows, objectType, touched, context))
+}
+
+/** The ascending ids with those added that are members now, and without those that are not; undefined if unchanged. */
+export function withVerdicts(
+  ids: readonly string[],
+  isMember: ReadonlyMap<string, boolean>,
+): readonly string[] | undefined {
+  const before = new Set(ids)
+  const added = [...isMember].filter(([id, member]) => member && !before.has(id)).map(([id]) => id)
+  const removed = new Set([...isMember].filter(([id, member]) => !member && before.has(id)).map(([id]) => id))
+  if (added.length + removed.size === 0) return undefined
+  return [...ids.filter((id) => !removed.has(id)), ...added].sort()
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, it } from 'node:test'
+import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
+
+const world = await joinableWorld()
+const { admin, writer, call, requests, submit, act, read, results, joinable, person, position } = world
+
+after(() => assert.deepEqual(faults, []))
+
+const statuses = (request: { lifecycle: { status: string }[] }) => request.lifecycle.map(({ status }) => status)
+
+describe('approve and reject', () => {
+  it('passes all gates in turn, each with its own approvers and its own record', async () => {
+    const [employee, approver, manager, member] = [await person(), await person(), await person(), await person()]
+    await position(employee, { manager: { objectId: manager.identityId } })
+    const council = await joinable(OPEN)
+    await submit(member, council)
+    const collectionId = await joinable(
+      approvedBy(
+        { type: 'Identity', approvers: [approver.identityId] },
+        { type: 'Manager' },
+        { type: 'Collection', approvers: [council] },
+      ),
+    )
+    const { data: request } = await submit(employee, collectionId)
+    assert.equal((await act(manager.token, request, 'approve')).status, 404)
+    const first = await act(approver.token, request, 'approve', { notes: 'Fine' })
+    assert.equal(first.status, 200)
+    assert.deepEqual(first.data.currentGate, { order: 2, type: 'Manager', approverCount: 1 })
+    const again = await act(approver.token, request, 'approve')
+    assert.deepEqual([again.status, again.codes], [403, ['NotCurrentApprover']])
+    const second = await act(manager.token, request, 'approve')
+    assert.deepEqual(second.data.currentGate, { order: 3, type: 'Collection', approverCount: 1 })
+    const { data } = await act(member.token, request, 'approve')
+    assert.equal(data.status, 'Joined')
+    assert.equal(data.currentGate, null)
+    assert.deepEqual(statuses(data), [
+      'Requested',
+      'PendingApproval',
+      'Approved',
+      'PendingApproval',
+      'Approved',
+      'PendingApproval',
+      'Approved',
+      'Joined',
+    ])
+    const approvals = data.lifecycle.filter(({ status }: { status: string }) => status === 'Approved')
+    assert.deepEqual(
+      approvals.map(({ actorId, gate, notes }: Record<string, unknown>) => ({ actorId, gate, notes })),
+      [
+        { actorId: approver.identityId, gate: { order: 1, type: 'Identity' }, notes: 'Fine' },
+        { actorId: manager.identityId, gate: { order: 2, type: 'Manager' }, notes: undefined },
+        { actorId: member.identityId, gate: { order: 3, type: 'Collection' }, notes: undefined },
+      ],
+    )
+    assert.deepEqual((await results(collectionId))[0]?.objectId, employee.identityId)
+    const late = await act(member.token, request, 'reject')
+    assert.deepEqual([late.status, late.codes], [409, ['InvalidRequestState']])
+  })
+
+  it('ends with a rejection', async () => {
+    const [employee, approver] = [await person(), await person()]
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+    const { data: request } = await submit(employee, collectionId)
+    const { data } = await act(approver.token, request, 'reject', { notes: 'Full' })
+    assert.equal(data.status, 'Rejected')
+    assert.deepEqual(data.lifecycle.at(-1), {
+      status: 'Rejected',
+      actorId: approver.identityId,
+      at: data.updatedAt,
+      gate: { order: 1, type: 'Identity' },
+      notes: 'Full',
+    })
+    assert.equal((await submit(employee, collectionId)).status, 201)
+  })
+
+  it('is never done by the subject, and the state is told before the standing', async () => {
+    const employee = await person()
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [employee.identityId] }))
+    const { data: request } = await submit(employee, collectionId)
+    const own = await act(employee.token, request, 'approve')
+    assert.deepEqual([own.status, own.codes], [403, ['SelfApproval']])
+    await act(employee.token, request, 'cancel')
+    assert.deepEqual((await act(employee.token, request, 'approve')).codes, ['InvalidRequestState'])
+  })
+
+  it('asks the next manager up where the manager of the unit is the subject', async () => {
+    const [head, director] = [await person(), await person()]
+    const top = await world.put('orgUnit', { manager: { objectId: director.identityId } })
+    const middle = await world.put('orgUnit', { parent: { objectId: top } })
+    const unit = await world.put('orgUnit', {
+      parent: { objectId: middle },
+      manager: { objectId: head.identityId },
+    })
+    await position(head, { orgUnit: { objectId: unit }, manager: { objectId: head.identityId } })
+    const collectionId = await joinable(approvedBy({ type: 'Manager' }))
+    const { data: request } = await submit(head, collectionId)
+    assert.deepEqual(request.currentGate, { order: 1, type: 'Manager', approverCount: 1 })
+    const review = await call(director.token, 'GET', `${requests}/pending-approval-review`)
+    assert.deepEqual(
+      review.data.map(({ id }: { id: string }) => id),
+      [collectionId],
+    )
+    assert.deepEqual((await call(head.token, 'GET', `${requests}/pending-approval-review`)).data, [])
+    assert.equal((await act(director.token, request, 'approve')).data.status, 'Joined')
+  })
+
+  it('is for members of an approver collection as of the decision, of either kind', async () => {
+    const [employee, teacher, singer] = [await person(), await person(), await person()]
+    const teachers = await world.criteria('Identity', equals('identityFirstName', 'Ada'))
+    const choir = await joinable(OPEN)
+    const collectionId = await joinable(approvedBy({ type: 'Collection', approvers: [teachers, choir] }))
+    const { data: request } = await submit(employee, collectionId)
+    assert.equal(request.currentGate.approverCount, 0)
+    const review = async (token: string) =>
+      (await call(token, 'GET', `${requests}/pending-approval-review/${collectionId}`)).data
+    for (const who of [teacher, singer]) assert.deepEqual(await review(who.token), [])
+    await world.put('identity', { directoryObjectId: teacher.account, firstName: 'Ada' }, teacher.identityId)
+    const { data: membership } = await submit(singer, choir)
+    for (const who of [teacher, singer]) assert.deepEqual(await review(who.token), [request])
+    await act(singer.token, membership, 'leave')
+    assert.equal((await act(singer.token, request, 'approve')).status, 404)
+    assert.equal((await act(teacher.token, request, 'approve')).data.status, 'Joined')
+  })
+
+  it('refuses a position that the request is not for', async () => {
+    const [employee, approver] = [await person(), await person()]
+    const relationshipId = await position(employee)
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+    const { data: request } = await submit(employee, collectionId)
+    const other = await act(approver.token, request, 'approve', { relationshipId: randomUUID() })
+    assert.deepEqual([other.status, other.codes], [400, ['RelationshipNotOfRequest']])
+    assert.equal((await act(approver.token, request, 'approve', { relationshipId })).status, 200)
+  })
+})
+
+describe('cancel and leave', () => {
+  it('are for the subject: others who see the request are told so, the rest see nothing', async () => {
+    const [employee, approver, stranger] = [await person(), await person(), await person()]
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+    const { data: request } = await submit(employee, collectionId)
+    assert.deepEqual((await act(approver.token, request, 'cancel')).codes, ['NotRequester'])
+    assert.deepEqual((await act(stranger.token, request, 'cancel')).codes, ['RequestNotFound'])
+    const early = await act(employee.token, request, 'leave')
+    assert.deepEqual([early.status, early.codes], [409, ['InvalidRequestState']])
+    await act(approver.token, request, 'approve')
+    assert.deepEqual((await act(employee.token, request, 'cancel')).codes, ['InvalidRequestState'])
+    assert.deepEqual((await act(approver.token, request, 'leave')).codes, ['NotRequester'])
+    const { data } = await act(employee.token, request, 'leave')
+    assert.equal(data.status, 'Left')
+    assert.deepEqual(await results(collectionId), [])
+    assert.deepEqual((await act(employee.token, request, 'leave')).codes, ['InvalidRequestState'])
+  })
+})
+
+describe('who sees a request', () => {
+  it('is its subject, who decides or decided, and those who see all', async () => {
+    const [employee, approver, second, stranger] = [await person(), await person(), await person(), await person()]
+    const collectionId = await joinable(
+      approvedBy(
+        { type: 'Identity', approvers: [approver.identityId] },
+        { type: 'Identity', approvers: [second.identityId] },
+      ),
+    )
+    const { data: request } = await submit(employee, collectionId)
+    const list = async (token: string) =>
+      (await call(token, 'GET', `${requests}/${collectionId}`)).data.map(({ id }: { id: string }) => id)
+    const administrator = await person(['Administrator'])
+    const reader = world.caller('application', ['collections-criteria.criteria.read.all'])
+    for (const token of [employee.token, approver.token, admin, reader, writer]) {
+      assert.equal((await read(token, request)).status, 200)
+      assert.deepEqual(await list(token), [request.id])
+    }
+    assert.deepEqual((await read(administrator.token, request)).codes, ['RoleRequired'])
+    for (const { token } of [second, stranger]) {
+      assert.deepEqual((await read(token, request)).codes, ['RequestNotFound'])
+      assert.deepEqual(await list(token), [])
+    }
+    await act(approver.token, request, 'approve')
+    for (const { token } of [approver, second]) assert.equal((await read(token, request)).status, 200)
+    const nobody = world.caller('user', ['User'])
+    assert.deepEqual((await call(nobody, 'GET', `${requests}/${collectionId}`)).codes, ['CallerHasNoIdentity'])
+    const elsewhere = await joinable(OPEN)
+    assert.equal((await read(admin, { ...request, collectionId: elsewhere })).status, 404)
+    assert.deepEqual((await call(admin, 'GET', `${requests}/${collectionId}/x`)).codes, ['InvalidId'])
+  })
+})

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, it } from 'node:test'
+import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
+
+const world = await joinableWorld()
+const { admin, writer, call, requests, submit, act, read, results, joinable, person, position } = world
+
+after(() => assert.deepEqual(faults, []))
+
+const statuses = (request: { lifecycle: { status: string }[] }) => request.lifecycle.map(({ status }) => status)
+
+describe('submit', () => {
+  it('makes a member at once where no approval is required, and tells it with all its members', async () => {
+    const employee = await person()
+    const relationshipId = await position(employee)
+    const collectionId = await joinable(OPEN)
+    const { status, data, headers } = await submit(employee, collectionId, { notes: 'Please' })
+    assert.equal(status, 201)
+    assert.equal(headers.location, `${requests}/${collectionId}/${data.id}`)
+    assert.ok(headers.etag)
+    const at = '2030-06-01T08:00:00.000+00:00'
+    const actorId = employee.identityId
+    assert.deepEqual(data, {
+      id: data.id,
+      collectionId,
+      requesterId: employee.identityId,
+      submittedBy: employee.identityId,
+      relationshipId,
+      status: 'Joined',
+      currentGate: null,
+      notes: 'Please',
+      createdAt: at,
+      updatedAt: at,
+      lifecycle: [
+        { status: 'Requested', actorId, at, notes: 'Please' },
+        { status: 'Joined', actorId, at },
+      ],
+    })
+    assert.deepEqual((await read(employee.token, data)).data, data)
+    assert.deepEqual(await results(collectionId), [{ objectId: employee.identityId, relationshipId }])
+  })
+
+  it('waits at the first gate, whose approvers are counted without the subject', async () => {
+    const [employee, approver] = [await person(), await person()]
+    const collectionId = await joinable({
+      approvalRequired: true,
+      approvalGates: [
+        { order: 20, type: 'Manager' },
+        { order: 10, type: 'Identity', approvers: [employee.identityId, approver.identityId] },
+      ],
+    })
+    const { data } = await submit(employee, collectionId)
+    assert.equal(data.status, 'PendingApproval')
+    assert.deepEqual(data.currentGate, { order: 10, type: 'Identity', approverCount: 1 })
+    assert.deepEqual(statuses(data), ['Requested', 'PendingApproval'])
+    assert.deepEqual(await results(collectionId), [])
+  })
+
+  it('refuses a second one: open, joined, and never after an end', async () => {
+    const employee = await person()
+    const collectionId = await joinable(approvedBy({ type: 'Manager' }))
+    const first = await submit(employee, collectionId)
+    const second = await submit(employee, collectionId)
+    assert.deepEqual([second.status, second.codes], [409, ['RequestAlreadyOpen']])
+    assert.equal((await act(employee.token, first.data, 'cancel')).data.status, 'Cancelled')
+    const third = await submit(employee, collectionId)
+    assert.equal(third.status, 201)
+    await call(admin, 'POST', `/collections-joinable/beta/${collectionId}/results/members`, {
+      coreIdentityIds: [employee.identityId],
+    })
+    assert.equal((await read(employee.token, third.data)).data.status, 'Joined')
+    assert.deepEqual((await submit(employee, collectionId)).codes, ['AlreadyMember'])
+  })
+
+  it('uses the only active position, and asks which one where there are several', async () => {
+    const colleague = await person()
+    const [one, other] = [await position(colleague), await position(colleague, { endDate: '2030-06-01' })]
+    await position(colleague, { endDate: '2030-05-31' })
+    const identities = await joinable(OPEN)
+    const positions = await joinable(OPEN, { objectType: 'Relationship' })
+    const unnamed = await submit(colleague, positions)
+    assert.deepEqual(
+      [unnamed.status, unnamed.codes, unnamed.targets],
+      [400, ['RelationshipRequired'], ['/relationshipId']],
+    )
+    assert.equal((await submit(colleague, positions, { relationshipId: other })).data.relationshipId, other)
+    assert.equal((await submit(colleague, positions, { relationshipId: one.toUpperCase() })).data.relationshipId, one)
+    assert.equal((await submit(colleague, positions, { relationshipId: one })).status, 409)
+    const members = [one, other].sort().map((relationshipId) => ({ objectId: colleague.identityId, relationshipId }))
+    assert.deepEqual(await results(positions), members)
+    assert.equal((await submit(colleague, identities)).data.relationshipId, null)
+    assert.equal((await submit(colleague, identities, { relationshipId: one })).status, 409)
+  })
+
+  it("refuses a position that is unknown, ended or somebody else's", async () => {
+    const [employee, other] = [await person(), await person()]
+    const [ended, foreign] = [await position(employee, { endDate: '2030-05-31' }), await position(other)]
+    const collectionId = await joinable(OPEN)
+    for (const [relationshipId, code] of [
+      [randomUUID(), 'RelationshipUnknown'],
+      [ended, 'RelationshipEnded'],
+      [foreign, 'RelationshipNotYours'],
+    ]) {
+      const { status, codes, targets } = await submit(employee, collectionId, { relationshipId })
+      assert.deepEqual([status, codes, targets], [400, [code], ['/relationshipId']])
+    }
+  })
+
+  it('lets in whom the policy names: members of a criteria or a joinable collection, as of now', async () => {
+    const [employee, other] = [await person(), await person()]
+    await position(employee, { title: 'Teacher' })
+    const teachers = await world.criteria('Relationship', equals('relationshipTitle', 'Teacher'))
+    const choir = await joinable(OPEN)
+    await submit(other, choir)
+    const byTeachers = await joinable({ ...OPEN, joinableBy: { collectionIds: [teachers] } })
+    const byEither = await joinable({ ...OPEN, joinableBy: { collectionIds: [teachers, choir] } })
+    const refused = await submit(other, byTeachers)
+    assert.deepEqual([refused.status, refused.codes], [403, ['NotEligible']])
+    assert.equal((await submit(employee, byTeachers)).status, 201)
+    assert.equal((await submit(employee, byEither)).status, 201)
+    assert.equal((await submit(other, byEither)).status, 201)
+  })
+
+  it('wants a body, a known collection and a person', async () => {
+    const employee = await person()
+    const collectionId = await joinable(OPEN)
+    const path = `${requests}/${collectionId}/submit`
+    assert.deepEqual((await call(employee.token, 'POST', path)).codes, ['BodyRequired'])
+    assert.equal((await submit(employee, collectionId, { notes: 7 })).status, 400)
+    assert.equal((await submit(employee, collectionId, { notes: 'x'.repeat(2049) })).status, 400)
+    assert.deepEqual((await submit(employee, randomUUID())).codes, ['CollectionNotFound'])
+    assert.deepEqual((await call(writer, 'POST', path, {})).codes, ['UsersOnly'])
+    assert.deepEqual((await call(admin, 'POST', path, 'no object')).codes, ['CallerHasNoIdentity'])
+    assert.deepEqual((await call(world.caller('user', []), 'POST', path, {})).codes, ['RoleRequired'])
+  })
+})
+
+describe('submit-on-behalf', () => {
+  const onBehalf = (token: string, collectionId: string, body: object) =>
+    call(token, 'POST', `${requests}/${collectionId}/submit-on-behalf`, body)
+
+  it('is for the manager of the report, who is then shown as submitter and may cancel', async () => {
+    const [manager, employee, stranger] = [await person(), await person(), await person()]
+    const unit = await world.put('orgUnit', { displayName: 'Ward', manager: { objectId: manager.identityId } })
+    const relationshipId = await position(employee, { orgUnit: { objectId: unit } })
+    const collectionId = await joinable(approvedBy({ type: 'Manager' }))
+    assert.deepEqual((await onBehalf(manager.token, collectionId, {})).codes, ['RequesterRequired'])
+    const unknown = await onBehalf(manager.token, collectionId, { requesterId: randomUUID() })
+    assert.deepEqual([unknown.codes, unknown.targets], [['IdentityUnknown'], ['/requesterId']])
+    for (const by of [stranger, employee]) {
+      const { status, codes } = await onBehalf(by.token, collectionId, { requesterId: employee.identityId })
+      assert.deepEqual([status, codes], [403, ['NotManager']])
+    }
+    const { status, data } = await onBehalf(manager.token, collectionId, { relationshipId, notes: 'For the team' })
+    assert.equal(status, 201)
+    assert.equal(data.requesterId, employee.identityId)
+    assert.equal(data.submittedBy, manager.identityId)
+    assert.deepEqual(data.currentGate, { order: 1, type: 'Manager', approverCount: 1 })
+    const list = await call(manager.token, 'GET', `${requests}/submitted-on-behalf`)
+    assert.deepEqual(list.data, [data])
+    assert.deepEqual((await call(employee.token, 'GET', `${requests}/submitted-on-behalf`)).data, [])
+    assert.deepEqual((await call(employee.token, 'GET', `${requests}/pending-approval`)).data, [data])
+    assert.deepEqual((await call(manager.token, 'GET', `${requests}/pending-approval`)).data, [])
+    assert.equal((await act(manager.token, data, 'cancel')).data.status, 'Cancelled')
+  })
+})

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { CosmosClient, type QueryIterator } from '@azure/cosmos'
+import { localSecrets } from '../../infra/local/local-secrets.ts'
+import { DATABASE_ID } from '../../shared/cosmos/containers.ts'
+import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
+import { type ApiClient, asApplication } from '../journeys/demo-clients.ts'
+import { newDataFolder, startedEnvironment } from '../journeys/started-environment.ts'
+import { generatedObjects } from './generated-objects.ts'
+
+/**
+ * Loads objects through the API of a started environment, and reads them back. Bars, at 100,000: 1500 objects/s loaded
+ * with less than 400 MB of memory; each page of the default size, and each search, within 300 ms.
+ * Usage: `node test/bench/core.bench.ts [objects loaded] [identities listed]`.
+ */
+const OBJECTS_COUNT = Number(process.argv[2] ?? 100_000)
+const IDENTITIES_COUNT = Number(process.argv[3] ?? 100_000)
+const BATCH_COUNT = 1000
+const BATCHES_AT_ONCE_COUNT = 3
+const SEARCHES = ['person 77', 'person', '77.example', 'pérson', '10000000777', 'no such text']
+
+const CONNECTORS = '/iamcore/beta/sync/connectors'
+const CORE = '/iamcore/beta/sync/coreobjects'
+
+const report = (text: string): void => void process.stdout.write(`${text}\n`)
+const inMs = async (work: () => Promise<unknown>): Promise<number> => {
+  const startedMs = performance.now()
+  await work()
+  return performance.now() - startedMs
+}
+
+const dataFolder = newDataFolder()
+const cosmosPort = await freePort()
+const environment = await startedEnvironment(dataFolder, { DEMO_IDENTITIES: '0', COSMOS_PORT: String(cosmosPort) })
+try {
+  const [tenant] = environment.demo.tenants
+  const clientId = tenant?.apps.find(({ name }) => name === 'connector')?.clientId
+  const operator = await asApplication(environment, 'operator')
+  const connector = await asApplication(environment, 'connector')
+  const created = await operator('POST', CONNECTORS, { name: 'Benchmark', clientId })
+  const { items, moreIdentities } = generatedObjects(OBJECTS_COUNT, IDENTITIES_COUNT)
+  const load = (what: readonly unknown[]) => loadAll(what, `${CONNECTORS}/${created.json.data}/data/batch`, connector)
+  await reportLoad('load', items, load)
+  await reportLoad('load again, nothing new', items.slice(0, 20_000), load)
+  await reportLoad('more identities', moreIdentities, load)
+  await reportPages('identities', operator)
+  await reportPages('orgunits', operator)
+  await reportCharges(String(tenant?.tenantId))
+  for (const text of SEARCHES) await reportSearch(text, operator)
+} finally {
+  await environment.stop()
+}
+
+async function reportLoad(
+  name: string,
+  items: readonly unknown[],
+  load: (items: readonly unknown[]) => Promise<void>,
+): Promise<void> {
+  const tookS = (await inMs(() => load(items))) / 1000
+  const rate = Math.round(items.length / tookS)
+  report(`${name}: ${items.length} objects in ${tookS.toFixed(1)} s, ${rate} objects/s, ${peakMemoryMB()} MB at most`)
+}
+
+async function loadAll(items: readonly unknown[], path: string, connector: ApiClient): Promise<void> {
+  const starts = Array.from({ length: Math.ceil(items.length / BATCH_COUNT) }, (_, index) => index * BATCH_COUNT)
+  const next = starts.values()
+  const sendRest = async () => {
+    for (const start of next) {
+      const { status, json } = await connector('POST', path, { items: items.slice(start, start + BATCH_COUNT) })
+      if (status !== 200 || json.data.some((result: { status: number }) => result.status >= 300)) {
+        throw new Error(`A batch was answered ${status}: ${JSON.stringify(json).slice(0, 500)}`)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: BATCHES_AT_ONCE_COUNT }, sendRest))
+}
+
+async function reportPages(type: string, operator: ApiClient): Promise<void> {
+  const pagesMs: number[] = []
+  let count = 0
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    const query: string = cursor === '' ? '' : `?nextCursor=${cursor}`
+    pagesMs.push(
+      await inMs(async () => {
+        const { json } = await operator('GET', `${CORE}/${type}${query}`)
+        count += json.data.length
+        cursor = json.nextCursor
+      }),
+    )
+  }
+  report(`${type}: ${count} in pages of ${pagesMs.map(Math.round).join(', ')} ms`)
+}
+
+/** The same pages as the routes read them, with what the database says that each cost. */
+async function reportCharges(tenantId: string): Promise<void> {
+  let charge = 0
+  const key = localSecrets(join(dataFolder, 'secrets.json')).cosmosKey
+  const client = new CosmosClient({ endpoint: `http://127.0.0.1:${cosmosPort}`, key })
+  const container = client.database(DATABASE_ID).container('coreObjects')
+  const query = container.items.query.bind(container.items)
+  container.items.query = (...asked: unknown[]) => {
+    const iterator = (query as (...asked: unknown[]) => QueryIterator<unknown>)(...asked)
+    const fetchNext = iterator.fetchNext.bind(iterator)
+    iterator.fetchNext = async () => {
+      const answer = await fetchNext()
+      charge += answer.requestCharge
+      return answer
+    }
+    return iterator
+  }
+  const store = cosmosCoreObjectStore(container)
+  const charges: number[] = []
+  let after: string | undefined
+  do {
+    charge = 0
+    const page = await store.page(tenantId, 'identity', after, 2000)
+    charges.push(Math.round(charge))
+    after = page.continueAfter
+  } while (after !== undefined)
+  report(`request charge of each page of identities: ${charges.join(', ')} RU`)
+}
+
+async function reportSearch(text: string, operator: ApiClient): Promise<void> {
+  const timesMs: number[] = []
+  let found = 0
+  for (let time = 0; time < 3; time += 1) {
+    timesMs.push(
+      await inMs(async () => {
+        const { json } = await operator('GET', `${CORE}/identities/search?text=${encodeURIComponent(text)}`)
+        found = json.data.length
+      }),
+    )
+  }
+  report(`search ${text}: ${found} found in ${timesMs.map(Math.round).join(', ')} ms`)
+}
+
+/** Of the whole environment: functions, database, queue and directory are one process. */
+function peakMemoryMB(): number {
+  const status = readFileSync(`/proc/${environment.processId}/status`, 'utf8')
+  return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
+import type { MembershipRequest } from '../../shared/domain/requests/membership-request.ts'
+import { localDatabase } from './local-database.ts'
+
+const container = await localDatabase()
+const store = cosmosRequestStore(container('requests'))
+/** Another instance of the service: it takes no turns with the first. */
+const other = cosmosRequestStore(container('requests'))
+const joined = cosmosJoinedMembers(container('requests'))
+
+const tenantId = randomUUID()
+const AT = '2030-01-01T00:00:00.000+00:00'
+
+function requestWith(changes: Partial<MembershipRequest>): MembershipRequest {
+  const collectionId = changes.collectionId ?? randomUUID()
+  const requesterId = changes.requesterId ?? randomUUID()
+  return {
+    id: randomUUID(),
+    tenantId,
+    slot: `${collectionId}:${requesterId}:none`,
+    collectionId,
+    requesterId,
+    submittedBy: requesterId,
+    relationshipId: null,
+    status: 'Joined',
+    currentGate: null,
+    notes: null,
+    createdAt: AT,
+    updatedAt: AT,
+    lifecycle: [{ status: 'Requested', actorId: requesterId, at: AT }],
+    ...changes,
+  }
+}
+
+const saved = async (request: MembershipRequest) => {
+  const [first] = await store.save([{ after: request }])
+  assert.ok(first)
+  return first
+}
+const versionOf = async (collectionId: string) => (await joined.versions(tenantId, [collectionId])).get(collectionId)
+
+describe('RequestStore on the local database', () => {
+  it('gives back what it keeps, with the version to quote', async () => {
+    const request = requestWith({ notes: 'Please', status: 'PendingApproval' })
+    const { version } = await saved(request)
+    assert.deepEqual(await store.find(tenantId, request.id), { value: request, version })
+    assert.equal(await store.find(randomUUID(), request.id), undefined)
+    assert.equal(await store.find(tenantId, `slot:${request.slot}`), undefined)
+  })
+
+  it('has one live request for a slot, and another once that has ended', async () => {
+    const request = requestWith({ status: 'PendingApproval' })
+    const before = await saved(request)
+    const second = { ...request, id: randomUUID() }
+    await assert.rejects(store.save([{ after: second }]), { code: 'RequestAlreadyOpen' })
+    await store.save([{ before, after: { ...request, status: 'Rejected' } }])
+    await store.save([{ after: second }])
+    assert.deepEqual(
+      (await store.liveOf(tenantId, request.requesterId)).map(({ value }) => value.id),
+      [second.id],
+    )
+  })
+
+  it('refuses a change that quotes an old version, and writes nothing of its company', async () => {
+    const collectionId = randomUUID()
+    const before = await saved(requestWith({ collectionId }))
+    await store.save([{ before, after: { ...before.value, notes: 'changed' } }])
+    const newcomer = requestWith({ collectionId })
+    const changes = [{ after: newcomer }, { before, after: { ...before.value, status: 'Left' as const } }]
+    await assert.rejects(store.save(changes), { code: 'InvalidRequestState' })
+    assert.equal(await store.find(tenantId, newcomer.id), undefined)
+    assert.equal(await versionOf(collectionId), 1)
+  })
+
+  it('counts each join and leave once, also when instances of the service write at once', async () => {
+    const collectionId = randomUUID()
+    const requests = Array.from({ length: 30 }, () => requestWith({ collectionId }))
+    await Promise.all(requests.map((after, index) => (index % 2 === 0 ? store : other).save([{ after }])))
+    assert.equal(await versionOf(collectionId), 30)
+    const members = (await joined.of(tenantId, [collectionId])).get(collectionId)
+    assert.equal(members?.membershipVersion, 30)
+    assert.deepEqual(
+      members?.memberships.map(({ identityId }) => identityId),
+      requests.map(({ requesterId }) => requesterId).sort(),
+    )
+  })
+
+  it('tells the changes after a version, and undefined beyond the history', async () => {
+    const collectionId = randomUUID()
+    const first = await saved(requestWith({ collectionId }))
+    const second = await saved(requestWith({ collectionId }))
+    await store.save([{ before: first, after: { ...first.value, status: 'Left' } }])
+    assert.deepEqual(await joined.changesAfter(tenantId, collectionId, 1), [
+      { added: [second.value.requesterId], removed: [] },
+      { added: [], removed: [first.value.requesterId] },
+    ])
+    assert.deepEqual(await joined.changesAfter(tenantId, collectionId, 3), [])
+    assert.equal(await joined.changesAfter(tenantId, collectionId, 4), undefined)
+    assert.deepEqual(await joined.changesAfter(tenantId, randomUUID(), 0), [])
+    await container('requests').item(`change:${collectionId}:3`, tenantId).delete()
+    assert.equal(await joined.changesAfter(tenantId, collectionId, 1), undefined)
+  })
+
+  it('finds what waits under a key while it waits, and not afterwards', async () => {
+    const gate = { order: 2, type: 'Identity', approverCount: 1 } as const
+    const request = requestWith({ status: 'PendingApproval', currentGate: gate })
+    const { collectionId, requesterId } = request
+    const key = `gate:${collectionId}:2`
+    const before = await saved(request)
+    const waiting = [{ collectionId, requesterId, relationshipId: null, reviewKey: key }]
+    assert.deepEqual(await store.waiting(tenantId, [key, 'gate:x:1']), waiting)
+    assert.deepEqual(await store.waitingIn(tenantId, collectionId, [key]), [request])
+    const [moved] = await store.save([
+      { before, after: { ...request, currentGate: { order: 3, type: 'Manager', approverCount: 1 } } },
+    ])
+    assert.deepEqual(await store.waiting(tenantId, [key]), [])
+    assert.equal((await store.waiting(tenantId, [`subject:${requesterId}`])).length, 1)
+    assert.ok(moved)
+    await store.save([{ before: moved, after: { ...moved.value, status: 'Cancelled', currentGate: null } }])
+    assert.deepEqual(await store.waiting(tenantId, [`subject:${requesterId}`]), [])
+    assert.equal(
+      (await store.liveOutlines(tenantId)).find(({ id }) => id === request.id),
+      undefined,
+    )
+  })
+
+  it('finds the live requests of very many people and positions', async () => {
+    const position = randomUUID()
+    const [byPerson, byPosition] = [requestWith({}), requestWith({ relationshipId: position })]
+    await saved(byPerson)
+    await saved(byPosition)
+    const others = Array.from({ length: 4500 }, () => randomUUID())
+    const found = await store.liveOfObjects(tenantId, [...others, byPerson.requesterId, position])
+    assert.deepEqual(found.map(({ value }) => value.id).sort(), [byPerson.id, byPosition.id].sort())
+  })
+})

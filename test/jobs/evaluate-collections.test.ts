@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
+import {
+  all,
+  CRITERIA,
+  type CriteriaService,
+  criteriaTenant,
+  leaf,
+  memberOf,
+  named,
+  startCriteriaService,
+  startsWith,
+} from '../api/criteria-service.ts'
+
+let service: CriteriaService
+before(async () => {
+  service = await startCriteriaService()
+})
+after(() => service.close())
+
+/** Transactions that the database was asked for meanwhile: a membership is written in one. */
+async function transactionsIn(work: () => Promise<unknown>): Promise<number> {
+  const { batch } = service.cosmos.operations()
+  await work()
+  return service.cosmos.operations().batch - batch
+}
+
+describe('evaluation of criteria collections', () => {
+  it('follows objects that come, change, move and go', async () => {
+    const tenant = criteriaTenant(service)
+    const [school, hospital] = [
+      await tenant.put('orgUnit', { displayName: 'School' }),
+      await tenant.put('orgUnit', { displayName: 'Hospital' }),
+    ]
+    const id = await tenant.create(all(leaf('orgUnitDisplayName', 'Equals', 'School')))
+    const ann = await tenant.person('Ann')
+    const membersNow = async () => {
+      await tenant.evaluate()
+      return tenant.members(id)
+    }
+    assert.deepEqual(await membersNow(), [])
+    const position = await tenant.position(ann, school)
+    assert.deepEqual(await membersNow(), [ann])
+    await tenant.put('relationship', { identity: { objectId: ann }, orgUnit: { objectId: hospital } }, position)
+    assert.deepEqual(await membersNow(), [])
+    await tenant.put('orgUnit', { displayName: 'School' }, hospital)
+    assert.deepEqual(await membersNow(), [ann])
+    await tenant.put('identity', {}, ann, true)
+    assert.deepEqual(await membersNow(), [])
+    await tenant.person('Ann again', {}, ann)
+    assert.deepEqual(await membersNow(), [ann])
+    await tenant.put('relationship', {}, position, true)
+    assert.deepEqual(await membersNow(), [])
+  })
+
+  it('follows a changed definition, and does nothing when it was written as it was', async () => {
+    const tenant = criteriaTenant(service)
+    const [ann, bo] = [await tenant.person('Ann'), await tenant.person('Bo')]
+    const id = await tenant.create(named('Ann'))
+    await tenant.evaluate()
+    assert.deepEqual(await tenant.members(id), [ann])
+    const put = (condition: object) => tenant.send('PUT', `${CRITERIA}/${id}`, { objectType: 'Identity', condition })
+    await put(named('Bo'))
+    await tenant.evaluate()
+    assert.deepEqual(await tenant.members(id), [bo])
+    await put(named('Bo'))
+    assert.equal(await transactionsIn(tenant.evaluate), 0)
+  })
+
+  it('takes chains of collections in the order of their references, however long and whatever their types', async () => {
+    const tenant = criteriaTenant(service)
+    const ann = await tenant.person('Anders')
+    const bo = await tenant.person('Bo')
+    const ids = [await tenant.create(startsWith('An'), { name: 'z' })]
+    const position = await tenant.position(bo, undefined)
+    for (let length = 1; length < 12; length += 1) {
+      const objectType = length === 6 ? 'Relationship' : 'Identity'
+      ids.push(await tenant.create(memberOf(ids.at(-1) ?? ''), { name: `${99 - length}`, objectType }))
+    }
+    await tenant.evaluate()
+    assert.deepEqual(await tenant.members(ids[5] ?? ''), [ann])
+    assert.deepEqual(await tenant.members(ids[11] ?? ''), [])
+    await tenant.person('Anton', {}, bo)
+    await tenant.evaluate()
+    assert.deepEqual(await tenant.members(ids[5] ?? ''), [ann, bo].sort())
+    assert.deepEqual(await tenant.members(ids[6] ?? ''), [position])
+    assert.deepEqual(await tenant.members(ids[11] ?? ''), [bo])
+  })
+
+  it('writes only the collections whose members have changed', async () => {
+    const tenant = criteriaTenant(service)
+    const ann = await tenant.person('Ann', { email: 'ann@example.org' })
+    for (let index = 0; index < 10; index += 1) {
+      await tenant.create(named(`Person ${index}`))
+      await tenant.create(all(leaf('identityEmail', 'EndsWith', `${index}.example.org`)))
+    }
+    assert.equal(await transactionsIn(tenant.evaluate), 20)
+    assert.equal(await transactionsIn(tenant.evaluate), 0)
+    await tenant.person('Person 3', { email: 'ann@example.org' }, ann)
+    assert.equal(await transactionsIn(tenant.evaluate), 1)
+    await tenant.person('Person 4', { email: 'ann@4.example.org' }, ann)
+    assert.equal(await transactionsIn(tenant.evaluate), 3)
+    await tenant.person('Person 4', { email: 'ann@4.example.org', mobile: '+47' }, ann)
+    assert.equal(await transactionsIn(tenant.evaluate), 0)
+  })
+
+  it('turns with the day for conditions that ask for it, and leaves the others alone', async () => {
+    const tenant = criteriaTenant(service)
+    const ann = await tenant.person('Ann')
+    const position = (endDate: string) => tenant.position(ann, undefined, { endDate })
+    const [first, second] = [await position('2030-03-01'), await position('2030-03-02')]
+    const ended = await tenant.create(all(leaf('relationshipEndDate', 'LessThan', 'Today()')), {
+      objectType: 'Relationship',
+    })
+    await tenant.create(named('Ann'))
+    service.clock.nowMs = Date.parse('2030-03-01T23:59:59Z')
+    await tenant.evaluate()
+    assert.deepEqual(await tenant.members(ended), [])
+    for (const [now, expected] of [
+      ['2030-03-02T00:00:00Z', [first]],
+      ['2030-03-03T00:00:00Z', [first, second].sort()],
+    ] as const) {
+      service.clock.nowMs = Date.parse(now)
+      assert.equal(await transactionsIn(tenant.evaluate), 1)
+      assert.deepEqual(await tenant.members(ended), expected)
+      assert.equal((await tenant.results(ended)).evaluatedAt, new Date(now).toISOString().replace('Z', '+00:00'))
+      assert.equal(await transactionsIn(tenant.evaluate), 0)
+    }
+  })
+
+  it('rings for linked collections when, and only when, their members change', async () => {
+    const tenant = criteriaTenant(service)
+    await tenant.person('Ann')
+    const [linked, other] = [await tenant.create(named('Ann')), await tenant.create(named('Ann'))]
+    service.links.set(linked, ['a link'])
+    const ringsIn = async (work: () => Promise<unknown>) => {
+      const before = service.process.rings.length
+      await work()
+      return service.process.rings.slice(before).filter(({ queue }) => queue === 'membership-changes')
+    }
+    const ring = { queue: 'membership-changes', message: { tenantId: tenant.tenantId, collectionId: linked } }
+    assert.deepEqual(await ringsIn(tenant.evaluate), [ring])
+    assert.deepEqual(await ringsIn(tenant.evaluate), [])
+    assert.equal((await tenant.members(other)).length, 1)
+    service.links.delete(linked)
+  })
+})
+
+describe('evaluation that fails', () => {
+  for (let failing = 1; failing <= 4; failing += 1) {
+    it(`is mended by the next one, having failed at write ${failing}`, async () => {
+      let writeCount = 0
+      const { memberships } = service.process
+      const failingOnce: MembershipStore = {
+        ...memberships,
+        async replace(...change) {
+          writeCount += 1
+          if (writeCount === failing + 4) throw new Error('The database is away')
+          return memberships.replace(...change)
+        },
+      }
+      const { evaluator } = service.newProcess({ memberships: failingOnce })
+      const tenant = criteriaTenant(service)
+      const ann = await tenant.person('Ann')
+      const chain = [await tenant.create(startsWith('A'))]
+      for (let length = 1; length < 4; length += 1) chain.push(await tenant.create(memberOf(chain.at(-1) ?? '')))
+      await evaluator.evaluate(tenant.tenantId)
+      const anders = await tenant.person('Anders')
+      await assert.rejects(evaluator.evaluate(tenant.tenantId), /The database is away/)
+      await evaluator.evaluate(tenant.tenantId)
+      for (const id of chain) assert.deepEqual(await tenant.members(id), [ann, anders].sort())
+    })
+  }
+})
+
+describe('memory of evaluation', () => {
+  it('drops what it knows of tenants whose rows had to make room, and evaluates them rightly when they are back', async () => {
+    const headsRead: string[] = []
+    const { memberships } = service.process
+    const watched: MembershipStore = {
+      ...memberships,
+      head: (tenantId, id) => {
+        headsRead.push(id)
+        return memberships.head(tenantId, id)
+      },
+    }
+    const { evaluator } = service.newProcess({ memberships: watched }, 3)
+    const tenants = [criteriaTenant(service), criteriaTenant(service)]
+    const ids = new Map<(typeof tenants)[number], string>()
+    for (const tenant of tenants) {
+      await tenant.person('Ann')
+      await tenant.person('Bo')
+      ids.set(tenant, await tenant.create(startsWith('A')))
+    }
+    for (let round = 0; round < 3; round += 1) {
+      for (const tenant of tenants) {
+        const id = ids.get(tenant) ?? ''
+        await tenant.person(`A ${round}`)
+        headsRead.length = 0
+        await evaluator.evaluate(tenant.tenantId)
+        assert.deepEqual(headsRead, [id])
+        await evaluator.evaluate(tenant.tenantId)
+        assert.deepEqual(headsRead, [id])
+        assert.equal((await tenant.members(id)).length, round + 2)
+      }
+    }
+  })
+})

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import {
+  CRITERIA,
+  type CriteriaProcess,
+  type CriteriaService,
+  criteriaTenant,
+  memberOf,
+  startCriteriaService,
+  startsWith,
+} from '../api/criteria-service.ts'
+
+let service: CriteriaService
+before(async () => {
+  service = await startCriteriaService()
+})
+after(() => service.close())
+
+/** `write`: give a person a name. `define`: let a collection hold another initial. `evaluate`: begin, in one process. */
+type Step =
+  | { do: 'write'; person: number; initial: string }
+  | { do: 'delete'; person: number }
+  | { do: 'define'; collection: number; initial: string }
+  | { do: 'evaluate'; process: number }
+  | { do: 'wait' }
+
+const INITIALS = ['A', 'B', 'C']
+const PERSON_COUNT = 4
+const COLLECTION_COUNT = 3
+
+const steps = fc.array(
+  fc.oneof(
+    fc.record({
+      do: fc.constant('write' as const),
+      person: fc.nat(PERSON_COUNT - 1),
+      initial: fc.constantFrom(...INITIALS),
+    }),
+    fc.record({ do: fc.constant('delete' as const), person: fc.nat(PERSON_COUNT - 1) }),
+    fc.record({
+      do: fc.constant('define' as const),
+      collection: fc.nat(COLLECTION_COUNT - 1),
+      initial: fc.constantFrom(...INITIALS),
+    }),
+    { weight: 3, arbitrary: fc.record({ do: fc.constant('evaluate' as const), process: fc.nat(1) }) },
+    fc.record({ do: fc.constant('wait' as const) }),
+  ),
+  { minLength: 5, maxLength: 25 },
+)
+
+/** Runs the steps, evaluations going on beside what follows them until a `wait`, and ends with one evaluation. */
+async function run(series: readonly Step[], processes: readonly CriteriaProcess[], last: number): Promise<void> {
+  const tenant = criteriaTenant(service)
+  const people = await Promise.all(INITIALS.concat('A').map((initial) => tenant.person(initial)))
+  const initials: (string | undefined)[] = INITIALS.concat('A')
+  const defined = ['A', 'B', 'C']
+  const collections = await Promise.all(defined.map((initial) => tenant.create(startsWith(initial))))
+  const chained = await Promise.all(collections.map((id) => tenant.create(memberOf(id))))
+  const evaluate = (process: number) => processes[process]?.evaluator.evaluate(tenant.tenantId)
+  let running: unknown[] = []
+  for (const step of series) {
+    if (step.do === 'write') {
+      initials[step.person] = step.initial
+      await tenant.person(step.initial, {}, people[step.person])
+    } else if (step.do === 'delete') {
+      initials[step.person] = undefined
+      await tenant.put('identity', {}, people[step.person], true)
+    } else if (step.do === 'define') {
+      defined[step.collection] = step.initial
+      const body = { objectType: 'Identity', condition: startsWith(step.initial) }
+      await tenant.send('PUT', `${CRITERIA}/${collections[step.collection]}`, body)
+    } else if (step.do === 'evaluate') running.push(evaluate(step.process))
+    else {
+      await Promise.all(running)
+      running = []
+    }
+  }
+  await Promise.all(running)
+  await evaluate(last)
+  for (const [index, initial] of defined.entries()) {
+    const expected = people.filter((_, person) => initials[person] === initial).sort()
+    assert.deepEqual(await tenant.members(collections[index] ?? ''), expected)
+    assert.deepEqual(await tenant.members(chained[index] ?? ''), expected)
+  }
+}
+
+describe('two evaluators of one tenant', () => {
+  it('do not undo each other, whatever happens meanwhile', async () => {
+    const processes = [service.newProcess(), service.newProcess()]
+    await fc.assert(
+      fc.asyncProperty(steps, fc.nat(1), (series, last) => run(series, processes, last)),
+      { numRuns: 25 },
+    )
+  })
+})

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { type ApiClient, applicationToken, asApplication } from './demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+
+const SCRIPT = join(import.meta.dirname, '../../infra/import/import.ts')
+const CONNECTORS = '/iamcore/beta/sync/connectors'
+
+type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
+
+let environment: StartedEnvironment
+let operator: ApiClient
+let connector: ApiClient
+let token: string
+let connectorId: string
+let folder: string
+
+before(async () => {
+  environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
+  operator = await asApplication(environment, 'operator')
+  connector = await asApplication(environment, 'connector')
+  token = await applicationToken(environment, 'connector', environment.demo.scope)
+})
+after(() => environment.stop())
+
+beforeEach(async () => {
+  const clientId = environment.demo.tenants[0]?.apps.find(({ name }) => name === 'connector')?.clientId
+  connectorId = (await operator('POST', CONNECTORS, { name: 'Import', clientId })).json.data
+  folder = join(newDataFolder(), 'files')
+  mkdirSync(folder)
+})
+
+function write(files: Record<string, string>): void {
+  rmSync(folder, { recursive: true })
+  mkdirSync(folder)
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+}
+
+async function run(words: readonly string[], variables: Record<string, string> = {}): Promise<Outcome> {
+  const env = { PATH: process.env.PATH ?? '', API_URL: environment.apiUrl, TOKEN: token, ...variables }
+  const child = spawn(process.execPath, [SCRIPT, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (chunk) => {
+    said.out += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    said.err += chunk
+  })
+  const [code] = await once(child, 'close')
+  return { code, ...said }
+}
+
+const runImport = (...more: string[]): Promise<Outcome> => run([folder, '--connector', connectorId, ...more])
+
+/** What the connector has said, by type and external id. */
+async function space(): Promise<Record<string, unknown>> {
+  const { json } = await connector('GET', `${CONNECTORS}/${connectorId}/data`)
+  return Object.fromEntries(
+    json.data.map(({ objectType, externalId, data }: Record<string, unknown>) => [`${objectType} ${externalId}`, data]),
+  )
+}
+
+const TOWN = {
+  'identities.csv':
+    '\uFEFFexternalId,displayName,primaryRelationship,custom/badge,directoryOnPremisesSyncEnabled\r\nada,"Lovelace, ""Ada""\r\nof London",r1,A|1,true\r\nbob,Bob,,,\r\n',
+  'orgunits.csv': 'externalId,displayName,parent,deputies\nroot,Root,,\nshop,Shop,root,ada|bob\n',
+  'relationships.jsonl':
+    '{"externalId":"r1","data":{"title":"Engineer","identity":{"externalId":"ada"},"orgUnit":{"externalId":"shop"}}}\n',
+}
+
+describe('an import of files', () => {
+  it('brings in CSV and JSON lines, and sends nothing again', async () => {
+    write(TOWN)
+    const first = await runImport()
+    assert.equal(first.code, 0, first.err + first.out)
+    assert.match(first.out, /done: 5 written, 0 unchanged, 0 faulty/)
+    assert.deepEqual(await space(), {
+      'identity ada': {
+        displayName: 'Lovelace, "Ada"\r\nof London',
+        primaryRelationship: { externalId: 'r1' },
+        'custom/badge': 'A|1',
+        directoryOnPremisesSyncEnabled: true,
+      },
+      'identity bob': { displayName: 'Bob' },
+      'orgUnit root': { displayName: 'Root' },
+      'orgUnit shop': {
+        displayName: 'Shop',
+        parent: { externalId: 'root' },
+        deputies: [{ externalId: 'ada' }, { externalId: 'bob' }],
+      },
+      'relationship r1': { title: 'Engineer', identity: { externalId: 'ada' }, orgUnit: { externalId: 'shop' } },
+    })
+    write({ ...TOWN, 'orgunits.csv': TOWN['orgunits.csv'].replace('Shop', 'Store') })
+    const second = await runImport()
+    assert.match(second.out, /0 to be created, 1 to be updated, 0 to be deleted, 4 unchanged/)
+    assert.match(second.out, /done: 1 written, 4 unchanged, 0 faulty/)
+  })
+
+  it('names each faulty line, its own and those that the service refuses, and brings in the rest', async () => {
+    write({
+      'identities.csv':
+        'externalId,displayName,directoryObjectId\nada,Ada,no-guid\nbob,Bob,\nbob,Twice,\n,Nobody,\ncy,Cy\n',
+      'orgunits.csv': 'externalId,parent,shoeSize\na,a,\nb,,38\nc,,\n',
+      'relationships.jsonl': '{"externalId":"r1"\n{"externalId":"r2","data":{"title":"Fine"}}\n',
+    })
+    const { code, out } = await runImport()
+    assert.equal(code, 1)
+    const place = (name: string) => join(folder, name)
+    for (const line of [
+      `${place('identities.csv')}:2: directoryObjectId has to be a GUID`,
+      `${place('identities.csv')}:4: identity bob stands in ${place('identities.csv')}:3 already`,
+      `${place('identities.csv')}:5: externalId is missing`,
+      `${place('identities.csv')}:6: has 2 fields, the first line has 3`,
+      `${place('orgunits.csv')}:2: An org unit cannot be its own parent`,
+      `${place('orgunits.csv')}:3: orgUnit has no attribute shoeSize`,
+      `${place('relationships.jsonl')}:1: is no JSON`,
+    ]) {
+      assert.ok(out.includes(line), `${line}\nis not in\n${out}`)
+    }
+    assert.deepEqual(Object.keys(await space()).sort(), ['identity bob', 'orgUnit c', 'relationship r2'])
+  })
+
+  it('changes nothing in a dry run', async () => {
+    write(TOWN)
+    const { code, out } = await runImport('--dry-run')
+    assert.equal(code, 0)
+    assert.match(out, /5 would be created, 0 would be updated, 0 would be deleted, 0 unchanged/)
+    assert.deepEqual(await space(), {})
+  })
+
+  it('deletes what the files lack only when told to, and not many of them unasked', async () => {
+    write(TOWN)
+    await runImport()
+    write({ 'orgunits.csv': TOWN['orgunits.csv'] })
+    assert.match((await runImport()).out, /3 objects of the connector are in no file/)
+    const refused = await runImport('--delete-missing')
+    assert.equal(refused.code, 1)
+    assert.match(refused.err, /^import: 3 of 5 objects would be deleted: say --yes if that is meant$/m)
+    assert.equal(Object.keys(await space()).length, 5)
+    const told = await runImport('--delete-missing', '--yes')
+    assert.equal(told.code, 0, told.err)
+    assert.deepEqual(Object.keys(await space()).sort(), ['orgUnit root', 'orgUnit shop'])
+  })
+
+  it('deletes nothing while a line cannot be read', async () => {
+    write(TOWN)
+    await runImport()
+    write({ ...TOWN, 'identities.csv': 'externalId,displayName\nada,"never closed\n' })
+    const { code, out } = await runImport('--delete-missing', '--yes')
+    assert.equal(code, 1)
+    assert.match(out, /identities\.csv:2: a quoted field is not closed/)
+    assert.match(out, /nothing is deleted/)
+    assert.equal(Object.keys(await space()).length, 5)
+  })
+})
+
+describe('an import over a bad connection', () => {
+  it('tries again after 429, 5xx and lost connections', async () => {
+    const troubles = [429, 503, 'reset', 500] as const
+    let count = 0
+    const proxy = createServer(async (request, response) => {
+      const trouble = troubles[count++]
+      if (trouble === 'reset') return void request.socket.destroy()
+      if (trouble !== undefined) return void response.writeHead(trouble, { 'retry-after': '0' }).end('busy')
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const { method = 'GET', url = '', headers } = request
+      const answer = await fetch(environment.apiUrl + url, {
+        method,
+        headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' },
+        ...(method === 'GET' ? {} : { body: Buffer.concat(chunks) }),
+      })
+      response.writeHead(answer.status).end(await answer.text())
+    }).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const { port } = proxy.address() as { port: number }
+    write(TOWN)
+    const { code, err } = await run([folder, '--connector', connectorId, '--api-url', `http://127.0.0.1:${port}`])
+    proxy.close()
+    proxy.closeAllConnections()
+    assert.equal(code, 0, err)
+    assert.equal(Object.keys(await space()).length, 5)
+  })
+
+  it('fetches its own token with client credentials', async () => {
+    write(TOWN)
+    const tenant = environment.demo.tenants[0]
+    const app = tenant?.apps.find(({ name }) => name === 'connector')
+    const { code, err } = await run([folder, '--connector', connectorId], {
+      TOKEN: '',
+      CLIENT_ID: app?.clientId ?? '',
+      CLIENT_SECRET: app?.clientSecret ?? '',
+      TENANT_ID: tenant?.tenantId ?? '',
+      AUTHORITY_URL: environment.directoryUrl,
+      SCOPE: environment.demo.scope,
+      NODE_EXTRA_CA_CERTS: environment.caFile,
+    })
+    assert.equal(code, 0, err)
+  })
+})
+
+describe('an import that is asked for wrongly', () => {
+  for (const [claim, words, variables, code, message] of [
+    ['without a file', ['--connector', 'x'], {}, 2, /One folder or file has to be named/],
+    ['without a connector', ['.'], {}, 2, /--connector <id> is missing/],
+    ['with an unknown option', ['.', '--fast'], {}, 2, /--fast/],
+    ['with no way to sign in', ['.', '--connector', 'x'], { TOKEN: '' }, 2, /Set TOKEN, or else CLIENT_ID/],
+    ['of no file', ['./nowhere', '--connector', 'x'], {}, 2, /There is no file or folder/],
+    ['of a folder with nothing in it', [import.meta.dirname, '--connector', 'x'], {}, 2, /has no orgunits/],
+    ['for an unknown connector', [], {}, 1, /404/],
+  ] as const) {
+    it(`ends ${claim} with one line and ${code}`, async () => {
+      write(TOWN)
+      const unknown = [folder, '--connector', '11111111-1111-4111-8111-111111111111']
+      const outcome = await run(words.length === 0 ? unknown : words, variables)
+      assert.equal(outcome.code, code, outcome.err)
+      assert.match(outcome.err, message)
+      assert.match(outcome.err, /^import: [^\n]+\n$/)
+    })
+  }
+})
