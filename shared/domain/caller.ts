@@ -2,7 +2,7 @@
 export const USER_ROLES = ['collection_criteria_definition-administrator', 'User', 'Administrator'] as const
 
 /** The roles that count for applications. */
-const APPLICATION_ROLES = [
+export const APPLICATION_ROLES = [
   'collections-criteria.criteria.read.all',
   'collections-criteria.criteria.readwrite.all',
   'iam-core.connector-configuration.read.all',

@@ -11,8 +11,8 @@ import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { Caller, Role } from '../../shared/domain/caller.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { cursors } from '../../shared/http/cursor.ts'
-import { dispatcher } from '../../shared/http/dispatch.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
+import { conformingDispatcher } from '../http/conformity.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes
 export type Body = any
@@ -94,7 +94,13 @@ export function sendTo(
   }
   const dispatchers = groups.map((group) => ({
     prefix: `/${group.prefix}`,
-    dispatch: dispatcher(group, { authenticate, findIdentity: async () => undefined, log, newId: randomUUID, nowMs }),
+    dispatch: conformingDispatcher(group, {
+      authenticate,
+      findIdentity: async () => undefined,
+      log,
+      newId: randomUUID,
+      nowMs,
+    }),
   }))
   return async (method, path, body, headers = {}) => {
     const found = dispatchers.find(

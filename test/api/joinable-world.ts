@@ -18,9 +18,9 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
 import { freshPeople, type RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import { liveStanding } from '../../shared/domain/requests/standing.ts'
-import { dispatcher } from '../../shared/http/dispatch.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { localAccount } from '../contract/local-database.ts'
+import { conformingDispatcher } from '../http/conformity.ts'
 
 const START_MS = Date.parse('2030-06-01T08:00:00Z')
 
@@ -74,7 +74,7 @@ export async function joinableWorld() {
   const evaluator = evaluatorOf()
   const dispatch = [joinableRoutes(deps), criteriaRoutes(deps), collectionRoutes(deps)].map((group: RouteGroup) => ({
     prefix: `/${group.prefix}`,
-    answer: dispatcher(group, {
+    answer: conformingDispatcher(group, {
       authenticate: async (authorization) => {
         const caller = callers.get(authorization ?? '')
         if (caller === undefined) throw new Refusal('TokenMissing')
@@ -120,7 +120,14 @@ export async function joinableWorld() {
   }
 
   async function put(objectType: ObjectType, attributes: Attributes, id: string = randomUUID()): Promise<string> {
-    await container('coreObjects').items.upsert({ id, tenantId, objectType, externalId: id, attributes })
+    await container('coreObjects').items.upsert({
+      id,
+      tenantId,
+      objectType,
+      externalId: id,
+      attributes,
+      contributors: [],
+    })
     return id
   }
 
@@ -131,6 +138,7 @@ export async function joinableWorld() {
       objectType,
       externalId: id,
       attributes: {},
+      contributors: [],
       deleted: true,
     })
   }

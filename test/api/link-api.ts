@@ -1,7 +1,7 @@
 import { GROUP_LINK_PREFIX, groupLinkRoutes } from '../../functions/routes/group-link.ts'
 import type { Caller, Role } from '../../shared/domain/caller.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { dispatcher } from '../../shared/http/dispatch.ts'
+import { conformingDispatcher } from '../http/conformity.ts'
 import { SMALL_TENANT, TENANT, user } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
@@ -44,7 +44,7 @@ export type LinkApi = LinkWorld & {
 export async function openLinkApi(): Promise<LinkApi> {
   const world = await openWorld()
   const routes = groupLinkRoutes(world.deps)
-  const dispatch = dispatcher(
+  const dispatch = conformingDispatcher(
     { prefix: GROUP_LINK_PREFIX, routes },
     { ...world.deps, authenticate: async (header) => callerOf(header ?? ''), findIdentity: async () => undefined },
   )

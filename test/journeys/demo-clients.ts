@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { assertConforming } from '../http/conformity.ts'
 import type { StartedEnvironment } from './started-environment.ts'
 
 /** An envelope as it came, with its status. */
@@ -28,7 +29,10 @@ export function apiClient({ apiUrl }: StartedEnvironment, token: string | undefi
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    return { status: response.status, headers: response.headers, json: await response.json() }
+    const text = await response.text()
+    const { status, headers: answered } = response
+    assertConforming(method, path, { status, headers: Object.fromEntries(answered), body: text })
+    return { status, headers: answered, json: JSON.parse(text) }
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { type ApiClient, apiClient, applicationToken, asApplication, asPerson } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 
@@ -173,6 +174,15 @@ describe('who may call what', () => {
       const api = apiClient(environment, sent)
       for (const { named } of ROUTES) assert.equal(await met(api, named), `401 ${code}`, named)
     }
+  })
+
+  it('is described at /openapi.json for anyone', async () => {
+    const response = await fetch(`${environment.apiUrl}/openapi.json`)
+    assert.equal(response.status, 200)
+    assert.deepEqual(await response.json(), JSON.parse(JSON.stringify(serviceDocument())))
+    assert.equal((await fetch(`${environment.apiUrl}/openapi.json`, { method: 'DELETE' })).status, 405)
+    const head = await fetch(`${environment.apiUrl}/openapi.json`, { method: 'HEAD' })
+    assert.deepEqual([head.status, await head.text()], [200, ''])
   })
 
   it('lets a person look at what only concerns their reports or themselves', async () => {

@@ -1,0 +1,90 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { serviceDocument } from '../../functions/routes/service-document.ts'
+import { dispatcher } from '../../shared/http/dispatch.ts'
+import type { HttpAnswer } from '../../shared/http/envelope.ts'
+import { routeFinder } from '../../shared/http/find-route.ts'
+import type { Route, RouteGroup } from '../../shared/http/route.ts'
+
+type Response = {
+  readonly $ref?: string
+  readonly headers?: Readonly<Record<string, unknown>>
+  readonly content?: { readonly 'application/json': { readonly examples?: Readonly<Record<string, unknown>> } }
+}
+type Described = {
+  readonly paths: Readonly<Record<string, Record<string, { responses: Readonly<Record<string, Response>> }>>>
+  readonly components: { readonly responses: Readonly<Record<string, Response>> }
+}
+
+const described = serviceDocument() as Described
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+addFormats.default(ajv)
+ajv.addSchema(described, 'api')
+const validators = new Map<string, ValidateFunction>()
+
+const finders = describedRoutes().map(({ prefix, routes }) => ({ prefix, find: routeFinder({ prefix, routes }) }))
+
+/** What is said of a route before it is found. */
+const BEFORE_ROUTES: Readonly<Record<number, string>> = { 404: 'RouteNotFound', 405: 'MethodNotAllowed' }
+
+/** Throws unless an answer is one that the description of the API promises for the request. */
+export function assertConforming(method: string, url: string, answer: HttpAnswer): void {
+  const { pathname } = new URL(url, 'http://localhost')
+  const fail = (reason: string): never => {
+    throw new Error(`${method} ${pathname} answered ${answer.status}: ${reason}\n${answer.body?.slice(0, 2000)}`)
+  }
+  if (answer.headers['x-request-id'] === undefined) fail('without x-request-id')
+  if (method === 'HEAD' || answer.status === 304) {
+    if (answer.body !== undefined && answer.body !== '') fail('with a body')
+    return
+  }
+  const body = JSON.parse(answer.body ?? 'null')
+  const [code] = body.errors.map((error: { code: string }) => error.code)
+  const found = finders.flatMap(({ prefix, find }) => {
+    const { outcome, ...rest } = find(method, pathname)
+    return outcome === 'found' ? [{ prefix, ...(rest as { route: Route }) }] : []
+  })[0]
+  if (found === undefined) {
+    if (BEFORE_ROUTES[answer.status] !== code) fail('which is not how an unknown path or method is answered')
+    return void complain(fail, 'api#/components/schemas/Failure', body)
+  }
+  const path = `/${found.prefix}${found.route.path === '/' ? '' : found.route.path}`
+  const operation = ['', 'paths', path, method.toLowerCase(), 'responses', String(answer.status)]
+  const stated = described.paths[path]?.[method.toLowerCase()]?.responses[answer.status]
+  const name = stated?.$ref?.split('/').at(-1)
+  const response = name === undefined ? stated : described.components.responses[name]
+  if (response === undefined) {
+    fail('which is not described')
+    return
+  }
+  complain(fail, `api#${pointer(name === undefined ? operation : ['', 'components', 'responses', name])}`, body)
+  for (const header of Object.keys(response.headers ?? {})) {
+    if (answer.headers[header] === undefined) fail(`without ${header}`)
+  }
+  if (answer.headers.etag !== undefined && response.headers?.etag === undefined)
+    fail('with an etag that is not described')
+  const codes = Object.keys(response.content?.['application/json'].examples ?? {})
+  for (const error of body.errors) if (!codes.includes(error.code)) fail(`${error.code}, which is not described`)
+}
+
+function pointer(names: readonly string[]): string {
+  return names.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
+}
+
+function complain(fail: (reason: string) => never, place: string, body: unknown): void {
+  const $ref = place.includes('schemas') ? place : `${place}/content/application~1json/schema`
+  const validate = validators.get($ref) ?? ajv.compile({ $ref })
+  validators.set($ref, validate)
+  if (!validate(body)) fail(ajv.errorsText(validate.errors))
+}
+
+/** The dispatcher, held to the description of the API in every answer. */
+export function conformingDispatcher(...[group, deps]: Parameters<typeof dispatcher>): ReturnType<typeof dispatcher> {
+  const dispatch = dispatcher(group satisfies RouteGroup, deps)
+  return async (request) => {
+    const answer = await dispatch(request)
+    assertConforming(request.method, request.url, answer)
+    return answer
+  }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { openWholeService, type WireRequest } from '../fuzz/whole-service.ts'
+
+const COLLECTIONS = '/collections-joinable/beta'
+const service = await openWholeService()
+after(() => service.close())
+
+async function send(request: WireRequest) {
+  const { status, headers, body } = await service.send(request)
+  return { status, headers, body, json: JSON.parse(body ?? 'null') }
+}
+const create = (body: string) => send({ method: 'POST', path: COLLECTIONS, body })
+const collection = (members: string) =>
+  `{"objectType":"Identity","name":"Choir","joinPolicy":{"approvalRequired":false}${members}}`
+
+describe('members of a body', () => {
+  it('count as they are given last', async () => {
+    const { json } = await create(collection(',"name":"First","name":"Last"'))
+    assert.equal((await send({ method: 'GET', path: `${COLLECTIONS}/${json.data}` })).json.data.name, 'Last')
+  })
+
+  it('are nothing but members when they are called as those of every object', async () => {
+    const attributes = '{"__proto__":"a","constructor":"b","toString":"c"}'
+    const more = `,"metadata":{"attributes":${attributes}},"__proto__":{"description":"x"},"constructor":{"prototype":{}}`
+    const { status, json } = await create(collection(more))
+    assert.equal(status, 201)
+    const { data } = (await send({ method: 'GET', path: `${COLLECTIONS}/${json.data}` })).json
+    assert.equal(data.description, null)
+    assert.deepEqual(Object.entries(data.metadata.attributes).sort(), [
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+      ['tostring', 'c'],
+    ])
+    const found = await send({ method: 'GET', path: `${COLLECTIONS}/search?attributes=__proto__:a` })
+    assert.deepEqual(
+      found.json.data.map(({ id }: { id: string }) => id),
+      [json.data],
+    )
+    assert.equal(Object.hasOwn(Object.prototype, 'description'), false)
+  })
+
+  it('cannot stand in for a required one from the prototype', async () => {
+    const { status, json } = await create('{"__proto__":{"objectType":"Identity","name":"a","joinPolicy":{}}}')
+    assert.deepEqual([status, json.errors.length], [400, 3])
+  })
+})
+
+describe('a query', () => {
+  it('may be long and full of what nobody asked for, and is answered at once', async () => {
+    const noise = Array.from({ length: 5_000 }, (_, index) => `p${index}=${index}`).join('&')
+    const startMs = performance.now()
+    assert.equal((await send({ method: 'GET', path: `/collections/beta?${noise}` })).status, 200)
+    const many = Array.from({ length: 5_000 }, (_, index) => `tags=t${index}`).join('&')
+    assert.ok([200, 400].includes((await send({ method: 'GET', path: `/collections/beta/search?${many}` })).status))
+    assert.ok(performance.now() - startMs < 1_000)
+  })
+
+  it('is no place for members of every object either', async () => {
+    const query = '__proto__=x&constructor=y&toString=z&objectType=Identity'
+    assert.equal((await send({ method: 'GET', path: `/collections/beta?${query}` })).status, 200)
+  })
+})
+
+describe('methods', () => {
+  it('HEAD is GET without its body, whatever GET answers', async () => {
+    for (const path of [COLLECTIONS, `${COLLECTIONS}/x`, `${COLLECTIONS}/${service.ids[0]}`]) {
+      const { status, headers } = await send({ method: 'GET', path, headers: { 'x-request-id': 'same' } })
+      const head = await send({ method: 'HEAD', path, headers: { 'x-request-id': 'same' } })
+      assert.deepEqual([head.status, head.headers, head.body], [status, headers, undefined])
+    }
+  })
+
+  for (const method of ['OPTIONS', 'TRACE', 'CONNECT', 'PROPFIND', 'get', '__proto__']) {
+    it(`${method} is refused, and told what is not`, async () => {
+      const { status, headers, json } = await send({ method, path: COLLECTIONS })
+      assert.deepEqual([status, headers.allow, json.errors[0].code], [405, 'GET, HEAD, POST', 'MethodNotAllowed'])
+    })
+  }
+})
+
+describe('If-None-Match', () => {
+  it('answers 304 to whoever has the version, and the record to everyone else', async () => {
+    const { json } = await create(collection(''))
+    const path = `${COLLECTIONS}/${json.data}`
+    const { headers } = await send({ method: 'GET', path })
+    const etag = headers.etag ?? ''
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const answer = await send({ method: 'GET', path, headers: { 'if-none-match': known } })
+      assert.deepEqual([answer.status, answer.body, answer.headers.etag], [304, undefined, etag], known)
+    }
+    for (const other of ['"other"', '', 'x'.repeat(5_000)]) {
+      assert.equal((await send({ method: 'GET', path, headers: { 'if-none-match': other } })).status, 200)
+    }
+    assert.equal((await send({ method: 'PUT', path, body: collection(',"name":"New"') })).status, 200)
+    assert.equal((await send({ method: 'GET', path, headers: { 'if-none-match': etag } })).status, 200)
+  })
+
+  it('means nothing where there is no version', async () => {
+    const answer = await send({ method: 'GET', path: COLLECTIONS, headers: { 'if-none-match': '*' } })
+    assert.equal(answer.status, 200)
+  })
+})

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, it } from 'node:test'
+import { applicationToken } from './demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+
+const PATH = '/collections-joinable/beta'
+
+describe('what the host lets through', () => {
+  let environment: StartedEnvironment
+  let authorization: string
+
+  before(async () => {
+    environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
+    authorization = `Bearer ${await applicationToken(environment, 'writer', environment.demo.scope)}`
+  })
+  after(() => environment?.stop())
+
+  async function send(method: string, path: string, headers: Record<string, string> = {}, body = '') {
+    const request = httpRequest(`${environment.apiUrl}${path}`, { method, headers: { authorization, ...headers } })
+    request.end(body)
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    return { status: response.statusCode, headers: response.headers, body: await text(response) }
+  }
+
+  it('HEAD has the status and the headers of GET, and no body', async () => {
+    const { status, headers, body } = await send('HEAD', PATH)
+    assert.deepEqual([status, body], [200, ''])
+    assert.match(headers['content-type'] ?? '', /^application\/json/)
+    assert.equal((await send('HEAD', `${PATH}/x`)).status, 400)
+  })
+
+  it('OPTIONS is a 405 with Allow, without a token too', async () => {
+    const { status, headers, body } = await send('OPTIONS', PATH, { authorization: '' })
+    assert.deepEqual(
+      [status, headers.allow, JSON.parse(body).errors[0].code],
+      [405, 'GET, HEAD, POST', 'MethodNotAllowed'],
+    )
+  })
+
+  it('TRACE never reaches the service', async () => {
+    const { status, body } = await send('TRACE', PATH)
+    assert.deepEqual([status, body.includes(authorization)], [404, false])
+  })
+
+  it('a version that is known is a 304 without a body', async () => {
+    const json = { 'content-type': 'application/json' }
+    const made = { objectType: 'Identity', name: 'Choir', joinPolicy: { approvalRequired: false } }
+    const { headers } = await send('POST', PATH, json, JSON.stringify(made))
+    const { headers: read } = await send('GET', String(headers.location))
+    const known = await send('GET', String(headers.location), { 'if-none-match': String(read.etag) })
+    assert.deepEqual([known.status, known.body, known.headers.etag], [304, '', read.etag])
+  })
+
+  it('headers of 16 KiB are read, those over 32 KiB refused before the service', async () => {
+    assert.equal((await send('GET', PATH, { 'x-noise': 'x'.repeat(16_000) })).status, 200)
+    assert.equal((await send('GET', PATH, { 'x-noise': 'x'.repeat(33_000) })).status, 431)
+  })
+
+  it('a client that goes away, or never ends its body, keeps nobody else waiting', async () => {
+    const { hostname, port } = new URL(environment.apiUrl)
+    const sockets = Array.from({ length: 50 }, () => connect(Number(port), hostname))
+    for (const socket of sockets) {
+      socket.on('error', () => undefined)
+      socket.write(`POST ${PATH} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`)
+    }
+    const startMs = performance.now()
+    assert.equal((await send('GET', PATH)).status, 200)
+    for (const socket of sockets) socket.destroy()
+    assert.equal((await send('GET', PATH)).status, 200)
+    assert.ok(performance.now() - startMs < 1_000)
+  })
+})
