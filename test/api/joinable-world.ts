@@ -57,7 +57,7 @@ export async function joinableWorld() {
       cosmosCoreObjectChanges(container('coreObjects'), () => elapsedMs),
       100_000,
     ),
-    links: { linksOf: async () => [], linkedCollections: async () => linked },
+    links: { linksOf: async () => [], linkedCollections: async () => linked, accountsMoved: async () => undefined },
     tenants: { remember: async () => undefined },
     doorbells: { ring: async (doorbell: Doorbell) => void rung.push(doorbell) },
     newId: randomUUID,
