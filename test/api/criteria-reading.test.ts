@@ -152,6 +152,34 @@ describe('preview', () => {
     assert.deepEqual(none.body.data.counts, { preview: 2, added: 2, removed: 0 })
   })
 
+  it('compares with a joinable collection by its people or their positions, and evaluates who joined it', async () => {
+    const tenant = criteriaTenant(service)
+    const [ann, bo] = [await tenant.person('Ann'), await tenant.person('Bo')]
+    const position = await tenant.position(ann, undefined, { title: 'Nurse' })
+    const { value: criteria } =
+      (await service.process.collections.find(tenant.tenantId, await tenant.create(named('Ann')))) ?? assert.fail()
+    const joinable = { ...criteria, id: randomUUID(), kind: 'joinable' as const, definition: {} }
+    await service.process.collections.add(joinable, undefined)
+    await service.database('requests').items.create({
+      id: randomUUID(),
+      tenantId: tenant.tenantId,
+      type: 'request',
+      status: 'Joined',
+      collectionId: joinable.id,
+      requesterId: ann,
+      relationshipId: position,
+    })
+    const counts = async (objectType: string, condition: object) => {
+      const body = { currentId: joinable.id, preview: { objectType, condition } }
+      return (await tenant.send('POST', `${CRITERIA}/preview`, body)).body.data.counts
+    }
+    assert.deepEqual(await counts('Identity', named('Bo')), { preview: 1, added: 1, removed: 1 })
+    assert.deepEqual(await counts('Relationship', named('Ann')), { preview: 1, added: 0, removed: 0 })
+    const id = await tenant.create({ groupOperator: 'NOT', conditions: memberOf(joinable.id).conditions })
+    await tenant.evaluate()
+    assert.deepEqual(await tenant.members(id), [bo])
+  })
+
   it('sees what was written a moment ago, and the members of other collections', async () => {
     const tenant = criteriaTenant(service)
     await tenant.person('Ann')

@@ -11,6 +11,7 @@ import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
 import { Condition } from './criteria-collection.ts'
 import { evaluationContext } from './evaluation-context.ts'
+import { joinedMembersOf } from './joined-members.ts'
 import { objectTypeFaults } from './manage-criteria.ts'
 import { namedCollection } from './read-collections.ts'
 
@@ -41,10 +42,10 @@ export async function previewCriteria(
 ): Promise<PreviewReply> {
   const besides = objectTypeFaults(preview.objectType, '/preview/objectType')
   const condition = await readCondition(tenantId, preview.condition, '/preview/condition', besides, deps)
-  const before = await currentMembers(tenantId, currentId ?? undefined, deps)
+  const objectType = preview.objectType as CriteriaObjectType
+  const before = await currentMembers(tenantId, currentId ?? undefined, objectType, deps)
   const context = await evaluationContext(tenantId, collectionsReferredTo(condition), deps)
   const rows = await deps.snapshots.fresh(tenantId)
-  const objectType = preview.objectType as CriteriaObjectType
   const after = evaluate(compile(condition), rows, objectType, context)
   const [had, has] = [new Set(before), new Set(after)]
   const shown = (ids: readonly string[]) => ids.map((id) => previewed(rows, objectType, id))
@@ -58,14 +59,21 @@ export async function previewCriteria(
   }
 }
 
+/** A joinable collection is compared by its people, or by the positions that they joined with. */
 async function currentMembers(
   tenantId: string,
   currentId: string | undefined,
+  objectType: CriteriaObjectType,
   deps: CollectionDependencies,
-): Promise<string[]> {
+): Promise<readonly string[]> {
   if (currentId === undefined) return []
-  await namedCollection(tenantId, currentId, '/currentId', deps)
-  return (await deps.memberships.members(tenantId, currentId))?.ids ?? []
+  const { kind } = await namedCollection(tenantId, currentId, '/currentId', deps)
+  if (kind === 'criteria') return (await deps.memberships.members(tenantId, currentId))?.ids ?? []
+  const { memberships } = await joinedMembersOf(tenantId, currentId, deps.joined)
+  const ids = memberships.map(({ identityId, relationshipId }) =>
+    objectType === 'Relationship' ? relationshipId : identityId,
+  )
+  return [...new Set(ids.filter((id) => id !== null))].sort()
 }
 
 function previewed(

@@ -38,29 +38,51 @@ function comparison({ operator, values }: CheckedLeaf): TextTest {
   }
 }
 
-/** Tests what the functions make of a text. ASCII, as most texts are, is changed in place without becoming a string. */
+/** Tests what the functions make of a text. ASCII, as most texts are, is changed in one pass without becoming a string. */
 function afterFunctions(functions: readonly FieldFunction[], test: TextTest): TextTest {
   const result = new CodePointBytes()
+  const { skipped, length, letters } = onAscii(functions)
   return (bytes, start, end) => {
-    if (!isAscii(bytes, start, end)) {
-      const { bytes: changed, length } = result.set(functions.reduce(applied, textOfBytes(bytes, start, end)))
-      return test(changed, 0, length)
+    const to = Math.min(end, start + skipped + length)
+    const from = Math.min(start + skipped, to)
+    if (!isAscii(bytes, start, to)) {
+      const { bytes: changed, length: changedLength } = result.set(
+        functions.reduce(applied, textOfBytes(bytes, start, end)),
+      )
+      return test(changed, 0, changedLength)
     }
-    if (result.bytes.length < end - start) result.set(' '.repeat(end - start))
+    if (letters === undefined) return test(bytes, from, to)
+    if (result.bytes.length < to - from) result.set(' '.repeat(to - from))
     const copy = result.bytes
-    for (let at = start; at < end; at += 1) copy[at - start] = bytes[at] as number
-    let from = 0
-    let to = end - start
-    for (const call of functions) {
-      if (call.name === 'Substring') {
-        from = Math.min(from + call.start, to)
-        to = Math.min(from + call.length, to)
-      } else if (call.name === 'ToUpper') shiftLetters(copy, from, to, 0x61, -0x20)
-      else if (call.name === 'ToLower') shiftLetters(copy, from, to, 0x41, 0x20)
-    }
-    return test(copy, from, to)
+    for (let at = from; at < to; at += 1) copy[at - from] = letters[bytes[at] as number] as number
+    return test(copy, 0, to - from)
   }
 }
+
+/**
+ * What a chain of functions comes to where letters, code points and bytes are the same: one part of the text, in the
+ * case that was asked for last.
+ */
+function onAscii(functions: readonly FieldFunction[]): {
+  readonly skipped: number
+  readonly length: number
+  readonly letters: Uint8Array | undefined
+} {
+  let skipped = 0
+  let length = Number.POSITIVE_INFINITY
+  let letters: Uint8Array | undefined
+  for (const call of functions) {
+    if (call.name === 'Substring') {
+      skipped += call.start
+      length = Math.max(0, Math.min(call.length, length - call.start))
+    } else if (call.name === 'ToUpper') letters = UPPER
+    else if (call.name === 'ToLower') letters = LOWER
+  }
+  return { skipped, length, letters }
+}
+
+const UPPER = Uint8Array.from({ length: 128 }, (_, byte) => (byte >= 0x61 && byte <= 0x7a ? byte - 0x20 : byte))
+const LOWER = Uint8Array.from({ length: 128 }, (_, byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte))
 
 function applied(text: string, call: FieldFunction): string {
   switch (call.name) {
@@ -72,13 +94,6 @@ function applied(text: string, call: FieldFunction): string {
       return text.toLowerCase()
     default:
       return text
-  }
-}
-
-function shiftLetters(bytes: Uint8Array, from: number, to: number, firstLetter: number, by: number): void {
-  for (let at = from; at < to; at += 1) {
-    const letter = bytes[at] as number
-    if (letter >= firstLetter && letter < firstLetter + 26) bytes[at] = letter + by
   }
 }
 
