@@ -23,9 +23,12 @@ export type RowKey = { readonly pk: string; readonly id: string }
 const PROBE_LIMIT_COUNT = 2000
 
 /** The rows in the order of partition and id, or against it. They are read as they are taken: stop to stop reading. */
-export function* scanRows(scan: Scan, after: RowKey | undefined, isDescending = false): Iterable<StoredRow> {
+export function scanRows(scan: Scan, after: RowKey | undefined, isDescending = false): Iterable<StoredRow> {
+  return rowsBy(chosenWay(scan), scan, after, isDescending)
+}
+
+function* rowsBy(way: ChosenWay, scan: Scan, after?: RowKey, isDescending = false): Iterable<StoredRow> {
   const direction = isDescending ? 'DESC' : 'ASC'
-  const way = chosenWay(scan)
   const conditions = [
     ...conditionsOf(scan, way),
     ...(after === undefined ? [] : [keyCondition(scan, after, isDescending)]),
@@ -37,15 +40,25 @@ export function* scanRows(scan: Scan, after: RowKey | undefined, isDescending = 
 }
 
 /**
- * The same rows in the order of a property's texts, then of ids; undefined where that would not spare looking at most of
- * them. Only for queries that want a text there: nothing else has its place in the order.
+ * The rows for a query ordered by a property: in the order of its texts, then of ids, where there are so many that it
+ * spares looking at most of them; else in any order.
  */
-export function scanRowsByText(scan: Scan, path: readonly string[]): Iterable<StoredRow> | undefined {
+export function scanRowsFor(
+  scan: Scan,
+  path: readonly string[],
+): { readonly rows: Iterable<StoredRow>; readonly isInOrder: boolean } {
+  const way = chosenWay(scan)
+  const inOrder = way.count < PROBE_LIMIT_COUNT ? undefined : rowsByText(scan, path)
+  return { rows: inOrder ?? rowsBy(way, scan), isInOrder: inOrder !== undefined }
+}
+
+/** Only for queries that want a text there: nothing else has its place in the order. */
+function rowsByText(scan: Scan, path: readonly string[]): Iterable<StoredRow> | undefined {
   const wantsText = scan.terms.some((term) => term.kind === 'is-text' && isSamePath(term.field.path, path))
-  if (!wantsText || scan.partition === undefined || chosenWay(scan).count < PROBE_LIMIT_COUNT) return undefined
+  if (!wantsText || scan.partition === undefined) return undefined
   const index = valueIndex(scan.storage, scan.container.number, path)
   if (index === undefined || hasOddText(scan)) return undefined
-  const conditions = conditionsOf(scan, { path })
+  const conditions = conditionsOf(scan, { path, terms: [] })
   const sql = `SELECT pk, id, body FROM docs INDEXED BY ${index}
     WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} ORDER BY ${jsonExpression(path)}, id`
   const values = conditions.flatMap((condition) => condition.values)
@@ -61,10 +74,13 @@ export function countRows(scan: Scan): number {
   return Number(scan.storage.prepare(sql).get(...conditions.flatMap((condition) => condition.values))?.count)
 }
 
-function conditionsOf(scan: Scan, way: Pick<Way, 'path'>): Fragment[] {
+function conditionsOf(scan: Scan, way: Pick<Way, 'path' | 'terms'>): Fragment[] {
+  // What the index alone can tell comes once more in that form: it spares a look into each document.
+  const occurring = way.terms.filter(({ kind }) => kind === 'occurs')
   return [
     ...placeOf(scan),
     ...presenceOf(way),
+    ...occurring.map(indexedFragment),
     ...scan.terms.map(fragmentOf),
     { sql: '(expires_ms IS NULL OR expires_ms > ?)', values: [scan.storage.nowMs()] },
   ]
@@ -93,13 +109,15 @@ type Way = {
   readonly terms: readonly Term[]
 }
 
+type ChosenWay = Pick<Way, 'index' | 'path' | 'terms'> & { readonly count: number }
+
 /**
  * Which index leads to the fewest rows. Counted rather than estimated: SQLite's statistics would be stale, and its
  * guess between two properties a coin toss. Only within a partition, which all indexes begin with.
  */
-function chosenWay(scan: Scan): Pick<Way, 'index' | 'path'> & { readonly count: number } {
+function chosenWay(scan: Scan): ChosenWay {
   const isById = scan.terms.some((term) => fieldOf(term)?.kind === 'id')
-  let chosen: ReturnType<typeof chosenWay> = { index: 'docs_by_id', count: isById ? 0 : Number.POSITIVE_INFINITY }
+  let chosen: ChosenWay = { index: 'docs_by_id', terms: [], count: isById ? 0 : Number.POSITIVE_INFINITY }
   if (scan.partition === undefined || isById) return chosen
   for (const way of waysIn(scan)) {
     const count = probe(scan, way)
