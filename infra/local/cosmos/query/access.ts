@@ -21,6 +21,8 @@ export type RowKey = { readonly pk: string; readonly id: string }
 
 /** Counting stops here: a way in that leads to more rows is not selective. */
 const PROBE_LIMIT_COUNT = 2000
+/** Later for texts: without such a way in, each document would be searched. */
+const TEXT_PROBE_LIMIT_COUNT = 20_000
 
 /** The rows in the order of partition and id, or against it. They are read as they are taken: stop to stop reading. */
 export function scanRows(scan: Scan, after: RowKey | undefined, isDescending = false): Iterable<StoredRow> {
@@ -48,7 +50,8 @@ export function scanRowsFor(
   path: readonly string[],
 ): { readonly rows: Iterable<StoredRow>; readonly isInOrder: boolean } {
   const way = chosenWay(scan)
-  const inOrder = way.count < PROBE_LIMIT_COUNT ? undefined : rowsByText(scan, path)
+  const isShort = way.count < PROBE_LIMIT_COUNT || way.terms.some(({ kind }) => kind === 'occurs')
+  const inOrder = isShort ? undefined : rowsByText(scan, path)
   return { rows: inOrder ?? rowsBy(way, scan), isInOrder: inOrder !== undefined }
 }
 
@@ -122,7 +125,7 @@ function chosenWay(scan: Scan): ChosenWay {
   for (const way of waysIn(scan)) {
     const count = probe(scan, way)
     // Rows that come in another order have to be sorted for each page: worth it for few only.
-    const isFit = way.isOrdered || count < PROBE_LIMIT_COUNT
+    const isFit = way.isOrdered || count < probeLimit(way)
     if (isFit && count < chosen.count) chosen = { ...way, count }
   }
   return chosen
@@ -156,9 +159,12 @@ function probe(scan: Scan, way: Way): number {
   // The text in the index alone: a look into the document would read all of them.
   const conditions = [...placeOf(scan), ...presenceOf(way), ...way.terms.map(indexedFragment)]
   const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM docs INDEXED BY ${way.index}
-    WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} LIMIT ${PROBE_LIMIT_COUNT})`
+    WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} LIMIT ${probeLimit(way)})`
   return Number(scan.storage.prepare(sql).get(...conditions.flatMap((condition) => condition.values))?.count)
 }
+
+const probeLimit = ({ terms }: Way): number =>
+  terms.some(({ kind }) => kind === 'occurs') ? TEXT_PROBE_LIMIT_COUNT : PROBE_LIMIT_COUNT
 
 function presenceOf({ path }: Pick<Way, 'path'>): Fragment[] {
   return path === undefined ? [] : [{ sql: presence(path), values: [] }]
