@@ -55,10 +55,10 @@ describe('merging contributions', () => {
     assert.deepEqual(attributes, { deputies: [{ objectId: 'core-p2' }], parent: { objectId: 'core-o1' } })
   })
 
-  it('names nothing but itself once it has vanished', () => {
+  it('keeps how it was last once it has vanished, without contributors', () => {
     const merged = mergedCoreObject('core', [contribution('a', { displayName: 'First' })])
     const vanished = vanishedCoreObject(merged)
-    assert.deepEqual(vanished, { ...merged, attributes: {}, contributors: [], deleted: true })
+    assert.deepEqual(vanished, { ...merged, contributors: [], deleted: true })
     assert.ok(!isSameCoreObject(merged, vanished))
   })
 
