@@ -21,11 +21,16 @@ export type RowKey = { readonly pk: string; readonly id: string }
 
 /** Counting stops here: a way in that leads to more rows is not selective. */
 const PROBE_LIMIT_COUNT = 2000
+/** Later for texts: without such a way in, each document would be searched. */
+const TEXT_PROBE_LIMIT_COUNT = 20_000
 
 /** The rows in the order of partition and id, or against it. They are read as they are taken: stop to stop reading. */
-export function* scanRows(scan: Scan, after: RowKey | undefined, isDescending = false): Iterable<StoredRow> {
+export function scanRows(scan: Scan, after: RowKey | undefined, isDescending = false): Iterable<StoredRow> {
+  return rowsBy(chosenWay(scan), scan, after, isDescending)
+}
+
+function* rowsBy(way: ChosenWay, scan: Scan, after?: RowKey, isDescending = false): Iterable<StoredRow> {
   const direction = isDescending ? 'DESC' : 'ASC'
-  const way = chosenWay(scan)
   const conditions = [
     ...conditionsOf(scan, way),
     ...(after === undefined ? [] : [keyCondition(scan, after, isDescending)]),
@@ -37,15 +42,26 @@ export function* scanRows(scan: Scan, after: RowKey | undefined, isDescending = 
 }
 
 /**
- * The same rows in the order of a property's texts, then of ids; undefined where that would not spare looking at most of
- * them. Only for queries that want a text there: nothing else has its place in the order.
+ * The rows for a query ordered by a property: in the order of its texts, then of ids, where there are so many that it
+ * spares looking at most of them; else in any order.
  */
-export function scanRowsByText(scan: Scan, path: readonly string[]): Iterable<StoredRow> | undefined {
+export function scanRowsFor(
+  scan: Scan,
+  path: readonly string[],
+): { readonly rows: Iterable<StoredRow>; readonly isInOrder: boolean } {
+  const way = chosenWay(scan)
+  const isShort = way.count < PROBE_LIMIT_COUNT || way.terms.some(({ kind }) => kind === 'occurs')
+  const inOrder = isShort ? undefined : rowsByText(scan, path)
+  return { rows: inOrder ?? rowsBy(way, scan), isInOrder: inOrder !== undefined }
+}
+
+/** Only for queries that want a text there: nothing else has its place in the order. */
+function rowsByText(scan: Scan, path: readonly string[]): Iterable<StoredRow> | undefined {
   const wantsText = scan.terms.some((term) => term.kind === 'is-text' && isSamePath(term.field.path, path))
-  if (!wantsText || scan.partition === undefined || chosenWay(scan).count < PROBE_LIMIT_COUNT) return undefined
+  if (!wantsText || scan.partition === undefined) return undefined
   const index = valueIndex(scan.storage, scan.container.number, path)
   if (index === undefined || hasOddText(scan)) return undefined
-  const conditions = conditionsOf(scan, { path })
+  const conditions = conditionsOf(scan, { path, terms: [] })
   const sql = `SELECT pk, id, body FROM docs INDEXED BY ${index}
     WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} ORDER BY ${jsonExpression(path)}, id`
   const values = conditions.flatMap((condition) => condition.values)
@@ -61,10 +77,13 @@ export function countRows(scan: Scan): number {
   return Number(scan.storage.prepare(sql).get(...conditions.flatMap((condition) => condition.values))?.count)
 }
 
-function conditionsOf(scan: Scan, way: Pick<Way, 'path'>): Fragment[] {
+function conditionsOf(scan: Scan, way: Pick<Way, 'path' | 'terms'>): Fragment[] {
+  // What the index alone can tell comes once more in that form: it spares a look into each document.
+  const occurring = way.terms.filter(({ kind }) => kind === 'occurs')
   return [
     ...placeOf(scan),
     ...presenceOf(way),
+    ...occurring.map(indexedFragment),
     ...scan.terms.map(fragmentOf),
     { sql: '(expires_ms IS NULL OR expires_ms > ?)', values: [scan.storage.nowMs()] },
   ]
@@ -93,18 +112,20 @@ type Way = {
   readonly terms: readonly Term[]
 }
 
+type ChosenWay = Pick<Way, 'index' | 'path' | 'terms'> & { readonly count: number }
+
 /**
  * Which index leads to the fewest rows. Counted rather than estimated: SQLite's statistics would be stale, and its
  * guess between two properties a coin toss. Only within a partition, which all indexes begin with.
  */
-function chosenWay(scan: Scan): Pick<Way, 'index' | 'path'> & { readonly count: number } {
+function chosenWay(scan: Scan): ChosenWay {
   const isById = scan.terms.some((term) => fieldOf(term)?.kind === 'id')
-  let chosen: ReturnType<typeof chosenWay> = { index: 'docs_by_id', count: isById ? 0 : Number.POSITIVE_INFINITY }
+  let chosen: ChosenWay = { index: 'docs_by_id', terms: [], count: isById ? 0 : Number.POSITIVE_INFINITY }
   if (scan.partition === undefined || isById) return chosen
   for (const way of waysIn(scan)) {
     const count = probe(scan, way)
     // Rows that come in another order have to be sorted for each page: worth it for few only.
-    const isFit = way.isOrdered || count < PROBE_LIMIT_COUNT
+    const isFit = way.isOrdered || count < probeLimit(way)
     if (isFit && count < chosen.count) chosen = { ...way, count }
   }
   return chosen
@@ -138,9 +159,12 @@ function probe(scan: Scan, way: Way): number {
   // The text in the index alone: a look into the document would read all of them.
   const conditions = [...placeOf(scan), ...presenceOf(way), ...way.terms.map(indexedFragment)]
   const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM docs INDEXED BY ${way.index}
-    WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} LIMIT ${PROBE_LIMIT_COUNT})`
+    WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} LIMIT ${probeLimit(way)})`
   return Number(scan.storage.prepare(sql).get(...conditions.flatMap((condition) => condition.values))?.count)
 }
+
+const probeLimit = ({ terms }: Way): number =>
+  terms.some(({ kind }) => kind === 'occurs') ? TEXT_PROBE_LIMIT_COUNT : PROBE_LIMIT_COUNT
 
 function presenceOf({ path }: Pick<Way, 'path'>): Fragment[] {
   return path === undefined ? [] : [{ sql: presence(path), values: [] }]

@@ -1,7 +1,7 @@
 import { badRequest } from '../failure.ts'
 import type { Json } from '../json.ts'
 import { valueAt } from '../json.ts'
-import { countRows, type Scan, type StoredRow, scanRows, scanRowsByText } from './access.ts'
+import { countRows, type Scan, type StoredRow, scanRows, scanRowsFor } from './access.ts'
 import type { Position } from './continuation.ts'
 import { compile, constantOf, object, type Parameters, type Row } from './evaluator.ts'
 import { planFilter } from './planner.ts'
@@ -147,9 +147,12 @@ function sortedPage(
   const afterKey = after === undefined ? undefined : { ...after, sortValue: after.sortValue ?? null }
   const wantedCount = Math.min(request.rowCount, remainingCount) + skipCount
   const rows = new TopRows<SortedRow>(wantedCount + 1, (one, other) => compareKeys(keyOf(one), keyOf(other)))
-  const inOrder = query.order?.isDescending ? undefined : scanRowsByText(scan, path)
+  const isAscending = query.order?.isDescending !== true
+  const { rows: found, isInOrder } = isAscending
+    ? scanRowsFor(scan, path)
+    : { rows: scanRows(scan, undefined), isInOrder: false }
   let [lookedAtCount, keptCount] = [0, 0]
-  for (const stored of inOrder ?? scanRows(scan, undefined)) {
+  for (const stored of found) {
     lookedAtCount++
     const row = new LazyRow(stored)
     const sortValue = valueAt(row.document, path)
@@ -158,7 +161,7 @@ function sortedPage(
     if (afterKey !== undefined && compareKeys(keyOf(sorted), afterKey) <= 0) continue
     rows.add(sorted)
     keptCount++
-    if (inOrder !== undefined && keptCount > wantedCount) break
+    if (isInOrder && keptCount > wantedCount) break
   }
   return { ...cut(rows.sorted().slice(skipCount), wantedCount - skipCount), lookedAtCount }
 

@@ -4,7 +4,7 @@ import type { ComparisonOperator, Expression } from './syntax.ts'
 
 /** What SQLite can see of a document: a column, or a path into its JSON. */
 export type Field = { readonly kind: 'id' | 'ts' } | JsonField
-export type JsonField = { readonly kind: 'json'; readonly path: readonly string[] }
+type JsonField = { readonly kind: 'json'; readonly path: readonly string[] }
 export type Scalar = string | number | boolean | null
 
 /** A condition that SQLite checks. It lets every row pass that the query's own condition lets pass, and perhaps more. */
