@@ -59,7 +59,7 @@ export async function openDirectory(
   const server = await startDirectory({
     port: 0,
     folder: ':memory:',
-    seed: SEED,
+    seed: directorySeed(USER_COUNT),
     apiUrl: 'http://localhost:7071',
     ...options,
   })
@@ -169,8 +169,9 @@ function tenantSeed(tenantId: string, domain: string, userCount: number): Tenant
   }
 }
 
-const SEED: DirectorySeed = {
+/** Two tenants; the users of the first are `user(0)` and on. */
+export const directorySeed = (userCount: number): DirectorySeed => ({
   serviceClientId: SERVICE,
   publicClientId: 'aaaaaaaa-0000-4000-8000-000000000004',
-  tenants: [tenantSeed(TENANT, 'one.example', USER_COUNT), tenantSeed(SMALL_TENANT, 'two.example', 5)],
-}
+  tenants: [tenantSeed(TENANT, 'one.example', userCount), tenantSeed(SMALL_TENANT, 'two.example', 5)],
+})

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { startCosmos } from '../../infra/local/cosmos/server.ts'
 import { createContainers } from '../../infra/local/create-containers.ts'
+import type { DirectoryOptions } from '../../infra/local/directory/server.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
@@ -45,13 +46,15 @@ export type LinkWorld = TestDirectory & {
 
 export type Linked = { readonly collectionId: string; readonly groupId: string; readonly linkId: string }
 
+export type WorldOptions = Partial<DirectoryOptions> & { readonly sharesClock?: boolean }
+
 /** The directory lives in real time unless it shares the clock; then its throttling and its tokens' lifetimes do too. */
-export async function openWorld({ sharesClock = false } = {}): Promise<LinkWorld> {
+export async function openWorld({ sharesClock = false, ...options }: WorldOptions = {}): Promise<LinkWorld> {
   const clock = testClock()
   const cosmos = await startCosmos({ port: 0, file: ':memory:', key: KEY, strict: true })
   await createContainers(cosmos.endpoint, KEY)
   const container = openDatabase({ endpoint: cosmos.endpoint, key: KEY })
-  const testDirectory = await openDirectory(clock, sharesClock ? { nowMs: clock.nowMs } : {})
+  const testDirectory = await openDirectory(clock, { ...options, ...(sharesClock ? { nowMs: clock.nowMs } : {}) })
   const collections = testCollections()
   const { rings, doorbells } = recordedRings(clock.nowMs)
   const windows = cosmosWindowStore(container('tenants'))

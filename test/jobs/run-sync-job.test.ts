@@ -66,6 +66,27 @@ describe('A sync job', () => {
     )
   })
 
+  it('adds n accounts in n/20 PATCHes and n/100 calls; with nothing to do, reads the group and n/999 pages', async () => {
+    const { collectionId } = await world.linked(users(0, 2_345))
+    await world.drain()
+    const calls = world.server.requests()
+    const patches = calls.flatMap((call) => call.batch ?? [call]).filter(({ method }) => method === 'PATCH')
+    assert.equal(patches.length, 118)
+    assert.ok(calls.length <= 24 + 4, `${calls.length} calls`)
+    world.server.clearRequests()
+    await requestSync(TENANT, collectionId, world.deps)
+    await world.drain()
+    assert.deepEqual(
+      world.server.requests().map(({ method, path }) => [method, path.split('/').length]),
+      [
+        ['GET', 4],
+        ['GET', 5],
+        ['GET', 5],
+        ['GET', 5],
+      ],
+    )
+  })
+
   it('writes nothing when nothing differs', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 30), users(0, 30))
     await world.drain()

@@ -143,6 +143,27 @@ describe('the main job, end to end', () => {
     }).then((members) => assert.deepEqual(members, left))
     assert.equal((await finishedJobs(3)).length, 3)
   })
+
+  it('exchanges the account in the group when a member who stays gets another one', async () => {
+    const connector = await asApplication(environment, 'connector')
+    const operator = await asApplication(environment, 'operator')
+    const [{ id: connectorId }] = (await operator('GET', '/iamcore/sync/connectors')).json.data
+    const path = `/iamcore/beta/sync/connectors/${connectorId}/data`
+    const before = await groupMembers(environment, groupId())
+    const people = await everyCoreObject(await asPerson(environment, 'coreAdmin'), 'identities')
+    const person = people.find(({ directoryObjectId }) => directoryObjectId === before[0])
+    const { json } = await connector('GET', `${path}/identity/${person?.externalId}`)
+    const directoryObjectId =
+      environment.demo.tenants[0]?.people.find(({ name }) => name === 'outsider')?.objectId ?? ''
+    const data = { ...json.data.data, directoryObjectId }
+    const put = await connector('PUT', `${path}/${json.data.id}`, { data })
+    assert.equal(put.status, 200, JSON.stringify(put.json))
+    const expectedNow = [...before.slice(1), directoryObjectId].sort()
+    await eventually('the other account in the group', async () => {
+      const members = await groupMembers(environment, groupId())
+      return members.includes(directoryObjectId) && !members.includes(before[0] ?? '') ? members : undefined
+    }).then((members) => assert.deepEqual(members, expectedNow))
+  })
 })
 
 async function graphClient(environment: StartedEnvironment) {

@@ -176,6 +176,7 @@ describe('Batches and faults of the local directory', () => {
     ['has a bad status', { status: 99 }, /status has to be/],
     ['has an unknown member', { statuss: 500 }, /Unknown member statuss/],
     ['never strikes', { times: 0, status: 500 }, /times has to be/],
+    ['has a bad age', { staleMs: -1 }, /staleMs has to be/],
     ['is a list', [], /has to be a JSON object/],
   ] as const) {
     it(`refuses a fault that ${claim}, and says why`, async () => {

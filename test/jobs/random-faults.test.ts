@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
+import type { RequestRecord } from '../../infra/local/directory/request-log.ts'
+import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { TENANT, users } from './link-directory.ts'
+import { type LinkWorld, openWorld } from './link-world.ts'
+
+const RUNS_COUNT = 200
+
+/** Two PATCHes of those who should be in the group; one of those who are when it begins. */
+const WANTED_COUNT = 25
+const FIRST_COUNT = 20
+
+const faults: fc.Arbitrary<FaultDefinition[]> = fc.array(
+  fc.record(
+    {
+      method: fc.constantFrom('GET', 'PATCH', 'POST', 'DELETE'),
+      times: fc.integer({ min: 1, max: 6 }),
+      status: fc.constantFrom(403, 409, 429, 500, 502, 503, 504),
+      applyFirst: fc.boolean(),
+      drop: fc.boolean(),
+      html: fc.boolean(),
+    },
+    { requiredKeys: ['method', 'times', 'status'] },
+  ),
+  { maxLength: 4 },
+)
+
+/** The group shows none of what was written since it was made. */
+const staleReads = fc.integer({ min: -4, max: 3 }).map((times): FaultDefinition[] => {
+  return times <= 0 ? [] : [{ method: 'GET', path: '/members$', staleMs: 3_600_000, times }]
+})
+
+const written = (requests: readonly RequestRecord[]): RequestRecord[] =>
+  requests.flatMap((request) => request.batch ?? [request]).filter(({ method }) => method !== 'GET')
+
+describe('A sync job, whatever goes wrong', () => {
+  let world: LinkWorld
+  before(async () => {
+    // What takes hours of the service's time takes seconds here: the directory would refuse as much.
+    world = await openWorld({ quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
+  })
+  after(() => world.close())
+
+  it('removes nobody of the collection, touches no other group and is right once the directory behaves', async () => {
+    const shifts = fc.integer({ min: 0, max: WANTED_COUNT + FIRST_COUNT })
+    await fc.assert(
+      fc.asyncProperty(faults, staleReads, shifts, async (list, stale, shift) => {
+        const wanted = new Set(users(shift, WANTED_COUNT))
+        const { collectionId, groupId } = await world.linked([...wanted], users(WANTED_COUNT, FIRST_COUNT))
+        world.server.setFaults([...stale, ...list])
+        await world.drain()
+        world.server.setFaults([])
+        const requests = written(world.server.requests())
+        const [first] = await world.jobsOf(collectionId)
+        if (first?.status !== 'Succeeded' || stale.length > 0) {
+          await requestSync(TENANT, collectionId, world.deps)
+          await world.drain()
+          assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
+          requests.push(...written(world.server.requests()).slice(requests.length))
+        }
+        assert.deepEqual(await world.membersOf(groupId), wanted)
+        for (const { method, path, deletesMember } of requests) {
+          assert.ok(path.startsWith(`/v1.0/groups/${groupId}`) || path === '/v1.0/$batch', path)
+          assert.notEqual(deletesMember, true)
+          assert.ok(method !== 'DELETE' || !wanted.has(path.split('/').at(-2) ?? ''), `${path} is of the collection`)
+        }
+      }),
+      { numRuns: RUNS_COUNT, seed: 20_261_121, endOnFailure: true },
+    )
+  })
+})
