@@ -23,7 +23,7 @@ export const collectionDependencies: CollectionDependencies = {
   memberships: cosmosMembershipStore(container('members')),
   joined: cosmosJoinedMembers(container('requests')),
   snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST),
-  links: collectionLinks(linkStore),
+  links: collectionLinks(linkStore, nowMs),
   tenants: tenantStore,
   doorbells,
   newId,

@@ -1,15 +1,17 @@
 import type { Container, SqlParameter } from '@azure/cosmos'
 import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/settle-core-objects.ts'
-import type { CoreObject } from '../domain/core/core-object.ts'
+import type { CoreObject, Reference } from '../domain/core/core-object.ts'
 import type { CoreObjectReader } from '../domain/core/core-object-reader.ts'
 import type { FormerCoreObjects } from '../domain/core/former-core-objects.ts'
 import { type CoreObjectDocument, parsedCoreObject, parsedMerged } from './core-object-document.ts'
-import { searchCoreObjectDocuments } from './core-object-search.ts'
+import { searchCoreObjectDocuments, searchTexts } from './core-object-search.ts'
 import { queryAll } from './documents.ts'
 import { readPage } from './keyset-page.ts'
 import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
 
 const DAY_S = 24 * 60 * 60
+
+type EndsRow = { readonly id: string; readonly identity?: Reference; readonly orgUnit?: Reference }
 
 /** Container `coreObjects`, partition key `/tenantId`; deleted documents stay for a while, with a `ttl`. */
 export function cosmosCoreObjectStore(container: Container): CoreObjectReader & CoreObjectWriter {
@@ -53,6 +55,18 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
       if (ids.length === 0) return []
       return findLive(tenantId, `ARRAY_CONTAINS(@ids, c.attributes.${end}.objectId)`, { ids })
     },
+    async relationshipEnds(tenantId, end, ids) {
+      if (ids.length === 0) return []
+      const query = `SELECT c.id, c.attributes.identity, c.attributes.orgUnit FROM c
+        WHERE ARRAY_CONTAINS(@ids, c.attributes.${end}.objectId) AND c.deleted = false`
+      const parameters = [{ name: '@ids', value: [...ids] }]
+      const rows = await queryAll<EndsRow>(container, tenantId, { query, parameters })
+      return rows.map(({ id, identity, orgUnit }) => ({
+        id,
+        identityId: identity?.objectId,
+        orgUnitId: orgUnit?.objectId,
+      }))
+    },
     async identityOfAccount(tenantId, directoryObjectId) {
       const [first] = await findLive(tenantId, 'c.attributes.directoryObjectId = @account', {
         account: directoryObjectId,
@@ -86,7 +100,9 @@ function documentWrite(
   { object, version }: CoreObjectWrite,
   softDeletionDays: number,
 ): VersionedWrite {
-  const document = { ...object, tenantId, ...(object.deleted ? { ttl: softDeletionDays * DAY_S } : {}) }
+  const { objectType, attributes, deleted } = object
+  const standing = deleted ? { ttl: softDeletionDays * DAY_S } : { search: searchTexts(objectType, attributes) }
+  const document = { ...object, tenantId, ...standing }
   return { document: document as unknown as VersionedWrite['document'], version }
 }
 

@@ -64,6 +64,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
       links: {
         linksOf: async (_tenantId, collectionId) => links.get(collectionId) ?? [],
         linkedCollections: async () => new Set(links.keys()),
+        accountsMoved: async () => undefined,
       },
       tenants: { remember: async () => undefined },
       doorbells: { ring: async (doorbell) => void rings.push(doorbell) },

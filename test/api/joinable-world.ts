@@ -61,7 +61,7 @@ export async function joinableWorld(dispatcherOf: typeof dispatcher = conforming
       cosmosCoreObjectChanges(container('coreObjects'), () => elapsedMs),
       100_000,
     ),
-    links: { linksOf: async () => [], linkedCollections: async () => linked },
+    links: { linksOf: async () => [], linkedCollections: async () => linked, accountsMoved: async () => undefined },
     tenants: { remember: async () => undefined },
     doorbells: { ring: async (doorbell: Doorbell) => void rung.push(doorbell) },
     newId: randomUUID,

@@ -60,6 +60,47 @@ export function* generatedObjects(size: TenantSize): Generator<SnapshotObject> {
   for (let index = 0; index < size.relationshipCount; index += 1) yield relationship(index, size)
 }
 
+/** What the measured conditions read of a row, put together; days as `2026-02-11`. */
+export type Row = Readonly<
+  Record<'id' | 'title' | 'type' | 'employeeId' | 'officeLocation' | 'startDate' | 'countryCode', string>
+> &
+  Readonly<Record<'email' | 'displayName' | 'orgUnitType' | 'orgUnitName', string>> & {
+    readonly endDate: string | null
+    readonly synced: boolean
+  }
+
+/** The rows of the tenant's relationships, for engines that want them flat. */
+export function* flatRows(size: TenantSize): Generator<Row> {
+  for (let index = 0; index < size.relationshipCount; index += 1) {
+    const { id, attributes } = relationship(index, size)
+    const holder = identity(identityOf(index, size)).attributes
+    const unit = orgUnit(orgUnitOf(index, size), size).attributes
+    yield {
+      id,
+      title: String(attributes.title),
+      type: String(attributes.type),
+      employeeId: String(attributes.employeeId),
+      officeLocation: String(attributes.officeLocation),
+      startDate: String(attributes.startDate),
+      endDate: attributes.endDate === undefined ? null : String(attributes.endDate),
+      countryCode: String(holder.countryCode),
+      email: String(holder.email),
+      displayName: String(holder.displayName),
+      synced: holder.directoryOnPremisesSyncEnabled === true,
+      orgUnitType: String(unit.type),
+      orgUnitName: String(unit.displayName),
+    }
+  }
+}
+
+function identityOf(relationshipIndex: number, { identityCount }: TenantSize): number {
+  return relationshipIndex < identityCount ? relationshipIndex : mixed(relationshipIndex, 21) % identityCount
+}
+
+function orgUnitOf(relationshipIndex: number, { orgUnitCount }: TenantSize): number {
+  return mixed(relationshipIndex, 22) % orgUnitCount
+}
+
 function identity(index: number): SnapshotObject {
   const [a, b] = [mixed(index, 11), mixed(index, 12)]
   const firstName = pick(FIRST_NAMES, a)
@@ -91,8 +132,8 @@ function relationship(index: number, size: TenantSize): SnapshotObject {
     officeLocation: `Building ${a % 300}`,
     startDate: day(startMs),
     ...(a % 4 === 0 ? { endDate: day(startMs + (b % 9000) * DAY_MS) } : {}),
-    identity: { objectId: objectId('identity', index < size.identityCount ? index : a % size.identityCount) },
-    orgUnit: { objectId: objectId('orgUnit', b % size.orgUnitCount) },
+    identity: { objectId: objectId('identity', identityOf(index, size)) },
+    orgUnit: { objectId: objectId('orgUnit', orgUnitOf(index, size)) },
     manager: { objectId: objectId('identity', (b % size.orgUnitCount) * 3) },
     'custom/shift': pick(['day', 'evening', 'night'], a),
   })

@@ -89,7 +89,7 @@ describe('two evaluators of one tenant', () => {
     const processes = [service.newProcess(), service.newProcess()]
     await fc.assert(
       fc.asyncProperty(steps, fc.nat(1), (series, last) => run(series, processes, last)),
-      { numRuns: 25 },
+      { numRuns: 15 },
     )
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setLinkState } from '../../shared/domain/links/change-link.ts'
+import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
 import { createLink } from '../../shared/domain/links/create-link.ts'
 import { requestSync } from '../../shared/domain/links/request-sync.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
@@ -99,6 +100,37 @@ describe('A membership change', () => {
       (await world.jobsOf(collectionId)).map(({ type }) => type),
       ['ScheduledSweep', 'LinkCreated'],
     )
+  })
+
+  it('of the account of someone who stays is left to one comparing job, which also takes out the old account', async () => {
+    const { collectionId, groupId, linkId } = await synced(users(0, 5))
+    world.collections.exchange(collectionId, [...users(0, 4), user(20)])
+    await collectionLinks(world.deps.links, world.clock.nowMs).accountsMoved(TENANT, [collectionId])
+    await ring(collectionId)
+    await ring(collectionId)
+    await world.drain()
+    assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 4), user(20)]))
+    const [job, ...others] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.type, job?.added, job?.removed, others.length], ['ScheduledSweep', 1, 1, 1])
+    assert.equal((await world.link(linkId)).accountsMovedAtMs, null)
+  })
+
+  it('of accounts during a comparison is compared once more', async () => {
+    const { collectionId, groupId, linkId } = await synced(users(0, 5))
+    await requestSync(TENANT, collectionId, world.deps)
+    const directory = {
+      ...world.deps.directory,
+      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
+        world.collections.exchange(collectionId, [...users(0, 4), user(20)])
+        await collectionLinks(world.deps.links, world.clock.nowMs).accountsMoved(TENANT, [collectionId])
+        await ring(collectionId)
+        return world.directory.listUsers(...asked)
+      },
+    }
+    await world.deliverNext({ ...world.deps, directory })
+    assert.notEqual((await world.link(linkId)).accountsMovedAtMs, null)
+    await world.drain()
+    assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 4), user(20)]))
   })
 
   it('beyond what is remembered is left to one comparing job', async () => {

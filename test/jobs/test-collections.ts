@@ -5,6 +5,8 @@ import type { AccountChanges, LinkedCollections } from '../../shared/domain/link
 export type TestCollections = LinkedCollections & {
   make(accounts: readonly string[], objectType?: string): string
   change(collectionId: string, accounts: readonly string[], withoutAccountCount?: number): void
+  /** Other accounts behind the same members: no new version of the membership. */
+  exchange(collectionId: string, accounts: readonly string[]): void
   remove(collectionId: string): void
   /** From now on, changes are known only since the present version. */
   forgetHistory(collectionId: string): void
@@ -31,6 +33,10 @@ export function testCollections(): TestCollections {
     },
     change(id, accounts, withoutAccountCount = 0) {
       latest(id).collection.states.push({ accounts: new Set(accounts), withoutAccountCount })
+    },
+    exchange(id, accounts) {
+      const { collection, state } = latest(id)
+      collection.states.splice(-1, 1, { ...state, accounts: new Set(accounts) })
     },
     remove: (id) => void all.delete(id),
     forgetHistory(id) {

@@ -1,5 +1,6 @@
 import { badRequest, CosmosFailure } from './failure.ts'
 import { isJsonObject, type Json, type JsonObject, parseObject, refuseUnknownMembers } from './json.ts'
+import { makeValueIndex } from './query/value-indexes.ts'
 import type { Storage } from './storage.ts'
 
 /** A container as the items need it. */
@@ -88,12 +89,16 @@ export function openCatalog(storage: Storage): Catalog {
       const ts = nowS(storage)
       containerOf(0, 0, ts, definition) // a definition that cannot be understood is refused before it is stored
       if (database.containers.has(id)) throw new CosmosFailure(409, `The container ${databaseId}/${id} exists`)
-      const { lastInsertRowid } = storage.write(() =>
-        storage
+      const number = storage.write(() => {
+        const { lastInsertRowid } = storage
           .prepare('INSERT INTO containers (database, id, ts, definition) VALUES (?, ?, ?, ?)')
-          .run(database.number, id, ts, JSON.stringify(definition)),
-      )
-      const made = containerOf(Number(lastInsertRowid), database.number, ts, definition)
+          .run(database.number, id, ts, JSON.stringify(definition))
+        for (const path of indexedPathsOf(definition.indexingPolicy)) {
+          makeValueIndex(storage, Number(lastInsertRowid), path)
+        }
+        return Number(lastInsertRowid)
+      })
+      const made = containerOf(number, database.number, ts, definition)
       database.containers.set(id, made)
       return made
     },
@@ -186,6 +191,18 @@ function uniqueKeysOf(policy: Json | undefined): string[][][] {
       throw badRequest(`A unique key must be { paths } with 1 to ${UNIQUE_PATHS_COUNT} paths`)
     }
     return paths.map(pathOf)
+  })
+}
+
+/**
+ * The properties that a policy names one by one, `/a/b/?`. All others may be indexed too, when a query needs it; these
+ * are from the beginning, so that no query has to wait for it.
+ */
+function indexedPathsOf(policy: Json | undefined): string[][] {
+  const paths = isJsonObject(policy) && Array.isArray(policy.includedPaths) ? policy.includedPaths : []
+  return paths.flatMap((included) => {
+    const path = isJsonObject(included) ? included.path : undefined
+    return typeof path === 'string' && /^(\/[\w-]+)+\/\?$/.test(path) ? [path.slice(1, -2).split('/')] : []
   })
 }
 

@@ -10,6 +10,8 @@ export interface CollectionLinks {
   linksOf(tenantId: string, collectionId: string): Promise<readonly string[]>
   /** Ids of all collections that feed a group by an enabled link. */
   linkedCollections(tenantId: string): Promise<ReadonlySet<string>>
+  /** Writes down that members of these have other accounts now: only comparing whole groups tells what to write. */
+  accountsMoved(tenantId: string, collectionIds: readonly string[]): Promise<void>
 }
 
 /** Remembers which tenants there are, for the sweep. */

@@ -13,6 +13,7 @@ import { storedCondition } from './condition-entry.ts'
 import { dayOf } from './evaluation-context.ts'
 import { JoinedMemory } from './joined-memory.ts'
 import { definitionKeyOf, idsNow, type Known, type Round } from './members-now.ts'
+import { joinableWithMovedAccounts, mayMoveAccounts, withMovedAccounts } from './moved-accounts.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
 /** What another evaluator has written meanwhile is evaluated anew, so often at most. */
@@ -92,6 +93,7 @@ export class TenantEvaluator {
   ): Promise<{ changed: ReadonlySet<string>; overtaken: ReadonlySet<string> }> {
     const changed = new Set<string>()
     const overtaken = new Set<string>()
+    const idsBefore = new Map([...known].map(([id, { ids }]) => [id, ids]))
     try {
       for (const collection of inOrder(criteria)) {
         const memory = known.get(collection.id)
@@ -105,7 +107,11 @@ export class TenantEvaluator {
         known.delete(collection.id)
       }
     } finally {
-      await this.#ringLinks(tenantId, changed)
+      const overTime = criteria.map((collection) => {
+        const before = idsBefore.get(collection.id)
+        return { collection, before, after: known.get(collection.id)?.ids ?? before }
+      })
+      await this.#ringLinks(tenantId, changed, round.changes, withMovedAccounts(overTime, round.changes))
     }
     return { changed, overtaken }
   }
@@ -173,11 +179,22 @@ export class TenantEvaluator {
     }
   }
 
-  async #ringLinks(tenantId: string, changed: ReadonlySet<string>): Promise<void> {
-    if (changed.size === 0) return
-    const linked = await this.#deps.links.linkedCollections(tenantId)
-    for (const collectionId of changed) {
-      if (!linked.has(collectionId)) continue
+  async #ringLinks(
+    tenantId: string,
+    changed: ReadonlySet<string>,
+    changes: RowChanges,
+    criteriaMoved: readonly string[],
+  ): Promise<void> {
+    if (changed.size === 0 && !mayMoveAccounts(changes)) return
+    const { links, joined } = this.#deps
+    const linked = await links.linkedCollections(tenantId)
+    const joinable = [...linked].filter((id) => this.#known.get(tenantId)?.has(id) !== true)
+    const moved = new Set([
+      ...criteriaMoved.filter((id) => linked.has(id)),
+      ...(await joinableWithMovedAccounts(tenantId, joinable, changes, joined)),
+    ])
+    if (moved.size > 0) await links.accountsMoved(tenantId, [...moved])
+    for (const collectionId of linked.intersection(changed).union(moved)) {
       const message = { tenantId, collectionId }
       await this.#deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `change:${this.#deps.newId()}` })
     }

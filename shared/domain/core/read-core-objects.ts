@@ -4,7 +4,7 @@ import type { Page } from '../versioned.ts'
 import type { CoreObject, ObjectType } from './core-object.ts'
 import type { CoreObjectReader } from './core-object-reader.ts'
 import { type CoreObjectRecord, toCoreObjectRecord } from './core-object-record.ts'
-import { idIn, type Sight, sightOf } from './sight.ts'
+import { idIn, sightOf } from './sight.ts'
 
 export type CoreObjectDependencies = { readonly coreObjects: CoreObjectReader }
 
@@ -20,11 +20,11 @@ export async function listCoreObjects(
   caller: Caller,
   { coreObjects }: CoreObjectDependencies,
 ): Promise<Page<CoreObjectRecord>> {
-  const sight = await sightOf(caller, coreObjects)
+  const ids = await (await sightOf(caller, coreObjects)).idsOf(objectType)
   const page =
-    sight === 'all'
+    ids === 'all'
       ? await coreObjects.page(caller.tenantId, objectType, after, size)
-      : await pageOfIds(sight[objectType], objectType, after, size, caller.tenantId, coreObjects)
+      : await pageOfIds(ids, objectType, after, size, caller.tenantId, coreObjects)
   return { ...page, items: page.items.map(toCoreObjectRecord) }
 }
 
@@ -39,7 +39,7 @@ export async function readCoreObject(
     coreObjects.ofIds(caller.tenantId, objectType, [id]),
     sightOf(caller, coreObjects),
   ])
-  const [object] = found.filter((each) => isSeen(each, sight))
+  const [object] = await sight.seen(found)
   if (object === undefined) throw new Refusal('CoreObjectNotFound', `There is no ${objectType} ${id}`, 'id')
   return toCoreObjectRecord(object)
 }
@@ -59,10 +59,10 @@ export async function readRelationshipsOf(
     coreObjects.relationshipsOf(caller.tenantId, end, [id]),
     sightOf(caller, coreObjects),
   ])
-  if (!ends.some((each) => isSeen(each, sight))) {
+  if ((await sight.seen(ends)).length === 0) {
     throw new Refusal('CoreObjectNotFound', `There is no ${end} ${id}`, 'id')
   }
-  return relationships.filter((each) => isSeen(each, sight)).map(toCoreObjectRecord)
+  return (await sight.seen(relationships)).map(toCoreObjectRecord)
 }
 
 /** Those that are found, in the order asked, each once; then, if wanted, every ancestor once. */
@@ -77,7 +77,7 @@ export async function readSeveral(
   const ordered = new Map(ids.map((id) => [id, undefined as CoreObject | undefined]))
   let level = [...ordered.keys()]
   while (level.length > 0) {
-    const found = (await coreObjects.ofIds(caller.tenantId, objectType, level)).filter((each) => isSeen(each, sight))
+    const found = await sight.seen(await coreObjects.ofIds(caller.tenantId, objectType, level))
     const byId = new Map(found.map((object) => [object.id, object]))
     for (const id of level) ordered.set(id, byId.get(id))
     const parents = includeParents ? level.flatMap((id) => idIn(byId.get(id)?.attributes.parent)) : []
@@ -97,14 +97,10 @@ export async function searchCoreObjects(
   if (trimmed === '' || trimmed.length > SEARCH_TEXT_LIMIT_COUNT) {
     throw new Refusal('InvalidLength', `text has to have 1 to ${SEARCH_TEXT_LIMIT_COUNT} characters`, 'text')
   }
-  const sight = await sightOf(caller, coreObjects)
-  const among = sight === 'all' ? undefined : sight[objectType]
+  const ids = await (await sightOf(caller, coreObjects)).idsOf(objectType)
+  const among = ids === 'all' ? undefined : ids
   const found = await coreObjects.search(caller.tenantId, objectType, trimmed, among, SEARCH_RESULTS_COUNT)
   return found.map(toCoreObjectRecord)
-}
-
-function isSeen({ objectType, id }: CoreObject, sight: Sight): boolean {
-  return sight === 'all' || sight[objectType].has(id)
 }
 
 async function pageOfIds(

@@ -1,9 +1,17 @@
 import type { Caller, Role } from '../caller.ts'
-import type { ObjectType } from './core-object.ts'
-import type { CoreObjectReader } from './core-object-reader.ts'
+import type { CoreObject, ObjectType } from './core-object.ts'
+import type { CoreObjectReader, RelationshipEnds } from './core-object-reader.ts'
 
-/** What a caller may see: everything, or these ids. */
-export type Sight = 'all' | Readonly<Record<ObjectType, ReadonlySet<string>>>
+/** What a caller may see. */
+export type Sight = {
+  /** Those of these objects that the caller may see, in their order. Costs what the objects cost, not the tenant. */
+  seen(objects: readonly CoreObject[]): Promise<readonly CoreObject[]>
+  /** The ids of all objects of a type that the caller may see. */
+  idsOf(objectType: ObjectType): Promise<ReadonlySet<string> | 'all'>
+}
+
+const ALL: Sight = { seen: async (objects) => objects, idsOf: async () => 'all' }
+const NOTHING: Sight = { seen: async () => [], idsOf: async () => new Set() }
 
 /** Who sees all core objects of the tenant: decisions, section 2. */
 const SEES_ALL: readonly Role[] = [
@@ -25,20 +33,40 @@ export function seesAll({ roles }: Caller): boolean {
  * Nothing for a user without a core identity. Decisions, section 2.
  */
 export async function sightOf(caller: Caller, reader: CoreObjectReader): Promise<Sight> {
-  if (seesAll(caller)) return 'all'
+  if (seesAll(caller)) return ALL
   const { tenantId } = caller
   const self = await reader.identityOfAccount(tenantId, caller.objectId)
-  if (self === undefined) return { identity: new Set(), orgUnit: new Set(), relationship: new Set() }
+  if (self === undefined) return NOTHING
   const [own, delegated] = await Promise.all([
-    reader.relationshipsOf(tenantId, 'identity', [self]),
+    reader.relationshipEnds(tenantId, 'identity', [self]),
     unitsDelegatedTo(self, tenantId, reader),
   ])
-  const held = await reader.relationshipsOf(tenantId, 'orgUnit', [...delegated])
+  const orgUnits = new Set([...delegated, ...own.flatMap(({ orgUnitId }) => orgUnitId ?? [])])
+  const seesRelationship = ({ identityId, orgUnitId }: RelationshipEnds): boolean =>
+    identityId === self || (orgUnitId !== undefined && delegated.has(orgUnitId))
+  const isHolder = ({ orgUnitId }: RelationshipEnds): boolean => orgUnitId !== undefined && delegated.has(orgUnitId)
   return {
-    identity: new Set([self, ...held.flatMap(({ attributes }) => idIn(attributes.identity))]),
-    orgUnit: new Set([...delegated, ...own.flatMap(({ attributes }) => idIn(attributes.orgUnit))]),
-    relationship: new Set([...own, ...held].map(({ id }) => id)),
+    async seen(objects) {
+      const identities = objects.filter(({ objectType }) => objectType === 'identity').map(({ id }) => id)
+      const held = await reader.relationshipEnds(tenantId, 'identity', identities)
+      const holders = new Set([self, ...held.filter(isHolder).map(({ identityId }) => identityId)])
+      return objects.filter((object) => {
+        if (object.objectType === 'identity') return holders.has(object.id)
+        return object.objectType === 'orgUnit' ? orgUnits.has(object.id) : seesRelationship(endsOf(object))
+      })
+    },
+    async idsOf(objectType) {
+      if (objectType === 'orgUnit') return orgUnits
+      const held = await reader.relationshipEnds(tenantId, 'orgUnit', [...delegated])
+      return objectType === 'identity'
+        ? new Set([self, ...held.flatMap(({ identityId }) => identityId ?? [])])
+        : new Set([...own, ...held].map(({ id }) => id))
+    },
   }
+}
+
+function endsOf({ id, attributes: { identity, orgUnit } }: CoreObject): RelationshipEnds {
+  return { id, identityId: idIn(identity)[0], orgUnitId: idIn(orgUnit)[0] }
 }
 
 /** Level by level. A unit already seen is not gone below again, whatever circle the data may hold. */

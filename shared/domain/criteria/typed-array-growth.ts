@@ -1,5 +1,8 @@
 /** Grown arrays get this much more than asked for: few copies, little waste. */
 const GROWTH = 1.4
+/** Elements from which on waste weighs more than copies. */
+const LARGE_LENGTH = 1_000_000
+const LARGE_GROWTH = 1.125
 
 /** The same contents with room for at least `length` elements, a multiple of 32; the array itself where it has the room. */
 export function grownInt32(array: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
@@ -22,5 +25,5 @@ export function grownUint8(array: Uint8Array<ArrayBuffer>, length: number): Uint
 }
 
 function grownLength(length: number): number {
-  return (Math.ceil(length * GROWTH) + 31) & ~31
+  return (Math.ceil(length * (length < LARGE_LENGTH ? GROWTH : LARGE_GROWTH)) + 31) & ~31
 }

@@ -25,7 +25,7 @@ export type ChangesDecision =
 
 /** What a link needs after its collection has changed. */
 export function changesDecision(link: LinkRecord, changes: AccountChanges | undefined): ChangesDecision {
-  if (changes === undefined) return { outcome: 'compare' }
+  if (changes === undefined || link.accountsMovedAtMs !== null) return { outcome: 'compare' }
   const { added, removed, withoutAccountCount, membershipVersion } = changes
   if (withoutAccountCount === 0 && link.removalsOwed) return { outcome: 'compare' }
   if (added.length + removed.length > CHANGES_AT_MOST_COUNT) return { outcome: 'compare' }

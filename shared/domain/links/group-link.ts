@@ -41,6 +41,8 @@ export type LinkRecord = GroupLink & {
   readonly appliedMembershipVersion: number | null
   /** Removals were held back while members had no account: only a whole comparison can tell which. */
   readonly removalsOwed: boolean
+  /** When members who stayed last got other accounts, until a whole comparison that began later has ended. */
+  readonly accountsMovedAtMs: number | null
   readonly recentWrites: readonly RecentWrite[]
   /** A single change has found the link held: a job that has been at it for a while lets it go first. */
   readonly changesWait: boolean
@@ -68,6 +70,7 @@ export function newLink(
     lastToken: 0,
     appliedMembershipVersion: null,
     removalsOwed: false,
+    accountsMovedAtMs: null,
     recentWrites: [],
     changesWait: false,
     manualJobId: null,

@@ -61,6 +61,7 @@ async function endWell(
     lastSyncOutcome: 'Succeeded',
     appliedMembershipVersion: result.membershipVersion,
     removalsOwed: result.heldBackCount > 0,
+    accountsMovedAtMs: link.accountsMovedAtMs === run.accountsMovedAtMs ? null : link.accountsMovedAtMs,
   }))
   await settle(run, succeeded(run.job.value, nowMs), deps)
   if (isFirst) await ringForChanges(run, deps)

@@ -86,6 +86,7 @@ async function holdOf(
       job: taken,
       added: [],
       removed: [],
+      accountsMovedAtMs: leased.value.accountsMovedAtMs,
       earlier: taken.value.unconfirmed,
       displayName: undefined,
     }

@@ -1,8 +1,8 @@
 import type { Container } from '../catalog.ts'
 import type { Partition } from '../partition.ts'
-import type { Storage } from '../storage.ts'
+import { ODD_TEXT, type Storage } from '../storage.ts'
 import type { Field, Scalar, Term } from './planner.ts'
-import { jsonExpression, valueIndex } from './value-indexes.ts'
+import { jsonExpression, presence, valueIndex } from './value-indexes.ts'
 
 type Bound = string | number | null
 type Fragment = { readonly sql: string; readonly values: readonly Bound[] }
@@ -25,24 +25,46 @@ const PROBE_LIMIT_COUNT = 2000
 /** The rows in the order of partition and id, or against it. They are read as they are taken: stop to stop reading. */
 export function* scanRows(scan: Scan, after: RowKey | undefined, isDescending = false): Iterable<StoredRow> {
   const direction = isDescending ? 'DESC' : 'ASC'
-  const conditions = [...conditionsOf(scan), ...(after === undefined ? [] : [keyCondition(scan, after, isDescending)])]
-  const sql = `SELECT pk, id, body FROM docs INDEXED BY ${chosenIndex(scan)}
+  const way = chosenWay(scan)
+  const conditions = [
+    ...conditionsOf(scan, way),
+    ...(after === undefined ? [] : [keyCondition(scan, after, isDescending)]),
+  ]
+  const sql = `SELECT pk, id, body FROM docs INDEXED BY ${way.index}
     WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} ORDER BY pk ${direction}, id ${direction}`
   const values = conditions.flatMap((condition) => condition.values)
   for (const row of scan.storage.prepare(sql).iterate(...values)) yield row as StoredRow
 }
 
+/**
+ * The same rows in the order of a property's texts, then of ids; undefined where that would not spare looking at most of
+ * them. Only for queries that want a text there: nothing else has its place in the order.
+ */
+export function scanRowsByText(scan: Scan, path: readonly string[]): Iterable<StoredRow> | undefined {
+  const wantsText = scan.terms.some((term) => term.kind === 'is-text' && isSamePath(term.field.path, path))
+  if (!wantsText || scan.partition === undefined || chosenWay(scan).count < PROBE_LIMIT_COUNT) return undefined
+  const index = valueIndex(scan.storage, scan.container.number, path)
+  if (index === undefined || hasOddText(scan)) return undefined
+  const conditions = conditionsOf(scan, { path })
+  const sql = `SELECT pk, id, body FROM docs INDEXED BY ${index}
+    WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} ORDER BY ${jsonExpression(path)}, id`
+  const values = conditions.flatMap((condition) => condition.values)
+  return scan.storage.prepare(sql).iterate(...values) as Iterable<StoredRow>
+}
+
 /** How many rows pass the terms. */
 export function countRows(scan: Scan): number {
-  const conditions = conditionsOf(scan)
-  const sql = `SELECT count(*) AS count FROM docs INDEXED BY ${chosenIndex(scan)}
+  const way = chosenWay(scan)
+  const conditions = conditionsOf(scan, way)
+  const sql = `SELECT count(*) AS count FROM docs INDEXED BY ${way.index}
     WHERE ${conditions.map((condition) => condition.sql).join(' AND ')}`
   return Number(scan.storage.prepare(sql).get(...conditions.flatMap((condition) => condition.values))?.count)
 }
 
-function conditionsOf(scan: Scan): Fragment[] {
+function conditionsOf(scan: Scan, way: Pick<Way, 'path'>): Fragment[] {
   return [
     ...placeOf(scan),
+    ...presenceOf(way),
     ...scan.terms.map(fragmentOf),
     { sql: '(expires_ms IS NULL OR expires_ms > ?)', values: [scan.storage.nowMs()] },
   ]
@@ -62,32 +84,49 @@ function keyCondition({ partition }: Scan, { pk, id }: RowKey, isDescending: boo
     : { sql: `id ${operator} ?`, values: [id] }
 }
 
+/** A way to the rows by an index, over a property's values where it has a path. */
+type Way = {
+  readonly index: string
+  readonly path?: readonly string[]
+  /** Whether equal rows come in the order of ids. */
+  readonly isOrdered: boolean
+  readonly terms: readonly Term[]
+}
+
 /**
  * Which index leads to the fewest rows. Counted rather than estimated: SQLite's statistics would be stale, and its
  * guess between two properties a coin toss. Only within a partition, which all indexes begin with.
  */
-function chosenIndex(scan: Scan): string {
+function chosenWay(scan: Scan): Pick<Way, 'index' | 'path'> & { readonly count: number } {
   const isById = scan.terms.some((term) => fieldOf(term)?.kind === 'id')
-  if (scan.partition === undefined || isById) return 'docs_by_id'
-  let [chosen, fewest] = ['docs_by_id', Number.POSITIVE_INFINITY]
-  for (const { index, isOrdered, terms } of waysIn(scan)) {
-    const count = probe(scan, index, terms)
+  let chosen: ReturnType<typeof chosenWay> = { index: 'docs_by_id', count: isById ? 0 : Number.POSITIVE_INFINITY }
+  if (scan.partition === undefined || isById) return chosen
+  for (const way of waysIn(scan)) {
+    const count = probe(scan, way)
     // Rows that come in another order have to be sorted for each page: worth it for few only.
-    const isFit = isOrdered || count < PROBE_LIMIT_COUNT
-    if (isFit && count < fewest) [chosen, fewest] = [index, count]
+    const isFit = way.isOrdered || count < PROBE_LIMIT_COUNT
+    if (isFit && count < chosen.count) chosen = { ...way, count }
   }
   return chosen
 }
 
-function waysIn({ storage, container, terms }: Scan): { index: string; isOrdered: boolean; terms: readonly Term[] }[] {
-  const byValue = terms.flatMap((term) => {
+function waysIn(scan: Scan): Way[] {
+  const { storage, container, terms } = scan
+  const byValue = terms.flatMap((term): Way[] => {
     const field = fieldOf(term)
-    if (field?.kind !== 'json' || isPartitionKey(field, container)) return []
+    if (field?.kind !== 'json' || !leadsSomewhere(term) || isPartitionKey(field, container)) return []
+    if (term.kind === 'occurs' && hasOddText(scan)) return []
     const index = valueIndex(storage, container.number, field.path)
-    return index === undefined ? [] : [{ index, isOrdered: term.kind === 'equals', terms: [term] }]
+    return index === undefined ? [] : [{ index, path: field.path, isOrdered: term.kind === 'equals', terms: [term] }]
   })
   const byTs = terms.filter((term) => fieldOf(term)?.kind === 'ts')
   return byTs.length === 0 ? byValue : [...byValue, { index: 'docs_by_ts', isOrdered: false, terms: byTs }]
+}
+
+/** Whether an index over the property's values leads to few documents, if few there are. */
+function leadsSomewhere(term: Term): boolean {
+  if (term.kind === 'equals') return term.value !== null && typeof term.value !== 'boolean'
+  return term.kind === 'one-of' || term.kind === 'occurs'
 }
 
 const fieldOf = (term: Term): Field | undefined => ('field' in term ? term.field : undefined)
@@ -95,12 +134,30 @@ const fieldOf = (term: Term): Field | undefined => ('field' in term ? term.field
 const isPartitionKey = ({ path }: Field & { kind: 'json' }, { partitionKeyPath }: Container): boolean =>
   path.join('/') === partitionKeyPath.join('/')
 
-function probe(scan: Scan, index: string, terms: readonly Term[]): number {
-  const conditions = [...placeOf(scan), ...terms.map(fragmentOf)]
-  const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM docs INDEXED BY ${index}
+function probe(scan: Scan, way: Way): number {
+  // The text in the index alone: a look into the document would read all of them.
+  const conditions = [...placeOf(scan), ...presenceOf(way), ...way.terms.map(indexedFragment)]
+  const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM docs INDEXED BY ${way.index}
     WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} LIMIT ${PROBE_LIMIT_COUNT})`
   return Number(scan.storage.prepare(sql).get(...conditions.flatMap((condition) => condition.values))?.count)
 }
+
+function presenceOf({ path }: Pick<Way, 'path'>): Fragment[] {
+  return path === undefined ? [] : [{ sql: presence(path), values: [] }]
+}
+
+/** Whether the partition holds text that SQLite cuts off or orders differently: see ODD_TEXT. */
+function hasOddText({ storage, container, partition }: Scan): boolean {
+  const sql = `SELECT 1 FROM docs INDEXED BY docs_with_odd_text WHERE container = ? AND pk = ? AND (${ODD_TEXT}) LIMIT 1`
+  return partition !== undefined && storage.prepare(sql).get(container.number, partition) !== undefined
+}
+
+const isSamePath = (one: readonly string[], other: readonly string[]): boolean => one.join('/') === other.join('/')
+
+const indexedFragment = (term: Term): Fragment =>
+  term.kind === 'occurs' && term.field !== undefined
+    ? { sql: `instr(${columnOf(term.field)}, ?) > 0`, values: [term.text] }
+    : fragmentOf(term)
 
 function fragmentOf(term: Term): Fragment {
   switch (term.kind) {
@@ -114,7 +171,13 @@ function fragmentOf(term: Term): Fragment {
     case 'range':
       return { sql: `${columnOf(term.field)} ${term.operator} ?`, values: [bound(term.value)] }
     case 'occurs':
-      return { sql: 'instr(body, ?) > 0', values: [term.text] }
+      return term.field === undefined
+        ? { sql: 'instr(body, ?) > 0', values: [term.text] }
+        : { sql: `(instr(${columnOf(term.field)}, ?) > 0 OR ${ODD_TEXT})`, values: [term.text] }
+    case 'is-text':
+      return { sql: `${columnOf(term.field)} >= ''`, values: [] }
+    case 'is-defined':
+      return { sql: `${columnOf(term.field).replace('json_extract', 'json_type')} IS NOT NULL`, values: [] }
     case 'like':
       return likeFragment(term.path, term.pattern)
   }

@@ -1,7 +1,7 @@
 import { badRequest } from '../failure.ts'
 import type { Json } from '../json.ts'
 import { valueAt } from '../json.ts'
-import { countRows, type Scan, type StoredRow, scanRows } from './access.ts'
+import { countRows, type Scan, type StoredRow, scanRows, scanRowsByText } from './access.ts'
 import type { Position } from './continuation.ts'
 import { compile, constantOf, object, type Parameters, type Row } from './evaluator.ts'
 import { planFilter } from './planner.ts'
@@ -128,7 +128,10 @@ function pageById({ query, scan, matches, project, skipCount, remainingCount }: 
 type SortedRow = { readonly sortValue: Json; readonly row: LazyRow }
 type SortKey = { sortValue: Json; pk: string; id: string }
 
-/** Rows in another order: all that match are looked at, the page's first ones are kept. Equal ones follow their ids. */
+/**
+ * Rows in another order: all that match are looked at, unless an index gives them in that order, and the page's first
+ * ones are kept. Equal ones follow their ids.
+ */
 function sortedPage(
   { query, scan, matches, project, skipCount, remainingCount }: Prepared,
   request: PageRequest,
@@ -144,14 +147,18 @@ function sortedPage(
   const afterKey = after === undefined ? undefined : { ...after, sortValue: after.sortValue ?? null }
   const wantedCount = Math.min(request.rowCount, remainingCount) + skipCount
   const rows = new TopRows<SortedRow>(wantedCount + 1, (one, other) => compareKeys(keyOf(one), keyOf(other)))
-  let lookedAtCount = 0
-  for (const stored of scanRows(scan, undefined)) {
+  const inOrder = query.order?.isDescending ? undefined : scanRowsByText(scan, path)
+  let [lookedAtCount, keptCount] = [0, 0]
+  for (const stored of inOrder ?? scanRows(scan, undefined)) {
     lookedAtCount++
     const row = new LazyRow(stored)
     const sortValue = valueAt(row.document, path)
     if (sortValue === undefined || !matches(row)) continue
     const sorted = { sortValue, row }
-    if (afterKey === undefined || compareKeys(keyOf(sorted), afterKey) > 0) rows.add(sorted)
+    if (afterKey !== undefined && compareKeys(keyOf(sorted), afterKey) <= 0) continue
+    rows.add(sorted)
+    keptCount++
+    if (inOrder !== undefined && keptCount > wantedCount) break
   }
   return { ...cut(rows.sorted().slice(skipCount), wantedCount - skipCount), lookedAtCount }
 

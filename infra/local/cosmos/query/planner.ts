@@ -3,7 +3,8 @@ import { constantOf, type Parameters } from './evaluator.ts'
 import type { ComparisonOperator, Expression } from './syntax.ts'
 
 /** What SQLite can see of a document: a column, or a path into its JSON. */
-export type Field = { readonly kind: 'id' | 'ts' } | { readonly kind: 'json'; readonly path: readonly string[] }
+export type Field = { readonly kind: 'id' | 'ts' } | JsonField
+export type JsonField = { readonly kind: 'json'; readonly path: readonly string[] }
 export type Scalar = string | number | boolean | null
 
 /** A condition that SQLite checks. It lets every row pass that the query's own condition lets pass, and perhaps more. */
@@ -16,8 +17,9 @@ export type Term =
       readonly operator: '<' | '<=' | '>' | '>='
       readonly value: Scalar
     }
-  /** The text occurs somewhere in the document's JSON. */
-  | { readonly kind: 'occurs'; readonly text: string }
+  /** The text occurs in the text of a property; without one, somewhere in the document's JSON. */
+  | { readonly kind: 'occurs'; readonly field: JsonField | undefined; readonly text: string }
+  | { readonly kind: 'is-text' | 'is-defined'; readonly field: JsonField }
   /** The document's JSON, or the text at a path in it, matches a LIKE pattern with a backslash as its escape. */
   | { readonly kind: 'like'; readonly path: readonly string[] | undefined; readonly pattern: string }
 
@@ -58,7 +60,8 @@ function push(part: Expression, parameters: Parameters): Pushed {
         part.options.map((option) => constantOf(option, parameters)),
       )
     case 'call':
-      return part.name === 'ARRAY_CONTAINS' ? pushArrayContains(part, parameters) : pushText(part, parameters)
+      if (part.name === 'ARRAY_CONTAINS') return pushArrayContains(part, parameters)
+      return part.name === 'IS_DEFINED' ? pushDefined(part) : pushText(part, parameters)
     default:
       return NOTHING
   }
@@ -76,6 +79,8 @@ function pushOperator(operator: ComparisonOperator, operand: Expression, value: 
   if (field === undefined || operator === '!=' || !isComparable(field, value)) return NOTHING
   const isColumn = field.kind !== 'json'
   if (operator === '=') return { terms: [{ kind: 'equals', field, value }], isExact: isColumn }
+  // Every text is at least the empty one, and nothing else compares with it.
+  if (!isColumn && operator === '>=' && value === '') return { terms: [{ kind: 'is-text', field }], isExact: false }
   return isColumn ? { terms: [{ kind: 'range', field, operator, value }], isExact: true } : NOTHING
 }
 
@@ -94,6 +99,11 @@ function pushArrayContains(part: Expression & { kind: 'call' }, parameters: Para
   return Array.isArray(values) && searched !== undefined ? pushOneOf(searched, values) : NOTHING
 }
 
+function pushDefined({ operands: [operand] }: Expression & { kind: 'call' }): Pushed {
+  const field = operand && fieldOf(operand)
+  return field?.kind === 'json' ? { terms: [{ kind: 'is-defined', field }], isExact: false } : NOTHING
+}
+
 function pushText(part: Expression & { kind: 'call' }, parameters: Parameters): Pushed {
   const [operand, searchedOperand, foldedOperand] = part.operands
   if (operand?.kind !== 'property' || searchedOperand === undefined) return NOTHING
@@ -105,7 +115,8 @@ function pushText(part: Expression & { kind: 'call' }, parameters: Parameters): 
   if (!isFolded && part.name === 'STRINGEQUALS') return pushOperator('=', operand, searched)
   if (searched === '' || searched.length > SEARCHED_LIMIT_COUNT) return NOTHING
   if (isFolded) return { terms: foldedTerms(searched, field), isExact: false }
-  return { terms: [{ kind: 'occurs', text: JSON.stringify(searched).slice(1, -1) }], isExact: false }
+  if (field?.kind === 'json') return { terms: [{ kind: 'occurs', field, text: searched }], isExact: false }
+  return { terms: [{ kind: 'occurs', field: undefined, text: JSON.stringify(searched).slice(1, -1) }], isExact: false }
 }
 
 /** The whole document first, for that is cheap, then the property alone, for names and other values match as well. */

@@ -2,12 +2,15 @@ import type { Storage } from '../storage.ts'
 
 /** Below this a scan is as fast as an index, and most tests stay below it. */
 const INDEX_FROM_ROWS_COUNT = 1000
-/** Each index slows every write of its container a little. */
-const INDEXES_OF_CONTAINER_COUNT = 12
+/** Each index slows the writes of the documents that have its property a little. */
+const INDEXES_OF_CONTAINER_COUNT = 24
 
 /** The SQL expression of a property. The names hold neither quotes nor backslashes: the planner saw to it. */
 export const jsonExpression = (path: readonly string[]): string =>
   `json_extract(body, '$${path.map((name) => `."${name}"`).join('')}')`
+
+/** What a query has to say for the index of a property to serve it: documents without the property are not in it. */
+export const presence = (path: readonly string[]): string => `${jsonExpression(path)} IS NOT NULL`
 
 /**
  * The index over a property's values in a container: `(pk, value, id)`, so that equal rows come in the order of ids.
@@ -19,11 +22,16 @@ export function valueIndex(storage: Storage, container: number, path: readonly s
   const found = known.find((index) => index.path === pathText)
   if (found !== undefined) return String(found.name)
   if (known.length >= INDEXES_OF_CONTAINER_COUNT || !isLarge(storage, container)) return undefined
-  const name = `docs_by_value_${container}_${known.length}`
-  storage.write(() => {
-    storage.execute(`CREATE INDEX ${name} ON docs (pk, ${jsonExpression(path)}, id) WHERE container = ${container}`)
-    storage.prepare('INSERT INTO value_indexes VALUES (?, ?, ?)').run(name, container, pathText)
-  })
+  return storage.write(() => makeValueIndex(storage, container, path))
+}
+
+/** Makes the index of a property. Inside `write` only. @returns Its name. */
+export function makeValueIndex(storage: Storage, container: number, path: readonly string[]): string {
+  const [count] = storage.prepare('SELECT count(*) AS count FROM value_indexes WHERE container = ?').all(container)
+  const name = `docs_by_value_${container}_${Number(count?.count)}`
+  const condition = `container = ${container} AND ${presence(path)}`
+  storage.execute(`CREATE INDEX ${name} ON docs (pk, ${jsonExpression(path)}, id) WHERE ${condition}`)
+  storage.prepare('INSERT INTO value_indexes VALUES (?, ?, ?)').run(name, container, JSON.stringify(path))
   return name
 }
 
