@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [member: string]: Json }
 
 /** Schemas that the document names, so that each is written down once. */

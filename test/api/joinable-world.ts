@@ -18,6 +18,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
 import { freshPeople, type RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import { liveStanding } from '../../shared/domain/requests/standing.ts'
+import type { dispatcher } from '../../shared/http/dispatch.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { localAccount } from '../contract/local-database.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
@@ -40,8 +41,11 @@ const SILENT: Log = { info: () => undefined, warn: () => undefined, error: (_eve
 /** What was logged as a fault: none of the tests means there to be any. */
 export const faults: unknown[] = []
 
-/** The service's own routes and stores over a local database, one tenant, and a clock that only the test moves. */
-export async function joinableWorld() {
+/**
+ * The service's own routes and stores over a local database, one tenant, and a clock that only the test moves.
+ * @param dispatcherOf the service's own one where time is measured.
+ */
+export async function joinableWorld(dispatcherOf: typeof dispatcher = conformingDispatcher) {
   let elapsedMs = 0
   const nowMs = () => START_MS + elapsedMs
   const { cosmos, container } = await localAccount(nowMs)
@@ -74,7 +78,7 @@ export async function joinableWorld() {
   const evaluator = evaluatorOf()
   const dispatch = [joinableRoutes(deps), criteriaRoutes(deps), collectionRoutes(deps)].map((group: RouteGroup) => ({
     prefix: `/${group.prefix}`,
-    answer: conformingDispatcher(group, {
+    answer: dispatcherOf(group, {
       authenticate: async (authorization) => {
         const caller = callers.get(authorization ?? '')
         if (caller === undefined) throw new Refusal('TokenMissing')

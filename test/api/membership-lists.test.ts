@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
 import { type MembershipRequest, slotOf } from '../../shared/domain/requests/membership-request.ts'
+import { dispatcher } from '../../shared/http/dispatch.ts'
 import { equals, faults, joinableWorld, type Person } from './joinable-world.ts'
 
 const COLLECTION_COUNT = 500
 const REQUESTS_PER_COLLECTION_COUNT = 20
 const LIMIT_MS = 150
 
-const world = await joinableWorld()
+const world = await joinableWorld(dispatcher)
 const { tenantId, call, requests, deps } = world
 
 let people: { reviewer: Person; employee: Person }

@@ -27,6 +27,9 @@ const routes = [
     run: async ({ path, query, ifMatch }) => {
       if (path.id === ID.replace('0', '1')) throw new Refusal('CollectionNotFound')
       if (path.id === ID.replace('0', '2')) throw new Error('secret inside')
+      if (path.id === ID.replace('0', '3')) {
+        throw new Refusal('GroupNotVerified', undefined, undefined, new Error('the directory hung up'))
+      }
       return { data: { path, query, ifMatch: ifMatch ?? null } }
     },
   }),
@@ -153,6 +156,12 @@ describe('dispatch', () => {
     assert.equal(faulty.status, 500)
     assert.ok(!faulty.body?.includes('secret'))
     assert.match(String(faults.at(-1)), /secret inside/)
+  })
+
+  it('tells that something behind the service failed, and logs why', async () => {
+    const { status, body } = await send({ path: `/${ID.replace('0', '3')}` })
+    assert.deepEqual([status, body?.includes('hung up')], [502, false])
+    assert.match(String((faults.at(-1) as Error).cause), /hung up/)
   })
 
   it('takes a sane request id and no other', async () => {

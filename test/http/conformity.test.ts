@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { type HttpAnswer, refusalEnvelope, successEnvelope } from '../../shared/http/envelope.ts'
+import { assertConforming } from './conformity.ts'
+
+const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
+const PATH = `/iamcore/beta/sync/connectors/${ID}`
+const CONNECTOR = {
+  id: ID,
+  name: 'HR',
+  clientId: ID,
+  softDeletionDays: 90,
+  enabled: true,
+  createdAt: '2030-01-01T00:00:00.000+00:00',
+  createdBy: ID,
+  updatedAt: '2030-01-01T00:00:00.000+00:00',
+}
+
+const identified = (answer: HttpAnswer): HttpAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, 'x-request-id': 'one' },
+})
+const found = (data: object, headers: Record<string, string> = { etag: '"1"' }) =>
+  identified(successEnvelope({ data, headers }, 200))
+const refused = (...code: ConstructorParameters<typeof Refusal>) => identified(refusalEnvelope(new Refusal(...code)))
+
+describe('an answer conforms to the description', () => {
+  it('when it is the record, a refusal that the route knows, or one of no route', () => {
+    assertConforming('GET', PATH, found(CONNECTOR))
+    assertConforming('GET', PATH, refused('ConnectorNotFound'))
+    assertConforming('GET', PATH, refused('TokenMissing'))
+    assertConforming('GET', '/nowhere', refused('RouteNotFound'))
+    assertConforming('PATCH', PATH, refused('MethodNotAllowed'))
+  })
+
+  const { name: _name, ...nameless } = CONNECTOR
+  for (const [claim, method, answer, reason] of [
+    ['lacks a member', 'GET', found(nameless), /name/],
+    ['has a member too many', 'GET', found({ ...CONNECTOR, tenantId: ID }), /additional/],
+    ['has a value of another form', 'GET', found({ ...CONNECTOR, id: 'x' }), /uuid/],
+    ['has no etag', 'GET', found(CONNECTOR, {}), /etag/],
+    ['has no request id', 'GET', successEnvelope({ data: CONNECTOR, headers: { etag: '"1"' } }, 200), /x-request-id/],
+    ['has a status that is not described', 'GET', identified(successEnvelope({ data: null }, 202)), /not described/],
+    ['refuses with what the route does not', 'GET', refused('CollectionNotFound'), /CollectionNotFound/],
+    ['has a body for HEAD', 'HEAD', found(CONNECTOR), /body/],
+  ] as const) {
+    it(`but not when it ${claim}`, () => assert.throws(() => assertConforming(method, PATH, answer), reason))
+  }
+})
