@@ -49,5 +49,6 @@ export const linkDependencies: SyncDependencies = {
   random: Math.random,
   sleep: (delayMs) => sleep(delayMs),
   retryDelaysS: settings.syncRetryDelaysS,
+  leaseMs: settings.syncLeaseS * 1000,
   sliceMs: settings.syncSliceS * 1000,
 }

@@ -17,7 +17,7 @@ export type ClientCredentials = {
   readonly scope: string
 }
 
-export type Reply = {
+type Reply = {
   readonly data: unknown
   readonly nextCursor?: string
 }

@@ -14,7 +14,7 @@ export type SpaceItem = {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
-export type ItemResult = {
+type ItemResult = {
   readonly index: number
   readonly status: number
   readonly errors?: readonly { readonly message: string }[]

@@ -16,6 +16,7 @@ export type Settings = {
   readonly evaluationDelayMs: number
   readonly syncRetryDelaysS: readonly number[]
   readonly syncSliceS: number
+  readonly syncLeaseS: number
   readonly directoryWritesPerTenant: number
   readonly directoryWritesInAll: number
 }
@@ -130,6 +131,11 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
     name: 'SYNC_SLICE_S',
     meaning: 'Seconds of work after which a sync job goes on in a new message (default 240)',
     parse: (read, name) => wholeNumber(read(name) ?? '240', name),
+  },
+  syncLeaseS: {
+    name: 'SYNC_LEASE_S',
+    meaning: 'Seconds for which a worker that died holds up the sync of its link (default 60)',
+    parse: (read, name) => wholeNumber(read(name) ?? '60', name),
   },
   directoryWritesPerTenant: {
     name: 'DIRECTORY_WRITES_PER_TENANT',

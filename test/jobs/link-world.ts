@@ -73,6 +73,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
     random: () => 0.5,
     sleep: clock.sleep,
     retryDelaysS: [15, 60, 240],
+    leaseMs: 60_000,
     sliceMs: 240_000,
   }
   const world: LinkWorld = {

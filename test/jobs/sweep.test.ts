@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setLinkState } from '../../shared/domain/links/change-link.ts'
 import { createLink } from '../../shared/domain/links/create-link.ts'
-import { LEASE_MS } from '../../shared/domain/links/lease.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
 import { minuteOfTenant, sweep } from '../../shared/domain/links/sweep.ts'
 import { TENANT, users } from './link-directory.ts'
@@ -73,7 +72,7 @@ describe('The sweep', () => {
     world.rings.length = 0
     await sweep(undefined, world.deps)
     assert.deepEqual(jobBells(), [])
-    await world.clock.sleep(LEASE_MS + 1)
+    await world.clock.sleep(world.deps.leaseMs + 1)
     await sweep(undefined, world.deps)
     await world.drain()
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))

@@ -52,12 +52,19 @@ describe('the main job, end to end', () => {
   let expected: Awaited<ReturnType<typeof expectedMembers>>
   const groupId = () => environment.demo.tenants[0]?.groups.find(({ kind }) => kind === 'security')?.id ?? ''
 
+  /** A worker that was killed holds up its link for twenty seconds: `SYNC_LEASE_S` of the sample. */
   const finishedJobs = async (count: number) =>
-    eventually(`${count} finished jobs`, async () => {
-      const { json } = await writer('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
-      const ended = json.data.filter(({ status }: { status: string }) => status === 'Succeeded' || status === 'Failed')
-      return ended.length >= count ? ended : undefined
-    })
+    eventually(
+      `${count} finished jobs`,
+      async () => {
+        const { json } = await writer('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
+        const ended = json.data.filter(
+          ({ status }: { status: string }) => status === 'Succeeded' || status === 'Failed',
+        )
+        return ended.length >= count ? ended : undefined
+      },
+      40_000,
+    )
 
   before(async () => {
     environment = await startedEnvironment(dataFolder)

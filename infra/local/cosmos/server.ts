@@ -35,6 +35,9 @@ export type LocalCosmos = {
   close(): Promise<void>
 }
 
+/** A connection that ends while a client is about to use it again looks like a lost write: clients end them, not we. */
+const NEVER = 0
+
 type Running = { account: Account; counts: OperationCounts; throttling: Throttling }
 
 /**
@@ -44,7 +47,7 @@ type Running = { account: Account; counts: OperationCounts; throttling: Throttli
 export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCosmos> {
   const storage = openStorage(options.file, options.nowMs ?? Date.now)
   let running: Running | undefined
-  const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
+  const server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: NEVER }, (request, response) => {
     if (running !== undefined) void serve(running, request, response)
   })
   try {

@@ -5,6 +5,9 @@ import type { AddressInfo } from 'node:net'
 /** Tries for a port that is free on both addresses. */
 const FREE_PORT_TRIES = 5
 
+/** A connection that ends while a client is about to use it again looks like a lost request: clients end them, not we. */
+const NEVER = 0
+
 export type LoopbackServer = { readonly port: number; close(): Promise<void> }
 
 /**
@@ -17,10 +20,10 @@ export async function listenOnLoopback(
   serve: RequestListener,
 ): Promise<LoopbackServer> {
   for (let tries = 1; ; tries += 1) {
-    const first = await listening(createServer(tls, serve), port, '127.0.0.1')
+    const first = await listening(createServer({ ...tls, keepAliveTimeout: NEVER }, serve), port, '127.0.0.1')
     const chosen = (first.address() as AddressInfo).port
     try {
-      const servers = [first, await listening(createServer(tls, serve), chosen, '::1')]
+      const servers = [first, await listening(createServer({ ...tls, keepAliveTimeout: NEVER }, serve), chosen, '::1')]
       return { port: chosen, close: () => closed(servers) }
     } catch (error) {
       const { code } = (error as { cause?: { code?: string } }).cause ?? {}

@@ -78,7 +78,7 @@ async function applyToLink(link: Versioned<LinkRecord>, deps: LinkDependencies):
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
 
 async function takeLease(link: Versioned<LinkRecord>, deps: LinkDependencies): Promise<Lease | undefined> {
-  const decision = leaseDecision(link.value, { owner: `changes:${deps.newId()}` }, deps.nowMs())
+  const decision = leaseDecision(link.value, { owner: `changes:${deps.newId()}`, leaseMs: deps.leaseMs }, deps.nowMs())
   if (decision.outcome === 'held') {
     await tellThatChangesWait(link.value, deps)
     return undefined

@@ -7,11 +7,8 @@ export type Lease = {
   readonly token: number
 }
 
-/** A worker that died holds up its link for this long at most. */
-export const LEASE_MS = 60_000
-
-/** A lease with less left than this is prolonged before the next step. */
-const RENEWED_BELOW_MS = 40_000
+/** A lease with a smaller share of its time left is prolonged before the next step. */
+const RENEWED_BELOW_SHARE = 2 / 3
 
 export type LeaseHolder = { readonly lease: Lease | null; readonly lastToken: number }
 
@@ -25,15 +22,15 @@ export type LeaseDecision =
  */
 export function leaseDecision(
   { lease, lastToken }: LeaseHolder,
-  { owner, resumes = false }: { owner: string; resumes?: boolean },
+  { owner, resumes = false, leaseMs }: { owner: string; resumes?: boolean; leaseMs: number },
   nowMs: number,
 ): LeaseDecision {
   const isLive = lease !== null && lease.untilMs > nowMs
   if (isLive && !(resumes && lease.owner === owner)) return { outcome: 'held', untilMs: lease.untilMs }
-  return { outcome: 'take', lease: { owner, untilMs: nowMs + LEASE_MS, token: lastToken + 1 } }
+  return { outcome: 'take', lease: { owner, untilMs: nowMs + leaseMs, token: lastToken + 1 } }
 }
 
 /** The lease with its full time again, or undefined when enough of it is left. */
-export function renewedLease(lease: Lease, nowMs: number): Lease | undefined {
-  return lease.untilMs - nowMs < RENEWED_BELOW_MS ? { ...lease, untilMs: nowMs + LEASE_MS } : undefined
+export function renewedLease(lease: Lease, leaseMs: number, nowMs: number): Lease | undefined {
+  return lease.untilMs - nowMs < leaseMs * RENEWED_BELOW_SHARE ? { ...lease, untilMs: nowMs + leaseMs } : undefined
 }

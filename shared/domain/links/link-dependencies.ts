@@ -17,6 +17,8 @@ export type LinkDependencies = {
   readonly budget: WriteBudget
   readonly doorbells: Doorbells
   readonly log: Log
+  /** Milliseconds for which a worker that died holds up its link at most. */
+  readonly leaseMs: number
   nowMs(): number
   newId(): string
 }

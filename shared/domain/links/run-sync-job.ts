@@ -4,7 +4,6 @@ import type { Versioned } from '../versioned.ts'
 import { DirectoryFault } from './directory.ts'
 import type { LinkRecord } from './group-link.ts'
 import { afterFailedRun, isEnded, putDown, type RunFailure, succeeded } from './job-course.ts'
-import { LEASE_MS } from './lease.ts'
 import type { SyncDependencies } from './link-dependencies.ts'
 import { ringFor } from './queue-job.ts'
 import type { JobRecord } from './sync-job.ts'
@@ -41,7 +40,7 @@ async function pause(
   deps: SyncDependencies,
 ): Promise<void> {
   const nowMs = deps.nowMs()
-  const lease = letsOthers ? null : { ...run.lease, untilMs: nowMs + LEASE_MS }
+  const lease = letsOthers ? null : { ...run.lease, untilMs: nowMs + deps.leaseMs }
   await saveJob(run, putDown(run.job.value, nowMs + delayMs), deps)
   await changeHeldLink(run, (link) => ({ ...withRunsTraces(link, run, nowMs), lease, changesWait: false }), deps)
   const { attempts, sliceCount } = run.job.value

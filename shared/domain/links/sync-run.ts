@@ -49,7 +49,7 @@ export async function requireHold(run: SyncRun, deps: LinkDependencies): Promise
   requireLease(value, run.lease)
   run.link = value
   if (value.state === 'Disabled') throw new RunFault('The group link is disabled', { isPermanent: true })
-  const lease = renewedLease(run.lease, deps.nowMs())
+  const lease = renewedLease(run.lease, deps.leaseMs, deps.nowMs())
   if (lease === undefined) return
   run.link = (await changeHeldLink(run, (link) => ({ ...link, lease }), deps)).value
   run.lease = lease

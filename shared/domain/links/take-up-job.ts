@@ -25,9 +25,14 @@ export type TakeUpDecision =
   | { readonly outcome: 'end'; readonly reason: string }
 
 /** What is to be done with a job whose bell has rung. */
-export function takeUpDecision(job: JobRecord, link: LinkRecord | undefined, nowMs: number): TakeUpDecision {
+export function takeUpDecision(
+  job: JobRecord,
+  link: LinkRecord | undefined,
+  leaseMs: number,
+  nowMs: number,
+): TakeUpDecision {
   if (link === undefined) return { outcome: 'end', reason: 'The group link was deleted' }
-  const lease = leaseDecision(link, { owner: job.id, resumes: job.paused }, nowMs)
+  const lease = leaseDecision(link, { owner: job.id, resumes: job.paused, leaseMs }, nowMs)
   if (lease.outcome === 'held') {
     const leftMs = lease.untilMs - nowMs + 1
     // Its own lease: the worker is at it, or has died.
@@ -48,7 +53,7 @@ export async function takeUpJob(
 ): Promise<SyncRun | undefined> {
   const nowMs = deps.nowMs()
   const link = await deps.links.find(job.tenantId, job.linkId)
-  const decision = takeUpDecision(job, link?.value, nowMs)
+  const decision = takeUpDecision(job, link?.value, deps.leaseMs, nowMs)
   try {
     if (link !== undefined && decision.outcome === 'take') {
       return await holdOf({ value: job, version }, link, decision.lease, deps)

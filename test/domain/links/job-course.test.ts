@@ -92,25 +92,31 @@ describe('The course of a job', () => {
 describe('leaseDecision', () => {
   const live = { owner: OTHER, untilMs: NOW_MS + 1, token: 7 }
   it('gives a free link away with the next token', () => {
-    assert.deepEqual(leaseDecision({ lease: null, lastToken: 7 }, { owner: JOB }, NOW_MS), {
+    assert.deepEqual(leaseDecision({ lease: null, lastToken: 7 }, { owner: JOB, leaseMs: 60_000 }, NOW_MS), {
       outcome: 'take',
       lease: { owner: JOB, untilMs: NOW_MS + 60_000, token: 8 },
     })
   })
   it('respects a live lease, and takes over one that has ended', () => {
-    assert.equal(leaseDecision({ lease: live, lastToken: 7 }, { owner: JOB }, NOW_MS).outcome, 'held')
-    assert.equal(leaseDecision({ lease: live, lastToken: 7 }, { owner: JOB }, NOW_MS + 1).outcome, 'take')
+    assert.equal(leaseDecision({ lease: live, lastToken: 7 }, { owner: JOB, leaseMs: 60_000 }, NOW_MS).outcome, 'held')
+    assert.equal(
+      leaseDecision({ lease: live, lastToken: 7 }, { owner: JOB, leaseMs: 60_000 }, NOW_MS + 1).outcome,
+      'take',
+    )
   })
   it('lets a job go on under its own live lease only when it was put down', () => {
     const own = { lease: { ...live, owner: JOB }, lastToken: 7 }
-    assert.equal(leaseDecision(own, { owner: JOB }, NOW_MS).outcome, 'held')
-    assert.equal(leaseDecision(own, { owner: JOB, resumes: true }, NOW_MS).outcome, 'take')
-    assert.equal(leaseDecision({ ...own, lease: live }, { owner: JOB, resumes: true }, NOW_MS).outcome, 'held')
+    assert.equal(leaseDecision(own, { owner: JOB, leaseMs: 60_000 }, NOW_MS).outcome, 'held')
+    assert.equal(leaseDecision(own, { owner: JOB, resumes: true, leaseMs: 60_000 }, NOW_MS).outcome, 'take')
+    assert.equal(
+      leaseDecision({ ...own, lease: live }, { owner: JOB, resumes: true, leaseMs: 60_000 }, NOW_MS).outcome,
+      'held',
+    )
   })
   it('is renewed when a third of its time is gone', () => {
     const lease = { owner: JOB, untilMs: NOW_MS + 60_000, token: 1 }
-    assert.equal(renewedLease(lease, NOW_MS + 20_000), undefined)
-    assert.equal(renewedLease(lease, NOW_MS + 20_001)?.untilMs, NOW_MS + 80_001)
+    assert.equal(renewedLease(lease, 60_000, NOW_MS + 20_000), undefined)
+    assert.equal(renewedLease(lease, 60_000, NOW_MS + 20_001)?.untilMs, NOW_MS + 80_001)
   })
 })
 
@@ -140,7 +146,7 @@ describe('takeUpDecision', () => {
     ['gives up when the fourth worker has died', { status: 'Running', attempts: 4 }, link, { outcome: 'end' }],
   ] as const) {
     it(claim, () => {
-      const { outcome, ...more } = takeUpDecision(jobWith(job), of, NOW_MS)
+      const { outcome, ...more } = takeUpDecision(jobWith(job), of, 60_000, NOW_MS)
       const delay = 'delayMs' in more ? { delayMs: more.delayMs } : {}
       assert.deepEqual({ outcome, ...delay }, expected)
     })
