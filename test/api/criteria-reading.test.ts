@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
+import { type MembershipRequest, slotOf } from '../../shared/domain/requests/membership-request.ts'
 import {
   all,
   COLLECTIONS,
@@ -160,15 +162,23 @@ describe('preview', () => {
       (await service.process.collections.find(tenant.tenantId, await tenant.create(named('Ann')))) ?? assert.fail()
     const joinable = { ...criteria, id: randomUUID(), kind: 'joinable' as const, definition: {} }
     await service.process.collections.add(joinable, undefined)
-    await service.database('requests').items.create({
+    const at = '2030-01-02T00:00:00.000+00:00'
+    const joined: MembershipRequest = {
       id: randomUUID(),
       tenantId: tenant.tenantId,
-      type: 'request',
-      status: 'Joined',
+      slot: slotOf(joinable, ann, position),
       collectionId: joinable.id,
       requesterId: ann,
+      submittedBy: ann,
       relationshipId: position,
-    })
+      status: 'Joined',
+      currentGate: null,
+      notes: null,
+      createdAt: at,
+      updatedAt: at,
+      lifecycle: [{ status: 'Joined', actorId: ann, at }],
+    }
+    await cosmosRequestStore(service.database('requests')).save([{ after: joined }])
     const counts = async (objectType: string, condition: object) => {
       const body = { currentId: joinable.id, preview: { objectType, condition } }
       return (await tenant.send('POST', `${CRITERIA}/preview`, body)).body.data.counts
