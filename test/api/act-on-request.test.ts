@@ -117,9 +117,16 @@ describe('approve and reject', () => {
       (await call(token, 'GET', `${requests}/pending-approval-review/${collectionId}`)).data
     for (const who of [teacher, singer]) assert.deepEqual(await review(who.token), [])
     await world.put('identity', { directoryObjectId: teacher.account, firstName: 'Ada' }, teacher.identityId)
+    const counted = async () => [
+      (await call(admin, 'GET', `${requests}/${collectionId}`)).data[0].currentGate.approverCount,
+      (await call(admin, 'GET', `${requests}/${collectionId}/${request.id}`)).data.currentGate.approverCount,
+    ]
+    assert.deepEqual(await counted(), [1, 1])
     const { data: membership } = await submit(singer, choir)
+    assert.deepEqual(await counted(), [2, 2])
     for (const who of [teacher, singer]) assert.deepEqual(await review(who.token), [request])
     await act(singer.token, membership, 'leave')
+    assert.deepEqual(await counted(), [1, 1])
     assert.equal((await act(singer.token, request, 'approve')).status, 404)
     assert.equal((await act(teacher.token, request, 'approve')).data.status, 'Joined')
   })

@@ -6,8 +6,8 @@ import { Refusal } from '../refusal.ts'
 import { Nullable } from '../schema.ts'
 import type { Versioned } from '../versioned.ts'
 import { decide, gateOf, gatesAhead, type RequestAction } from './decide-request.ts'
-import { approverCounter, isApprover, NO_GATES } from './gate-people.ts'
-import { policyOf } from './join-policy.ts'
+import { approverCounter, countedNow, isApprover, NO_GATES } from './gate-people.ts'
+import { gatesOf, policyOf } from './join-policy.ts'
 import { decidersOf, type MembershipRequest, Notes } from './membership-request.ts'
 import type { People } from './people.ts'
 import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
@@ -40,7 +40,9 @@ export async function readRequest(
   viewer: Viewer,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
-  return (await seen(name, viewer, deps)).request
+  const { request, collection, people } = await seen(name, viewer, deps)
+  const [value] = await countedNow([request.value], gatesOf(policyOf(collection)), name.tenantId, people, deps.standing)
+  return value === undefined ? request : { ...request, value }
 }
 
 /**

@@ -27,6 +27,32 @@ export async function approverCounter(
   }
 }
 
+/**
+ * Requests of one collection with the approvers of their gates counted as of now. A request that nobody could decide
+ * when it came to its gate may have found somebody since, and the other way round.
+ */
+export async function countedNow(
+  requests: readonly MembershipRequest[],
+  gates: readonly ApprovalGate[],
+  tenantId: string,
+  people: People,
+  standing: Standing,
+): Promise<MembershipRequest[]> {
+  const open = new Set(requests.flatMap(({ currentGate }) => currentGate?.order ?? []))
+  const counter = await approverCounter(
+    tenantId,
+    gates.filter(({ order }) => open.has(order)),
+    people,
+    standing,
+  )
+  return requests.map((request) => {
+    const { currentGate } = request
+    const gate = gates.find(({ order, type }) => order === currentGate?.order && type === currentGate.type)
+    if (currentGate === null || gate === undefined) return request
+    return { ...request, currentGate: { ...currentGate, approverCount: counter(gate, request) } }
+  })
+}
+
 function namedApprovers(
   { type, approvers }: ApprovalGate,
   identitiesIn: ReadonlyMap<string, ReadonlySet<string>>,

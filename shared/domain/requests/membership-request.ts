@@ -46,7 +46,7 @@ export const MembershipRequestRecord = Closed({
   /** The position that the membership is for. */
   relationshipId: Nullable(Guid),
   status: OneOf(REQUEST_STATUSES),
-  /** `approverCount`: how many could decide when the request came to the gate; the subject never counts. */
+  /** `approverCount`: how many could decide; the subject never counts. */
   currentGate: Nullable(Closed({ order: Type.Integer(), type: GateType, approverCount: Type.Integer() })),
   notes: Nullable(Type.String()),
   createdAt: Timestamp,

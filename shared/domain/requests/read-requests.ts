@@ -1,12 +1,14 @@
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import { concerns, type Viewer } from './act-on-request.ts'
+import { countedNow } from './gate-people.ts'
+import { gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, OPEN_STATUSES } from './membership-request.ts'
 import { freshPeople, type Person, type RequestDependencies } from './request-dependencies.ts'
 import { isRequestAwaiting, reviewKeys } from './review-requests.ts'
 
 /**
- * The requests for a collection that the viewer may see, newest first: all, or one's own and those one decides on.
+ * The requests for a collection that the viewer may see, newest first, approvers counted as of now: all, or one's own and those one decides on.
  * @throws Refusal `CollectionNotFound`
  */
 export async function requestsOfCollection(
@@ -16,13 +18,15 @@ export async function requestsOfCollection(
   deps: RequestDependencies,
 ): Promise<MembershipRequest[]> {
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
-  if (seesAll) return deps.requests.ofCollection(tenantId, collectionId)
-  if (identityId === undefined) return []
   const people = await freshPeople(tenantId, deps)
+  const counted = (requests: readonly MembershipRequest[]) =>
+    countedNow(requests, gatesOf(policyOf(collection)), tenantId, people, deps.standing)
+  if (seesAll) return counted(await deps.requests.ofCollection(tenantId, collectionId))
+  if (identityId === undefined) return []
   const keys = await reviewKeys({ tenantId, identityId }, [collection], people, deps)
   const requests = await deps.requests.ofCollection(tenantId, collectionId, { identityId, reviewKeys: keys })
-  return requests.filter(
-    (request) => concerns(request, identityId) || isRequestAwaiting(request, keys, identityId, people),
+  return counted(
+    requests.filter((request) => concerns(request, identityId) || isRequestAwaiting(request, keys, identityId, people)),
   )
 }
 
