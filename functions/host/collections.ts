@@ -26,6 +26,7 @@ export const collectionDependencies: CollectionDependencies = {
   links: collectionLinks(linkStore, nowMs),
   tenants: tenantStore,
   doorbells,
+  log,
   newId,
   nowMs,
 }
@@ -34,12 +35,10 @@ export const requestDependencies: RequestDependencies = {
   ...collectionDependencies,
   requests: cosmosRequestStore(container('requests')),
   standing: liveStanding(collectionDependencies),
-  log,
 }
 
 export const evaluator = new TenantEvaluator({
   ...collectionDependencies,
-  log,
   follower: new RequestFollower(requestDependencies),
 })
 

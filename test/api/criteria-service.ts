@@ -68,6 +68,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
       },
       tenants: { remember: async () => undefined },
       doorbells: { ring: async (doorbell) => void rings.push(doorbell) },
+      log: QUIET,
       newId: randomUUID,
       nowMs: () => clock.nowMs,
       ...parts,
@@ -75,7 +76,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
     return {
       ...deps,
       rings,
-      evaluator: new TenantEvaluator({ ...deps, log: QUIET, follower: { follow: async () => undefined } }),
+      evaluator: new TenantEvaluator({ ...deps, follower: { follow: async () => undefined } }),
     }
   }
   const process = newProcess()

@@ -64,6 +64,7 @@ export async function joinableWorld(dispatcherOf: typeof dispatcher = conforming
     links: { linksOf: async () => [], linkedCollections: async () => linked, accountsMoved: async () => undefined },
     tenants: { remember: async () => undefined },
     doorbells: { ring: async (doorbell: Doorbell) => void rung.push(doorbell) },
+    log: SILENT,
     newId: randomUUID,
     nowMs,
   }
@@ -71,10 +72,8 @@ export async function joinableWorld(dispatcherOf: typeof dispatcher = conforming
     ...collectionDependencies,
     requests: cosmosRequestStore(container('requests')),
     standing: liveStanding(collectionDependencies),
-    log: SILENT,
   }
-  const evaluatorOf = () =>
-    new TenantEvaluator({ ...collectionDependencies, log: SILENT, follower: new RequestFollower(deps) })
+  const evaluatorOf = () => new TenantEvaluator({ ...collectionDependencies, follower: new RequestFollower(deps) })
   const evaluator = evaluatorOf()
   const dispatch = [joinableRoutes(deps), criteriaRoutes(deps), collectionRoutes(deps)].map((group: RouteGroup) => ({
     prefix: `/${group.prefix}`,

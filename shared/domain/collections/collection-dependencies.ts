@@ -1,4 +1,5 @@
 import type { Doorbells } from '../doorbell.ts'
+import type { Log } from '../log.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { JoinedMembers } from './joined-members.ts'
 import type { MembershipStore } from './membership-store.ts'
@@ -30,17 +31,22 @@ export type CollectionDependencies = {
   readonly links: CollectionLinks
   readonly tenants: TenantDirectory
   readonly doorbells: Doorbells
+  readonly log: Log
   newId(): string
   nowMs(): number
 }
 
-/** Asks for the tenant's collections to be looked at again. Called after whatever made it due is written. */
+/**
+ * Asks for the tenant's collections to be looked at again. Called after whatever made it due is written, which a ring
+ * that fails must not turn into a failure: the sweep rings for what was missed.
+ */
 export async function ringEvaluation(
   tenantId: string,
-  deps: Pick<CollectionDependencies, 'doorbells' | 'newId'>,
+  { doorbells, log, newId }: Pick<CollectionDependencies, 'doorbells' | 'log' | 'newId'>,
 ): Promise<void> {
-  await deps.doorbells.ring(
-    { queue: 'evaluations', message: { tenantId } },
-    { id: `evaluate:${tenantId}:${deps.newId()}` },
-  )
+  try {
+    await doorbells.ring({ queue: 'evaluations', message: { tenantId } }, { id: `evaluate:${tenantId}:${newId()}` })
+  } catch (error) {
+    log.error('collections.ring-failed', error, { tenantId })
+  }
 }

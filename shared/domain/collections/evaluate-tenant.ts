@@ -5,7 +5,6 @@ import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
 import type { EvaluationContext } from '../criteria/evaluate.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
-import type { Log } from '../log.ts'
 import { Refusal } from '../refusal.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
@@ -25,7 +24,7 @@ export interface ChangeFollower {
   follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<void>
 }
 
-type EvaluatorDependencies = CollectionDependencies & { readonly log: Log; readonly follower: ChangeFollower }
+type EvaluatorDependencies = CollectionDependencies & { readonly follower: ChangeFollower }
 
 /**
  * Keeps the members of a tenant's criteria collections true to its core objects.

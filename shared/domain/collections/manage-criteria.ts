@@ -23,6 +23,8 @@ export async function createCriteriaCollection(
     body.metadata === undefined ? { metadata: NO_METADATA, faults: [] } : readMetadata(body.metadata)
   const besides = [...objectTypeFaults(body.objectType), ...faults]
   const nowMs = deps.nowMs()
+  // First: a tenant that is remembered for nothing does no harm, one that the sweep does not know does.
+  await deps.tenants.remember(caller.tenantId)
   const { value } = await whileStale(async () => {
     const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
     const condition = await readCondition(caller.tenantId, body.condition, '/condition', besides, deps)
@@ -44,7 +46,6 @@ export async function createCriteriaCollection(
     }
     return deps.collections.add(collection, refersTo.length > 0 ? referenceVersion : undefined)
   })
-  await deps.tenants.remember(caller.tenantId)
   await ringEvaluation(caller.tenantId, deps)
   return value
 }

@@ -24,6 +24,8 @@ export async function createJoinableCollection(
   const { metadata, faults } = body.metadata === undefined ? NO_METADATA_GIVEN : readMetadata(body.metadata)
   const allFaults = [...objectTypeFaults(body.objectType), ...faults]
   const nowMs = deps.nowMs()
+  // First: a tenant that is remembered for nothing does no harm, one that the sweep does not know does.
+  await deps.tenants.remember(caller.tenantId)
   const { value } = await whileStale(async () => {
     const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
     const { policy, refersTo } = await readJoinPolicy(caller.tenantId, body.joinPolicy, allFaults, deps)
@@ -44,7 +46,6 @@ export async function createJoinableCollection(
     }
     return deps.collections.add(collection, refersTo.length > 0 ? referenceVersion : undefined)
   })
-  await deps.tenants.remember(caller.tenantId)
   return value
 }
 

@@ -1,5 +1,4 @@
 import { type CollectionDependencies, ringEvaluation } from '../collections/collection-dependencies.ts'
-import type { Log } from '../log.ts'
 import { People } from './people.ts'
 import type { RequestStore } from './request-store.ts'
 import type { Standing } from './standing.ts'
@@ -8,7 +7,6 @@ import type { Standing } from './standing.ts'
 export type RequestDependencies = CollectionDependencies & {
   readonly requests: RequestStore
   readonly standing: Standing
-  readonly log: Log
 }
 
 /** A caller who acts as a person. */

@@ -112,9 +112,9 @@ async function submit(asked: Asked, people: People, deps: RequestDependencies): 
   const counter = await approverCounter(tenantId, gatesOf(policy).slice(0, 1), people, deps.standing)
   const decision = decide(request, policy, arrivals(counter, request), { kind: 'open', actor }, deps.nowMs())
   if (decision.outcome !== 'next') throw new Error(`A new request came out as ${decision.outcome}`)
+  await deps.tenants.remember(tenantId)
   const [saved] = await deps.requests.save([{ after: decision.request }])
   if (saved === undefined) throw new Error('The store did not answer with the request that it saved')
-  await deps.tenants.remember(tenantId)
   if (saved.value.status === 'Joined') await tellOfMemberships(tenantId, new Set([collection.id]), deps)
   return settledByPolicy(saved, collection, deps)
 }

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { Caller } from '../../shared/domain/caller.ts'
+import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
+import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
+import { type CriteriaService, startCriteriaService } from './criteria-service.ts'
+
+const NEW_COLLECTION = {
+  objectType: 'Identity' as const,
+  name: 'Everybody named Ann',
+  condition: {
+    groupOperator: 'AND',
+    conditions: [{ id: 'identityFirstName', field: 'identityFirstName', operator: 'Equals', value: 'Ann' }],
+  },
+}
+
+const down = async (): Promise<never> => {
+  throw new Error('cannot be reached')
+}
+
+describe('when a collection is written and something else is down', () => {
+  let service: CriteriaService
+  const caller = (): Caller => ({
+    kind: 'application',
+    tenantId: randomUUID(),
+    objectId: randomUUID(),
+    clientId: randomUUID(),
+    roles: new Set(),
+  })
+  before(async () => {
+    service = await startCriteriaService()
+  })
+  after(() => service.cosmos.close())
+
+  it('the queue: creation, change and deletion succeed all the same, and the log tells', async () => {
+    const events: string[] = []
+    const log = { info() {}, warn() {}, error: (event: string) => void events.push(event) }
+    const process = service.newProcess({ doorbells: { ring: down }, log })
+    const who = caller()
+    const { id } = await createCriteriaCollection(NEW_COLLECTION, who, process)
+    await updateCriteriaCollection(id, { objectType: 'Identity', name: 'Anns' }, undefined, who, process)
+    assert.equal((await process.collections.find(who.tenantId, id))?.value.name, 'Anns')
+    await deleteCollection('criteria', id, undefined, who, process)
+    assert.equal(await process.collections.find(who.tenantId, id), undefined)
+    assert.deepEqual(events, ['collections.ring-failed', 'collections.ring-failed', 'collections.ring-failed'])
+  })
+
+  it("the sweep's list of tenants: nothing is created that the sweep would not know of", async () => {
+    const process = service.newProcess({ tenants: { remember: down } })
+    const who = caller()
+    await assert.rejects(createCriteriaCollection(NEW_COLLECTION, who, process), /cannot be reached/)
+    assert.deepEqual(await process.collections.list(who.tenantId, {}), [])
+  })
+})
