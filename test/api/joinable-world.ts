@@ -22,6 +22,7 @@ import type { dispatcher } from '../../shared/http/dispatch.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { localAccount } from '../contract/local-database.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
+import { onceOn } from '../http/once-dependencies.ts'
 
 const START_MS = Date.parse('2030-06-01T08:00:00Z')
 
@@ -84,6 +85,7 @@ export async function joinableWorld(dispatcherOf: typeof dispatcher = conforming
         return caller
       },
       findIdentity: async (caller) => (await freshPeople(caller.tenantId, deps)).identityOfAccount(caller.objectId),
+      once: onceOn(container('idempotencyKeys'), nowMs, SILENT),
       log: SILENT,
       newId: randomUUID,
       nowMs,

@@ -1,6 +1,7 @@
 import type { Caller } from '../caller.ts'
 import { type CheckedCondition, collectionsReferredTo } from '../criteria/condition.ts'
 import { findCycle } from '../criteria/evaluation-order.ts'
+import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
 import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import type { Collection, CollectionObjectType } from './collection.ts'
@@ -18,19 +19,23 @@ export async function createCriteriaCollection(
   body: NewCriteriaCollection,
   caller: Caller,
   deps: CollectionDependencies,
+  creation: Creation = onlyTry(deps),
 ): Promise<Collection> {
   const { metadata, faults } =
     body.metadata === undefined ? { metadata: NO_METADATA, faults: [] } : readMetadata(body.metadata)
   const besides = [...objectTypeFaults(body.objectType), ...faults]
   const nowMs = deps.nowMs()
+  const id = creation.newId()
   // First: a tenant that is remembered for nothing does no harm, one that the sweep does not know does.
   await deps.tenants.remember(caller.tenantId)
   const { value } = await whileStale(async () => {
+    const earlier = await leftBefore(creation, () => deps.collections.find(caller.tenantId, id, 'criteria'))
+    if (earlier !== undefined) return earlier
     const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
     const condition = await readCondition(caller.tenantId, body.condition, '/condition', besides, deps)
     const refersTo = [...collectionsReferredTo(condition)]
     const collection: Collection = {
-      id: deps.newId(),
+      id,
       tenantId: caller.tenantId,
       kind: 'criteria',
       objectType: body.objectType,

@@ -61,7 +61,9 @@ export function decideWrite(write: ObjectWrite, around: Surroundings): Decision 
       if (live === undefined) return notFound(write)
       break
     case 'create':
-      if (live !== undefined) return refused(refusalEntry('ConnectorObjectExists', `There already is ${nameOf(write)}`))
+    case 'recreate':
+      if (live !== undefined && !(write.operation === 'recreate' && isSameData(live.value, write.data)))
+        return refused(refusalEntry('ConnectorObjectExists', `There already is ${nameOf(write)}`))
       break
     case 'upsert':
   }

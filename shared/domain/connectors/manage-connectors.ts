@@ -1,4 +1,5 @@
 import type { Caller } from '../caller.ts'
+import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
 import { Refusal } from '../refusal.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
@@ -25,10 +26,18 @@ export async function requireConnector(
 }
 
 /** Adds a connector; its attributes yield to those of every connector created before. */
-export async function createConnector(input: NewConnector, caller: Caller, deps: ConnectorDependencies) {
+export async function createConnector(
+  input: NewConnector,
+  caller: Caller,
+  deps: ConnectorDependencies,
+  creation: Creation = onlyTry(deps),
+): Promise<Connector> {
+  const id = creation.newId()
+  const earlier = await leftBefore(creation, () => deps.connectors.find(caller.tenantId, id))
+  if (earlier !== undefined) return earlier.value
   const existing = await deps.connectors.list(caller.tenantId)
   const connector = newConnector(input, {
-    id: deps.newId(),
+    id,
     createdBy: caller.objectId,
     createdAt: toTimestamp(nextCreationMs(existing, deps.nowMs())),
   })
