@@ -25,7 +25,7 @@ const ANSWER_LIMIT_COUNT = 500_000
 
 /**
  * Answers a request under its key, and has `work` create at most once. The key is claimed before the work and has its
- * answer after it. A success is kept; a refusal frees the key, since nothing was created. After a fault, or when the
+ * answer after it. A success is kept; a refusal frees the key, since it means that nothing was created. After a fault, or when the
  * service died in between, the same request may be tried again, and its creation has the ids of the first try.
  * @throws Refusal `IdempotencyKeyReused`, `IdempotencyKeyInUse`, and what `work` throws.
  */
@@ -102,9 +102,14 @@ async function keepAnswer(
 }
 
 /** @returns False when another worker has taken over the key meanwhile. */
-async function giveBack({ record, version }: Claim, error: unknown, deps: OnceDependencies): Promise<boolean> {
+async function giveBack(
+  { record, version, isRepeated }: Claim,
+  error: unknown,
+  deps: OnceDependencies,
+): Promise<boolean> {
   try {
-    if (error instanceof Refusal) return await deps.keys.remove(record, version)
+    // A refused second try says nothing of what the first has done, or is still doing: its ids have to live on.
+    if (error instanceof Refusal && !isRepeated) return await deps.keys.remove(record, version)
     return (await deps.keys.replace(givenUp(record), version)) !== undefined
   } catch (failure) {
     // What the work has failed with says more, and the claim runs out by itself.
