@@ -111,7 +111,8 @@ export async function joinableWorld(dispatcherOf: typeof dispatcher = conforming
       method,
       url: `http://localhost${path}`,
       header: (name) => all[name] ?? null,
-      bytes: async () => new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
+      bytes: async () =>
+        body instanceof Uint8Array ? body : new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
     })
     const envelope = JSON.parse(answer.body ?? 'null')
     const errors: { code: string; target?: string }[] = envelope.errors
