@@ -2,6 +2,7 @@ import type { Caller } from '../caller.ts'
 import { type CheckedCondition, collectionsReferredTo } from '../criteria/condition.ts'
 import { findCycle } from '../criteria/evaluation-order.ts'
 import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
+import { refuseOtherVersion } from '../if-match.ts'
 import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import type { Collection, CollectionObjectType } from './collection.ts'
@@ -9,7 +10,7 @@ import { type CollectionDependencies, ringEvaluation } from './collection-depend
 import { readCondition } from './condition-entry.ts'
 import type { CriteriaCollectionUpdate, NewCriteriaCollection } from './criteria-collection.ts'
 import { NO_METADATA, readMetadata } from './metadata.ts'
-import { found, refuseOtherVersion, whileStale } from './read-then-write.ts'
+import { found, whileStale } from './read-then-write.ts'
 
 /**
  * Makes a criteria collection; its members follow in the background.
