@@ -115,11 +115,12 @@ export async function joinableWorld(dispatcherOf: typeof dispatcher = conforming
         body instanceof Uint8Array ? body : new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
     })
     const envelope = JSON.parse(answer.body ?? 'null')
-    const errors: { code: string; target?: string }[] = envelope.errors
+    // A 304 has no envelope.
+    const errors: { code: string; target?: string }[] = envelope?.errors ?? []
     return {
       status: answer.status,
       headers: answer.headers,
-      data: envelope.data,
+      data: envelope?.data,
       codes: errors.map(({ code }) => code),
       targets: errors.map(({ target }) => target),
     } satisfies ApiAnswer
