@@ -21,7 +21,7 @@ export type KeyRecord = KeyedRequest & {
 const CLAIM_MS = 30_000
 
 export type KeyDecision =
-  | { readonly outcome: 'claim' | 'take-over' | 'busy' | 'reused' }
+  | { readonly outcome: 'claim' | 'busy' | 'reused' }
   | { readonly outcome: 'answered'; readonly answer: string }
 
 /** What is to be done with a request, given what is known of its key. */
@@ -29,7 +29,7 @@ export function decideOnKey(known: KeyRecord | undefined, { fingerprint }: Keyed
   if (known === undefined) return { outcome: 'claim' }
   if (known.fingerprint !== fingerprint) return { outcome: 'reused' }
   if (known.answer !== null) return { outcome: 'answered', answer: known.answer }
-  return { outcome: known.claimedUntilMs > nowMs ? 'busy' : 'take-over' }
+  return { outcome: known.claimedUntilMs > nowMs ? 'busy' : 'claim' }
 }
 
 export function claimedRecord(request: KeyedRequest, seed: string, nowMs: number): KeyRecord {

@@ -35,9 +35,11 @@ export async function runOnce<Made extends KeptAnswer>(
   deps: OnceDependencies,
 ): Promise<{ answer: KeptAnswer; isReplayed: boolean }> {
   for (let waitCount = 0; ; waitCount += 1) {
-    const found = await claimOrAnswer(request, deps)
-    if (found?.answer !== undefined) return { answer: JSON.parse(found.answer) as KeptAnswer, isReplayed: true }
-    const made = found?.claim && (await runClaimed(found.claim, work, deps))
+    const standing = await takeUp(request, deps)
+    if (standing.outcome === 'answered') {
+      return { answer: JSON.parse(standing.answer) as KeptAnswer, isReplayed: true }
+    }
+    const made = standing.outcome === 'claimed' ? await runClaimed(standing.claim, work, deps) : undefined
     if (made !== undefined) return { answer: made, isReplayed: false }
     const waitMs = WAITS_MS[waitCount]
     if (waitMs === undefined) throw new Refusal('IdempotencyKeyInUse')
@@ -47,19 +49,22 @@ export async function runOnce<Made extends KeptAnswer>(
 
 type Claim = { readonly record: KeyRecord; readonly version: string; readonly isRepeated: boolean }
 
-/** Undefined when somebody else has the key, or was faster. */
-async function claimOrAnswer(
-  request: KeyedRequest,
-  { keys, newId, nowMs }: OnceDependencies,
-): Promise<{ answer?: never; claim: Claim } | { answer: string; claim?: never } | undefined> {
+type Standing =
+  | { readonly outcome: 'answered'; readonly answer: string }
+  | { readonly outcome: 'claimed'; readonly claim: Claim }
+  | { readonly outcome: 'busy' }
+
+/** Claims the key unless it has its answer. Busy is also a key that somebody else was faster to claim. */
+async function takeUp(request: KeyedRequest, { keys, newId, nowMs }: OnceDependencies): Promise<Standing> {
   const known = await keys.find(request)
   const decision = decideOnKey(known?.value, request, nowMs())
   if (decision.outcome === 'reused') throw new Refusal('IdempotencyKeyReused')
-  if (decision.outcome === 'answered') return { answer: decision.answer }
-  if (decision.outcome === 'busy') return undefined
+  if (decision.outcome === 'answered') return decision
+  if (decision.outcome === 'busy') return { outcome: 'busy' }
   const record = claimedRecord(request, known?.value.seed ?? newId(), nowMs())
   const version = await (known === undefined ? keys.add(record) : keys.replace(record, known.version))
-  return version === undefined ? undefined : { claim: { record, version, isRepeated: known !== undefined } }
+  if (version === undefined) return { outcome: 'busy' }
+  return { outcome: 'claimed', claim: { record, version, isRepeated: known !== undefined } }
 }
 
 /** Undefined when the work failed and another worker had taken the key over: what that one answers is the answer. */
