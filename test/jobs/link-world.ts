@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import type { Container } from '@azure/cosmos'
 import { startCosmos } from '../../infra/local/cosmos/server.ts'
 import { createContainers } from '../../infra/local/create-containers.ts'
 import type { DirectoryOptions } from '../../infra/local/directory/server.ts'
+import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
@@ -28,6 +30,7 @@ export type Ring = { readonly doorbell: Doorbell; readonly id: string; readonly 
 
 /** Group links on the local database and the local directory, with a queue that the test empties itself. */
 export type LinkWorld = TestDirectory & {
+  readonly container: (id: ContainerId) => Container
   readonly deps: SyncDependencies
   readonly windows: WindowStore
   readonly collections: TestCollections
@@ -79,6 +82,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
   }
   const world: LinkWorld = {
     ...testDirectory,
+    container,
     deps,
     windows,
     collections,
