@@ -4,7 +4,7 @@ import type { Activity } from '../../shared/domain/activity.ts'
 import type { LogDetails } from '../../shared/domain/log.ts'
 import { conforms } from '../../shared/http/validation.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
-import { log } from './foundation.ts'
+import { elapsedMs, log } from './foundation.ts'
 import { observedMessage } from './observed-invocation.ts'
 
 /** The connection of every queue: the setting `ServiceBus`, or `ServiceBus__fullyQualifiedNamespace`. */
@@ -29,8 +29,10 @@ export function queueFunction<Schema extends TSchema>(
           return
         }
         activity.describe(message as LogDetails)
+        const startedMs = elapsedMs()
         try {
           await look(message as Static<Schema>, activity)
+          log.info('message.handled', { queue, durationMs: Math.round(elapsedMs() - startedMs) })
         } catch (fault) {
           log.error('message.fault', fault, { queue })
           throw fault

@@ -23,7 +23,7 @@ if (connectionString !== undefined) {
     const telemetry = await opened
     opened = undefined
     observeBy(undefined)
-    await telemetry?.close()
+    await telemetry?.close().catch((error: unknown) => log.error('telemetry.not-closed', error))
   })
 }
 

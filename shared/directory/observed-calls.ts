@@ -20,7 +20,7 @@ export function observedCalls(send: SendCall, { activities, measures }: Observer
       const reply = await send(tenantId, call)
       const throttled = reply.status === THROTTLED_STATUS ? [call] : throttledItems(items ?? [], reply)
       for (const one of throttled) measures.record('directory.throttled', 1, { operation: operationName(one) })
-      activity.describe({ status: reply.status, throttledCount: throttled.length })
+      activity.describe({ status: reply.status, ...(throttled.length > 0 ? { throttledCount: throttled.length } : {}) })
       return reply
     })
   }

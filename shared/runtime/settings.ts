@@ -193,9 +193,9 @@ function wholeNumber(value: string, name: string): number {
   return Number(value)
 }
 
-/** Its instrumentation key is all that it has to have. */
+/** Its instrumentation key is all that it has to have, in lower case: the exporter throws for any other. */
 function monitorConnectionString(value: string | undefined, name: string): string | undefined {
-  if (value !== undefined && !/(^|;) *InstrumentationKey=[0-9a-f-]{36} *(;|$)/i.test(value)) {
+  if (value !== undefined && !/(^|;)InstrumentationKey=[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(;|$)/.test(value)) {
     throw new SettingsError(`${name} has to hold an InstrumentationKey`)
   }
   return value

@@ -1,7 +1,11 @@
-import { AzureMonitorMetricExporter, AzureMonitorTraceExporter } from '@azure/monitor-opentelemetry-exporter'
-import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api'
+import {
+  AI_OPERATION_NAME,
+  AzureMonitorMetricExporter,
+  AzureMonitorTraceExporter,
+} from '@azure/monitor-opentelemetry-exporter'
+import { type DiagLogger, DiagLogLevel, diag, SpanKind } from '@opentelemetry/api'
 import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { BatchSpanProcessor, type SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 
 export type MonitorSettings = {
@@ -33,7 +37,7 @@ export async function openAzureMonitor({
     ...(managedIdentityClientId === undefined ? {} : { credential: await credentialOf(managedIdentityClientId) }),
   }
   return openTelemetry(
-    new BatchSpanProcessor(new AzureMonitorTraceExporter(options)),
+    [namedMessages, new BatchSpanProcessor(new AzureMonitorTraceExporter(options))],
     new PeriodicExportingMetricReader({
       exporter: new AzureMonitorMetricExporter(options),
       exportIntervalMillis: METRICS_EVERY_MS,
@@ -51,4 +55,12 @@ function faultsOnly(onFault: (fault: string) => void): DiagLogger {
   const silent = () => undefined
   const error = (message: string, ...details: unknown[]) => onFault([message, ...details.map(String)].join(' '))
   return { error, warn: silent, info: silent, debug: silent, verbose: silent }
+}
+
+/** The exporter drops the names of message spans, unless they stand in an attribute of its own. */
+const namedMessages: SpanProcessor = {
+  onStart: (span) => void (span.kind === SpanKind.CONSUMER && span.setAttribute(AI_OPERATION_NAME, span.name)),
+  onEnd: () => undefined,
+  forceFlush: () => Promise.resolve(),
+  shutdown: () => Promise.resolve(),
 }

@@ -16,7 +16,7 @@ import { spanAttributes } from './span-attributes.ts'
 const KINDS: Readonly<Record<ActivityKind, SpanKind>> = {
   request: SpanKind.SERVER,
   message: SpanKind.CONSUMER,
-  timer: SpanKind.INTERNAL,
+  timer: SpanKind.SERVER,
   send: SpanKind.PRODUCER,
   call: SpanKind.CLIENT,
 }

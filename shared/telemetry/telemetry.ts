@@ -16,14 +16,14 @@ export type Telemetry = {
   close(): Promise<void>
 }
 
-/** Telemetry by OpenTelemetry's own SDK, to whatever these two export to. */
-export function openTelemetry(spanProcessor: SpanProcessor, metricReader: IMetricReader): Telemetry {
+/** Telemetry by OpenTelemetry's own SDK, to whatever these export to. */
+export function openTelemetry(spanProcessors: SpanProcessor[], metricReader: IMetricReader): Telemetry {
   const resource = resourceFromAttributes({ 'service.name': SERVICE_NAME })
   const tracing = new BasicTracerProvider({
     resource,
     // Whatever the trace's flags say: a caller must not be able to hide its requests from the operator.
     sampler: new AlwaysOnSampler(),
-    spanProcessors: [spanProcessor],
+    spanProcessors,
   })
   const metering = new MeterProvider({ resource, readers: [metricReader] })
   return {
