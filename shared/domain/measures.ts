@@ -86,7 +86,7 @@ export const MEASURES = {
 
 export type MeasureName = keyof typeof MEASURES
 
-export type Dimensions<Name extends MeasureName> = Readonly<
+type Dimensions<Name extends MeasureName> = Readonly<
   Record<(typeof MEASURES)[Name]['by'][number], string | number>
 >
 
