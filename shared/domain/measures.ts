@@ -86,9 +86,7 @@ export const MEASURES = {
 
 export type MeasureName = keyof typeof MEASURES
 
-type Dimensions<Name extends MeasureName> = Readonly<
-  Record<(typeof MEASURES)[Name]['by'][number], string | number>
->
+type Dimensions<Name extends MeasureName> = Readonly<Record<(typeof MEASURES)[Name]['by'][number], string | number>>
 
 /** Where measured values go. Never fails, and takes no time worth mentioning. */
 export interface Measures {
