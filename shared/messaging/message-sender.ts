@@ -1,12 +1,14 @@
 import { DefaultAzureCredential } from '@azure/identity'
 import { ServiceBusClient, type ServiceBusSender } from '@azure/service-bus'
+import type { Activities } from '../domain/activity.ts'
 import type { Doorbells } from '../domain/doorbell.ts'
+import { originProperties } from './origin-properties.ts'
 import type { QueueName } from './queues.ts'
 
 export type BusSettings = { readonly connectionString: string | undefined; readonly namespace: string | undefined }
 
-/** Sends doorbells to their queues. Connects when first used. */
-export function messageSender(settings: BusSettings, nowMs: () => number): Doorbells {
+/** Sends doorbells to their queues, and with each what it comes from. Connects when first used. */
+export function messageSender(settings: BusSettings, activities: Activities, nowMs: () => number): Doorbells {
   let client: ServiceBusClient | undefined
   const senders = new Map<QueueName, ServiceBusSender>()
   const senderOf = (queue: QueueName): ServiceBusSender => {
@@ -19,12 +21,16 @@ export function messageSender(settings: BusSettings, nowMs: () => number): Doorb
   }
   return {
     async ring({ queue, message }, { id, delayMs = 0 }) {
-      await senderOf(queue).sendMessages({
-        body: message,
-        messageId: id,
-        contentType: 'application/json',
-        ...(delayMs > 0 ? { scheduledEnqueueTimeUtc: new Date(nowMs() + delayMs) } : {}),
-      })
+      const details = { queue, messageId: id, tenantId: message.tenantId }
+      await activities.during({ name: `send ${queue}`, kind: 'send', details }, () =>
+        senderOf(queue).sendMessages({
+          body: message,
+          messageId: id,
+          contentType: 'application/json',
+          applicationProperties: originProperties(activities.origin()),
+          ...(delayMs > 0 ? { scheduledEnqueueTimeUtc: new Date(nowMs() + delayMs) } : {}),
+        }),
+      )
     },
   }
 }

@@ -115,7 +115,7 @@ describe('The stores of group links on Cosmos DB', () => {
     for (const tenantId of ['one', 'two', 'one']) await tenants.remember(tenantId)
     const listed = async (minute: number | undefined) => {
       const all: string[] = []
-      for await (const page of tenants.list(minute)) all.push(...page)
+      for await (const page of tenants.list(minute)) all.push(...page.map(({ tenantId }) => tenantId))
       return all.sort()
     }
     assert.deepEqual(await listed(undefined), ['one', 'two'])

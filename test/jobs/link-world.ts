@@ -18,6 +18,7 @@ import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/links/sweep.ts'
 import type { JobRecord } from '../../shared/domain/links/sync-job.ts'
 import { sharedWriteBudget, type WindowStore } from '../../shared/domain/links/write-budget.ts'
+import { UNMEASURED } from '../../shared/domain/measures.ts'
 import { openDirectory, TENANT, type TestDirectory, testClock } from './link-directory.ts'
 import { type TestCollections, testCollections } from './test-collections.ts'
 
@@ -72,6 +73,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
     budget: sharedWriteBudget({ windows, writesPerTenant: 1e9, writesInAll: 1e9, nowMs: clock.nowMs }),
     doorbells,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    measures: UNMEASURED,
     nowMs: clock.nowMs,
     newId: randomUUID,
     random: () => 0.5,

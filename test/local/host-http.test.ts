@@ -41,6 +41,14 @@ function raw(text: string, address = '127.0.0.1'): Promise<string> {
 }
 
 describe('a request', () => {
+  it('hands on the trace that the request belongs to', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    observed.traces.length = 0
+    await get('/trivial', { headers: { traceparent, tracestate: 'vendor=1' } })
+    assert.equal(observed.traces[0]?.traceParent, traceparent)
+    assert.equal(observed.traces[0]?.traceState, 'vendor=1')
+  })
+
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']) {
     it(`reaches the handler with method ${method}`, async () => {
       const response = await get('/echo/a/b', { method })

@@ -179,6 +179,16 @@ describe('a message', () => {
     ])
   })
 
+  it('is a trace of its own to the host, and leaves that of its sender among its properties', async () => {
+    const { bus } = await start()
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    observed.traces.length = 0
+    await bus.deliver('messages', { ...SENT, applicationProperties: { traceparent, sincems: 1 } })
+    assert.deepEqual(observed.messages[0]?.metadata?.applicationProperties, { traceparent, sincems: 1 })
+    assert.match(observed.traces[0]?.traceParent ?? '', /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
+    assert.notEqual(observed.traces[0]?.traceParent, traceparent)
+  })
+
   it('is abandoned when the handler throws, and comes with delivery count 2', async () => {
     const { bus, log } = await start()
     await bus.deliver('messages', { ...SENT, body: Buffer.from('{"fail":"not now"}') })

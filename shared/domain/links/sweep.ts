@@ -3,6 +3,7 @@ import type { LinkRecord } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { queueJob, ringFor } from './queue-job.ts'
 import type { JobRecord } from './sync-job.ts'
+import type { KnownTenant } from './tenant-store.ts'
 
 export type SweepPlan = {
   /** Enabled links without an unfinished job. */
@@ -33,22 +34,25 @@ const AT_A_TIME_COUNT = 20
 
 /**
  * Rings for the tenants whose minute it is; for all of them when no minute is given. Each is swept by a message of its
- * own, so that instances share the work, and one tenant's trouble is not another's.
+ * own, so that instances share the work, and one tenant's trouble is not another's. Measures how long ago the one of
+ * them was swept that has waited longest.
  */
 export async function ringForSweeps(
   minute: number | undefined,
-  { tenants, doorbells, log, nowMs }: Pick<LinkDependencies, 'tenants' | 'doorbells' | 'log' | 'nowMs'>,
+  { tenants, doorbells, log, measures, nowMs }: LinkDependencies,
 ): Promise<void> {
   const startMs = nowMs()
-  let tenantCount = 0
+  let [tenantCount, longestAgoMs] = [0, startMs]
   for await (const page of tenants.list(minute)) {
     for (const some of slices(page, AT_A_TIME_COUNT)) {
-      const ring = (tenantId: string) =>
+      const ring = ({ tenantId }: KnownTenant) =>
         doorbells.ring({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
       await Promise.all(some.map(ring))
     }
     tenantCount += page.length
+    longestAgoMs = Math.min(longestAgoMs, ...page.map(({ sweptAtMs }) => sweptAtMs))
   }
+  measures.record('sweep.age', (startMs - longestAgoMs) / 1000, {})
   log.info('sweep.rung', { minute: minute ?? 'all', tenantCount })
 }
 
@@ -57,6 +61,17 @@ export async function ringForSweeps(
  * turned for conditions that read it, hence the bell for the evaluation.
  */
 export async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<void> {
+  try {
+    await sweepLinks(tenantId, deps)
+    await deps.tenants.swept(tenantId, deps.nowMs())
+    deps.measures.record('sweep.completed', 1, { outcome: 'Succeeded' })
+  } catch (fault) {
+    deps.measures.record('sweep.completed', 1, { outcome: 'Failed' })
+    throw fault
+  }
+}
+
+async function sweepLinks(tenantId: string, deps: LinkDependencies): Promise<void> {
   const nowMs = deps.nowMs()
   await deps.doorbells.ring({ queue: 'evaluations', message: { tenantId } }, { id: `${tenantId}:sweep:${nowMs}` })
   const links = await deps.links.ofTenant(tenantId)

@@ -9,6 +9,8 @@ type Observed = {
   /** Ends of handlers that were told to wait. */
   ended: string[]
   hooks: string[]
+  /** What each invocation was told to be a part of. */
+  traces: InvocationContext['traceContext'][]
   evaluations: number
 }
 
@@ -20,5 +22,6 @@ export const observed: Observed = {
   timerFailures: 0,
   ended: [],
   hooks: [],
+  traces: [],
   evaluations: 0,
 }

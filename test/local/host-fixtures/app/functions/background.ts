@@ -32,5 +32,8 @@ app.timer('hourly', {
 
 app.hook.appStart(() => void observed.hooks.push('start'))
 app.hook.appTerminate(() => void observed.hooks.push('terminate'))
-app.hook.preInvocation((context) => void observed.hooks.push(`before ${context.invocationContext.functionName}`))
+app.hook.preInvocation(({ invocationContext: { functionName, traceContext } }) => {
+  observed.hooks.push(`before ${functionName}`)
+  observed.traces.push(traceContext)
+})
 app.hook.postInvocation((context) => void observed.hooks.push(`after ${context.invocationContext.functionName}`))

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import { groupLinkRoutes } from '../../functions/routes/group-link.ts'
+import { observedCalls } from '../../shared/directory/observed-calls.ts'
+import type { Activities, ActivityStart } from '../../shared/domain/activity.ts'
+import type { Caller } from '../../shared/domain/caller.ts'
+import type { Doorbell, Doorbells } from '../../shared/domain/doorbell.ts'
+import { applyMembershipChanges } from '../../shared/domain/links/apply-membership-changes.ts'
+import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
+import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
+import { UNMEASURED } from '../../shared/domain/measures.ts'
+import { originOf, originProperties } from '../../shared/messaging/origin-properties.ts'
+import { trackedActivities } from '../../shared/runtime/activities.ts'
+import { conformingDispatcher } from '../http/conformity.ts'
+import { onceOn } from '../http/once-dependencies.ts'
+import { TENANT, user, users } from '../jobs/link-directory.ts'
+import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
+import { recordedTelemetry } from './recorded.ts'
+
+type Sent = { readonly doorbell: Doorbell; readonly properties: Record<string, string | number> }
+
+describe('The spans of a sync', () => {
+  const telemetry = recordedTelemetry()
+  const activities = trackedActivities(telemetry.tracer, () => 1_000)
+  const sent: Sent[] = []
+  let world: LinkWorld
+  let deps: SyncDependencies
+
+  before(async () => {
+    world = await openWorld()
+    const directory = world.directoryOver((send) => observedCalls(send, { activities, measures: UNMEASURED }))
+    deps = { ...world.deps, directory, doorbells: recordedDoorbells(sent, activities) }
+  })
+  after(async () => {
+    await world.close()
+    await telemetry.close()
+  })
+  beforeEach(() => {
+    sent.length = 0
+    telemetry.clear()
+  })
+
+  /** Every message that was sent, and those that are sent while it is handled, as its function handles it. */
+  async function handleAll(): Promise<void> {
+    for (let next = sent.shift(); next !== undefined; next = sent.shift()) {
+      const { queue, message } = next.doorbell
+      const start: ActivityStart = { name: `process ${queue}`, kind: 'message', origin: originOf(next.properties) }
+      await activities.during(start, async () => {
+        if (queue === 'sync-jobs') await runSyncJob(message, deps)
+        if (queue === 'membership-changes') await applyMembershipChanges(message, deps)
+      })
+    }
+  }
+
+  async function syncedLink(): Promise<{ collectionId: string; groupId: string }> {
+    const linked = await world.linked(users(0, 5))
+    await world.drain()
+    telemetry.clear()
+    return linked
+  }
+
+  const named = (name: string): ReadableSpan => {
+    const found = telemetry.spans().find((span) => span.name === name)
+    assert.ok(found, `${name} among ${telemetry.spans().map((span) => span.name)}`)
+    return found
+  }
+
+  const assertChain = (...names: string[]) => {
+    for (const [index, name] of names.entries()) {
+      if (index === 0) continue
+      const [parent, child] = [named(names[index - 1] ?? ''), named(name)]
+      assert.equal(child.parentSpanContext?.spanId, parent.spanContext().spanId, `${name} in ${parent.name}`)
+      assert.equal(child.spanContext().traceId, parent.spanContext().traceId)
+    }
+  }
+
+  it('lead from who joins to the write', async () => {
+    const { collectionId } = await syncedLink()
+    await activities.during({ name: 'submitRequest', kind: 'request' }, async () => {
+      world.collections.change(collectionId, users(0, 6))
+      await deps.doorbells.ring(
+        { queue: 'membership-changes', message: { tenantId: TENANT, collectionId } },
+        { id: `join ${collectionId}` },
+      )
+    })
+    await handleAll()
+    assertChain('submitRequest', 'send membership-changes', 'process membership-changes', 'PATCH /groups/{id}')
+    const write = named('PATCH /groups/{id}')
+    assert.equal(write.kind, SpanKind.CLIENT)
+    assert.deepEqual(write.attributes, {
+      'http.request.method': 'PATCH',
+      'http.response.status_code': 204,
+      'tenant.id': TENANT,
+    })
+  })
+
+  it('lead from who asks for a sync to every call of its job', async () => {
+    const { collectionId } = await syncedLink()
+    world.collections.change(collectionId, users(3, 5))
+    const answer = conformingDispatcher(
+      { prefix: 'group-link/beta', routes: groupLinkRoutes(deps) },
+      {
+        ...deps,
+        authenticate: async () => writer,
+        findIdentity: async () => undefined,
+        once: onceOn(world.container('idempotencyKeys'), deps.nowMs, deps.log),
+      },
+    )
+    const url = `/group-link/beta/group-links/${collectionId}/sync`
+    const start: ActivityStart = { name: 'POST', kind: 'request' }
+    await activities.during(start, (activity) => answer(request('POST', url), activity))
+    await handleAll()
+    const operation = named('syncCollection')
+    assert.equal(operation.attributes['http.route'], '/group-link/beta/group-links/{collectionId}/sync')
+    assert.equal(operation.attributes['tenant.id'], TENANT)
+    for (const call of ['GET /groups/{id}', 'GET /groups/{id}/members', 'POST /$batch']) {
+      assertChain('syncCollection', 'send sync-jobs', 'process sync-jobs', call)
+    }
+    const batch = named('POST /$batch')
+    assert.equal(batch.attributes['graph.batch.item_count'], 3)
+    assert.equal(batch.attributes['graph.batch.item_operation'], 'DELETE /groups/{id}/members/{id}/$ref')
+  })
+
+  it('name no account and no group', async () => {
+    const { collectionId, groupId } = await syncedLink()
+    world.collections.change(collectionId, users(3, 5))
+    const message = { tenantId: TENANT, collectionId }
+    await deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `names ${collectionId}` })
+    await handleAll()
+    const told = JSON.stringify(telemetry.spans().map(({ name, attributes }) => ({ name, attributes })))
+    assert.match(told, /\$batch/)
+    for (const id of [groupId, ...users(0, 8)]) assert.ok(!told.includes(id), `${id} in ${told}`)
+  })
+
+  it('have failed where the directory did not do as asked', async () => {
+    const { collectionId } = await syncedLink()
+    world.collections.change(collectionId, users(0, 6))
+    world.server.setFaults([{ method: 'PATCH', path: '/groups/', status: 503, times: 1 }])
+    const message = { tenantId: TENANT, collectionId }
+    await deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `fails ${collectionId}` })
+    await handleAll()
+    const statuses = telemetry.spans().filter(({ name }) => name === 'PATCH /groups/{id}')
+    assert.deepEqual(
+      statuses.map(({ attributes, status }) => [attributes['http.response.status_code'], status.code]),
+      [
+        [503, SpanStatusCode.ERROR],
+        [204, SpanStatusCode.UNSET],
+      ],
+    )
+  })
+
+  it('say how a failure is called, and not what it says', async () => {
+    const start: ActivityStart = { name: 'fails', kind: 'request' }
+    await assert.rejects(activities.during(start, () => Promise.reject(new RangeError('of Jane Doe'))))
+    const { attributes, status, events } = named('fails')
+    assert.deepEqual([attributes['error.type'], status.code, events], ['RangeError', SpanStatusCode.ERROR, []])
+    assert.equal(status.message, undefined)
+  })
+})
+
+const writer: Caller = {
+  kind: 'application',
+  tenantId: TENANT,
+  objectId: user(0),
+  clientId: user(1),
+  roles: new Set(['collections-criteria.criteria.readwrite.all']),
+}
+
+const request = (method: string, url: string) => ({
+  method,
+  url,
+  header: (name: string) => (name === 'content-type' ? 'application/json' : null),
+  bytes: async () => new Uint8Array(),
+})
+
+/** Notes what is sent, with the properties that a real message has after its way over the wire. */
+function recordedDoorbells(sent: Sent[], activities: Activities): Doorbells {
+  return {
+    ring: (doorbell) =>
+      activities.during({ name: `send ${doorbell.queue}`, kind: 'send' }, async () => {
+        const properties = JSON.parse(JSON.stringify(originProperties(activities.origin())))
+        sent.push({ doorbell, properties })
+      }),
+  }
+}
