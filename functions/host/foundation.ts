@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { DefaultAzureCredential, ManagedIdentityCredential, type TokenCredential } from '@azure/identity'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import { messageSender } from '../../shared/messaging/message-sender.ts'
 import { jsonLog } from '../../shared/runtime/json-log.ts'
 import { readSettings } from '../../shared/runtime/settings.ts'
+import { serviceIdentity } from './service-identity.ts'
 
 /** What every part of the service stands on. The only place that reads the clock, the settings and random ids. */
 export const settings = readSettings()
@@ -19,11 +19,7 @@ export const newId = (): string => randomUUID()
 
 export const log = jsonLog(settings.logLevel, (line) => process.stdout.write(`${line}\n`), nowMs)
 
-/** Who the service is where no key is set: its managed identity or, where it has none, whoever runs it. */
-const credential: TokenCredential =
-  settings.managedIdentityClientId === undefined
-    ? new DefaultAzureCredential()
-    : new ManagedIdentityCredential({ clientId: settings.managedIdentityClientId })
+const credential = serviceIdentity(settings.managedIdentityClientId)
 
 const { cosmosEndpoint: endpoint, cosmosKey: key, serviceBusConnectionString: connectionString } = settings
 
