@@ -319,9 +319,6 @@ module budget 'modules/budget.bicep' = if (budgetAmount > 0) {
 @description('Where everything is.')
 output AZURE_RESOURCE_GROUP string = group.name
 
-@description('Name of the function app.')
-output FUNCTION_APP_NAME string = functionApp.outputs.name
-
 @description('Where the API is.')
 output API_URL string = functionApp.outputs.url
 
