@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
+import { type Tracer, UNTRACED } from '../../shared/domain/activity.ts'
+import { type Measures, UNMEASURED } from '../../shared/domain/measures.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import { messageSender } from '../../shared/messaging/message-sender.ts'
+import { trackedActivities } from '../../shared/runtime/activities.ts'
 import { jsonLog } from '../../shared/runtime/json-log.ts'
 import { readSettings } from '../../shared/runtime/settings.ts'
 import { serviceIdentity } from './service-identity.ts'
@@ -17,7 +20,24 @@ export const elapsedMs = (): number => performance.now()
 
 export const newId = (): string => randomUUID()
 
-export const log = jsonLog(settings.logLevel, (line) => process.stdout.write(`${line}\n`), nowMs)
+type Observers = { readonly tracer: Tracer; readonly measures: Measures }
+
+const UNOBSERVED: Observers = { tracer: UNTRACED, measures: UNMEASURED }
+
+let observers = UNOBSERVED
+
+/** Has everything recorded by these from now on; by nobody without any. */
+export function observeBy(others: Observers | undefined): void {
+  observers = others ?? UNOBSERVED
+}
+
+export const measures: Measures = { record: (...measured) => observers.measures.record(...measured) }
+
+export const activities = trackedActivities({ start: (...started) => observers.tracer.start(...started) }, nowMs)
+
+const writeLine = (line: string): void => void process.stdout.write(`${line}\n`)
+
+export const log = jsonLog(settings.logLevel, writeLine, nowMs, activities.logDetails)
 
 const credential = serviceIdentity(settings.managedIdentityClientId)
 
@@ -27,6 +47,7 @@ export const container = openDatabase(key === undefined ? { endpoint, credential
 
 export const doorbells = messageSender(
   connectionString === undefined ? { namespace: settings.serviceBusNamespace ?? '', credential } : { connectionString },
+  activities,
   nowMs,
 )
 
