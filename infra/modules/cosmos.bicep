@@ -165,7 +165,6 @@ var containers = [
     excludedPaths: [
       { path: '/windowStartMs/?' }
       { path: '/usedCount/?' }
-      { path: '/sweptAtMs/?' }
       { path: '/"_etag"/?' }
     ]
   }
