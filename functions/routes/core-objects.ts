@@ -27,8 +27,8 @@ const IDS_LIMIT_COUNT = 1000
 const DEPRECATED_SINCE = '@1767225600'
 
 const Ids = Type.Array(Guid, { maxItems: IDS_LIMIT_COUNT })
-const Several = Type.Object({ ids: Ids })
-const SeveralWithParents = Type.Object({ ids: Ids, includeParents: Type.Optional(Type.Boolean()) })
+export const Several = Type.Object({ ids: Ids })
+export const SeveralWithParents = Type.Object({ ids: Ids, includeParents: Type.Optional(Type.Boolean()) })
 
 /** The schemas of the records, by type. */
 export const CORE_OBJECT_RECORDS = {

@@ -33,6 +33,9 @@ const READERS: readonly Role[] = [...WRITERS, 'collections-criteria.criteria.rea
 const JOBS_LISTED_COUNT = 10
 const JOBS_LISTED_AT_MOST_COUNT = 50
 
+/** What a caller may change of a link. */
+export const GroupLinkChange = Type.Object({ state: LinkState })
+
 const OfCollection = Type.Object({ collectionId: Guid })
 const JobsOfCollection = Type.Object({
   collectionId: Guid,
@@ -111,7 +114,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     method: 'PATCH',
     path: '/group-links/{id}',
     roles: WRITERS,
-    body: Type.Object({ state: LinkState }),
+    body: GroupLinkChange,
     reply: { status: 200, schema: GroupLink, versioned: true },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
     run: async (input) => linkAnswer(await setLinkState(linkTarget(input), input.body.state, deps)),

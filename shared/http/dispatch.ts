@@ -3,15 +3,8 @@ import type { Caller } from '../domain/caller.ts'
 import { isUserRole } from '../domain/caller.ts'
 import type { Log } from '../domain/log.ts'
 import { Refusal } from '../domain/refusal.ts'
-import {
-  type Answer,
-  faultEnvelope,
-  type HttpAnswer,
-  notModified,
-  refusalEnvelope,
-  statusOf,
-  successEnvelope,
-} from './envelope.ts'
+import { isKnownVersion } from './entity-tag.ts'
+import { faultEnvelope, type HttpAnswer, notModified, refusalEnvelope, statusOf, successEnvelope } from './envelope.ts'
 import { type FoundRoute, routeFinder } from './find-route.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, type HttpRequest, readJsonBody } from './read-body.ts'
 import { requestIdOf } from './request-id.ts'
@@ -89,7 +82,9 @@ async function answerTo(
       body: await validBody(request, route),
       ifMatch: ifMatchOf(request),
     })
-    return isKnown(request, answer) ? notModified(answer) : successEnvelope(answer, route.reply.status)
+    return isKnownVersion(request, answer.headers?.etag)
+      ? notModified(answer)
+      : successEnvelope(answer, route.reply.status)
   } catch (error) {
     if (!(error instanceof Refusal)) {
       deps.log.error('http.fault', error, { ...trace })
@@ -132,14 +127,6 @@ function knownMembers(route: Route, body: unknown): unknown {
   const properties = (route.body as TObject | undefined)?.properties
   if (properties === undefined || typeof body !== 'object' || body === null || Array.isArray(body)) return body
   return Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(properties, name)))
-}
-
-/** RFC 9110, section 13.1.2: compared weakly, and for reading only. */
-function isKnown(request: HttpRequest, { headers = {} }: Answer): boolean {
-  const known = request.header('if-none-match')?.trim()
-  if (known === undefined || headers.etag === undefined || !['GET', 'HEAD'].includes(request.method)) return false
-  const strong = (tag: string) => tag.trim().replace(/^W\//, '')
-  return known === '*' || known.split(',').map(strong).includes(strong(headers.etag))
 }
 
 function ifMatchOf(request: HttpRequest): string | undefined {
