@@ -11,9 +11,9 @@ import { type AttributeType, conditionSchema, MEMBER_OF_COLLECTION } from '../do
 import { GUID_PATTERN } from '../domain/guid.ts'
 import { type JsonObject, schemaReference } from './described-schema.ts'
 
-const CUSTOM_NAME_PATTERN = '(?:identity|orgUnit|relationship)Custom/[\\s\\S]+'
-const DAYS_PATTERN = '-?\\d{1,9}'
-const TIME_PATTERN = '[01]\\d|2[0-3]'
+const CUSTOM_NAME_PATTERN = '(?:identity|orgUnit|relationship)Custom/[\\s\\S]*\\S'
+const DAYS_PATTERN = '-?(?:\\d{1,8}|100000000)'
+const HOUR_PATTERN = '[01]\\d|2[0-3]'
 
 /** What a value has to look like, by the type that it is compared as. */
 const VALUES: Record<AttributeType, JsonObject> = {
@@ -26,8 +26,8 @@ const VALUES: Record<AttributeType, JsonObject> = {
     type: 'string',
     description: 'A date, an instant in ISO 8601 (UTC unless it has an offset), `Today()` or `AddDays(Today(),-30)`.',
     pattern:
-      `^(?:\\d{4}-\\d{2}-\\d{2}(?:[Tt](?:${TIME_PATTERN}):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?` +
-      `(?:[Zz]|[+-](?:${TIME_PATTERN}):[0-5]\\d)?)?|Today\\(\\)|AddDays\\(Today\\(\\),${DAYS_PATTERN}\\))$`,
+      `^(?:\\d{4}-\\d{2}-\\d{2}(?:[Tt](?:${HOUR_PATTERN}):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?` +
+      `(?:[Zz]|[+-](?:${HOUR_PATTERN}):[0-5]\\d)?)?|Today\\(\\)|AddDays\\(Today\\(\\),${DAYS_PATTERN}\\))$`,
   },
   Guid: { type: 'string', format: 'uuid', pattern: GUID_PATTERN },
   List: { type: 'string' },
