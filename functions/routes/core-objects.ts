@@ -79,7 +79,9 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     method: 'GET',
     path: `${NAMES[objectType].path}/search`,
     roles: CORE_OBJECT_READERS,
-    query: Type.Object({ text: Type.String() }),
+    query: Type.Object({
+      text: Type.String({ description: 'Compared whole with ids and numbers, in part with names.' }),
+    }),
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]) },
     refusals: ['InvalidLength'],
     run: async ({ query, caller }) => ({ data: await searchCoreObjects(objectType, query.text, caller, deps) }),

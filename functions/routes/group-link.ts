@@ -39,7 +39,13 @@ export const GroupLinkChange = Type.Object({ state: LinkState })
 const OfCollection = Type.Object({ collectionId: Guid })
 const JobsOfCollection = Type.Object({
   collectionId: Guid,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: JOBS_LISTED_AT_MOST_COUNT })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: JOBS_LISTED_AT_MOST_COUNT,
+      description: `How many jobs at most; ${JOBS_LISTED_COUNT} when left out.`,
+    }),
+  ),
 })
 
 /** The API of group links and sync jobs. */

@@ -31,8 +31,12 @@ export function schemaDescriber(named: NamedSchemas, detailed: DetailedSchemas =
   const describe = (value: Json, isDefinition = false): Json => {
     if (Array.isArray(value)) return value.map((item: Json) => describe(item))
     if (typeof value !== 'object' || value === null) return value
-    const name = isDefinition ? undefined : names.get(JSON.stringify(value))
-    if (name !== undefined) return schemaReference(name)
+    const { description, ...bare } = value as JsonObject
+    const name = isDefinition ? undefined : (names.get(JSON.stringify(value)) ?? names.get(JSON.stringify(bare)))
+    if (name !== undefined) {
+      // OpenAPI 3.1 lets a reference have a description of its own.
+      return description === undefined ? schemaReference(name) : { ...schemaReference(name), description }
+    }
     const { 'x-guid': isGuidText, 'x-lower-case': _isLowered, ...rest } = value as JsonObject
     const described = Object.fromEntries(Object.entries(rest).map(([key, member]) => [key, describe(member)]))
     return isGuidText === true ? { ...described, format: 'uuid' } : described
