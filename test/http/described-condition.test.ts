@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
+import { OPERATORS } from '../../shared/domain/criteria/condition.ts'
 import { conditionSchema, storedConditionSchema } from '../../shared/domain/criteria/schema.ts'
 import { conditionComponents } from '../../shared/http/described-condition.ts'
 import { schemaArbitrary } from './schema-arbitrary.ts'
@@ -59,6 +60,14 @@ const names = [
   'identityCustom/x',
   'identityid',
 ]
+
+const GUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
+// biome-ignore format: a list of values
+const VALUES = [
+  undefined, null, '', 'a', 'yes', 'True', true, 1, 1.5, -3, '12', GUID, GUID.toUpperCase(), `${GUID}0`, '2024-02-29', '2024-02-29T12:00Z',
+  '2024-02-29t12:00:00.123456789+01:00', '2024-02-29 12:00', 'Today()', 'AddDays(Today(),-30)', 'AddDays(Today(),1.5)', [], ['a'], [GUID],
+  ['2024-02-29', 'Today()'], [1, true], [null], [['a']], {},
+]
 const members = ['groupOperator', 'conditions', 'id', 'field', 'operator', 'value', '__proto__']
 const scalar = fc.oneof(
   fc.constantFrom<unknown>(...words, ...names, null, true, 1, 1.5, '2024-02-30', '2024-02-29T12:00Z'),
@@ -111,6 +120,22 @@ describe('the schema of conditions', () => {
       { numRuns: 500 },
     )
     for (const name of ['ToUpper', 'AddDays', 'Today', 'memberOfCollection']) assert.ok(fields.has(name), name)
+  })
+
+  it('knows of every attribute exactly the operators and values that the checker takes', () => {
+    let takenCount = 0
+    for (const id of names) {
+      for (const operator of OPERATORS) {
+        for (const value of VALUES) {
+          const sent = JSON.parse(
+            JSON.stringify({ groupOperator: 'OR', conditions: [{ id, field: id, operator, value }] }),
+          )
+          assert.equal(conforms(sent), check(sent).ok, JSON.stringify(sent))
+          takenCount += check(sent).ok ? 1 : 0
+        }
+      }
+    }
+    assert.ok(takenCount > 3000, `${takenCount} taken`)
   })
 
   it('knows the stored form of everything that the checker takes, however it came', () => {
