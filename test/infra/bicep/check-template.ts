@@ -6,7 +6,7 @@ import { declaredType, parameterType } from './declared-type.ts'
 import type { Fault, Report } from './fault.ts'
 import { type Inference, infer } from './infer.ts'
 import { fullTypes, resourceType } from './resource-type.ts'
-import { type Scope, type NamedSymbol, scopeOf } from './scope.ts'
+import { type NamedSymbol, type Scope, scopeOf } from './scope.ts'
 import type { Declaration, ParameterDeclaration, Template } from './syntax.ts'
 import { ANY, type ValueType } from './value-type.ts'
 

@@ -1,0 +1,83 @@
+import type { Location } from '../bicep/syntax.ts'
+
+/** A resource as it would be deployed. */
+export type DeployedResource = {
+  /** Without the version. */
+  readonly type: string
+  readonly name: Value
+  /** Symbolic, but equal for the same resource and different for different ones. */
+  readonly id: string
+  readonly at: Location
+  readonly body: ObjectValue
+  /** What it is a child or an extension of. */
+  readonly parent: DeployedResource | undefined
+  readonly scope: DeployedResource | undefined
+  /** False where its condition is: it can be referred to and is not there. `existing` ones are not deployed either. */
+  readonly isDeployed: boolean
+}
+
+/** A value that only the cloud knows, told as the expression it is of: `guid(...)`, a property of a resource. */
+export class Opaque {
+  readonly text: string
+  /** The function it is the result of, and what that was given. */
+  readonly call: { readonly name: string; readonly given: readonly Value[] } | undefined
+
+  constructor(text: string, call?: Opaque['call']) {
+    this.text = text
+    this.call = call
+  }
+}
+
+/** A resource or a module as it is referred to. */
+export class Reference {
+  readonly resource: DeployedResource | undefined
+  readonly outputs: ObjectValue
+
+  constructor(resource: DeployedResource | undefined, outputs: ObjectValue) {
+    this.resource = resource
+    this.outputs = outputs
+  }
+}
+
+export type ObjectValue = { readonly [name: string]: Value }
+export type Value = string | number | boolean | null | readonly Value[] | ObjectValue | Opaque | Reference
+
+export const isObject = (value: Value | undefined): value is ObjectValue =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Opaque) &&
+  !(value instanceof Reference)
+
+/** A value as text, where it is put into a string. */
+export function textOfValue(value: Value): string {
+  if (value instanceof Opaque) return value.text
+  if (value instanceof Reference) return value.resource?.id ?? '<module>'
+  return typeof value === 'object' ? JSON.stringify(plain(value)) : String(value)
+}
+
+/** A value as JSON has it, opaque parts as their text. */
+export function plain(value: Value): unknown {
+  if (value instanceof Opaque || value instanceof Reference) return textOfValue(value)
+  if (Array.isArray(value)) return value.map(plain)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]))
+}
+
+/** The value at a path of property names; undefined where there is nothing. */
+export function valueAt(value: Value | undefined, ...path: readonly string[]): Value | undefined {
+  let current = value
+  for (const name of path) current = isObject(current) ? current[name] : undefined
+  return current
+}
+
+const places = new WeakMap<ObjectValue, Map<string, Location>>()
+
+/** Remembers where a property of an object is written. */
+export function placeProperty(object: ObjectValue, name: string, at: Location): void {
+  const known = places.get(object) ?? new Map<string, Location>()
+  places.set(object, known.set(name, at))
+}
+
+/** Where a property of an object is written. */
+export const placeOf = (object: ObjectValue, name: string): Location | undefined => places.get(object)?.get(name)
