@@ -13,6 +13,7 @@ import { type Evaluation, evaluate, iterations, type Locals } from './evaluate.t
 import {
   type DeployedResource,
   isObject,
+  nameOwner,
   type ObjectValue,
   Opaque,
   Reference,
@@ -144,6 +145,7 @@ class TemplateDeployment {
       : `${scope?.id ?? ''}/providers/${type}/${textOfValue(name)}`
     const isThere = isDeployed && !declaration.existing
     const resource = { type, name, id, at: declaration.at, body, parent, scope, isDeployed: isThere }
+    if (isObject(body.properties)) nameOwner(body.properties, `${id}.properties`)
     if (isThere) this.#collected.resources.push(resource)
     for (const child of declaration.body.resources) {
       const value = this.#each(child, locals, (inner, isChildThere) =>

@@ -1,6 +1,6 @@
 import type { CallExpression, Expression, ForExpression } from '../bicep/syntax.ts'
 import { call } from './call.ts'
-import { isObject, Opaque, placeProperty, Reference, textOfValue, type Value, valueAt } from './value.ts'
+import { isObject, Opaque, placeProperty, Reference, textOfValue, unwritten, type Value, valueAt } from './value.ts'
 
 export type Locals = ReadonlyMap<string, Value>
 
@@ -92,7 +92,7 @@ function member(object: Value, name: string): Value {
     if (name === 'name') return resource.name
     return valueAt(resource.body, name) ?? new Opaque(`${resource.id}.${name}`)
   }
-  if (isObject(object)) return object[name] ?? new Opaque(`<${name}>`)
+  if (isObject(object)) return object[name] === undefined ? unwritten(object, name) : object[name]
   return new Opaque(`${textOfValue(object)}.${name}`)
 }
 

@@ -71,6 +71,17 @@ export function valueAt(value: Value | undefined, ...path: readonly string[]): V
   return current
 }
 
+const owners = new WeakMap<ObjectValue, string>()
+
+/** Says what an object belongs to, so that what it does not hold can be told as a path. */
+export const nameOwner = (object: ObjectValue, path: string): void => {
+  owners.set(object, path)
+}
+
+/** A property that is not written down: the cloud may know it. */
+export const unwritten = (object: ObjectValue, name: string): Opaque =>
+  new Opaque(`${owners.get(object) ?? ''}.${name}`)
+
 const places = new WeakMap<ObjectValue, Map<string, Location>>()
 
 /** Remembers where a property of an object is written. */
