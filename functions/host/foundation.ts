@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { DefaultAzureCredential, ManagedIdentityCredential, type TokenCredential } from '@azure/identity'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
@@ -18,10 +19,18 @@ export const newId = (): string => randomUUID()
 
 export const log = jsonLog(settings.logLevel, (line) => process.stdout.write(`${line}\n`), nowMs)
 
-export const container = openDatabase({ endpoint: settings.cosmosEndpoint, key: settings.cosmosKey })
+/** Who the service is where no key is set: its managed identity or, where it has none, whoever runs it. */
+const credential: TokenCredential =
+  settings.managedIdentityClientId === undefined
+    ? new DefaultAzureCredential()
+    : new ManagedIdentityCredential({ clientId: settings.managedIdentityClientId })
+
+const { cosmosEndpoint: endpoint, cosmosKey: key, serviceBusConnectionString: connectionString } = settings
+
+export const container = openDatabase(key === undefined ? { endpoint, credential } : { endpoint, key })
 
 export const doorbells = messageSender(
-  { connectionString: settings.serviceBusConnectionString, namespace: settings.serviceBusNamespace },
+  connectionString === undefined ? { namespace: settings.serviceBusNamespace ?? '', credential } : { connectionString },
   nowMs,
 )
 

@@ -94,7 +94,7 @@ var metricAlerts = [
   }
 ]
 
-// Every log line of the service is JSON with its event's name: shared/runtime/json-log.ts.
+// The measures are those of shared/domain/measures.ts, in the tables of Application Insights.
 var logAlerts = [
   {
     name: 'failed-jobs'
@@ -105,27 +105,23 @@ var logAlerts = [
     lookBack: 'PT15M'
     threshold: 0
     query: '''
-AppTraces
-| where Message has 'sync-job.run-ended'
-| extend line = parse_json(substring(Message, indexof(Message, '{')))
-| where line.event == 'sync-job.run-ended' and line.status == 'Failed'
+AppMetrics
+| where Name == 'sync.jobs' and Properties.outcome == 'Failed' and Sum > 0
 '''
   }
   {
     name: 'sweep-overdue'
-    description: 'A tenant was swept before, and not within the last two hours: nobody makes up for what was missed.'
+    description: 'A tenant was not swept within two hours, or no sweep ran at all: nobody makes up for what was missed.'
     severity: 1
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
     lookBack: 'P2D'
     threshold: 0
     query: '''
-AppTraces
-| where Message has 'sweep.tenant-swept'
-| extend line = parse_json(substring(Message, indexof(Message, '{')))
-| where line.event == 'sweep.tenant-swept'
-| summarize lastSweep = max(TimeGenerated) by tenantId = tostring(line.tenantId)
-| where lastSweep < ago(2h)
+AppMetrics
+| where Name == 'sweep.age'
+| summarize lastTold = max(TimeGenerated), longestAgoS = maxif(Max, TimeGenerated > ago(15m))
+| where lastTold < ago(2h) or longestAgoS > 7200
 '''
   }
   {
@@ -139,14 +135,6 @@ AppTraces
     query: '''
 AppRequests
 | where toint(ResultCode) >= 500
-| project TimeGenerated
-| union (
-    AppTraces
-    | where Message has 'http.fault'
-    | extend line = parse_json(substring(Message, indexof(Message, '{')))
-    | where line.event == 'http.fault'
-    | project TimeGenerated
-)
 '''
   }
   {
@@ -159,8 +147,7 @@ AppRequests
     threshold: 0
     query: '''
 _LogOperation
-| where Category =~ 'Ingestion'
-| where Detail has 'OverQuota'
+| where Category =~ 'Ingestion' and Detail has 'OverQuota'
 '''
   }
 ]

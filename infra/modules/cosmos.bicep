@@ -165,6 +165,7 @@ var containers = [
     excludedPaths: [
       { path: '/windowStartMs/?' }
       { path: '/usedCount/?' }
+      { path: '/sweptAtMs/?' }
       { path: '/"_etag"/?' }
     ]
   }
