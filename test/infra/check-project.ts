@@ -14,12 +14,11 @@ import { outputsTellWhatTheyName } from './rules/outputs.ts'
 import { parametersAreDescribed } from './rules/parameters.ts'
 import { containersAreThoseOfTheCode, queuesAreThoseOfTheCode } from './rules/queues-and-containers.ts'
 import { databaseRolesAreAssignedRight, rolesAreAssignedRight } from './rules/role-assignments.ts'
-import type { ProjectFacts, Rule } from './rules/rule.ts'
+import type { ProjectFacts, Rule, TemplateRule } from './rules/rule.ts'
 
 /** What every deployment has to keep to, whatever its parameters. */
-export const RULES: Readonly<Record<string, Rule>> = {
+const RULES: readonly Rule[] = [
   localAuthenticationIsOff,
-  templatesHoldNoSecrets,
   rolesAreAssignedRight,
   databaseRolesAreAssignedRight,
   settingsAreThoseOfTheCode,
@@ -32,8 +31,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   databaseIsKept,
   closedResourcesCanBeReached,
   outputsTellWhatTheyName,
-  parametersAreDescribed,
-}
+]
+
+/** What the templates' text has to keep to. */
+const TEMPLATE_RULES: readonly TemplateRule[] = [templatesHoldNoSecrets, parametersAreDescribed]
 
 /** The template that the deployment starts from. */
 export const MAIN = 'infra/main.bicep'
@@ -56,10 +57,11 @@ export function checkProject({ texts, azureTypes, facts, readText }: Project): s
     for (const fault of checkTemplate(template, templates, azureTypes)) found.add(describeFault(fault))
   }
   const report: Report = ({ file, line }, message) => found.add(describeFault({ file, line, message }))
+  for (const rule of TEMPLATE_RULES) rule({ templates: all, report })
   for (const [index, parameters] of scenarios(templates.get(MAIN)).entries()) {
     const deployment = deploy(MAIN, parameters, { templates, readText })
     const subject = { deployment, templates: all, facts, report, isDefault: index === 0 }
-    for (const rule of Object.values(RULES)) rule(subject)
+    for (const rule of RULES) rule(subject)
   }
   return [...found]
 }

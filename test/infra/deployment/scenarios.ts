@@ -22,17 +22,22 @@ const otherNumber = ({ type, default: given }: ParameterDeclaration): Value[] =>
   type.kind === 'named' && type.name === 'int' && given?.kind === 'number' && given.value === 0 ? [100] : []
 
 /**
- * Sets of parameters to deploy with: the defaults, each other value by itself, and all first other values together. What
- * holds in all of them does not hang on a parameter.
+ * Sets of parameters to deploy with: the defaults; each switch turned by itself; and every other value that a parameter may
+ * have, those of different parameters together. What holds in all of them does not hang on a parameter.
  */
 export function scenariosOf(template: Template): ObjectValue[] {
-  const single: ObjectValue[] = []
-  const together: Record<string, Value> = {}
-  for (const declaration of template.declarations) {
-    if (declaration.kind !== 'parameter') continue
+  const alternatives = template.declarations.flatMap((declaration): [string, Value[]][] => {
+    if (declaration.kind !== 'parameter') return []
     const values = [...otherValues(declaration), ...otherNumber(declaration)]
-    for (const value of values) single.push({ [declaration.name]: value })
-    if (values[0] !== undefined) together[declaration.name] = values[0]
-  }
-  return [{}, ...single, together]
+    return values.length === 0 ? [] : [[declaration.name, values]]
+  })
+  const switches = alternatives.filter(([, [first]]) => typeof first === 'boolean')
+  const roundCount = Math.max(0, ...alternatives.map(([, values]) => values.length))
+  return [
+    {},
+    ...switches.map(([name, [value = true]]) => ({ [name]: value })),
+    ...Array.from({ length: roundCount }, (_, round) =>
+      Object.fromEntries(alternatives.map(([name, values]) => [name, values[round % values.length] ?? null])),
+    ),
+  ]
 }

@@ -1,6 +1,6 @@
 import { KEY_FUNCTIONS } from '../bicep/functions.ts'
 import type { Value } from '../deployment/value.ts'
-import { expect, ofType, type Rule } from './rule.ts'
+import { expect, ofType, type Rule, type TemplateRule } from './rule.ts'
 
 /** Per type of resource, what closes every way in but the directory's tokens over TLS 1.2. */
 const CLOSED: Readonly<Record<string, Readonly<Record<string, readonly Value[]>>>> = {
@@ -51,7 +51,7 @@ export const localAuthenticationIsOff: Rule = (subject) => {
 const SECRETS = new RegExp(`\\b(${KEY_FUNCTIONS.join('|')})\\b|AccountKey|SharedAccessKey\\b|SharedAccessSignature`)
 
 /** The templates neither read keys nor hold them, and what is secret is declared so. */
-export const templatesHoldNoSecrets: Rule = ({ templates, report }) => {
+export const templatesHoldNoSecrets: TemplateRule = ({ templates, report }) => {
   for (const { file, text, declarations } of templates) {
     for (const [index, line] of text.split('\n').entries()) {
       const [found] = SECRETS.exec(line.replace(/\/\/.*/, '')) ?? []

@@ -32,7 +32,9 @@ export const alertsWatchWhatThereIs: Rule = (subject) => {
     for (const criterion of itemsOf(at(alert, 'properties.criteria.allOf'))) {
       if (isObject(criterion)) watched.add(checkCriterion(subject, alert, criterion))
     }
-    const actions = itemsOf(at(alert, 'properties.actions')).map((each) => isObject(each) ? (each.actionGroupId ?? '') : '')
+    const actions = itemsOf(at(alert, 'properties.actions')).map((each) =>
+      isObject(each) ? (each.actionGroupId ?? '') : '',
+    )
     checkActions(subject, alert, actions)
   }
   for (const alert of ofType(subject, 'Microsoft.Insights/scheduledQueryRules')) {

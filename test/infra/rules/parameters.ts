@@ -3,10 +3,10 @@ import { parametersType } from '../bicep/check-module.ts'
 import { type Report, suggestion } from '../bicep/fault.ts'
 import type { Template } from '../bicep/syntax.ts'
 import { ANY, arrayOf, choiceOf, objectOf, type ValueType } from '../bicep/value-type.ts'
-import type { Rule } from './rule.ts'
+import type { TemplateRule } from './rule.ts'
 
 /** Whoever reads a parameter or an output learns what it is. */
-export const parametersAreDescribed: Rule = ({ templates, report }) => {
+export const parametersAreDescribed: TemplateRule = ({ templates, report }) => {
   for (const { kind, name, at, decorators } of templates.flatMap(({ declarations }) => declarations)) {
     if (kind !== 'parameter' && kind !== 'output') continue
     const description = decorators.find((each) => each.name === 'description')?.arguments[0]

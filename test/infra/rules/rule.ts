@@ -15,17 +15,22 @@ export type ProjectFacts = {
   readonly spokenNames: ReadonlySet<string>
 }
 
-export type Subject = {
+/** What rules about the text of the templates look at. */
+export type TemplateSubject = { readonly templates: readonly Template[]; readonly report: Report }
+
+/** What rules about a deployment look at. */
+export type Subject = TemplateSubject & {
   readonly deployment: Deployment
-  readonly templates: readonly Template[]
   readonly facts: ProjectFacts
-  readonly report: Report
   /** Deployed with nothing but the defaults of its parameters. */
   readonly isDefault: boolean
 }
 
 /** Looks at what would be deployed, and reports what must not be so. */
 export type Rule = (subject: Subject) => void
+
+/** Looks at the templates as they are written, whatever their parameters. */
+export type TemplateRule = (subject: TemplateSubject) => void
 
 /** The deployed resources of a type. */
 export const ofType = ({ deployment }: Subject, type: string): DeployedResource[] =>

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { readTemplateTexts } from './bicep/read-project.ts'
+import { checkProject } from './check-project.ts'
+import { projectFolder, readProjectFacts, readProjectText, readTypes } from './project-facts.ts'
+import { RULE_FAULTS } from './seeded-rule-faults.ts'
+import { LANGUAGE_FAULTS, TYPE_FAULTS } from './seeded-type-faults.ts'
+
+const texts = readTemplateTexts(projectFolder)
+const azureTypes = readTypes()
+const facts = await readProjectFacts()
+const ALL = [...TYPE_FAULTS, ...LANGUAGE_FAULTS, ...RULE_FAULTS]
+
+describe('of the mistakes put into the templates', () => {
+  const missed: string[] = []
+  for (const { name, seed, expected, needsTypes } of ALL) {
+    const options = needsTypes && azureTypes === undefined ? { skip: 'SKIPPED: no types of Azure resources' } : {}
+    it(`finds ${name}`, options, () => {
+      const found = checkProject({ texts: seed(texts), azureTypes, facts, readText: readProjectText })
+      if (!found.some((fault) => expected.test(fault))) missed.push(name)
+      assert.match(found.join('\n'), expected)
+    })
+  }
+
+  it('misses none', (test) => {
+    test.diagnostic(`${ALL.length - missed.length} of ${ALL.length} seeded faults found`)
+    assert.ok(ALL.length >= 40)
+    assert.deepEqual(missed, [])
+  })
+})
