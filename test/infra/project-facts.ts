@@ -31,9 +31,9 @@ export async function readProjectFacts(): Promise<ProjectFacts> {
     connections: await connectionsOfFunctions(),
     nodeMajor: /\d+/.exec(engines.node)?.[0] ?? '',
     serviceNames: servicesOf(readProjectText('azure.yaml')),
-    spokenNames: new Set(
+    eventNames: new Set(
       projectFiles('{functions,shared}/**/*.ts').flatMap((file) =>
-        [...readProjectText(file).matchAll(/'([^'\n]+)'/g)].map(([, name = '']) => name),
+        [...readProjectText(file).matchAll(/'([a-z-]+(?:\.[a-z-]+)+)'/g)].map(([, name = '']) => name),
       ),
     ),
   }

@@ -89,8 +89,8 @@ const NAMES_IN_QUERIES = /(?:line\.event ==|Message has|\bName ==|\bName =~) *'(
 /** An alert on an event that the code never logs is never raised. */
 function checkQuery({ report, facts }: Subject, resource: DeployedResource, query: string): void {
   for (const [, name = ''] of query.matchAll(NAMES_IN_QUERIES)) {
-    const dotted = [...facts.spokenNames].filter((each) => each.includes('.'))
-    if (!facts.spokenNames.has(name)) report(resource.at, `the code logs no ${name}${suggestion(name, dotted)}`)
+    if (!facts.eventNames.has(name))
+      report(resource.at, `the code tells of no ${name}${suggestion(name, facts.eventNames)}`)
   }
 }
 

@@ -11,8 +11,8 @@ export type ProjectFacts = {
   readonly nodeMajor: string
   /** Names of the services in `azure.yaml`. */
   readonly serviceNames: readonly string[]
-  /** Everything the code says between quotes: names of events and metrics among it. */
-  readonly spokenNames: ReadonlySet<string>
+  /** Names with dots that the code says: of events that it logs and of what it measures. */
+  readonly eventNames: ReadonlySet<string>
 }
 
 /** What rules about the text of the templates look at. */
