@@ -6,7 +6,7 @@ import { queueFunction } from './host/queue-function.ts'
 
 app.serviceBusQueue(
   'apply-membership-changes',
-  queueFunction('membership-changes', MembershipChangeMessage, (message) =>
-    applyMembershipChanges(message, linkDependencies),
+  queueFunction('membership-changes', MembershipChangeMessage, (message, { sinceMs }) =>
+    applyMembershipChanges(message, linkDependencies, sinceMs),
   ),
 )

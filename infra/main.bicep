@@ -1,6 +1,6 @@
 targetScope = 'subscription'
 
-@description('Name of the environment, part of every name.')
+@description('Name of the environment, part of every name: letters, digits and hyphens.')
 @minLength(1)
 @maxLength(20)
 param environmentName string
@@ -54,6 +54,8 @@ param zoneRedundant bool = false
 param vnetEnabled bool = false
 
 @description('Addresses of the private network: a /24.')
+@minLength(9)
+@maxLength(18)
 param vnetAddressPrefix string = '10.40.0.0/24'
 
 @description('Major version of Node.js: see az functionapp list-flexconsumption-runtimes.')

@@ -12,7 +12,7 @@ import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
 import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
 import { freshPeople, type RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import { liveStanding } from '../../shared/domain/requests/standing.ts'
-import { container, doorbells, elapsedMs, log, newId, nowMs } from './foundation.ts'
+import { container, doorbells, elapsedMs, log, measures, newId, nowMs } from './foundation.ts'
 import { linkStore, tenantStore } from './stores.ts'
 
 /** Rows in memory at most: about a gigabyte at the widest; an instance has two. */
@@ -27,6 +27,7 @@ export const collectionDependencies: CollectionDependencies = {
   tenants: tenantStore,
   doorbells,
   log,
+  measures,
   newId,
   nowMs,
 }

@@ -4,10 +4,11 @@ import { cosmosWindowStore } from '../../shared/cosmos/window-store.ts'
 import { graphCalls } from '../../shared/directory/graph-calls.ts'
 import { graphDirectory } from '../../shared/directory/graph-directory.ts'
 import { graphTokens } from '../../shared/directory/graph-tokens.ts'
+import { observedCalls } from '../../shared/directory/observed-calls.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
 import { sharedWriteBudget } from '../../shared/domain/links/write-budget.ts'
 import { linkedCollections } from './collections.ts'
-import { container, doorbells, log, newId, nowMs, settings } from './foundation.ts'
+import { activities, container, doorbells, log, measures, newId, nowMs, settings } from './foundation.ts'
 import { linkStore, tenantStore } from './stores.ts'
 
 const tokens = graphTokens(
@@ -23,7 +24,7 @@ const tokens = graphTokens(
 
 const directory = graphDirectory({
   graphUrl: settings.graphUrl,
-  send: graphCalls(settings.graphUrl, tokens, nowMs),
+  send: observedCalls(graphCalls(settings.graphUrl, tokens, nowMs), { activities, measures }),
   sleep: (delayMs) => sleep(delayMs),
   nowMs,
   random: Math.random,
@@ -44,6 +45,7 @@ export const linkDependencies: SyncDependencies = {
   }),
   doorbells,
   log,
+  measures,
   nowMs,
   newId,
   random: Math.random,

@@ -1,4 +1,11 @@
-import type { HttpFunctionOptions, HttpMethod, HttpRequest, HttpResponseInit } from '@azure/functions'
+import type {
+  HttpFunctionOptions,
+  HttpMethod,
+  HttpRequest,
+  HttpResponseInit,
+  InvocationContext,
+} from '@azure/functions'
+import type { Activity } from '../../shared/domain/activity.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import { documentResponder } from '../../shared/http/document-responder.ts'
 import type { HttpAnswer } from '../../shared/http/envelope.ts'
@@ -6,6 +13,7 @@ import type { HttpRequest as ServiceRequest } from '../../shared/http/read-body.
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { findIdentity } from './collections.ts'
 import { dispatchDependencies, newId } from './foundation.ts'
+import { observedRequest } from './observed-invocation.ts'
 
 /** All of them: the host answers a method that it does not know with an empty 404, and ours is to be an envelope. */
 const METHODS: HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
@@ -13,19 +21,22 @@ const METHODS: HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 
 /** An HTTP function that answers at one path or below it, whatever the method. */
 function httpFunction(
   route: string,
-  answer: (request: ServiceRequest) => HttpAnswer | Promise<HttpAnswer>,
+  answer: (request: ServiceRequest, activity: Activity) => HttpAnswer | Promise<HttpAnswer>,
 ): HttpFunctionOptions {
   return {
     route,
     methods: METHODS,
     authLevel: 'anonymous',
-    handler: async (request: HttpRequest): Promise<HttpResponseInit> => {
-      const { status, headers, body } = await answer({
+    handler: async (request: HttpRequest, context: InvocationContext): Promise<HttpResponseInit> => {
+      const asked: ServiceRequest = {
         method: request.method,
         url: request.url,
         header: (name) => request.headers.get(name),
         bytes: async () => new Uint8Array(await request.arrayBuffer()),
-      })
+      }
+      const { status, headers, body } = await observedRequest({ method: request.method, route }, context, (activity) =>
+        answer(asked, activity),
+      )
       return { status, headers, ...(body === undefined ? {} : { body }) }
     },
   }

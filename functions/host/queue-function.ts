@@ -1,8 +1,11 @@
-import type { ServiceBusQueueFunctionOptions } from '@azure/functions'
+import type { InvocationContext, ServiceBusQueueFunctionOptions } from '@azure/functions'
 import type { Static, TSchema } from 'typebox'
+import type { Activity } from '../../shared/domain/activity.ts'
+import type { LogDetails } from '../../shared/domain/log.ts'
 import { conforms } from '../../shared/http/validation.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
-import { log } from './foundation.ts'
+import { elapsedMs, log } from './foundation.ts'
+import { observedMessage } from './observed-invocation.ts'
 
 /** The connection of every queue: the setting `ServiceBus`, or `ServiceBus__fullyQualifiedNamespace`. */
 const CONNECTION = 'ServiceBus'
@@ -14,22 +17,26 @@ const CONNECTION = 'ServiceBus'
 export function queueFunction<Schema extends TSchema>(
   queue: QueueName,
   schema: Schema,
-  look: (message: Static<Schema>) => Promise<void>,
+  look: (message: Static<Schema>, activity: Activity) => Promise<void>,
 ): ServiceBusQueueFunctionOptions {
   return {
     connection: CONNECTION,
     queueName: queue,
-    handler: async (message: unknown) => {
-      if (!conforms(schema, message)) {
-        log.error('message.malformed', new Error('The message is not of the shape of its queue'), { queue })
-        return
-      }
-      try {
-        await look(message as Static<Schema>)
-      } catch (fault) {
-        log.error('message.fault', fault, { queue })
-        throw fault
-      }
-    },
+    handler: (message: unknown, context: InvocationContext) =>
+      observedMessage(queue, context, async (activity) => {
+        if (!conforms(schema, message)) {
+          log.error('message.malformed', new Error('The message is not of the shape of its queue'), { queue })
+          return
+        }
+        activity.describe(message as LogDetails)
+        const startedMs = elapsedMs()
+        try {
+          await look(message as Static<Schema>, activity)
+          log.info('message.handled', { queue, durationMs: Math.round(elapsedMs() - startedMs) })
+        } catch (fault) {
+          log.error('message.fault', fault, { queue })
+          throw fault
+        }
+      }),
   }
 }

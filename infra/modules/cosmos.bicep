@@ -165,7 +165,6 @@ var containers = [
     excludedPaths: [
       { path: '/windowStartMs/?' }
       { path: '/usedCount/?' }
-      { path: '/sweptAtMs/?' }
       { path: '/"_etag"/?' }
     ]
   }
@@ -258,11 +257,9 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   scope: account
   properties: {
     workspaceId: workspaceId
-    // One line per request would cost more than the requests do.
+    // Not those of each request: their lines would cost more than the requests do.
     logs: [
       { category: 'ControlPlaneRequests', enabled: true }
-      { category: 'PartitionKeyRUConsumption', enabled: false }
-      { category: 'DataPlaneRequests', enabled: false }
     ]
     metrics: [
       { category: 'AllMetrics', enabled: true }

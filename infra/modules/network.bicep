@@ -10,7 +10,9 @@ param location string
 @description('Tags of every resource.')
 param tags object
 
-@description('Addresses of the network. Its first half is for the app, its second for the private endpoints.')
+@description('Addresses of the network, a /24: one half is for the app, one for the private endpoints.')
+@minLength(9)
+@maxLength(18)
 param addressPrefix string
 
 @description('Resource id of the Cosmos DB account.')

@@ -36,6 +36,7 @@ resource namespace 'Microsoft.ServiceBus/namespaces@2024-01-01' = {
   sku: {
     name: privateNetwork ? 'Premium' : 'Standard'
     tier: privateNetwork ? 'Premium' : 'Standard'
+    capacity: privateNetwork ? 1 : null
   }
   properties: {
     disableLocalAuth: true

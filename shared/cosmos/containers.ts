@@ -70,7 +70,7 @@ export const CONTAINERS = [
     defaultTtlS: -1,
     unindexed: ['/unresolved/*', '/unconfirmed/*', '/error/?'],
   },
-  { id: 'tenants', partitionKey: '/tenantId', unindexed: ['/windowStartMs/?', '/usedCount/?', '/sweptAtMs/?'] },
+  { id: 'tenants', partitionKey: '/tenantId', unindexed: ['/windowStartMs/?', '/usedCount/?'] },
 ] as const satisfies readonly ContainerDefinition[]
 
 export type ContainerId = (typeof CONTAINERS)[number]['id']

@@ -1,9 +1,16 @@
 import type { Container } from '@azure/cosmos'
-import type { TenantStore } from '../domain/links/tenant-store.ts'
+import type { KnownTenant, TenantStore } from '../domain/links/tenant-store.ts'
 import { statusOf } from './documents.ts'
 
 /** The document that says no more than that there is such a tenant. */
 const REGISTRATION_ID = 'registration'
+
+type Registration = {
+  readonly tenantId: string
+  readonly sweptAtMs?: number
+  /** Seconds: when the document was last written. */
+  readonly _ts: number
+}
 
 /** Container `tenants`: partition key `/tenantId`. Other documents of a tenant may lie beside its registration. */
 export function cosmosTenantStore(tenants: Container): TenantStore {
@@ -18,14 +25,21 @@ export function cosmosTenantStore(tenants: Container): TenantStore {
     },
     /** The one query that leaves a tenant: a plain filter, since ordering across partitions is another matter. */
     async *list() {
-      const iterator = tenants.items.query<string>({
-        query: 'SELECT VALUE c.tenantId FROM c WHERE c.id = @id',
+      const iterator = tenants.items.query<Registration>({
+        query: 'SELECT c.tenantId, c.sweptAtMs, c._ts FROM c WHERE c.id = @id',
         parameters: [{ name: '@id', value: REGISTRATION_ID }],
       })
       while (iterator.hasMoreResults()) {
         const { resources } = await iterator.fetchNext()
-        if (resources !== undefined && resources.length > 0) yield resources
+        if (resources !== undefined && resources.length > 0) yield resources.map(knownTenant)
       }
     },
+    async swept(tenantId, sweptAtMs) {
+      await tenants.items.upsert({ id: REGISTRATION_ID, tenantId, sweptAtMs })
+    },
   }
+}
+
+function knownTenant({ tenantId, sweptAtMs, _ts }: Registration): KnownTenant {
+  return { tenantId, sweptAtMs: sweptAtMs ?? _ts * 1000 }
 }

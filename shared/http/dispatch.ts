@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox'
+import { type Activity, UNOBSERVED } from '../domain/activity.ts'
 import type { Caller } from '../domain/caller.ts'
 import { isUserRole } from '../domain/caller.ts'
 import type { Log } from '../domain/log.ts'
@@ -30,27 +31,26 @@ export type DispatchDependencies = {
 
 /**
  * Answers every request below a group's prefix, and never throws: find the route, authenticate, authorise, validate,
- * run, wrap. The order is that of decisions, section 10.
+ * run, wrap. The order is that of decisions, section 10. The activity that the request is learns what the log says.
  */
 export function dispatcher(
   group: RouteGroup,
   deps: DispatchDependencies,
-): (request: HttpRequest) => Promise<HttpAnswer> {
+): (request: HttpRequest, activity?: Activity) => Promise<HttpAnswer> {
   const find = routeFinder(group)
-  return async (request) => {
+  return async (request, activity = UNOBSERVED) => {
     const startedMs = deps.nowMs()
     const requestId = requestIdOf(request, deps.newId)
     const url = new URL(request.url, 'http://localhost')
     const isHead = request.method === 'HEAD'
     const found = find(isHead ? 'GET' : request.method, url.pathname)
-    const trace: Trace = { requestId, operationId: found.outcome === 'found' ? found.route.operationId : 'none' }
-    const answer = await answerTo(request, url, found, trace, deps)
-    deps.log.info('http.answered', {
-      ...trace,
-      method: request.method,
-      status: answer.status,
-      durationMs: deps.nowMs() - startedMs,
-    })
+    const trace: Trace = { requestId, ...operationOf(found, group), method: request.method }
+    if (found.outcome === 'found') activity.rename(trace.operationId)
+    activity.describe(trace)
+    const { answer, fault } = await answerTo(request, url, found, trace, activity, deps)
+    const details = { ...trace, status: answer.status, durationMs: deps.nowMs() - startedMs }
+    if (fault !== undefined) deps.log.error(fault.event, fault.error, details)
+    deps.log.info('http.answered', details)
     const { status, body } = answer
     const headers = { ...answer.headers, 'x-request-id': requestId }
     // RFC 9110, section 9.3.2: what GET would answer, without its content.
@@ -59,26 +59,48 @@ export function dispatcher(
 }
 
 /** What the log line of a request says of it. Grows while the request is understood. */
-type Trace = { requestId: string; operationId: string; tenantId?: string; callerId?: string }
+type Trace = {
+  requestId: string
+  operationId: string
+  /** The path's template; undefined when there is no such operation. */
+  route?: string
+  method: string
+  tenantId?: string
+  callerId?: string
+}
+
+type Answered = {
+  readonly answer: HttpAnswer
+  /** What has gone wrong on our side, or behind us. */
+  readonly fault?: { readonly event: 'http.fault' | 'http.upstream'; readonly error: unknown }
+}
+
+function operationOf(found: FoundRoute, { prefix }: RouteGroup): Pick<Trace, 'operationId' | 'route'> {
+  if (found.outcome !== 'found') return { operationId: 'none' }
+  const { operationId, path } = found.route
+  return { operationId, route: `/${prefix}${path}` }
+}
 
 async function answerTo(
   request: HttpRequest,
   url: URL,
   found: FoundRoute,
   trace: Trace,
+  activity: Activity,
   deps: DispatchDependencies,
-): Promise<HttpAnswer> {
+): Promise<Answered> {
   try {
     if (found.outcome === 'none')
       throw new Refusal('RouteNotFound', `There is nothing at ${url.pathname.slice(0, 200)}`)
     if (found.outcome === 'other-methods') {
       const refusal = new Refusal('MethodNotAllowed', `${request.method} is not one of ${found.allow.join(', ')}`)
-      return refusalEnvelope(refusal, { allow: found.allow.join(', ') })
+      return { answer: refusalEnvelope(refusal, { allow: found.allow.join(', ') }) }
     }
     const { route } = found
     const caller = await deps.authenticate(request.header('authorization'))
     trace.tenantId = caller.tenantId
     trace.callerId = caller.objectId
+    activity.describe({ tenantId: caller.tenantId, callerId: caller.objectId })
     authorise(caller, route)
     const identityId = await identityOf(caller, route, deps)
     const answer = await route.run({
@@ -89,14 +111,11 @@ async function answerTo(
       body: await validBody(request, route),
       ifMatch: ifMatchOf(request),
     })
-    return isKnown(request, answer) ? notModified(answer) : successEnvelope(answer, route.reply.status)
+    return { answer: isKnown(request, answer) ? notModified(answer) : successEnvelope(answer, route.reply.status) }
   } catch (error) {
-    if (!(error instanceof Refusal)) {
-      deps.log.error('http.fault', error, { ...trace })
-      return faultEnvelope()
-    }
-    if (error.kind === 'upstream') deps.log.error('http.upstream', error, { ...trace })
-    return refusalEnvelope(error, statusOf(error) === 401 ? { 'www-authenticate': 'Bearer' } : {})
+    if (!(error instanceof Refusal)) return { answer: faultEnvelope(), fault: { event: 'http.fault', error } }
+    const answer = refusalEnvelope(error, statusOf(error) === 401 ? { 'www-authenticate': 'Bearer' } : {})
+    return error.kind === 'upstream' ? { answer, fault: { event: 'http.upstream', error } } : { answer }
   }
 }
 

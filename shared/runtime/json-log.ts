@@ -1,14 +1,21 @@
 import type { Log, LogDetails } from '../domain/log.ts'
-
 import type { LogLevel } from './settings.ts'
 
 const IMPORTANCE: Record<LogLevel, number> = { info: 0, warn: 1, error: 2 }
 
-/** Writes each event that is important enough as one line of JSON to where the host collects lines. */
-export function jsonLog(least: LogLevel, writeLine: (line: string) => void, nowMs: () => number): Log {
+/**
+ * Writes each event that is important enough as one line of JSON to where the host collects lines.
+ * @param occasion what there is to say of the request or message that the event belongs to.
+ */
+export function jsonLog(
+  least: LogLevel,
+  writeLine: (line: string) => void,
+  nowMs: () => number,
+  occasion: () => LogDetails = () => ({}),
+): Log {
   const write = (level: LogLevel, event: string, details: LogDetails = {}) => {
     if (IMPORTANCE[level] < IMPORTANCE[least]) return
-    writeLine(JSON.stringify({ at: new Date(nowMs()).toISOString(), level, event, ...details }))
+    writeLine(JSON.stringify({ at: new Date(nowMs()).toISOString(), level, event, ...occasion(), ...details }))
   }
   return {
     info: (event, details) => write('info', event, details),

@@ -13,6 +13,7 @@ export type Settings = {
   readonly serviceBusNamespace: string | undefined
   readonly cursorKeys: readonly string[]
   readonly logLevel: LogLevel
+  readonly monitorConnectionString: string | undefined
   readonly evaluationDelayMs: number
   readonly syncRetryDelaysS: readonly number[]
   readonly syncSliceS: number
@@ -117,6 +118,11 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
     meaning: 'The least important events that are logged: info, warn or error (default info)',
     parse: (read, name) => oneOf(LOG_LEVELS, read(name) ?? 'info', name),
   },
+  monitorConnectionString: {
+    name: 'APPLICATIONINSIGHTS_CONNECTION_STRING',
+    meaning: 'Connection string of the Application Insights that traces and metrics go to (default none)',
+    parse: (read, name) => monitorConnectionString(read(name), name),
+  },
   evaluationDelayMs: {
     name: 'EVALUATION_DELAY_MS',
     meaning: 'How long changes are gathered before collections are evaluated (default 500)',
@@ -185,6 +191,14 @@ function oneOf<T extends string>(allowed: readonly T[], value: string, name: str
 function wholeNumber(value: string, name: string): number {
   if (!/^\d{1,9}$/.test(value)) throw new SettingsError(`${name} has to be made of whole numbers`)
   return Number(value)
+}
+
+/** Its instrumentation key is all that it has to have, in lower case: the exporter throws for any other. */
+function monitorConnectionString(value: string | undefined, name: string): string | undefined {
+  if (value !== undefined && !/(^|;)InstrumentationKey=[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(;|$)/.test(value)) {
+    throw new SettingsError(`${name} has to hold an InstrumentationKey`)
+  }
+  return value
 }
 
 function keys(value: string, name: string): string[] {

@@ -14,6 +14,7 @@ import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import type { Doorbell } from '../../shared/domain/doorbell.ts'
+import { UNMEASURED } from '../../shared/domain/measures.ts'
 import { application, type Body, type Send, sendTo, type TestAnswer, user } from './core-data-service.ts'
 
 export const CRITERIA = '/collections-criteria/beta'
@@ -69,6 +70,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
       tenants: { remember: async () => undefined },
       doorbells: { ring: async (doorbell) => void rings.push(doorbell) },
       log: QUIET,
+      measures: UNMEASURED,
       newId: randomUUID,
       nowMs: () => clock.nowMs,
       ...parts,

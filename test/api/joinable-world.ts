@@ -14,6 +14,7 @@ import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshot
 import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
 import type { Doorbell } from '../../shared/domain/doorbell.ts'
 import type { Log } from '../../shared/domain/log.ts'
+import { UNMEASURED } from '../../shared/domain/measures.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
 import { freshPeople, type RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
@@ -65,6 +66,7 @@ export async function joinableWorld(dispatcherOf: typeof dispatcher = conforming
     tenants: { remember: async () => undefined },
     doorbells: { ring: async (doorbell: Doorbell) => void rung.push(doorbell) },
     log: SILENT,
+    measures: UNMEASURED,
     newId: randomUUID,
     nowMs,
   }

@@ -113,7 +113,7 @@ describe('The stores of group links on Cosmos DB', () => {
     const { tenants } = world.deps
     for (const tenantId of ['one', 'two', 'one']) await tenants.remember(tenantId)
     const listed: string[] = []
-    for await (const page of tenants.list()) listed.push(...page)
+    for await (const page of tenants.list()) listed.push(...page.map(({ tenantId }) => tenantId))
     assert.deepEqual(listed.sort(), ['one', 'two'])
   })
 })

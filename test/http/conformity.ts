@@ -82,8 +82,8 @@ function complain(fail: (reason: string) => never, place: string, body: unknown)
 /** The dispatcher, held to the description of the API in every answer. */
 export function conformingDispatcher(...[group, deps]: Parameters<typeof dispatcher>): ReturnType<typeof dispatcher> {
   const dispatch = dispatcher(group satisfies RouteGroup, deps)
-  return async (request) => {
-    const answer = await dispatch(request)
+  return async (request, activity) => {
+    const answer = await dispatch(request, activity)
     assertConforming(request.method, request.url, answer)
     return answer
   }

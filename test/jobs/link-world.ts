@@ -15,6 +15,7 @@ import type { SyncDependencies } from '../../shared/domain/links/link-dependenci
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
 import type { JobRecord } from '../../shared/domain/links/sync-job.ts'
 import { sharedWriteBudget, type WindowStore } from '../../shared/domain/links/write-budget.ts'
+import { UNMEASURED } from '../../shared/domain/measures.ts'
 import { openDirectory, TENANT, type TestDirectory, testClock } from './link-directory.ts'
 import { type TestCollections, testCollections } from './test-collections.ts'
 
@@ -68,6 +69,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
     budget: sharedWriteBudget({ windows, writesPerTenant: 1e9, writesInAll: 1e9, nowMs: clock.nowMs }),
     doorbells,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    measures: UNMEASURED,
     nowMs: clock.nowMs,
     newId: randomUUID,
     random: () => 0.5,

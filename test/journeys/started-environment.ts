@@ -16,6 +16,8 @@ export type StartedEnvironment = {
   /** The authority that clients of the directory have to trust. */
   readonly caFile: string
   readonly processId: number
+  /** All that it has written so far. */
+  said(): string
   /** Answers of the directory; its authority is trusted for this call alone. */
   directory(method: string, path: string, options?: DirectoryRequest): Promise<DirectoryReply>
   /** Asks it to stop, or kills it; resolves with the exit code. */
@@ -65,6 +67,10 @@ export async function startedEnvironment(
   variables: Record<string, string> = {},
 ): Promise<StartedEnvironment> {
   const child = spawnStart({ DATA_DIR: dataFolder, DEMO_IDENTITIES: '60', ...variables })
+  let all = ''
+  child.stdout?.on('data', (chunk) => {
+    all += chunk
+  })
   const said = await readyLines(child)
   const directoryUrl = /^directory +(\S+)$/m.exec(said)?.[1] ?? ''
   const apiUrl = /^ready (\S+)$/m.exec(said)?.[1] ?? ''
@@ -77,6 +83,7 @@ export async function startedEnvironment(
     directory,
     caFile: join(dataFolder, 'ca.pem'),
     processId: child.pid ?? 0,
+    said: () => all,
     demo: (await directory('GET', '/local/demo')).json as DemoAnswer,
     async stop(signal = 'SIGTERM') {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode

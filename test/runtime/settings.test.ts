@@ -36,6 +36,7 @@ describe('settings', () => {
     ['COSMOS_ENDPOINT', 'not a url'],
     ['GRAPH_URL', '//'],
     ['LOG_LEVEL', 'loud'],
+    ['APPLICATIONINSIGHTS_CONNECTION_STRING', 'IngestionEndpoint=https://127.0.0.1/'],
     ['CURSOR_KEYS', 'c2hvcnQ='],
     ['EVALUATION_DELAY_MS', '-1'],
     ['SYNC_RETRY_DELAYS_S', '15,,60'],

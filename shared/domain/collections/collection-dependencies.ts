@@ -1,5 +1,6 @@
 import type { Doorbells } from '../doorbell.ts'
 import type { Log } from '../log.ts'
+import type { Measures } from '../measures.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { JoinedMembers } from './joined-members.ts'
 import type { MembershipStore } from './membership-store.ts'
@@ -32,6 +33,7 @@ export type CollectionDependencies = {
   readonly tenants: TenantDirectory
   readonly doorbells: Doorbells
   readonly log: Log
+  readonly measures: Measures
   newId(): string
   nowMs(): number
 }

@@ -5,6 +5,7 @@ import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
 import type { EvaluationContext } from '../criteria/evaluate.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
+import type { Measures } from '../measures.ts'
 import { Refusal } from '../refusal.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
@@ -59,7 +60,7 @@ export class TenantEvaluator {
 
   /** Whether every collection is as it should be; else some are to be evaluated anew, as another evaluator wrote them. */
   async #evaluateOnce(tenantId: string): Promise<boolean> {
-    const { collections, snapshots, follower, nowMs, log } = this.#deps
+    const { collections, snapshots, follower, nowMs, log, measures } = this.#deps
     const startedMs = nowMs()
     const criteria = await collections.list(tenantId, { kind: 'criteria' })
     const known = await this.#knownOf(tenantId, criteria)
@@ -72,13 +73,16 @@ export class TenantEvaluator {
     const context = memberContext(dayOf(nowMs()), criteria, known, joined.members)
     const round = { rows, changes, changedMembers: new Set(joined.changed), context }
     const { changed, overtaken } = await this.#evaluateAll(tenantId, criteria, known, round)
+    const durationMs = nowMs() - startedMs
+    measures.record('evaluation.duration', durationMs, {})
+    measureEvaluated(criteria.length, changed.size, overtaken.size, measures)
     log.info('collections.evaluated', {
       tenantId,
       collectionCount: criteria.length,
       changedCount: changed.size,
       overtakenCount: overtaken.size,
       rowCount: rows.rowCount,
-      durationMs: nowMs() - startedMs,
+      durationMs,
     })
     return overtaken.size === 0
   }
@@ -197,6 +201,13 @@ export class TenantEvaluator {
       const message = { tenantId, collectionId }
       await this.#deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `change:${this.#deps.newId()}` })
     }
+  }
+}
+
+function measureEvaluated(count: number, changedCount: number, overtakenCount: number, measures: Measures): void {
+  const counts = { changed: changedCount, overtaken: overtakenCount, same: count - changedCount - overtakenCount }
+  for (const [outcome, value] of Object.entries(counts)) {
+    if (value > 0) measures.record('evaluation.collections', value, { outcome })
   }
 }
 

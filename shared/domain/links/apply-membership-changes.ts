@@ -5,6 +5,7 @@ import type { LinkRecord } from './group-link.ts'
 import { type Lease, leaseDecision } from './lease.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import type { AccountChanges } from './linked-collections.ts'
+import { measureMembers } from './measured-job.ts'
 import { stepsOf } from './plan-sync.ts'
 import { queueJob } from './queue-job.ts'
 import { remembered } from './recent-writes.ts'
@@ -37,14 +38,16 @@ export function changesDecision(link: LinkRecord, changes: AccountChanges | unde
  * Writes what has changed in a collection to the groups of its enabled links: one change is one write, and no group is
  * read. What cannot be written that way is left to a job of type ScheduledSweep, queued at once, which compares,
  * retries and reports. A link that has never been synced waits for its first job.
+ * @param changedAtMs when the change was made, to tell how long it took; undefined when nobody knows.
  */
 export async function applyMembershipChanges(
   { tenantId, collectionId }: { tenantId: string; collectionId: string },
   deps: LinkDependencies,
+  changedAtMs?: number,
 ): Promise<void> {
   const links = await deps.links.ofCollection(tenantId, collectionId)
   const due = links.filter(({ value }) => value.state === 'Enabled' && value.appliedMembershipVersion !== null)
-  const waitsMs = await Promise.all(due.map((link) => applyToLink(link, deps)))
+  const waitsMs = await Promise.all(due.map((link) => applyToLink(link, changedAtMs, deps)))
   const delayMs = Math.max(...waitsMs, 0)
   if (delayMs === 0) return
   const id = `${collectionId}:held:${deps.nowMs()}`
@@ -52,7 +55,11 @@ export async function applyMembershipChanges(
 }
 
 /** @returns Milliseconds after which the link has to be looked at again; 0 when nothing is left to do. */
-async function applyToLink(link: Versioned<LinkRecord>, deps: LinkDependencies): Promise<number> {
+async function applyToLink(
+  link: Versioned<LinkRecord>,
+  changedAtMs: number | undefined,
+  deps: LinkDependencies,
+): Promise<number> {
   const { tenantId, collectionId, appliedMembershipVersion } = link.value
   if (appliedMembershipVersion === null) return 0
   const changes = await deps.collections.changesSince(tenantId, collectionId, appliedMembershipVersion)
@@ -67,7 +74,7 @@ async function applyToLink(link: Versioned<LinkRecord>, deps: LinkDependencies):
   const lease = await takeLease(link, deps)
   if (lease === undefined) return HELD_RETRY_MS
   try {
-    await writeChanges(link.value, lease, decision, changes, deps)
+    await writeChanges(link.value, { lease, decision, changes, changedAtMs }, deps)
   } catch (error) {
     if (!(error instanceof LeaseLost) && !(error instanceof Refusal)) throw error
     deps.log.info('link.changes-overtaken', { tenantId, linkId: link.value.id })
@@ -101,15 +108,21 @@ async function tellThatChangesWait({ tenantId, id, changesWait }: LinkRecord, de
   })
 }
 
+type DueChanges = {
+  readonly lease: Lease
+  readonly decision: Extract<ChangesDecision, { outcome: 'write' }>
+  readonly changes: AccountChanges
+  readonly changedAtMs: number | undefined
+}
+
 async function writeChanges(
   link: LinkRecord,
-  lease: Lease,
-  decision: Extract<ChangesDecision, { outcome: 'write' }>,
-  changes: AccountChanges,
+  { lease, decision, changes, changedAtMs }: DueChanges,
   deps: LinkDependencies,
 ): Promise<void> {
   const { tenantId, id: linkId } = link
   const { added, removed, isComplete } = await carryOut(link, decision, deps)
+  measureChange({ added: added.length, removed: removed.length }, changedAtMs, deps)
   const heldBack = decision.remove.length < changes.removed.length
   await changeHeldLink(
     { tenantId, linkId, lease },
@@ -125,6 +138,16 @@ async function writeChanges(
   )
   deps.log.info('link.changes-applied', { tenantId, linkId, added: added.length, removed: removed.length, isComplete })
   if (!isComplete) await leaveToJob(link, deps)
+}
+
+function measureChange(
+  written: { readonly added: number; readonly removed: number },
+  changedAtMs: number | undefined,
+  { measures, nowMs }: LinkDependencies,
+): void {
+  measureMembers(written, 'change', measures)
+  const isWritten = written.added + written.removed > 0
+  if (isWritten && changedAtMs !== undefined) measures.record('sync.change.latency', nowMs() - changedAtMs, {})
 }
 
 type CarriedOut = { readonly added: string[]; readonly removed: string[]; readonly isComplete: boolean }

@@ -1,5 +1,6 @@
 import type { Doorbells } from '../doorbell.ts'
 import type { Log } from '../log.ts'
+import type { Measures } from '../measures.ts'
 import type { Directory } from './directory.ts'
 import type { JobStore } from './job-store.ts'
 import type { LinkStore } from './link-store.ts'
@@ -17,6 +18,7 @@ export type LinkDependencies = {
   readonly budget: WriteBudget
   readonly doorbells: Doorbells
   readonly log: Log
+  readonly measures: Measures
   /** Milliseconds for which a worker that died holds up its link at most. */
   readonly leaseMs: number
   nowMs(): number

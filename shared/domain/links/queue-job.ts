@@ -3,6 +3,7 @@ import { toTimestamp } from '../timestamp.ts'
 import type { LinkRecord } from './group-link.ts'
 import { failedForGood } from './job-course.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
+import { measureEndedJob } from './measured-job.ts'
 import { type JobRecord, newJob, type SyncJobType } from './sync-job.ts'
 
 /** Writes a job down and rings for it. Queued it is once it is written: a ring that fails is the sweep's to repeat. */
@@ -44,7 +45,9 @@ export async function endQueuedJobs(link: LinkRecord, reason: string, deps: Link
   for (const { value, version } of unfinished) {
     if (value.status !== 'Queued') continue
     const ended = await deps.jobs.replace(failedForGood(value, reason, deps.nowMs()), version).catch(unlessOvertaken)
-    if (ended !== undefined) endedCount += 1
+    if (ended === undefined) continue
+    measureEndedJob(ended.value, deps.measures)
+    endedCount += 1
   }
   if (endedCount > 0) await recordFailure(link, deps)
   return endedCount

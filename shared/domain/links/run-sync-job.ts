@@ -5,6 +5,7 @@ import { DirectoryFault } from './directory.ts'
 import type { LinkRecord } from './group-link.ts'
 import { afterFailedRun, isEnded, putDown, type RunFailure, succeeded } from './job-course.ts'
 import type { SyncDependencies } from './link-dependencies.ts'
+import { measureEndedJob } from './measured-job.ts'
 import { ringFor } from './queue-job.ts'
 import type { JobRecord } from './sync-job.ts'
 import { RunFault, type SyncRun, saveJob, withRunsTraces } from './sync-run.ts'
@@ -102,7 +103,8 @@ async function settle(run: SyncRun, job: JobRecord, deps: SyncDependencies): Pro
   await saveJob(run, job, deps)
   const { tenantId, id: jobId, status, type, attempts, added, removed, skipped } = job
   deps.log.info('sync-job.run-ended', { tenantId, jobId, status, type, attempts, added, removed, skipped })
-  if (!isEnded(job)) await ringFor(job, `run:${attempts + 1}`, deps, job.dueAtMs - deps.nowMs())
+  if (isEnded(job)) measureEndedJob(job, deps.measures)
+  else await ringFor(job, `run:${attempts + 1}`, deps, job.dueAtMs - deps.nowMs())
   const waiting = await deps.jobs.unfinishedOf(tenantId, run.linkId)
   const next = waiting.find(({ value }: Versioned<JobRecord>) => value.id !== jobId && value.dueAtMs <= deps.nowMs())
   if (next !== undefined) await ringFor(next.value, `after:${jobId}:${attempts}`, deps)

@@ -38,17 +38,33 @@ function isWorkedOn(job: JobRecord, link: LinkRecord | undefined, nowMs: number)
   return job.status === 'Running' ? lease.owner === job.id : true
 }
 
-/** Sweeps the tenants whose minute it is; all of them when no minute is given. One tenant's trouble is not another's. */
+/**
+ * Sweeps the tenants whose minute it is; all of them when no minute is given. One tenant's trouble is not another's.
+ * Tells how long the tenant has waited that was not swept for longest, whoever's minute it is.
+ */
 export async function sweep(minute: number | undefined, deps: LinkDependencies): Promise<void> {
+  const startedMs = deps.nowMs()
+  let longestAgoMs = startedMs
   for await (const tenants of deps.tenants.list()) {
-    for (const tenantId of tenants) {
-      if (minute !== undefined && minuteOfTenant(tenantId) !== minute) continue
-      try {
-        await sweepTenant(tenantId, deps)
-      } catch (error) {
-        deps.log.error('sweep.tenant-failed', error, { tenantId })
-      }
+    for (const { tenantId, sweptAtMs } of tenants) {
+      const isDue = minute === undefined || minuteOfTenant(tenantId) === minute
+      if (isDue && (await isSwept(tenantId, deps))) continue
+      longestAgoMs = Math.min(longestAgoMs, sweptAtMs)
     }
+  }
+  deps.measures.record('sweep.age', (startedMs - longestAgoMs) / 1000, {})
+}
+
+async function isSwept(tenantId: string, deps: LinkDependencies): Promise<boolean> {
+  try {
+    await sweepTenant(tenantId, deps)
+    await deps.tenants.swept(tenantId, deps.nowMs())
+    deps.measures.record('sweep.completed', 1, { outcome: 'Succeeded' })
+    return true
+  } catch (error) {
+    deps.log.error('sweep.tenant-failed', error, { tenantId })
+    deps.measures.record('sweep.completed', 1, { outcome: 'Failed' })
+    return false
   }
 }
 

@@ -4,6 +4,7 @@ import type { LinkRecord } from './group-link.ts'
 import { failedForGood, hasNoRunLeft, takenUp } from './job-course.ts'
 import { type Lease, leaseDecision } from './lease.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
+import { measureEndedJob } from './measured-job.ts'
 import { recordFailure, ringFor } from './queue-job.ts'
 import type { JobRecord } from './sync-job.ts'
 import type { SyncRun } from './sync-run.ts'
@@ -60,7 +61,8 @@ export async function takeUpJob(
     }
     if (decision.outcome === 'end') {
       if (link !== undefined) await recordFailure(link.value, deps, job.id)
-      await deps.jobs.replace(failedForGood(job, decision.reason, nowMs), version)
+      const { value: ended } = await deps.jobs.replace(failedForGood(job, decision.reason, nowMs), version)
+      measureEndedJob(ended, deps.measures)
       deps.log.info('sync-job.ended-unrun', { tenantId: job.tenantId, jobId: job.id, reason: decision.reason })
       return undefined
     }

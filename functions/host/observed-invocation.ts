@@ -1,0 +1,59 @@
+import type { InvocationContext } from '@azure/functions'
+import type { Activity } from '../../shared/domain/activity.ts'
+import { type TraceContext, traceContextOf } from '../../shared/domain/trace-context.ts'
+import { originOf } from '../../shared/messaging/origin-properties.ts'
+import type { QueueName } from '../../shared/messaging/queues.ts'
+import { activities, elapsedMs, measures } from './foundation.ts'
+import './telemetry.ts'
+
+/**
+ * Answers a request as an activity, and measures how long that takes.
+ * @param asked by method and the function's route, until the answering knows the operation.
+ */
+export function observedRequest<Answer extends { readonly status: number }>(
+  { method, route: functionRoute }: { readonly method: string; readonly route: string },
+  context: InvocationContext,
+  answer: (activity: Activity) => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const startedMs = elapsedMs()
+  const trace = hostTrace(context)
+  const origin = trace === undefined ? {} : { trace }
+  const details = { method, route: `/${functionRoute}` }
+  return activities.during(
+    { name: `${method} ${details.route}`, kind: 'request', details, origin },
+    async (activity) => {
+      const answered = await answer(activity)
+      const { status } = answered
+      activity.describe({ status })
+      const route = String(activity.details.route)
+      measures.record('http.server.request.duration', (elapsedMs() - startedMs) / 1000, { method, route, status })
+      return answered
+    },
+  )
+}
+
+/** Handles a message as an activity that goes on with what its sender was at. */
+export function observedMessage(
+  queue: QueueName,
+  context: InvocationContext,
+  handle: (activity: Activity) => Promise<void>,
+): Promise<void> {
+  const { applicationProperties, messageId, deliveryCount } = context.triggerMetadata ?? {}
+  const details = { queue, messageId: String(messageId), deliveryCount: Number(deliveryCount) }
+  const sent = originOf(applicationProperties)
+  const host = hostTrace(context)
+  const origin = sent.trace === undefined && host !== undefined ? { ...sent, trace: host } : sent
+  const link = sent.trace === undefined || host === undefined ? {} : { link: host }
+  return activities.during({ name: `process ${queue}`, kind: 'message', details, origin, ...link }, handle)
+}
+
+/** Does what a timer is there for as an activity. */
+export function observedTimer(name: string, context: InvocationContext, run: () => Promise<void>): Promise<void> {
+  const trace = hostTrace(context)
+  return activities.during({ name, kind: 'timer', origin: trace === undefined ? {} : { trace } }, run)
+}
+
+/** What the host says that the invocation is a part of. */
+function hostTrace({ traceContext }: InvocationContext): TraceContext | undefined {
+  return traceContextOf(traceContext?.traceParent, traceContext?.traceState)
+}
