@@ -1,22 +1,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadApp } from '../../infra/local/host/loader.ts'
 import { type AzureTypes, readAzureTypes } from './bicep/azure-types.ts'
 import type { ProjectFacts } from './rules/rule.ts'
 
 const PROJECT_FOLDER = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Enough for the app to load: nothing connects before it is used. */
-const SETTINGS = {
-  SERVICE_CLIENT_ID: '11111111-1111-4111-8111-111111111111',
-  HOME_TENANT_ID: '22222222-2222-4222-8222-222222222222',
-  GRAPH_CLIENT_SECRET: 'not-used',
-  COSMOS_ENDPOINT: 'http://127.0.0.1:9',
-  COSMOS_KEY: Buffer.alloc(64).toString('base64'),
-  ServiceBus: 'Endpoint=sb://127.0.0.1:9;SharedAccessKeyName=x;SharedAccessKey=y;UseDevelopmentEmulator=true',
-  CURSOR_KEYS: Buffer.alloc(32).toString('base64'),
-}
+/** What registered functions name as their connection. */
+export const CONNECTIONS: readonly string[] = ['ServiceBus']
 
 /** The text of a file of the project. */
 export const readProjectText = (file: string): string => readFileSync(join(PROJECT_FOLDER, file), 'utf8')
@@ -25,10 +16,10 @@ export const readProjectText = (file: string): string => readFileSync(join(PROJE
 export const projectFiles = (pattern: string): string[] => globSync(pattern, { cwd: PROJECT_FOLDER }).sort()
 
 /** Collects what the templates have to agree with. */
-export async function readProjectFacts(): Promise<ProjectFacts> {
+export function readProjectFacts(): ProjectFacts {
   const { engines } = JSON.parse(readProjectText('package.json')) as { engines: { node: string } }
   return {
-    connections: await connectionsOfFunctions(),
+    connections: CONNECTIONS,
     nodeMajor: /\d+/.exec(engines.node)?.[0] ?? '',
     serviceNames: servicesOf(readProjectText('azure.yaml')),
     eventNames: new Set(
@@ -37,15 +28,6 @@ export async function readProjectFacts(): Promise<ProjectFacts> {
       ),
     ),
   }
-}
-
-async function connectionsOfFunctions(): Promise<string[]> {
-  Object.assign(process.env, SETTINGS)
-  const { functions } = await loadApp(PROJECT_FOLDER, ['functions/*.ts'])
-  const connections = functions.flatMap(({ metadata }) =>
-    Object.values(metadata.bindings).flatMap(({ connection }) => (typeof connection === 'string' ? [connection] : [])),
-  )
-  return [...new Set(connections)]
 }
 
 /** Names below `services:`: the lines with the least indentation. */

@@ -8,7 +8,7 @@ import { LANGUAGE_FAULTS, TYPE_FAULTS } from './seeded-type-faults.ts'
 
 const texts = readTemplateTexts(projectFolder)
 const azureTypes = readTypes()
-const facts = await readProjectFacts()
+const facts = readProjectFacts()
 const ALL = [...TYPE_FAULTS, ...LANGUAGE_FAULTS, ...RULE_FAULTS]
 
 describe('of the mistakes put into the templates', () => {

@@ -1,4 +1,4 @@
-import { isObject, type ObjectValue, Opaque, placeOf, placeProperty, textOfValue, type Value } from './value.ts'
+import { entriesOf, isObject, type ObjectValue, Opaque, placeObject, textOfValue, type Value } from './value.ts'
 
 /** What the cloud would tell; the same in every deployment, as far as the rules are concerned. */
 const SUBSCRIPTION = {
@@ -110,9 +110,8 @@ function merged(given: readonly Value[]): Value | undefined {
     for (const [name, value] of Object.entries(object)) {
       const before = all[name]
       all[name] = isObject(before) && isObject(value) ? (merged([before, value]) ?? value) : value
-      const at = placeOf(object, name)
-      if (at) placeProperty(all, name, at)
     }
   }
+  placeObject(all, given.flatMap(entriesOf))
   return all
 }

@@ -1,6 +1,6 @@
 import type { CallExpression, Expression, ForExpression } from '../bicep/syntax.ts'
 import { call } from './call.ts'
-import { isObject, Opaque, placeProperty, Reference, textOfValue, unwritten, type Value, valueAt } from './value.ts'
+import { isObject, Opaque, placeObject, Reference, textOfValue, unwritten, type Value, valueAt } from './value.ts'
 
 export type Locals = ReadonlyMap<string, Value>
 
@@ -33,11 +33,11 @@ export function evaluate(expression: Expression, locals: Locals, context: Evalua
       return expression.items.map(of)
     case 'object': {
       const object: Record<string, Value> = {}
-      for (const { name, value, at } of expression.entries) {
+      for (const { name, value } of expression.entries) {
         const key = typeof name === 'string' ? name : textOfValue(of(name))
         object[key] = of(value)
-        placeProperty(object, key, at)
       }
+      placeObject(object, expression.entries)
       return object
     }
     case 'for':

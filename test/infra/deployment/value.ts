@@ -1,4 +1,4 @@
-import type { Location } from '../bicep/syntax.ts'
+import type { Location, ObjectEntry } from '../bicep/syntax.ts'
 
 /** A resource as it would be deployed. */
 export type DeployedResource = {
@@ -82,13 +82,17 @@ export const nameOwner = (object: ObjectValue, path: string): void => {
 export const unwritten = (object: ObjectValue, name: string): Opaque =>
   new Opaque(`${owners.get(object) ?? ''}.${name}`)
 
-const places = new WeakMap<ObjectValue, Map<string, Location>>()
+const entries = new WeakMap<ObjectValue, readonly Entry[]>()
+type Entry = Pick<ObjectEntry, 'name' | 'at'>
 
-/** Remembers where a property of an object is written. */
-export function placeProperty(object: ObjectValue, name: string, at: Location): void {
-  const known = places.get(object) ?? new Map<string, Location>()
-  places.set(object, known.set(name, at))
+/** Remembers how an object is written, so that faults can say where. */
+export const placeObject = (object: ObjectValue, written: readonly Entry[]): void => {
+  entries.set(object, written)
 }
 
+/** How an object is written; the last of two entries of a name counts. */
+export const entriesOf = (object: ObjectValue): readonly Entry[] => entries.get(object) ?? []
+
 /** Where a property of an object is written. */
-export const placeOf = (object: ObjectValue, name: string): Location | undefined => places.get(object)?.get(name)
+export const placeOf = (object: ObjectValue, name: string): Location | undefined =>
+  entriesOf(object).findLast((entry) => entry.name === name)?.at

@@ -13,7 +13,7 @@ import { at, expect, itemsOf, ofType, place, type Rule, type Subject } from './r
 const SQL_DATABASE = 'Microsoft.DocumentDB/databaseAccounts/sqlDatabases'
 
 /** Seconds of an ISO 8601 duration without years and months. Undefined for anything else. */
-export function durationS(text: string): number | undefined {
+function durationS(text: string): number | undefined {
   const match = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(text)
   if (!match || text.endsWith('P') || text.endsWith('T')) return undefined
   const [days, hours, minutes, seconds] = match.slice(1).map((each) => Number(each ?? 0))
