@@ -22,11 +22,6 @@ export function readProjectFacts(): ProjectFacts {
     connections: CONNECTIONS,
     nodeMajor: /\d+/.exec(engines.node)?.[0] ?? '',
     serviceNames: servicesOf(readProjectText('azure.yaml')),
-    eventNames: new Set(
-      projectFiles('{functions,shared}/**/*.ts').flatMap((file) =>
-        [...readProjectText(file).matchAll(/'([a-z-]+(?:\.[a-z-]+)+)'/g)].map(([, name = '']) => name),
-      ),
-    ),
   }
 }
 

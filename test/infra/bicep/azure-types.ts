@@ -54,7 +54,8 @@ export function readAzureTypes(path: string): AzureTypes | undefined {
   return azureTypes(JSON.parse(gunzipSync(packed).toString()) as Stored)
 }
 
-function azureTypes({ types, resources }: Stored): AzureTypes {
+/** Types as they are stored: `types` refer to each other by index, `resources` to them by name and version. */
+export function azureTypes({ types, resources }: Stored): AzureTypes {
   const byName = new Map(Object.entries(resources).map(([name, index]) => [name.toLowerCase(), index]))
   const read = typeReader(types)
   return {

@@ -11,8 +11,6 @@ export type ProjectFacts = {
   readonly nodeMajor: string
   /** Names of the services in `azure.yaml`. */
   readonly serviceNames: readonly string[]
-  /** Names with dots that the code says: of events that it logs and of what it measures. */
-  readonly eventNames: ReadonlySet<string>
 }
 
 /** What rules about the text of the templates look at. */
