@@ -65,14 +65,14 @@ const shop = (properties: string, more = '') => `resource shop 'Microsoft.Test/s
 describe('the checker lets pass', () => {
   for (const [claim, text] of [
     ['conditions over several lines', "param a bool\noutput b string = a\n  ? 'yes'\n  : 'no'"],
-    ['lambdas', "var a = [{ n: 'x' }]\noutput b array = map(filter(a, one => one.n == 'x'), one => '${one.n}!')"],
-    ['loops with an index', "var a = ['x', 'y']\noutput b array = [for (one, index) in a: '${one}${index}']"],
+    ['lambdas', `var a = [{ n: 'x' }]\noutput b array = map(filter(a, one => one.n == 'x'), one => '\${one.n}!')`],
+    ['loops with an index', `var a = ['x', 'y']\noutput b array = [for (one, index) in a: '\${one}\${index}']`],
     ['conditional loops', "param a array\noutput b array = [for one in a: if (one != 'x') { n: one }]"],
     ['comments between everything', '// first\nparam a string /* what */ // more\n// last\noutput b string = a'],
-    ['text over several lines with quotes in it', "output a string = '''\n'it' ${is}\n'''"],
-    ['escapes', "output a string = 'it\\'s \\${a} \\u{41}'"],
+    ['text over several lines with quotes in it', `output a string = '''\n'it' \${is}\n'''`],
+    ['escapes', `output a string = 'it\\'s \\\${a} \\u{41}'`],
     ['user-defined types', 'type size = { width: int, height: int? }\nparam a size\noutput b int = a.width'],
-    ['properties whose names are computed', "param a string\noutput b object = { '${a}-b': 1, 'c.d': 2 }"],
+    ['properties whose names are computed', `param a string\noutput b object = { '\${a}-b': 1, 'c.d': 2 }`],
     ['absent members behind .?', 'var a = { b: 1 }\noutput c int = a.?d ?? a.b'],
     ['what only one branch sets', "param a bool\nvar b = union({ c: 1 }, a ? { d: 'x' } : {})\noutput e string = b.d"],
     ['a resource with all that it needs', shop("size: 'Small', openAt: 8, heads: ['a']")],
@@ -125,11 +125,7 @@ describe('the checker finds', () => {
       "@descripton('x')\nparam a string\noutput b string = a",
       /no decorator descripton/,
     ],
-    [
-      'a default beyond its limit',
-      '@maxValue(3)\nparam a int = 4\noutput b int = a',
-      /a has to be -Infinity to 3|a has to be/,
-    ],
+    ['a default beyond its limit', '@maxValue(3)\nparam a int = 4\noutput b int = a', /a has to be at most 3, not 4/],
     ['an unused variable', 'var a = 1', /1: variable a is not used/],
     [
       'an unused existing resource',

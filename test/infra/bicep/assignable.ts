@@ -72,10 +72,16 @@ function checkString(value: string | undefined, type: StringType, { at, path, re
   if (type.value !== undefined && value !== type.value) {
     report(at, `${path} has to be '${type.value}', not '${value}'${suggestion(value, [type.value])}`)
   } else if (value.length < minLength || value.length > maxLength) {
-    report(at, `${path} has to have ${minLength} to ${maxLength} characters, not ${value.length}`)
+    report(at, `${path} has to have ${range(minLength, maxLength)} characters, not ${value.length}`)
   } else if (pattern !== undefined && !new RegExp(pattern).test(value)) {
     report(at, `${path} has to match ${pattern}, which '${value}' does not`)
   }
+}
+
+/** Limits as a reader puts them; either may be infinite. */
+function range(from: number, to: number): string {
+  if (!Number.isFinite(to)) return `at least ${from}`
+  return Number.isFinite(from) ? `${from} to ${to}` : `at most ${to}`
 }
 
 function checkInt(value: number | undefined, type: IntType, { at, path, report }: Target): void {
@@ -83,7 +89,7 @@ function checkInt(value: number | undefined, type: IntType, { at, path, report }
   if (value === undefined) return
   if (type.value !== undefined && type.value !== value) report(at, `${path} has to be ${type.value}, not ${value}`)
   else if (value < minValue || value > maxValue) {
-    report(at, `${path} has to be ${minValue} to ${maxValue}, not ${value}`)
+    report(at, `${path} has to be ${range(minValue, maxValue)}, not ${value}`)
   }
 }
 

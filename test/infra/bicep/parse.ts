@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { Language, type Node, Parser } from 'web-tree-sitter'
 import type { Fault } from './fault.ts'
 import { locationOf } from './nodes.ts'
@@ -7,9 +7,9 @@ import type { Template } from './syntax.ts'
 
 export type Parsed = { readonly template: Template | undefined; readonly faults: readonly Fault[] }
 
-const { resolve } = createRequire(import.meta.url)
 await Parser.init()
-const parser = new Parser().setLanguage(await Language.load(resolve('tree-sitter-bicep/tree-sitter-bicep.wasm')))
+const grammar = fileURLToPath(import.meta.resolve('tree-sitter-bicep/tree-sitter-bicep.wasm'))
+const parser = new Parser().setLanguage(await Language.load(grammar))
 
 /** Reads a template, or a parameters file (`.bicepparam`). A file with syntax errors has faults and no template. */
 export function parseTemplate(file: string, text: string): Parsed {
