@@ -52,12 +52,6 @@ var containers = [
     includedPaths: [
       { path: '/*' }
       { path: '/objectType/?' }
-      { path: '/search/identity/text/?' }
-      { path: '/search/identity/name/?' }
-      { path: '/search/orgUnit/text/?' }
-      { path: '/search/orgUnit/name/?' }
-      { path: '/search/relationship/text/?' }
-      { path: '/search/relationship/name/?' }
       { path: '/attributes/nin/?' }
       { path: '/attributes/directoryObjectId/?' }
       { path: '/attributes/directoryOnPremisesSamAccountName/?' }
@@ -68,6 +62,11 @@ var containers = [
       { path: '/contributors/*' }
       { path: '/"_etag"/?' }
     ]
+    compositeIndexes: [
+      [{ path: '/search/identity/name', order: 'ascending' }, { path: '/search/identity/text', order: 'ascending' }]
+      [{ path: '/search/orgUnit/name', order: 'ascending' }, { path: '/search/orgUnit/text', order: 'ascending' }]
+      [{ path: '/search/relationship/name', order: 'ascending' }, { path: '/search/relationship/text', order: 'ascending' }]
+    ]
   }
   {
     id: 'connectors'
@@ -76,6 +75,7 @@ var containers = [
     uniqueKeys: []
     includedPaths: [{ path: '/*' }]
     excludedPaths: [{ path: '/"_etag"/?' }]
+    compositeIndexes: []
   }
   {
     id: 'connectorObjects'
@@ -91,6 +91,7 @@ var containers = [
       { path: '/data/*' }
       { path: '/"_etag"/?' }
     ]
+    compositeIndexes: []
   }
   {
     id: 'collections'
@@ -103,6 +104,7 @@ var containers = [
       { path: '/description/?' }
       { path: '/"_etag"/?' }
     ]
+    compositeIndexes: []
   }
   {
     id: 'members'
@@ -116,6 +118,7 @@ var containers = [
       { path: '/removed/*' }
       { path: '/"_etag"/?' }
     ]
+    compositeIndexes: []
   }
   {
     id: 'requests'
@@ -130,6 +133,7 @@ var containers = [
       { path: '/removed/*' }
       { path: '/"_etag"/?' }
     ]
+    compositeIndexes: []
   }
   {
     id: 'links'
@@ -142,6 +146,7 @@ var containers = [
       { path: '/recentWrites/*' }
       { path: '/"_etag"/?' }
     ]
+    compositeIndexes: []
   }
   {
     id: 'jobs'
@@ -155,6 +160,7 @@ var containers = [
       { path: '/error/?' }
       { path: '/"_etag"/?' }
     ]
+    compositeIndexes: []
   }
   {
     id: 'tenants'
@@ -167,6 +173,7 @@ var containers = [
       { path: '/usedCount/?' }
       { path: '/"_etag"/?' }
     ]
+    compositeIndexes: []
   }
 ]
 
@@ -226,6 +233,7 @@ resource databaseContainers 'Microsoft.DocumentDB/databaseAccounts/sqlDatabases/
         indexingMode: 'consistent'
         includedPaths: container.includedPaths
         excludedPaths: container.excludedPaths
+        compositeIndexes: container.compositeIndexes
       }
     }
   }

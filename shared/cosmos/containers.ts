@@ -10,10 +10,12 @@ export type ContainerDefinition = {
   /** Paths that are unique within a partition. */
   readonly uniqueKeys?: readonly (readonly string[])[]
   /**
-   * Properties by which queries over a whole tenant look for single documents, or that they need in order. All properties
-   * but the unindexed ones have an index in the cloud; the local database makes these before the first query has to wait.
+   * Properties by which queries over a whole tenant look for single documents. All properties but the unindexed ones have
+   * an index in the cloud; the local database makes these before the first query has to wait.
    */
   readonly indexed?: readonly string[]
+  /** Properties in whose order queries want documents, each with the one in which these look for a text. */
+  readonly searched?: readonly (readonly [order: string, text: string])[]
   /** Paths of what no query asks for, and what is long or often written: each index entry is paid for with each write. */
   readonly unindexed?: readonly string[]
 }
@@ -28,17 +30,16 @@ export const CONTAINERS = [
     defaultTtlS: -1,
     indexed: [
       '/objectType',
-      '/search/identity/text',
-      '/search/identity/name',
-      '/search/orgUnit/text',
-      '/search/orgUnit/name',
-      '/search/relationship/text',
-      '/search/relationship/name',
       '/attributes/nin',
       '/attributes/directoryObjectId',
       '/attributes/directoryOnPremisesSamAccountName',
       '/attributes/employeeId',
       '/externalId',
+    ],
+    searched: [
+      ['/search/identity/name', '/search/identity/text'],
+      ['/search/orgUnit/name', '/search/orgUnit/text'],
+      ['/search/relationship/name', '/search/relationship/text'],
     ],
     unindexed: ['/contributors/*'],
   },
@@ -79,12 +80,13 @@ export type ContainerId = (typeof CONTAINERS)[number]['id']
  * What Cosmos is told of a container's indexes. Of two paths the longer one counts, so that an indexed property may lie
  * below an unindexed one. https://learn.microsoft.com/azure/cosmos-db/index-policy
  */
-export function indexingPolicyOf({ indexed = [], unindexed = [] }: ContainerDefinition): IndexingPolicy {
+export function indexingPolicyOf({ indexed = [], searched = [], unindexed = [] }: ContainerDefinition): IndexingPolicy {
   return {
     automatic: true,
     indexingMode: 'consistent',
     includedPaths: [{ path: '/*' }, ...indexed.map((path) => ({ path: `${path}/?` }))],
     // Cosmos adds the ETag itself where it is left out, and the templates would differ from what is there.
     excludedPaths: [...unindexed.map((path) => ({ path })), { path: '/"_etag"/?' }],
+    compositeIndexes: searched.map((paths) => paths.map((path) => ({ path, order: 'ascending' }))),
   }
 }
