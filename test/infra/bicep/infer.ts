@@ -3,7 +3,14 @@ import type { AzureTypes } from './azure-types.ts'
 import { type Report, suggestion } from './fault.ts'
 import { FUNCTIONS, KEY_FUNCTIONS, resultOf } from './functions.ts'
 import type { Scope } from './scope.ts'
-import type { CallExpression, Expression, ForExpression, MemberExpression, ObjectExpression } from './syntax.ts'
+import type {
+  CallExpression,
+  Expression,
+  ForExpression,
+  MemberExpression,
+  ObjectExpression,
+  StringExpression,
+} from './syntax.ts'
 import {
   ANY,
   arrayOf,
@@ -36,11 +43,9 @@ export function infer(expression: Expression, locals: Locals, context: Inference
   const of = (each: Expression) => infer(each, locals, context)
   const { at } = expression
   switch (expression.kind) {
-    case 'string': {
+    case 'string':
       for (const each of expression.parts) if (typeof each !== 'string') of(each)
-      const isFixed = expression.parts.every((each) => typeof each === 'string')
-      return isFixed ? { kind: 'string', at, value: expression.parts.join('') } : { ...STRING, at }
-    }
+      return stringType(expression)
     case 'number':
       return { kind: 'int', at, value: expression.value }
     case 'boolean':
@@ -59,13 +64,8 @@ export function infer(expression: Expression, locals: Locals, context: Inference
       return inferName(expression, locals, context)
     case 'member':
       return memberType(of(expression.object), expression, context)
-    case 'index': {
-      const object = of(expression.object)
-      const index = of(expression.index)
-      if (object.kind === 'array') return object.item()
-      if (index.kind !== 'string' || index.value === undefined) return ANY
-      return memberType(object, { ...expression, kind: 'member', name: index.value }, context)
-    }
+    case 'index':
+      return itemType(of(expression.object), of(expression.index), expression, context)
     case 'nested': {
       const object = of(expression.object)
       return object.kind === 'resource' ? (object.children.get(expression.name)?.type() ?? ANY) : ANY
@@ -79,6 +79,22 @@ export function infer(expression: Expression, locals: Locals, context: Inference
     default:
       return inferOperation(expression, of, context)
   }
+}
+
+function stringType({ at, parts }: StringExpression): ValueType {
+  const isFixed = parts.every((each) => typeof each === 'string')
+  return isFixed ? { kind: 'string', at, value: parts.join('') } : { ...STRING, at }
+}
+
+function itemType(
+  object: ValueType,
+  index: ValueType,
+  expression: Extract<Expression, { kind: 'index' }>,
+  context: Inference,
+): ValueType {
+  if (object.kind === 'array') return object.item()
+  if (index.kind !== 'string' || index.value === undefined) return ANY
+  return memberType(object, { ...expression, kind: 'member', name: index.value }, context)
 }
 
 function inferOperation(

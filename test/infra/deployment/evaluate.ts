@@ -1,4 +1,4 @@
-import type { CallExpression, Expression, ForExpression } from '../bicep/syntax.ts'
+import type { CallExpression, Expression, ForExpression, ObjectExpression, StringExpression } from '../bicep/syntax.ts'
 import { call } from './call.ts'
 import { isObject, Opaque, placeObject, Reference, textOfValue, unwritten, type Value, valueAt } from './value.ts'
 
@@ -16,14 +16,8 @@ export type Evaluation = {
 export function evaluate(expression: Expression, locals: Locals, context: Evaluation): Value {
   const of = (each: Expression) => evaluate(each, locals, context)
   switch (expression.kind) {
-    case 'string': {
-      const [first] = expression.parts
-      if (expression.parts.length === 1 && first !== undefined && typeof first !== 'string') {
-        const only = of(first)
-        return typeof only === 'number' || typeof only === 'boolean' ? String(only) : only
-      }
-      return expression.parts.map((each) => (typeof each === 'string' ? each : textOfValue(of(each)))).join('')
-    }
+    case 'string':
+      return stringValue(expression, of)
     case 'number':
     case 'boolean':
       return expression.value
@@ -31,15 +25,8 @@ export function evaluate(expression: Expression, locals: Locals, context: Evalua
       return null
     case 'array':
       return expression.items.map(of)
-    case 'object': {
-      const object: Record<string, Value> = {}
-      for (const { name, value } of expression.entries) {
-        const key = typeof name === 'string' ? name : textOfValue(of(name))
-        object[key] = of(value)
-      }
-      placeObject(object, expression.entries)
-      return object
-    }
+    case 'object':
+      return objectValue(expression, of)
     case 'for':
       return iterations(expression, locals, context).flatMap((inner) => {
         const isLeftOut = expression.condition && evaluate(expression.condition, inner, context) === false
@@ -67,6 +54,25 @@ export function evaluate(expression: Expression, locals: Locals, context: Evalua
     case 'binary':
       return operate(expression.operator, of(expression.left), () => of(expression.right))
   }
+}
+
+type Of = (expression: Expression) => Value
+
+function stringValue({ parts }: StringExpression, of: Of): Value {
+  const [first] = parts
+  if (parts.length === 1 && first !== undefined && typeof first !== 'string') {
+    // What the cloud knows stays what it is: `'${x}'` is `x` as text.
+    const only = of(first)
+    return typeof only === 'number' || typeof only === 'boolean' ? String(only) : only
+  }
+  return parts.map((each) => (typeof each === 'string' ? each : textOfValue(of(each)))).join('')
+}
+
+function objectValue({ entries }: ObjectExpression, of: Of): Value {
+  const object: Record<string, Value> = {}
+  for (const { name, value } of entries) object[typeof name === 'string' ? name : textOfValue(of(name))] = of(value)
+  placeObject(object, entries)
+  return object
 }
 
 /** The names within each turn of a loop. */
