@@ -7,7 +7,7 @@ import { deploy } from './deployment/deploy.ts'
 import { scenariosOf } from './deployment/scenarios.ts'
 import { settingsAreThoseOfTheCode } from './rules/app-settings.ts'
 import { databaseIsKept, functionAppRunsTheCode } from './rules/function-app.ts'
-import { localAuthenticationIsOff, templatesHoldNoSecrets } from './rules/local-authentication.ts'
+import { localAuthenticationIsOff, secretsStaySecret, templatesHoldNoSecrets } from './rules/local-authentication.ts'
 import { alertsWatchWhatThereIs, resourcesAreDiagnosed, workbooksCanBeOpened } from './rules/monitoring.ts'
 import { closedResourcesCanBeReached } from './rules/network.ts'
 import { outputsTellWhatTheyName } from './rules/outputs.ts'
@@ -34,7 +34,7 @@ const RULES: readonly Rule[] = [
 ]
 
 /** What the templates' text has to keep to. */
-const TEMPLATE_RULES: readonly TemplateRule[] = [templatesHoldNoSecrets, parametersAreDescribed]
+const TEMPLATE_RULES: readonly TemplateRule[] = [templatesHoldNoSecrets, secretsStaySecret, parametersAreDescribed]
 
 /** The template that the deployment starts from. */
 export const MAIN = 'infra/main.bicep'

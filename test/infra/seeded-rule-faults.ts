@@ -58,6 +58,11 @@ export const RULE_FAULTS: readonly SeededFault[] = [
     /output CURSORS tells a secret/,
   ),
   fault(
+    'a secret given to a parameter that is none',
+    inModule('appSettings', /(syncRetryDelaysS: )syncRetryDelaysS/, '$1cursorKeys'),
+    /syncRetryDelaysS is given the secret cursorKeys/,
+  ),
+  fault(
     'an output that tells something else',
     anywhere(/(output API_URL string = functionApp\.outputs\.)url/, '$1name'),
     /output API_URL has to tell where the app is/,

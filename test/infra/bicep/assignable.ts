@@ -61,7 +61,8 @@ function checkChoice(value: ValueType, options: readonly ValueType[], target: Ta
 }
 
 /** A scope, a resource and a choice by discriminator are all objects to whoever asks for one. */
-const kindOf = ({ kind }: ValueType): string => (['discriminated', 'scope'].includes(kind) ? 'object' : kind)
+const kindOf = ({ kind }: ValueType): string =>
+  ['discriminated', 'scope', 'resource'].includes(kind) ? 'object' : kind
 
 type StringType = Extract<ValueType, { kind: 'string' }>
 type IntType = Extract<ValueType, { kind: 'int' }>

@@ -18,7 +18,7 @@ export type Properties = ReadonlyMap<string, Property>
 export type ValueType = { readonly at?: Location } & (
   | { readonly kind: 'any' }
   | { readonly kind: 'null' }
-  | { readonly kind: 'string'; readonly value?: string; readonly limits?: StringLimits; readonly isSecure?: boolean }
+  | { readonly kind: 'string'; readonly value?: string; readonly limits?: StringLimits }
   | { readonly kind: 'int'; readonly value?: number; readonly minValue?: number; readonly maxValue?: number }
   | { readonly kind: 'bool'; readonly value?: boolean }
   | { readonly kind: 'array'; readonly item: () => ValueType }

@@ -1,4 +1,8 @@
+import { fileOfModule } from '../bicep/check-module.ts'
+import { isSecure } from '../bicep/declared-type.ts'
 import { KEY_FUNCTIONS } from '../bicep/functions.ts'
+import { entryOf } from '../bicep/read-expressions.ts'
+import type { ModuleDeclaration, ParameterDeclaration, Template } from '../bicep/syntax.ts'
 import type { Value } from '../deployment/value.ts'
 import { expect, ofType, type Rule, type TemplateRule } from './rule.ts'
 
@@ -59,10 +63,37 @@ export const templatesHoldNoSecrets: TemplateRule = ({ templates, report }) => {
     }
     for (const declaration of declarations) {
       if (declaration.kind !== 'parameter') continue
-      const isSecret = /(secret|password|keys?)$/i.test(declaration.name)
-      const isMarked = declaration.decorators.some(({ name }) => name === 'secure')
-      if (isSecret && !isMarked) report(declaration.at, `parameter ${declaration.name} has to be @secure()`)
+      const isNamedSecret = /(secret|password|keys?)$/i.test(declaration.name)
+      const isMarked = isSecure(declaration)
+      if (isNamedSecret && !isMarked) report(declaration.at, `parameter ${declaration.name} has to be @secure()`)
       if (isMarked && declaration.default) report(declaration.at, `secure parameter ${declaration.name} has a default`)
     }
   }
 }
+
+/** What is secret stays so in the modules it is given to. */
+export const secretsStaySecret: TemplateRule = ({ templates, report }) => {
+  for (const template of templates) {
+    const secret = secureNames(template)
+    for (const module of template.declarations) {
+      if (module.kind !== 'module') continue
+      const kept = secureNames(templates.find(({ file }) => file === fileOfModule(module)))
+      for (const { name, value, at } of parametersOf(module)) {
+        const isOpen = value.kind === 'name' && secret.has(value.name) && !kept.has(String(name))
+        if (isOpen) report(at, `${String(name)} is given the secret ${value.name} and is not @secure()`)
+      }
+    }
+  }
+}
+
+function parametersOf(module: ModuleDeclaration) {
+  const parameters = entryOf(module.body, 'params')
+  return parameters?.kind === 'object' ? parameters.entries : []
+}
+
+const secureNames = (template: Template | undefined): Set<string> =>
+  new Set(
+    (template?.declarations ?? [])
+      .filter((each): each is ParameterDeclaration => each.kind === 'parameter' && isSecure(each))
+      .map(({ name }) => name),
+  )
