@@ -11,11 +11,9 @@ await Parser.init()
 const grammar = fileURLToPath(import.meta.resolve('tree-sitter-bicep/tree-sitter-bicep.wasm'))
 const parser = new Parser().setLanguage(await Language.load(grammar))
 
-/** Reads a template, or a parameters file (`.bicepparam`). A file with syntax errors has faults and no template. */
+/** Reads a template. A file with syntax errors has faults and no template. */
 export function parseTemplate(file: string, text: string): Parsed {
-  // The grammar wants a type after a parameter's name, which a parameters file does not give: there it reads as a variable.
-  const readable = file.endsWith('.bicepparam') ? text.replace(/^param (?=\w+ *=)/gm, 'var   ') : text
-  const tree = parser.parse(readable)
+  const tree = parser.parse(text)
   if (!tree) throw new Error(`${file} was not parsed`)
   try {
     const faults = [...syntaxFaults(tree.rootNode, file)]

@@ -25,8 +25,6 @@ function readDeclaration(node: Node, file: string, decoratorsNode: Node | undefi
   switch (node.type) {
     case 'target_scope_assignment':
       return { kind: 'scope', at, name: 'targetScope', decorators, value: fixedText(part(node, 0)) }
-    case 'using_statement':
-      return { kind: 'using', at, name: 'using', decorators, path: fixedText(part(node, 0)) }
     case 'parameter_declaration': {
       const given = partsOf(node).length > 2 ? valueAt(2) : undefined
       return { kind: 'parameter', at, name, decorators, type: readType(part(node, 1)), default: given }

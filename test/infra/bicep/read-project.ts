@@ -6,9 +6,9 @@ import { type Parsed, parseTemplate } from './parse.ts'
 
 export type TemplateTexts = ReadonlyMap<string, string>
 
-/** The text of every template and parameters file of the project, by its path from the project folder. */
+/** The text of every template of the project, by its path from the project folder. */
 export function readTemplateTexts(projectFolder: string): TemplateTexts {
-  const files = globSync('infra/**/*.{bicep,bicepparam}', { cwd: projectFolder }).sort()
+  const files = globSync('infra/**/*.bicep', { cwd: projectFolder }).sort()
   return new Map(files.map((file) => [file, readFileSync(join(projectFolder, file), 'utf8')]))
 }
 

@@ -95,7 +95,6 @@ export type Declaration =
   | (Declared<'variable'> & { readonly value: Expression })
   | (Declared<'type'> & { readonly type: TypeExpression })
   | (Declared<'scope'> & { readonly value: string })
-  | (Declared<'using'> & { readonly path: string })
 
 /** One file, read. */
 export type Template = {
