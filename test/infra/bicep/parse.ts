@@ -16,7 +16,7 @@ export function parseTemplate(file: string, text: string): Parsed {
   const tree = parser.parse(text)
   if (!tree) throw new Error(`${file} was not parsed`)
   try {
-    const faults = [...syntaxFaults(tree.rootNode, file)]
+    const faults = syntaxFaults(tree.rootNode, file)
     if (faults.length > 0) return { template: undefined, faults: faults.slice(0, 3) }
     return { template: { file, text, declarations: readDeclarations(tree.rootNode, file) }, faults }
   } finally {
@@ -24,40 +24,39 @@ export function parseTemplate(file: string, text: string): Parsed {
   }
 }
 
-/** What the parser could not make sense of, and what it lets pass although Bicep's own compiler does not. */
-function* syntaxFaults(node: Node, file: string): Generator<Fault> {
+/** Nodes whose parts Bicep's lines keep apart or together. */
+const LINE_BOUND = ['infrastructure', 'object', 'array', 'binary_expression', 'member_expression', 'string']
+
+/** What the parser could not make sense of; else what it lets pass although Bicep's own compiler does not. */
+function syntaxFaults(root: Node, file: string): Fault[] {
+  if (root.hasError) return [...parserFaults(root, file)]
+  return root.descendantsOfType(LINE_BOUND).flatMap((node) => {
+    const message = lineFault(node)
+    return message === undefined ? [] : [{ ...locationOf(node, file), message }]
+  })
+}
+
+function* parserFaults(node: Node, file: string): Generator<Fault> {
   const at = locationOf(node, file)
   if (node.isMissing) yield { ...at, message: `${node.type} is missing` }
-  if (node.isError) {
-    yield { ...at, message: `syntax error at "${node.text.split('\n')[0]?.slice(0, 60) ?? ''}"` }
-    return
-  }
-  const broken = lineFault(node)
-  if (broken !== undefined) yield { ...at, message: broken }
-  for (const child of node.children) if (child) yield* syntaxFaults(child, file)
+  if (node.isError) yield { ...at, message: `syntax error at "${node.text.split('\n')[0]?.slice(0, 60) ?? ''}"` }
+  else for (const child of node.children) yield* parserFaults(child, file)
 }
 
 /** To the grammar a line's end is a space; to Bicep it ends a statement, an operand and an item. */
 function lineFault(node: Node): string | undefined {
-  const children = node.children.filter((child) => child !== null).filter((child) => !child.type.endsWith('comment'))
+  const children = node.children.filter((child) => !child.type.endsWith('comment'))
   switch (node.type) {
     case 'infrastructure':
       return separationFault(children, [])
-    case 'decorators':
-      return undefined
     case 'object':
     case 'array':
       return separationFault(children.slice(1, -1), [',', 'decorators'])
     case 'binary_expression':
-    case 'member_expression': {
-      const [first, ...rest] = children
-      const isOneLine = first && rest.every((child) => startsOnLineOf(child, first) || child === rest.at(-1))
-      const last = rest.at(-1)
-      const before = rest.at(-2) ?? first
-      return isOneLine && last && before && startsOnLineOf(last, before)
+    case 'member_expression':
+      return children.every((child, index) => startsOnLineOf(child, children[index - 1] ?? child))
         ? undefined
         : 'an operator and its operands have to stand on one line'
-    }
     case 'string':
       return !node.text.startsWith("'''") && hasLineBreak(node) ? 'a string has to end on its line' : undefined
     default:
@@ -65,7 +64,8 @@ function lineFault(node: Node): string | undefined {
   }
 }
 
-const startsOnLineOf = (node: Node, before: Node): boolean => node.startPosition.row === before.endPosition.row
+const startsOnLineOf = (node: Node, before: Node): boolean =>
+  node === before || node.startPosition.row === before.endPosition.row
 
 /** An interpolation may hold anything; the text around it may not go over a line's end. */
 const hasLineBreak = (node: Node): boolean =>
