@@ -2,7 +2,7 @@ import { coalescing } from '../coalescing.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
 import { compile } from '../criteria/compile.ts'
 import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
-import type { EvaluationContext } from '../criteria/evaluate.ts'
+import type { EvaluationContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { Refusal } from '../refusal.ts'
@@ -160,7 +160,7 @@ export class TenantEvaluator {
     round: Round,
   ): Promise<'changed' | 'same' | 'overtaken'> {
     const definitionKey = definitionKeyOf(memory, round.context.todayMs)
-    const ids = idsNow(collection, memory, definitionKey, round)
+    const ids = await this.#deps.snapshots.reading(round.rows, idsNow(collection, memory, definitionKey, round))
     if (ids === undefined) return 'same'
     const { memberships, nowMs } = this.#deps
     try {

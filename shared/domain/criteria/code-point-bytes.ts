@@ -8,10 +8,15 @@ export class CodePointBytes {
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(128)
   length = 0
 
+  /** The bytes themselves, with room for so many, to be written over. */
+  withRoom(length: number): Uint8Array<ArrayBuffer> {
+    this.bytes = grownUint8(this.bytes, length)
+    return this.bytes
+  }
+
   /** Replaces the contents. */
   set(text: string): this {
-    this.bytes = grownUint8(this.bytes, text.length * 3)
-    const bytes = this.bytes
+    const bytes = this.withRoom(text.length * 3)
     let at = 0
     for (let index = 0; index < text.length; index += 1) {
       const unit = text.charCodeAt(index)

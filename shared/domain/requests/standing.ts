@@ -4,7 +4,8 @@ import { storedCondition } from '../collections/condition-entry.ts'
 import { dayOf } from '../collections/evaluation-context.ts'
 import { CORE_TYPE, type CollectionMembers, isRowOf, type JoinedMembership } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
-import { type EvaluationContext, evaluate, evaluateObjects } from '../criteria/evaluate.ts'
+import { evaluate, evaluateObjects } from '../criteria/evaluate.ts'
+import type { EvaluationContext } from '../criteria/evaluation.ts'
 import type { People } from './people.ts'
 
 /** Who is in a collection at this moment, of either kind. A person is when one of their rows is: decisions, section 10. */
