@@ -1,5 +1,6 @@
-import { CodePointBytes, isAscii, textOfBytes } from './code-point-bytes.ts'
+import { CodePointBytes, isAscii, textOfBytes, unitsOfBytes } from './code-point-bytes.ts'
 import type { FieldFunction } from './condition.ts'
+import { DEPENDS, lowerCase, upperCase } from './letter-case.ts'
 
 /**
  * A chain of functions, innermost first, applied to texts as bytes of `CodePointBytes`. The result of the latest
@@ -12,6 +13,7 @@ export class TextFunctions {
   readonly #functions: readonly FieldFunction[]
   readonly #onAscii: OnAscii
   readonly #changed = new CodePointBytes()
+  #units = new Uint16Array(64)
 
   constructor(functions: readonly FieldFunction[]) {
     this.#functions = simplified(functions)
@@ -24,16 +26,40 @@ export class TextFunctions {
     const to = Math.min(end, start + skipped + length)
     const from = Math.min(start + skipped, to)
     if (!isAscii(bytes, start, to)) {
-      const { bytes: changed, length: changedLength } = this.#changed.set(
-        this.#functions.reduce(applied, textOfBytes(bytes, start, end)),
-      )
-      this.#result(changed, 0, changedLength)
+      const changed = this.#changedUnits(bytes, start, end)
+        ? this.#changed
+        : this.#changed.set(this.#functions.reduce(applied, textOfBytes(bytes, start, end)))
+      this.#result(changed.bytes, 0, changed.length)
     } else if (letters === undefined) this.#result(bytes, from, to)
     else {
       const copy = this.#changed.withRoom(to - from)
       for (let at = from; at < to; at += 1) copy[at - from] = letters[bytes[at] as number] as number
       this.#result(copy, 0, to - from)
     }
+  }
+
+  /** Changes letter by letter, without making strings, where none depends on others; else answers false. */
+  #changedUnits(bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.#units.length < end - start) this.#units = new Uint16Array(end - start)
+    const units = this.#units
+    let from = 0
+    let to = unitsOfBytes(bytes, start, end, units)
+    if (to === -1) return false
+    for (const call of this.#functions) {
+      if (call.name === 'Substring') {
+        from = Math.min(from + call.start, to)
+        to = Math.min(from + call.length, to)
+        continue
+      }
+      const letters = call.name === 'ToUpper' ? upperCase() : lowerCase()
+      for (let at = from; at < to; at += 1) {
+        const unit = letters[units[at] as number] as number
+        if (unit === DEPENDS) return false
+        units[at] = unit
+      }
+    }
+    this.#changed.setUnits(units, from, to)
+    return true
   }
 
   #result(bytes: Uint8Array<ArrayBuffer>, start: number, end: number): void {

@@ -99,6 +99,35 @@ describe('The evaluator', () => {
     fc.assert(property, { numRuns: 1500 })
   })
 
+  it('gives of a snapshot that was forked what it gave before, and of the fork what it gives of a fresh one', () => {
+    const series = fc.array(fc.array(snapshotObject, { maxLength: 6 }), { minLength: 2, maxLength: 5 })
+    const property = fc.property(condition, series, collections, (input, batches, members) => {
+      const compiled = compile(checked(input))
+      const context = contextOf(members)
+      let snapshot = new RowSnapshot()
+      const forked: { readonly origin: RowSnapshot; readonly before: string[][]; readonly rowCount: number }[] = []
+      for (const [index, batch] of batches.entries()) {
+        forked.push({
+          origin: snapshot,
+          before: membersByType(compiled, snapshot, context),
+          rowCount: snapshot.rowCount,
+        })
+        snapshot = snapshot.forked()
+        snapshot.apply(batch)
+        const state = finalState(batches.slice(0, index + 1).flat())
+        const fresh = loaded(state)
+        assert.deepEqual(membersByType(compiled, snapshot, context), membersByType(compiled, fresh, context))
+        assert.deepEqual([snapshot.rowCount, snapshot.objectCount], [fresh.rowCount, fresh.objectCount])
+      }
+      for (const { origin, before, rowCount } of forked) {
+        assert.deepEqual(membersByType(compiled, origin, context), before)
+        assert.deepEqual(membersByType(compile(checked(input)), origin, context), before)
+        assert.equal(origin.rowCount, rowCount)
+      }
+    })
+    fc.assert(property, { numRuns: 1000 })
+  })
+
   it('agrees with the naive one where dictionaries and sets outgrow their small forms', () => {
     const property = fc.property(
       condition,
