@@ -11,6 +11,7 @@ import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedCondition } from './condition-entry.ts'
 import { dayOf } from './evaluation-context.ts'
 import { JoinedMemory } from './joined-memory.ts'
+import { removeLeftMembers } from './left-members.ts'
 import { definitionKeyOf, idsNow, type Known, type Round } from './members-now.ts'
 import { joinableWithMovedAccounts, mayMoveAccounts, withMovedAccounts } from './moved-accounts.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
@@ -37,7 +38,10 @@ export class TenantEvaluator {
   readonly #known = new Map<string, Map<string, Known>>()
   readonly #joined: JoinedMemory
   /** Evaluates all that is due. Calls during an evaluation share the next one. */
-  readonly evaluate = coalescing((tenantId) => this.#evaluateUntilSettled(tenantId))
+  readonly evaluate = coalescing(async (tenantId) => {
+    await this.#evaluateUntilSettled(tenantId)
+    await removeLeftMembers(tenantId, this.#deps)
+  })
 
   constructor(deps: EvaluatorDependencies) {
     this.#deps = deps
@@ -163,6 +167,7 @@ export class TenantEvaluator {
     const ids = await this.#deps.snapshots.reading(round.rows, idsNow(collection, memory, definitionKey, round))
     if (ids === undefined) return 'same'
     const { memberships, nowMs } = this.#deps
+    const isFirst = memory.head === undefined
     try {
       const evaluation = { ids, definitionKey, evaluatedAtMs: nowMs() }
       const { head, change } = await memberships.replace(collection.tenantId, collection.id, memory.head, evaluation)
@@ -171,11 +176,22 @@ export class TenantEvaluator {
       if (isChanged || memory.ids === undefined) round.changedMembers.add(collection.id)
       memory.head = head
       memory.ids = ids
+      if (isFirst) await this.#removeUnlessThere(collection)
       return isChanged ? 'changed' : 'same'
     } catch (error) {
-      if (isStale(error)) return 'overtaken'
-      throw error
+      if (!isStale(error)) throw error
+      await this.#removeUnlessThere(collection)
+      return 'overtaken'
     }
+  }
+
+  /**
+   * A collection deleted while its members were written: the deletion may have looked for them too early. Looking at the
+   * collection after the write tells, as it was deleted before they were looked for.
+   */
+  async #removeUnlessThere({ tenantId, id }: Collection): Promise<void> {
+    const { collections, memberships } = this.#deps
+    if ((await collections.find(tenantId, id, 'criteria')) === undefined) await memberships.remove(tenantId, id)
   }
 
   async #ringLinks(

@@ -125,7 +125,7 @@ describe('The evaluator', () => {
         assert.equal(origin.rowCount, rowCount)
       }
     })
-    fc.assert(property, { numRuns: 1000 })
+    fc.assert(property, { numRuns: 300 })
   })
 
   it('agrees with the naive one where dictionaries and sets outgrow their small forms', () => {
