@@ -12,8 +12,9 @@ import { storedCondition } from './condition-entry.ts'
 import { dayOf } from './evaluation-context.ts'
 import { JoinedMemory } from './joined-memory.ts'
 import { removeLeftMembers } from './left-members.ts'
+import { LinkBells } from './link-bells.ts'
 import { definitionKeyOf, idsNow, type Known, type Round } from './members-now.ts'
-import { joinableWithMovedAccounts, mayMoveAccounts, withMovedAccounts } from './moved-accounts.ts'
+import { withMovedAccounts } from './moved-accounts.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
 /** What another evaluator has written meanwhile is evaluated anew, so often at most. */
@@ -37,6 +38,7 @@ export class TenantEvaluator {
   readonly #deps: EvaluatorDependencies
   readonly #known = new Map<string, Map<string, Known>>()
   readonly #joined: JoinedMemory
+  readonly #linkBells: LinkBells
   /** Evaluates all that is due. Calls during an evaluation share the next one. */
   readonly evaluate = coalescing(async (tenantId) => {
     await this.#evaluateUntilSettled(tenantId)
@@ -46,6 +48,7 @@ export class TenantEvaluator {
   constructor(deps: EvaluatorDependencies) {
     this.#deps = deps
     this.#joined = new JoinedMemory(deps.joined)
+    this.#linkBells = new LinkBells(deps)
   }
 
   async #evaluateUntilSettled(tenantId: string): Promise<void> {
@@ -114,7 +117,12 @@ export class TenantEvaluator {
         const before = idsBefore.get(collection.id)
         return { collection, before, after: known.get(collection.id)?.ids ?? before }
       })
-      await this.#ringLinks(tenantId, changed, round.changes, withMovedAccounts(overTime, round.changes))
+      await this.#linkBells.ring(tenantId, {
+        changed,
+        moved: withMovedAccounts(overTime, round.changes),
+        criteria: new Set(criteria.map(({ id }) => id)),
+        rows: round.changes,
+      })
     }
     return { changed, overtaken }
   }
@@ -192,27 +200,6 @@ export class TenantEvaluator {
   async #removeUnlessThere({ tenantId, id }: Collection): Promise<void> {
     const { collections, memberships } = this.#deps
     if ((await collections.find(tenantId, id, 'criteria')) === undefined) await memberships.remove(tenantId, id)
-  }
-
-  async #ringLinks(
-    tenantId: string,
-    changed: ReadonlySet<string>,
-    changes: RowChanges,
-    criteriaMoved: readonly string[],
-  ): Promise<void> {
-    if (changed.size === 0 && !mayMoveAccounts(changes)) return
-    const { links, joined } = this.#deps
-    const linked = await links.linkedCollections(tenantId)
-    const joinable = [...linked].filter((id) => this.#known.get(tenantId)?.has(id) !== true)
-    const moved = new Set([
-      ...criteriaMoved.filter((id) => linked.has(id)),
-      ...(await joinableWithMovedAccounts(tenantId, joinable, changes, joined)),
-    ])
-    if (moved.size > 0) await links.accountsMoved(tenantId, [...moved])
-    for (const collectionId of linked.intersection(changed).union(moved)) {
-      const message = { tenantId, collectionId }
-      await this.#deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `change:${this.#deps.newId()}` })
-    }
   }
 }
 
