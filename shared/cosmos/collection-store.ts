@@ -4,7 +4,7 @@ import type { Collection, CollectionKind } from '../domain/collections/collectio
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Versioned } from '../domain/versioned.ts'
-import { queryAll, readDocument, type Stored, writeTogether } from './documents.ts'
+import { queryAll, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
 
 /**
  * The tenant's reference version is the ETag of this document, which every change of references between collections
@@ -17,6 +17,13 @@ const NO_GUARD = ''
 
 /** A collection with what its metadata is searched by: `key:value`, so that no property's name comes from a caller. */
 type CollectionDocument = Collection & { readonly attributePairs: readonly string[] }
+
+/** What is left of a collection: that it was there. It has no `kind`, and so is no collection to any query. */
+type RemovalDocument = { readonly id: string; readonly tenantId: string; readonly removedCollectionId: string }
+
+function removalId(collectionId: string): string {
+  return `removed:${collectionId}`
+}
 
 /** Container `collections`, partition key `/tenantId`. */
 export function cosmosCollectionStore(collections: Container): CollectionStore {
@@ -72,8 +79,27 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     async remove(tenantId, id, version, referenceVersion) {
       // The SDK's type of a delete lacks `ifMatch`; the service takes it as on any other operation of a batch.
       const deletion: OperationInput & { ifMatch: string } = { operationType: 'Delete', id, ifMatch: version }
-      const failed = await writeTogether(collections, tenantId, [deletion, guardOperation(tenantId, referenceVersion)])
+      const removal: RemovalDocument = { id: removalId(id), tenantId, removedCollectionId: id }
+      const failed = await writeTogether(collections, tenantId, [
+        deletion,
+        guardOperation(tenantId, referenceVersion),
+        { operationType: 'Upsert', resourceBody: removal },
+      ])
       if (failed !== undefined) throw staleOr(failed.status, id)
+    },
+    async removedBefore(tenantId, instantMs) {
+      const query =
+        'SELECT VALUE c.removedCollectionId FROM c WHERE IS_DEFINED(c.removedCollectionId) AND c._ts < @before'
+      const parameters = [{ name: '@before', value: Math.floor(instantMs / 1000) }]
+      return queryAll<string>(collections, tenantId, { query, parameters })
+    },
+    async forgetRemoved(tenantId, id) {
+      await collections
+        .item(removalId(id), tenantId)
+        .delete()
+        .catch((error: unknown) => {
+          if (statusOf(error) !== 404) throw error
+        })
     },
   }
 }

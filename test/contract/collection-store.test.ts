@@ -98,4 +98,18 @@ describe('CollectionStore on the local database', () => {
     assert.equal((await find())?.value.name, 'Nurses')
     assert.equal((await early)?.value.id, collection.id)
   })
+
+  it('remembers what was removed, and when, until it is told to forget; no list shows it', async () => {
+    const tenantId = randomUUID()
+    const collection = collectionWith({ tenantId })
+    const { version } = await store.add(collection, undefined)
+    await store.remove(tenantId, collection.id, version, await store.referenceVersion(tenantId))
+    assert.deepEqual(await store.list(tenantId, {}), [])
+    assert.deepEqual(await store.removedBefore(tenantId, Date.now() - 60_000), [])
+    assert.deepEqual(await store.removedBefore(tenantId, Date.now() + 60_000), [collection.id])
+    assert.deepEqual(await store.removedBefore(randomUUID(), Date.now() + 60_000), [])
+    await store.forgetRemoved(tenantId, collection.id)
+    await store.forgetRemoved(tenantId, collection.id)
+    assert.deepEqual(await store.removedBefore(tenantId, Date.now() + 60_000), [])
+  })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
+import type { Doorbell } from '../../shared/domain/doorbell.ts'
 import {
   all,
   CRITERIA,
@@ -172,6 +173,35 @@ describe('evaluation that fails', () => {
       for (const id of chain) assert.deepEqual(await tenant.members(id), [ann, anders].sort())
     })
   }
+})
+
+describe('a bell of a linked collection that cannot be rung', () => {
+  it('is rung by the next evaluation, which finds the members changed already', async () => {
+    const tenant = criteriaTenant(service)
+    const rings: unknown[] = []
+    let failuresLeft = 0
+    const ring = async ({ message }: Doorbell) => {
+      failuresLeft -= 1
+      if (failuresLeft >= 0) throw new Error('The queue is away')
+      rings.push(message)
+    }
+    const { evaluator } = service.newProcess({ doorbells: { ring } })
+    const ids = [await tenant.create(startsWith('A')), await tenant.create(startsWith('A'))]
+    for (const id of ids) service.links.set(id, ['a link'])
+    await evaluator.evaluate(tenant.tenantId)
+    await tenant.person('Ann')
+    failuresLeft = 2
+    await assert.rejects(evaluator.evaluate(tenant.tenantId), /The queue is away/)
+    await assert.rejects(evaluator.evaluate(tenant.tenantId), /The queue is away/)
+    assert.deepEqual(rings, [])
+    await evaluator.evaluate(tenant.tenantId)
+    const expected = ids.map((collectionId) => ({ tenantId: tenant.tenantId, collectionId }))
+    assert.deepEqual(new Set(rings), new Set(expected))
+    assert.equal(rings.length, 2)
+    await evaluator.evaluate(tenant.tenantId)
+    assert.equal(rings.length, 2)
+    for (const id of ids) service.links.delete(id)
+  })
 })
 
 describe('memory of evaluation', () => {

@@ -27,6 +27,13 @@ export interface CollectionStore {
   add(collection: Collection, referenceVersion: string | undefined): Promise<Versioned<Collection>>
   /** @throws Refusal `StaleVersion` when either version is no longer current. */
   replace(collection: Collection, version: string, referenceVersion: string | undefined): Promise<Versioned<Collection>>
-  /** @throws Refusal `StaleVersion` when either version is no longer current. */
+  /**
+   * Remembers the id: what belongs to the collection elsewhere may outlast it.
+   * @throws Refusal `StaleVersion` when either version is no longer current.
+   */
   remove(tenantId: string, id: string, version: string, referenceVersion: string): Promise<void>
+  /** Ids of collections that were removed before an instant and not forgotten since. */
+  removedBefore(tenantId: string, instantMs: number): Promise<string[]>
+  /** Nothing of the removed collection is left. */
+  forgetRemoved(tenantId: string, id: string): Promise<void>
 }

@@ -24,8 +24,21 @@ export async function deleteCollection(
     await refuseInUse(id, caller.tenantId, deps)
     await deps.collections.remove(caller.tenantId, id, version, referenceVersion)
   })
-  await deps.memberships.remove(caller.tenantId, id)
+  await removeMembers(id, caller.tenantId, deps)
   await ringEvaluation(caller.tenantId, deps)
+}
+
+/** The collection is gone by now, whatever becomes of its members: later evaluations remove what is left of them. */
+async function removeMembers(
+  collectionId: string,
+  tenantId: string,
+  { memberships, log }: Pick<CollectionDependencies, 'memberships' | 'log'>,
+): Promise<void> {
+  try {
+    await memberships.remove(tenantId, collectionId)
+  } catch (error) {
+    log.error('collections.members-left', error, { tenantId, collectionId })
+  }
 }
 
 async function refuseInUse(id: string, tenantId: string, deps: CollectionDependencies): Promise<void> {

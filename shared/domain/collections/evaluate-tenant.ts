@@ -2,7 +2,7 @@ import { coalescing } from '../coalescing.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
 import { compile } from '../criteria/compile.ts'
 import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
-import type { EvaluationContext } from '../criteria/evaluate.ts'
+import type { EvaluationContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { Measures } from '../measures.ts'
@@ -12,8 +12,10 @@ import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedCondition } from './condition-entry.ts'
 import { dayOf } from './evaluation-context.ts'
 import { JoinedMemory } from './joined-memory.ts'
+import { removeLeftMembers } from './left-members.ts'
+import { LinkBells } from './link-bells.ts'
 import { definitionKeyOf, idsNow, type Known, type Round } from './members-now.ts'
-import { joinableWithMovedAccounts, mayMoveAccounts, withMovedAccounts } from './moved-accounts.ts'
+import { withMovedAccounts } from './moved-accounts.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
 /** What another evaluator has written meanwhile is evaluated anew, so often at most. */
@@ -37,12 +39,17 @@ export class TenantEvaluator {
   readonly #deps: EvaluatorDependencies
   readonly #known = new Map<string, Map<string, Known>>()
   readonly #joined: JoinedMemory
+  readonly #linkBells: LinkBells
   /** Evaluates all that is due. Calls during an evaluation share the next one. */
-  readonly evaluate = coalescing((tenantId) => this.#evaluateUntilSettled(tenantId))
+  readonly evaluate = coalescing(async (tenantId) => {
+    await this.#evaluateUntilSettled(tenantId)
+    await removeLeftMembers(tenantId, this.#deps)
+  })
 
   constructor(deps: EvaluatorDependencies) {
     this.#deps = deps
     this.#joined = new JoinedMemory(deps.joined)
+    this.#linkBells = new LinkBells(deps)
   }
 
   async #evaluateUntilSettled(tenantId: string): Promise<void> {
@@ -114,7 +121,12 @@ export class TenantEvaluator {
         const before = idsBefore.get(collection.id)
         return { collection, before, after: known.get(collection.id)?.ids ?? before }
       })
-      await this.#ringLinks(tenantId, changed, round.changes, withMovedAccounts(overTime, round.changes))
+      await this.#linkBells.ring(tenantId, {
+        changed,
+        moved: withMovedAccounts(overTime, round.changes),
+        criteria: new Set(criteria.map(({ id }) => id)),
+        rows: round.changes,
+      })
     }
     return { changed, overtaken }
   }
@@ -164,9 +176,10 @@ export class TenantEvaluator {
     round: Round,
   ): Promise<'changed' | 'same' | 'overtaken'> {
     const definitionKey = definitionKeyOf(memory, round.context.todayMs)
-    const ids = idsNow(collection, memory, definitionKey, round)
+    const ids = await this.#deps.snapshots.reading(round.rows, idsNow(collection, memory, definitionKey, round))
     if (ids === undefined) return 'same'
     const { memberships, nowMs } = this.#deps
+    const isFirst = memory.head === undefined
     try {
       const evaluation = { ids, definitionKey, evaluatedAtMs: nowMs() }
       const { head, change } = await memberships.replace(collection.tenantId, collection.id, memory.head, evaluation)
@@ -175,32 +188,22 @@ export class TenantEvaluator {
       if (isChanged || memory.ids === undefined) round.changedMembers.add(collection.id)
       memory.head = head
       memory.ids = ids
+      if (isFirst) await this.#removeUnlessThere(collection)
       return isChanged ? 'changed' : 'same'
     } catch (error) {
-      if (isStale(error)) return 'overtaken'
-      throw error
+      if (!isStale(error)) throw error
+      await this.#removeUnlessThere(collection)
+      return 'overtaken'
     }
   }
 
-  async #ringLinks(
-    tenantId: string,
-    changed: ReadonlySet<string>,
-    changes: RowChanges,
-    criteriaMoved: readonly string[],
-  ): Promise<void> {
-    if (changed.size === 0 && !mayMoveAccounts(changes)) return
-    const { links, joined } = this.#deps
-    const linked = await links.linkedCollections(tenantId)
-    const joinable = [...linked].filter((id) => this.#known.get(tenantId)?.has(id) !== true)
-    const moved = new Set([
-      ...criteriaMoved.filter((id) => linked.has(id)),
-      ...(await joinableWithMovedAccounts(tenantId, joinable, changes, joined)),
-    ])
-    if (moved.size > 0) await links.accountsMoved(tenantId, [...moved])
-    for (const collectionId of linked.intersection(changed).union(moved)) {
-      const message = { tenantId, collectionId }
-      await this.#deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `change:${this.#deps.newId()}` })
-    }
+  /**
+   * A collection deleted while its members were written: the deletion may have looked for them too early. Looking at the
+   * collection after the write tells, as it was deleted before they were looked for.
+   */
+  async #removeUnlessThere({ tenantId, id }: Collection): Promise<void> {
+    const { collections, memberships } = this.#deps
+    if ((await collections.find(tenantId, id, 'criteria')) === undefined) await memberships.remove(tenantId, id)
   }
 }
 

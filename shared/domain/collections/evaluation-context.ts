@@ -1,5 +1,5 @@
 import type { CollectionMembers } from '../criteria/collection-members.ts'
-import type { EvaluationContext } from '../criteria/evaluate.ts'
+import type { EvaluationContext } from '../criteria/evaluation.ts'
 import type { CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 

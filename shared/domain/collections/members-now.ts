@@ -1,7 +1,9 @@
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import type { CompiledCondition } from '../criteria/compile.ts'
-import { type EvaluationContext, evaluate, evaluateObjects } from '../criteria/evaluate.ts'
+import { evaluationSteps, objectEvaluationSteps } from '../criteria/evaluate.ts'
+import type { EvaluationContext } from '../criteria/evaluation.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
+import type { Steps } from '../time-slices.ts'
 import type { Versioned } from '../versioned.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { MembershipHead } from './membership-store.ts'
@@ -34,23 +36,26 @@ export function definitionKeyOf(memory: Known, todayMs: number): string {
   return memory.dependsOnDay ? `${memory.definitionVersion}@${todayMs}` : String(memory.definitionVersion)
 }
 
-/** The members now; undefined when nothing has happened that could have changed them. */
-export function idsNow(
+/** The members now, in steps; undefined when nothing has happened that could have changed them. */
+export function* idsNow(
   collection: Collection,
   memory: Known,
   definitionKey: string,
   round: Round,
-): readonly string[] | undefined {
+): Steps<readonly string[] | undefined> {
   const { rows, changes, changedMembers, context } = round
   const objectType = collection.objectType as CriteriaObjectType
-  if (memory.ids === undefined || changes === 'everything') return evaluate(memory.condition, rows, objectType, context)
+  const { ids: before } = memory
   const isWhole =
-    memory.head?.value.definitionKey !== definitionKey || collection.refersTo.some((id) => changedMembers.has(id))
-  if (isWhole) return evaluate(memory.condition, rows, objectType, context)
+    changes === 'everything' ||
+    memory.head?.value.definitionKey !== definitionKey ||
+    collection.refersTo.some((id) => changedMembers.has(id))
+  if (before === undefined || isWhole) return yield* evaluationSteps(memory.condition, rows, objectType, context)
   if (!changes.rowsMoved && memory.attributesRead.isDisjointFrom(changes.attributes)) return undefined
   const touched = changes.ids[CORE_TYPE[objectType]]
   if (touched.size === 0) return undefined
-  return withVerdicts(memory.ids, evaluateObjects(memory.condition, rows, objectType, touched, context))
+  const verdicts = yield* objectEvaluationSteps(memory.condition, rows, objectType, touched, context)
+  return withVerdicts(before, verdicts)
 }
 
 /** The ascending ids with those added that are members now, and without those that are not; undefined if unchanged. */

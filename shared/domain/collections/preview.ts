@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import { compile } from '../criteria/compile.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
-import { evaluate } from '../criteria/evaluate.ts'
+import { evaluationSteps } from '../criteria/evaluate.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { Guid } from '../guid.ts'
 import { Closed, Described, Nullable } from '../schema.ts'
@@ -46,7 +46,7 @@ export async function previewCriteria(
   const before = await currentMembers(tenantId, currentId ?? undefined, objectType, deps)
   const context = await evaluationContext(tenantId, collectionsReferredTo(condition), deps)
   const rows = await deps.snapshots.fresh(tenantId)
-  const after = evaluate(compile(condition), rows, objectType, context)
+  const after = await deps.snapshots.reading(rows, evaluationSteps(compile(condition), rows, objectType, context))
   const [had, has] = [new Set(before), new Set(after)]
   const shown = (ids: readonly string[]) => ids.map((id) => previewed(rows, objectType, id))
   const added = shown(after.filter((id) => !had.has(id)))

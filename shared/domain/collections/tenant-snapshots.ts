@@ -3,6 +3,7 @@ import type { ObjectType } from '../core/core-object.ts'
 import type { ChangeMark, CoreObjectChanges } from '../core/core-object-changes.ts'
 import { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { SnapshotChange } from '../criteria/snapshot-change.ts'
+import { type Steps, TimeSlices } from '../time-slices.ts'
 
 /** What rows have changed; `everything` when that is all that is known. */
 export type RowChanges = 'everything' | GatheredChanges
@@ -17,7 +18,7 @@ export type GatheredChanges = {
 }
 
 type Entry = {
-  readonly rows: RowSnapshot
+  rows: RowSnapshot
   mark: ChangeMark | undefined
   changes: RowChanges
 }
@@ -25,21 +26,41 @@ type Entry = {
 /**
  * The rows of the tenants that were looked at lately, in memory. A snapshot is loaded once and from then on refreshed
  * by what was written since; those unused for longest are dropped when there are too many rows.
+ *
+ * Long computations on a snapshot pause for others, and see it as it was when they began: what arrives meanwhile goes
+ * into a fork of it, which takes its place.
  */
 export class TenantSnapshots {
   readonly #entries = new Map<string, Entry>()
   readonly #changes: CoreObjectChanges
   readonly #rowsAtMost: number
+  readonly #slices: TimeSlices
+  /** How many computations are under way on a snapshot. */
+  readonly #readerCounts = new Map<RowSnapshot, number>()
   readonly #refresh = coalescing((tenantId) => this.#refreshed(tenantId))
 
-  constructor(changes: CoreObjectChanges, rowsAtMost: number) {
+  /** @param slices the one that all long computations of the process share. */
+  constructor(changes: CoreObjectChanges, rowsAtMost: number, slices = new TimeSlices(() => performance.now())) {
     this.#changes = changes
     this.#rowsAtMost = rowsAtMost
+    this.#slices = slices
   }
 
   /** The tenant's rows with everything that was written before this call. */
   async fresh(tenantId: string): Promise<RowSnapshot> {
     return (await this.#refresh(tenantId)).rows
+  }
+
+  /** Does work that reads a snapshot, slice by slice. The snapshot does not change before the work is done. */
+  async reading<T>(rows: RowSnapshot, work: Steps<T>): Promise<T> {
+    this.#readerCounts.set(rows, (this.#readerCounts.get(rows) ?? 0) + 1)
+    try {
+      return await this.#slices.run(work)
+    } finally {
+      const othersCount = (this.#readerCounts.get(rows) as number) - 1
+      if (othersCount > 0) this.#readerCounts.set(rows, othersCount)
+      else this.#readerCounts.delete(rows)
+    }
   }
 
   /** Whether the tenant's rows are in memory. */
@@ -64,6 +85,7 @@ export class TenantSnapshots {
     }
     try {
       for await (const { objects, mark } of this.#changes.since(tenantId, entry.mark)) {
+        if (objects.length > 0 && this.#readerCounts.has(entry.rows)) entry.rows = entry.rows.forked()
         const change = entry.rows.apply(objects)
         if (entry.changes !== 'everything') entry.changes = gathered(entry.changes, change)
         entry.mark = mark

@@ -8,10 +8,15 @@ export class CodePointBytes {
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(128)
   length = 0
 
+  /** The bytes themselves, with room for so many, to be written over. */
+  withRoom(length: number): Uint8Array<ArrayBuffer> {
+    this.bytes = grownUint8(this.bytes, length)
+    return this.bytes
+  }
+
   /** Replaces the contents. */
   set(text: string): this {
-    this.bytes = grownUint8(this.bytes, text.length * 3)
-    const bytes = this.bytes
+    const bytes = this.withRoom(text.length * 3)
     let at = 0
     for (let index = 0; index < text.length; index += 1) {
       const unit = text.charCodeAt(index)
@@ -26,6 +31,39 @@ export class CodePointBytes {
     this.length = at
     return this
   }
+
+  /** Replaces the contents by UTF-16 of the first plane. */
+  setUnits(units: Uint16Array, start: number, end: number): this {
+    const bytes = this.withRoom((end - start) * 3)
+    let at = 0
+    for (let index = start; index < end; index += 1) {
+      const unit = units[index] as number
+      if (unit < 0x80) bytes[at++] = unit
+      else at = putCodePoint(bytes, at, unit)
+    }
+    this.length = at
+    return this
+  }
+}
+
+/** Writes the text of some bytes as UTF-16 and answers its length; -1 for one beyond the first plane. */
+export function unitsOfBytes(bytes: Uint8Array, start: number, end: number, units: Uint16Array): number {
+  let length = 0
+  for (let at = start; at < end; ) {
+    const first = bytes[at] as number
+    if (first < 0x80) {
+      units[length++] = first
+      at += 1
+    } else if (first < 0xe0) {
+      units[length++] = ((first & 0x1f) << 6) | ((bytes[at + 1] as number) & 0x3f)
+      at += 2
+    } else if (first < 0xf0) {
+      units[length++] =
+        ((first & 0x0f) << 12) | (((bytes[at + 1] as number) & 0x3f) << 6) | ((bytes[at + 2] as number) & 0x3f)
+      at += 3
+    } else return -1
+  }
+  return length
 }
 
 /** The text of some bytes that `CodePointBytes` made. */

@@ -1,4 +1,5 @@
 import type { ObjectType } from '../core/core-object.ts'
+import type { Steps } from '../time-slices.ts'
 import { addBits, type Bitmap, emptyBitmap, setBit } from './bitmap.ts'
 import { slotsReferringTo } from './column-scan.ts'
 import { ROW_PLACE } from './compile.ts'
@@ -38,16 +39,14 @@ export function isRowOf(members: CollectionMembers, row: Row, snapshot: RowSnaps
   return positions.has(null) || (row[2] !== 0 && positions.has(snapshot.tables.relationship.ids.idOf(row[2])))
 }
 
-/** The same for many rows at once: those in `mask`, which are slots of `objectType`. */
-export function rowsOf(
-  members: CollectionMembers,
-  objectType: ObjectType,
-  mask: Bitmap,
-  snapshot: RowSnapshot,
-): Bitmap {
+/** The members found among a snapshot's objects: to be looked up once, however many leaves name the collection. */
+export type MemberSlots = Readonly<Partial<Record<ObjectType, Bitmap>>>
+
+/** Who of a collection's members is there: objects of its type; people and positions if it is a joinable one. */
+export function* memberSlots(members: CollectionMembers, snapshot: RowSnapshot): Steps<MemberSlots> {
   if (members.kind === 'criteria') {
     const of = CORE_TYPE[members.objectType]
-    return rowsWith(of, slotsOf(of, members.ids, snapshot), objectType, mask, snapshot)
+    return { [of]: yield* slotsOf(of, members.ids, snapshot) }
   }
   const anyPosition: string[] = []
   const onePosition: string[] = []
@@ -55,15 +54,29 @@ export function rowsOf(
     if (relationshipId === null) anyPosition.push(identityId)
     else if (isHeldBy(relationshipId, identityId, snapshot)) onePosition.push(relationshipId)
   }
-  const rows = rowsWith('identity', slotsOf('identity', anyPosition, snapshot), objectType, mask, snapshot)
-  addBits(rows, rowsWith('relationship', slotsOf('relationship', onePosition, snapshot), objectType, mask, snapshot))
+  const identity = yield* slotsOf('identity', anyPosition, snapshot)
+  return { identity, relationship: yield* slotsOf('relationship', onePosition, snapshot) }
+}
+
+/** The rows in `mask`, which are slots of `objectType`, that belong to a collection. */
+export function rowsOf(members: MemberSlots, objectType: ObjectType, mask: Bitmap, snapshot: RowSnapshot): Bitmap {
+  const rows: Bitmap = new Int32Array(mask.length)
+  for (const [of, slots] of Object.entries(members) as [ObjectType, Bitmap][]) {
+    addBits(rows, rowsWith(of, slots, objectType, mask, snapshot))
+  }
   return rows
 }
 
-function slotsOf(objectType: ObjectType, ids: Iterable<string>, snapshot: RowSnapshot): Bitmap {
+/** Ids looked up between two pauses. */
+const IDS_PER_STEP_COUNT = 1024
+
+function* slotsOf(objectType: ObjectType, ids: Iterable<string>, snapshot: RowSnapshot): Steps<Bitmap> {
   const table = snapshot.tables[objectType]
-  const slots = emptyBitmap(table.ids.size)
+  const slots = emptyBitmap(table.slotCount)
+  let count = 0
   for (const id of ids) {
+    count += 1
+    if (count % IDS_PER_STEP_COUNT === 0) yield
     const slot = table.ids.codeOf(id)
     if (table.isLive(slot)) setBit(slots, slot)
   }

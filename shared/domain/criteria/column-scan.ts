@@ -61,14 +61,11 @@ export function addReferences(column: Column, slots: Bitmap, targets: Bitmap): v
   }
 }
 
-/** The slots in `mask` that satisfy a test, one by one. */
-export function slotsThat(mask: Bitmap, test: (slot: number) => boolean): Bitmap {
-  const found = new Int32Array(mask.length)
-  for (let index = 0; index < mask.length; index += 1) {
-    for (let word = mask[index] as number; word !== 0; word &= word - 1) {
-      const bit = word & -word
-      if (test((index << 5) + 31 - Math.clz32(bit))) found[index] = (found[index] as number) | bit
+/** The slots of a set, ascending. */
+export function* slotsIn(slots: Bitmap): Generator<number, void> {
+  for (let index = 0; index < slots.length; index += 1) {
+    for (let word = slots[index] as number; word !== 0; word &= word - 1) {
+      yield (index << 5) + 31 - Math.clz32(word & -word)
     }
   }
-  return found
 }

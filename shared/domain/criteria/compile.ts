@@ -1,5 +1,6 @@
 import type { ObjectType } from '../core/core-object.ts'
 import type { Column } from './column.ts'
+import type { ColumnValues } from './column-values.ts'
 import type { CheckedCondition, CheckedGroup, CheckedLeaf, CheckedNode, GroupOperator, Operator } from './condition.ts'
 import { readsToday } from './condition.ts'
 import { isNegative, leafTest } from './leaf-test.ts'
@@ -29,17 +30,22 @@ export type BoundMembership = {
 }
 export type BoundGroup = {
   readonly kind: 'group'
+  /** Leaves in it, at any depth. */
+  readonly leafCount: number
   readonly reads: ObjectType | undefined
   readonly operator: GroupOperator
   readonly children: readonly BoundNode[]
 }
 
-/** A condition made ready to be evaluated again and again. What it decides about a snapshot's values lives as long as both. */
+/** A condition made ready to be evaluated again and again. What it decides about values lives as long as it and they. */
 export class CompiledCondition {
   readonly #root: CheckedNode
   /** Weakly: a compiled condition that is kept must not keep a snapshot that nobody uses any more. */
   readonly #bound = new WeakMap<RowSnapshot, BoundNode>()
+  /** By values rather than by snapshot: the forks of a snapshot have them in common. */
+  readonly #verdicts = new WeakMap<ColumnValues, Map<CheckedLeaf, LeafVerdicts>>()
 
+  /** @param root equal leaves are one and the same object, to be decided once. */
   constructor(root: CheckedNode) {
     this.#root = root
   }
@@ -48,15 +54,55 @@ export class CompiledCondition {
   boundTo(snapshot: RowSnapshot): BoundNode {
     const known = this.#bound.get(snapshot)
     if (known !== undefined) return known
-    const bound = bind(this.#root, snapshot)
+    const bound = this.#bind(this.#root, snapshot)
     this.#bound.set(snapshot, bound)
     return bound
+  }
+
+  #bind(node: CheckedNode, snapshot: RowSnapshot): BoundNode {
+    if (node.kind === 'leaf') return this.#bindLeaf(node, snapshot)
+    const children = node.children.map((child) => this.#bind(child, snapshot))
+    const leafCount = children.reduce((sum, child) => sum + (child.kind === 'group' ? child.leafCount : 1), 0)
+    return { kind: 'group', reads: objectRead(node), operator: node.operator, leafCount, children }
+  }
+
+  #bindLeaf(leaf: CheckedLeaf, snapshot: RowSnapshot): BoundNode {
+    if (readsToday(leaf)) return { kind: 'today', reads: undefined, leaf }
+    const source = schemaSource(leaf.name)
+    if (source === undefined) throw new Error(`${leaf.name} is not an attribute that rows have`)
+    const negative = isNegative(leaf)
+    if (source.kind === 'collections') {
+      return { kind: 'membership', reads: undefined, collectionIds: leaf.values.map(String), negative }
+    }
+    const { objectType, attribute } = source
+    const column = snapshot.tables[objectType].column(attribute)
+    const verdicts = this.#verdictsOf(leaf, column.values, snapshot)
+    return { kind: 'leaf', reads: objectType, place: ROW_PLACE[objectType], column, verdicts, negative }
+  }
+
+  #verdictsOf(leaf: CheckedLeaf, values: ColumnValues, { derivedTexts }: RowSnapshot): LeafVerdicts {
+    const decided = this.#verdicts.get(values) ?? new Map<CheckedLeaf, LeafVerdicts>()
+    this.#verdicts.set(values, decided)
+    const verdicts = decided.get(leaf) ?? new LeafVerdicts(leafTest(leaf, values, derivedTexts), values)
+    decided.set(leaf, verdicts)
+    return verdicts
   }
 }
 
 /** Puts cheap children first, and together what one object of the row decides: it is then decided once per object, not per row. */
 export function compile(condition: CheckedCondition): CompiledCondition {
-  return new CompiledCondition(arranged(condition.root))
+  return new CompiledCondition(arranged(withEqualLeavesShared(condition.root, new Map())))
+}
+
+function withEqualLeavesShared(node: CheckedNode, leaves: Map<string, CheckedLeaf>): CheckedNode {
+  if (node.kind === 'group') {
+    return { ...node, children: node.children.map((child) => withEqualLeavesShared(child, leaves)) }
+  }
+  const { name, functions, operator, values } = node
+  const key = JSON.stringify([name, functions, operator, values])
+  const shared = leaves.get(key) ?? node
+  leaves.set(key, shared)
+  return shared
 }
 
 function arranged(node: CheckedNode): CheckedNode {
@@ -93,22 +139,4 @@ function objectRead(node: CheckedNode): ObjectType | undefined {
   }
   const source = readsToday(node) ? undefined : schemaSource(node.name)
   return source?.kind === 'attribute' ? source.objectType : undefined
-}
-
-function bind(node: CheckedNode, snapshot: RowSnapshot): BoundNode {
-  if (node.kind === 'group') {
-    const children = node.children.map((child) => bind(child, snapshot))
-    return { kind: 'group', reads: objectRead(node), operator: node.operator, children }
-  }
-  if (readsToday(node)) return { kind: 'today', reads: undefined, leaf: node }
-  const source = schemaSource(node.name)
-  if (source === undefined) throw new Error(`${node.name} is not an attribute that rows have`)
-  const negative = isNegative(node)
-  if (source.kind === 'collections') {
-    return { kind: 'membership', reads: undefined, collectionIds: node.values.map(String), negative }
-  }
-  const { objectType, attribute } = source
-  const column = snapshot.tables[objectType].column(attribute)
-  const verdicts = new LeafVerdicts(leafTest(node, column.values), column.values)
-  return { kind: 'leaf', reads: objectType, place: ROW_PLACE[objectType], column, verdicts, negative }
 }

@@ -1,17 +1,8 @@
-import type { ObjectType } from '../core/core-object.ts'
-import { addBits, type Bitmap, commonBits, countBits, emptyBitmap, fullBitmap, removeBits } from './bitmap.ts'
-import { CORE_TYPE, type CollectionMembers, isRowOf, type RowObjectType, rowsOf } from './collection-members.ts'
-import { addReferences, slotsReferringTo, slotsThat, slotsWithCode, slotsWithCodes } from './column-scan.ts'
-import type { BoundGroup, BoundLeaf, BoundMembership, BoundNode, CompiledCondition } from './compile.ts'
-import { holdsOn } from './leaf-test.ts'
-import type { LinkedType, RowSnapshot } from './row-snapshot.ts'
-
-export type EvaluationContext = {
-  /** Midnight UTC of the day of evaluation, in milliseconds since 1970. */
-  readonly todayMs: number
-  /** Undefined for a collection that does not exist: it has no members. */
-  membersOf(collectionId: string): CollectionMembers | undefined
-}
+import { finished, type Steps } from '../time-slices.ts'
+import { CORE_TYPE, type RowObjectType } from './collection-members.ts'
+import type { CompiledCondition } from './compile.ts'
+import { Evaluation, type EvaluationContext } from './evaluation.ts'
+import type { RowSnapshot } from './row-snapshot.ts'
 
 /** The ids of all members, ascending: the objects with at least one row that satisfies the whole condition. */
 export function evaluate(
@@ -20,10 +11,20 @@ export function evaluate(
   objectType: RowObjectType,
   context: EvaluationContext,
 ): string[] {
+  return finished(evaluationSteps(compiled, snapshot, objectType, context))
+}
+
+/** The same in steps. The snapshot must not change before the last one: see `TenantSnapshots.reading`. */
+export function* evaluationSteps(
+  compiled: CompiledCondition,
+  snapshot: RowSnapshot,
+  objectType: RowObjectType,
+  context: EvaluationContext,
+): Steps<string[]> {
   const type = CORE_TYPE[objectType]
-  const { ids } = snapshot.tables[type]
-  const members = new Evaluation(snapshot, context).members(compiled.boundTo(snapshot), type)
-  return ids.idsIn(members)
+  const members = yield* new Evaluation(snapshot, context).members(compiled.boundTo(snapshot), type)
+  yield
+  return snapshot.tables[type].ids.idsIn(members)
 }
 
 /** Whether each of some objects is a member, unknown and deleted ones included. Looks at their rows only. */
@@ -34,172 +35,22 @@ export function evaluateObjects(
   ids: Iterable<string>,
   context: EvaluationContext,
 ): ReadonlyMap<string, boolean> {
+  return finished(objectEvaluationSteps(compiled, snapshot, objectType, ids, context))
+}
+
+/** The same in steps. The snapshot must not change before the last one: see `TenantSnapshots.reading`. */
+export function* objectEvaluationSteps(
+  compiled: CompiledCondition,
+  snapshot: RowSnapshot,
+  objectType: RowObjectType,
+  ids: Iterable<string>,
+  context: EvaluationContext,
+): Steps<ReadonlyMap<string, boolean>> {
   const type = CORE_TYPE[objectType]
   const table = snapshot.tables[type]
   const root = compiled.boundTo(snapshot)
   const evaluation = new Evaluation(snapshot, context)
   const outcome = new Map<string, boolean>()
-  for (const id of ids) outcome.set(id, evaluation.hasMatchingRow(root, type, table.ids.codeOf(id)))
+  for (const id of ids) outcome.set(id, yield* evaluation.hasMatchingRow(root, type, table.ids.codeOf(id)))
   return outcome
-}
-
-/** Below this share of the rows, the remaining ones are tested one by one. */
-const SPARSE_SHARE = 1 / 32
-
-class Evaluation {
-  readonly #snapshot: RowSnapshot
-  readonly #context: EvaluationContext
-  /** The row being tested: its identity, org unit and relationship. One for all, as millions are tested. */
-  readonly #row: [number, number, number] = [0, 0, 0]
-
-  constructor(snapshot: RowSnapshot, context: EvaluationContext) {
-    this.#snapshot = snapshot
-    this.#context = context
-  }
-
-  members(root: BoundNode, objectType: ObjectType): Bitmap {
-    const { tables } = this.#snapshot
-    const positions = this.#matching(root, 'relationship', tables.relationship.liveSlots())
-    if (objectType === 'relationship') return positions
-    const members = emptyBitmap(tables[objectType].ids.size)
-    addReferences(this.#snapshot.link(objectType), positions, members)
-    const present = commonBits(members, tables[objectType].liveSlots())
-    addBits(present, this.#matching(root, objectType, this.#snapshot.alone(objectType)))
-    return present
-  }
-
-  hasMatchingRow(root: BoundNode, objectType: ObjectType, slot: number): boolean {
-    if (!this.#snapshot.tables[objectType].isLive(slot)) return false
-    if (objectType === 'relationship') return this.#holdsAt(root, objectType, slot)
-    const referrers = this.#snapshot.referrers[objectType]
-    let relationship = referrers.first(slot)
-    if (relationship === 0) return this.#holdsAt(root, objectType, slot)
-    for (; relationship !== 0; relationship = referrers.next(relationship)) {
-      if (this.#holdsAt(root, 'relationship', relationship)) return true
-    }
-    return false
-  }
-
-  /**
-   * The slots in `mask` whose rows satisfy a node. Slots of relationships stand for their rows; those of identities and
-   * org units for the rows they have to themselves, or for their share in deciding a node that reads nothing else.
-   */
-  #matching(node: BoundNode, objectType: ObjectType, mask: Bitmap): Bitmap {
-    if (countBits(mask) < mask.length * 32 * SPARSE_SHARE) {
-      return slotsThat(mask, (slot) => this.#holdsAt(node, objectType, slot))
-    }
-    if (node.reads !== undefined && node.reads !== objectType)
-      return this.#matchingThrough(node, node.reads, objectType, mask)
-    switch (node.kind) {
-      case 'leaf':
-        return this.#matchingLeaf(node, mask)
-      case 'today':
-        return holdsOn(this.#context.todayMs, node.leaf) ? mask.slice() : new Int32Array(mask.length)
-      case 'membership':
-        return this.#matchingMembership(node, objectType, mask)
-      case 'group':
-        return this.#matchingGroup(node, objectType, mask)
-    }
-  }
-
-  /** Decides a node on the objects that rows refer to, then for each row by its reference. */
-  #matchingThrough(node: BoundNode, reads: ObjectType, objectType: ObjectType, mask: Bitmap): Bitmap {
-    if (objectType === 'relationship' && reads !== 'relationship' && this.#snapshot.link(reads).valueCount > 0) {
-      const decided = this.#matching(node, reads, fullBitmap(this.#snapshot.tables[reads].ids.size))
-      return slotsReferringTo(this.#snapshot.link(reads), decided, false, mask)
-    }
-    return this.#holdsAt(node, reads, 0) ? mask.slice() : new Int32Array(mask.length)
-  }
-
-  #matchingLeaf({ column, verdicts, negative }: BoundLeaf, mask: Bitmap): Bitmap {
-    if (verdicts.holdsWithoutValue) return slotsWithCode(column, 0, negative, mask)
-    if (column.valueCount === 0) return negative ? mask.slice() : new Int32Array(mask.length)
-    return slotsWithCodes(column, verdicts.holding(this.#context.todayMs), negative, mask)
-  }
-
-  #matchingMembership(node: BoundMembership, objectType: ObjectType, mask: Bitmap): Bitmap {
-    const rows: Bitmap = new Int32Array(mask.length)
-    for (const collectionId of node.collectionIds) {
-      const members = this.#context.membersOf(collectionId)
-      if (members !== undefined) addBits(rows, rowsOf(members, objectType, mask, this.#snapshot))
-    }
-    if (!node.negative) return rows
-    const others = mask.slice()
-    removeBits(others, rows)
-    return others
-  }
-
-  /** Each child is asked only about the rows that are still undecided. */
-  #matchingGroup({ operator, children }: BoundGroup, objectType: ObjectType, mask: Bitmap): Bitmap {
-    if (operator === 'XOR') return this.#matchingExactlyOne(children, objectType, mask)
-    if (operator === 'AND') {
-      return children.reduce((left, child) => this.#matching(child, objectType, left), mask)
-    }
-    const open = mask.slice()
-    for (const child of children) removeBits(open, this.#matching(child, objectType, open))
-    if (operator === 'NOT') return open
-    const held = mask.slice()
-    removeBits(held, open)
-    return held
-  }
-
-  #matchingExactlyOne(children: readonly BoundNode[], objectType: ObjectType, mask: Bitmap): Bitmap {
-    const open = mask.slice()
-    const once: Bitmap = new Int32Array(mask.length)
-    for (const child of children) {
-      const held = this.#matching(child, objectType, open)
-      removeBits(open, commonBits(once, held))
-      addBits(once, held)
-    }
-    return commonBits(once, open)
-  }
-
-  /** Whether the row that a slot stands for satisfies a node. */
-  #holdsAt(node: BoundNode, objectType: ObjectType, slot: number): boolean {
-    const isPosition = objectType === 'relationship'
-    this.#row[0] = isPosition ? this.#linked('identity', slot) : objectType === 'identity' ? slot : 0
-    this.#row[1] = isPosition ? this.#linked('orgUnit', slot) : objectType === 'orgUnit' ? slot : 0
-    this.#row[2] = isPosition ? slot : 0
-    return this.#holds(node)
-  }
-
-  #linked(to: LinkedType, relationship: number): number {
-    return this.#snapshot.link(to).codeAt(relationship)
-  }
-
-  #holds(node: BoundNode): boolean {
-    switch (node.kind) {
-      case 'leaf': {
-        const code = node.column.codeAt(this.#row[node.place] as number)
-        return node.verdicts.holds(code, this.#context.todayMs) !== node.negative
-      }
-      case 'today':
-        return holdsOn(this.#context.todayMs, node.leaf)
-      case 'membership':
-        return node.collectionIds.some((id) => this.#isRowOf(id)) !== node.negative
-      case 'group':
-        return this.#holdsGroup(node)
-    }
-  }
-
-  #holdsGroup({ operator, children }: BoundGroup): boolean {
-    switch (operator) {
-      case 'AND':
-        return children.every((child) => this.#holds(child))
-      case 'OR':
-        return children.some((child) => this.#holds(child))
-      case 'NOT':
-        return !children.some((child) => this.#holds(child))
-      case 'XOR': {
-        let held = 0
-        for (const child of children) if (this.#holds(child)) held += 1
-        return held === 1
-      }
-    }
-  }
-
-  #isRowOf(collectionId: string): boolean {
-    const members = this.#context.membersOf(collectionId)
-    return members !== undefined && isRowOf(members, this.#row, this.#snapshot)
-  }
 }

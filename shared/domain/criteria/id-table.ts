@@ -1,9 +1,13 @@
 import { type Bitmap, countBits } from './bitmap.ts'
-import { compareBytes } from './code-point-bytes.ts'
-import { TextDictionary } from './text-dictionary.ts'
+import { GuidDictionary } from './guid-dictionary.ts'
 
-/** All slots in ascending order of their ids, each slot's place in that order, and the ids themselves once asked for. */
-type Order = { readonly slots: Uint32Array; readonly ranks: Uint32Array; ids?: readonly string[] }
+/** All slots in ascending order of their ids, each slot's place in that order, and the ids in it that were asked for. */
+type Order = {
+  readonly slots: Uint32Array
+  readonly ranks: Uint32Array
+  readonly texts: (string | undefined)[]
+  isTextComplete: boolean
+}
 
 /** From one object in so many on, picking members out of all ids is quicker than sorting them. */
 const DENSE_SHARE = 16
@@ -14,10 +18,8 @@ const DENSE_SHARE = 16
  * so that what refers to nothing needs no special case.
  */
 export class IdTable {
-  readonly #dictionary = new TextDictionary()
-  /** Ids that were asked for: the same string serves all answers. */
-  readonly #texts: (string | undefined)[] = []
-  #order: Order = { slots: new Uint32Array(0), ranks: new Uint32Array(0) }
+  readonly #dictionary = new GuidDictionary()
+  #order: Order = { slots: new Uint32Array(0), ranks: new Uint32Array(1), texts: [], isTextComplete: true }
 
   /** One more than the highest slot. */
   get size(): number {
@@ -26,16 +28,18 @@ export class IdTable {
 
   /** The slot of an id, a new one when need be. Ids are GUIDs: without case. */
   intern(id: string): number {
-    return this.#dictionary.intern(id.toLowerCase())
+    return this.#dictionary.intern(id)
   }
 
   /** The slot of an id, 0 when it was never heard of. */
   codeOf(id: string): number {
-    return this.#dictionary.codeOf(id.toLowerCase())
+    return this.#dictionary.codeOf(id)
   }
 
+  /** Once the slot has its place among the others, the same string serves all answers. */
   idOf(slot: number): string {
-    return this.#texts[slot] ?? this.#decoded(slot)
+    const { ranks } = this.#order
+    return slot < ranks.length && slot > 0 ? this.#idAt(ranks[slot] as number, slot) : this.#dictionary.textOf(slot)
   }
 
   /** The ids of a set of slots, ascending. */
@@ -44,11 +48,21 @@ export class IdTable {
     return count * DENSE_SHARE > this.size ? this.#manyIdsIn(slots, count) : this.#fewIdsIn(slots, count)
   }
 
+  #idAt(rank: number, slot: number): string {
+    const { texts } = this.#order
+    const known = texts[rank]
+    if (known !== undefined) return known
+    const text = this.#dictionary.textOf(slot)
+    texts[rank] = text
+    return text
+  }
+
   /** Picks the set out of all ids, in one walk through memory. */
   #manyIdsIn(slots: Bitmap, count: number): string[] {
     const order = this.#currentOrder()
-    order.ids ??= Array.from(order.slots, (slot) => this.idOf(slot))
-    const ids = order.ids
+    if (!order.isTextComplete) for (const [rank, slot] of order.slots.entries()) this.#idAt(rank, slot)
+    order.isTextComplete = true
+    const ids = order.texts
     // Written before it is known whether the slot is in the set, without a branch: hence one place more.
     const found = new Array<string>(count + 1)
     let index = 0
@@ -70,50 +84,36 @@ export class IdTable {
         ranks[index++] = order.ranks[(at << 5) + 31 - Math.clz32(word & -word)] as number
       }
     }
-    return Array.from(ranks.sort(), (rank) => this.idOf(order.slots[rank] as number))
+    return Array.from(ranks.sort(), (rank) => this.#idAt(rank, order.slots[rank] as number))
   }
 
   #currentOrder(): Order {
-    const known = this.#order.slots
-    if (known.length === this.size - 1) return this.#order
-    const added = Uint32Array.from({ length: this.size - 1 - known.length }, (_, index) => known.length + 1 + index)
-    const slots = this.#merged(known, this.#sorted(added))
-    const ranks = new Uint32Array(this.size)
-    for (let rank = 0; rank < slots.length; rank += 1) ranks[slots[rank] as number] = rank
-    this.#order = { slots, ranks }
+    const known = this.#order
+    if (known.slots.length === this.size - 1) return known
+    const added = Uint32Array.from(
+      { length: this.size - 1 - known.slots.length },
+      (_, index) => known.slots.length + 1 + index,
+    )
+    added.sort((left, right) => this.#dictionary.compare(left, right))
+    this.#order = this.#merged(known, added)
     return this.#order
   }
 
-  #decoded(slot: number): string {
-    // Filled up one by one: an array written far past its end would turn into a hash table.
-    while (this.#texts.length < this.size) this.#texts.push(undefined)
-    const id = this.#dictionary.textOf(slot)
-    this.#texts[slot] = id
-    return id
-  }
-
-  #sorted(slots: Uint32Array): Uint32Array {
-    const first = slots[0] ?? 0
-    const prefixes = Float64Array.from(slots, (slot) => this.#prefixOf(slot))
-    return slots.sort(
-      (left, right) =>
-        (prefixes[left - first] as number) - (prefixes[right - first] as number) || this.#compare(left, right),
-    )
-  }
-
-  #merged(known: Uint32Array, added: Uint32Array): Uint32Array {
-    if (known.length === 0) return added
-    const merged = new Uint32Array(known.length + added.length)
+  #merged(known: Order, added: Uint32Array): Order {
+    const slots = new Uint32Array(known.slots.length + added.length)
+    const ranks = new Uint32Array(slots.length + 1)
+    const texts = new Array<string | undefined>(slots.length).fill(undefined)
     let copied = 0
-    for (let index = 0; index < added.length; index += 1) {
-      const slot = added[index] as number
-      const until = this.#firstAfter(known, copied, slot)
-      merged.set(known.subarray(copied, until), copied + index)
-      merged[until + index] = slot
+    for (let index = 0; index <= added.length; index += 1) {
+      const slot = added[index]
+      const until = slot === undefined ? known.slots.length : this.#firstAfter(known.slots, copied, slot)
+      slots.set(known.slots.subarray(copied, until), copied + index)
+      for (let rank = copied; rank < until; rank += 1) texts[rank + index] = known.texts[rank]
+      if (slot !== undefined) slots[until + index] = slot
       copied = until
     }
-    merged.set(known.subarray(copied), copied + added.length)
-    return merged
+    for (let rank = 0; rank < slots.length; rank += 1) ranks[slots[rank] as number] = rank
+    return { slots, ranks, texts, isTextComplete: false }
   }
 
   /** Where in `known`, from `from` on, the first id after that of `slot` stands. */
@@ -122,25 +122,9 @@ export class IdTable {
     let high = known.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.#compare(known[middle] as number, slot) < 0) low = middle + 1
+      if (this.#dictionary.compare(known[middle] as number, slot) < 0) low = middle + 1
       else high = middle
     }
     return low
-  }
-
-  /** The first six bytes as a number: settles most comparisons of GUIDs. */
-  #prefixOf(slot: number): number {
-    const { bytes, offsets } = this.#dictionary.entries
-    const start = offsets[slot] as number
-    const end = offsets[slot + 1] as number
-    let prefix = 0
-    for (let at = start; at < start + 6; at += 1) prefix = prefix * 256 + (at < end ? (bytes[at] as number) : 0)
-    return prefix
-  }
-
-  #compare(left: number, right: number): number {
-    const { bytes, offsets } = this.#dictionary.entries
-    const [leftEnd, rightEnd] = [offsets[left + 1] as number, offsets[right + 1] as number]
-    return compareBytes(bytes, offsets[left] as number, leftEnd, bytes, offsets[right] as number, rightEnd)
   }
 }

@@ -1,6 +1,7 @@
 import type { ColumnValues, InstantValues, ListValues, TextValues } from './column-values.ts'
 import { isList, parseInteger } from './compared-value.ts'
 import type { CheckedLeaf, ComparedValue } from './condition.ts'
+import type { DerivedTextMemory } from './derived-texts.ts'
 import { DAY_MS } from './instant.ts'
 import { textTest } from './text-test.ts'
 
@@ -23,7 +24,7 @@ export function isNegative({ operator }: CheckedLeaf): boolean {
   return operator === 'NotEquals' || operator === 'NotContains'
 }
 
-export function leafTest(leaf: CheckedLeaf, values: ColumnValues): LeafTest {
+export function leafTest(leaf: CheckedLeaf, values: ColumnValues, derivedTexts: DerivedTextMemory): LeafTest {
   if (leaf.operator === 'IsNull') return { kind: 'null' }
   if (isList(leaf.type)) return values.kind === 'list' ? listTest(leaf, values) : NEVER
   switch (leaf.type) {
@@ -33,7 +34,9 @@ export function leafTest(leaf: CheckedLeaf, values: ColumnValues): LeafTest {
       return values.kind === 'text' ? integerTest(leaf, values) : NEVER
     case 'String':
       if (values.kind !== 'text') return NEVER
-      return isEquality(leaf) && leaf.functions.length === 0 ? listed(leaf, values) : stringTest(leaf, values)
+      return isEquality(leaf) && leaf.functions.length === 0
+        ? listed(leaf, values)
+        : stringTest(leaf, values, derivedTexts)
     default:
       return values.kind === 'text' || values.kind === 'reference' ? listed(leaf, values) : NEVER
   }
@@ -55,10 +58,19 @@ function isEquality({ operator }: CheckedLeaf): boolean {
   return operator === 'Equals' || operator === 'NotEquals' || operator === 'In'
 }
 
-function stringTest(leaf: CheckedLeaf, { dictionary: { entries } }: TextValues): LeafTest {
+function stringTest(leaf: CheckedLeaf, { dictionary }: TextValues, derivedTexts: DerivedTextMemory): LeafTest {
   const test = textTest(leaf)
-  const holds = (code: number): boolean =>
-    test(entries.bytes, entries.offsets[code] as number, entries.offsets[code + 1] as number)
+  if (leaf.functions.length === 0) {
+    const { entries } = dictionary
+    const holds = (code: number): boolean =>
+      test(entries.bytes, entries.offsets[code] as number, entries.offsets[code + 1] as number)
+    return { kind: 'scan', dependsOnDay: false, holds }
+  }
+  const derived = derivedTexts.of(leaf.name, dictionary, leaf.functions)
+  const holds = (code: number): boolean => {
+    derived.read(code)
+    return test(derived.bytes, derived.start, derived.end)
+  }
   return { kind: 'scan', dependsOnDay: false, holds }
 }
 

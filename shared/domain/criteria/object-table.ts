@@ -3,8 +3,8 @@ import type { Attributes, ObjectType } from '../core/core-object.ts'
 import { type Bitmap, clearBit, emptyBitmap, hasBit, setBit } from './bitmap.ts'
 import { Column } from './column.ts'
 import { ReferenceValues, TextValues, valuesOfKind } from './column-values.ts'
+import { ForkableInt32 } from './forkable-int32.ts'
 import type { IdTable } from './id-table.ts'
-import { grownInt32 } from './typed-array-growth.ts'
 
 export type IdTables = Readonly<Record<ObjectType, IdTable>>
 
@@ -13,36 +13,67 @@ export class ObjectTable {
   readonly objectType: ObjectType
   readonly ids: IdTable
   liveCount = 0
-  readonly #columns = new Map<string, Column>()
+  readonly #columns: Map<string, Column>
   readonly #idColumn: Column
   readonly #externalIdColumn: Column
-  #live: Bitmap = emptyBitmap(32)
+  #live = new ForkableInt32(1)
+  /** Set once the table has a fork: ids that are added from then on are the fork's. */
+  #finalSlotCount: number | undefined
 
-  constructor(objectType: ObjectType, idTables: IdTables) {
+  private constructor(objectType: ObjectType, ids: IdTable, columns: readonly Column[]) {
     this.objectType = objectType
-    this.ids = idTables[objectType]
-    this.#idColumn = this.#addColumn('id', new ReferenceValues(this.ids))
-    this.#externalIdColumn = this.#addColumn('externalId', new TextValues('string'))
+    this.ids = ids
+    this.#columns = new Map(columns.map((column) => [column.attribute, column]))
+    this.#idColumn = this.column('id')
+    this.#externalIdColumn = this.column('externalId')
+  }
+
+  static empty(objectType: ObjectType, idTables: IdTables): ObjectTable {
+    const ids = idTables[objectType]
     const definitions: Readonly<Record<string, AttributeDefinition>> = ATTRIBUTES[objectType]
-    for (const [attribute, { kind, to }] of Object.entries(definitions)) {
-      this.#addColumn(attribute, valuesOfKind(kind, to && idTables[to]))
-    }
+    return new ObjectTable(objectType, ids, [
+      new Column(objectType, 'id', new ReferenceValues(ids)),
+      new Column(objectType, 'externalId', new TextValues('string')),
+      ...Object.entries(definitions).map(
+        ([attribute, { kind, to }]) => new Column(objectType, attribute, valuesOfKind(kind, to && idTables[to])),
+      ),
+    ])
+  }
+
+  /** A table that begins as this one is and is changed from now on, while this one stays as it is. */
+  forked(): ObjectTable {
+    const columns = [...this.#columns.values()].map((column) => column.forked())
+    const fork = new ObjectTable(this.objectType, this.ids, columns)
+    fork.liveCount = this.liveCount
+    fork.#live = this.#live.forked()
+    this.#finalSlotCount = this.ids.size
+    return fork
+  }
+
+  /** One more than the highest slot that any column of this table may use. */
+  get slotCount(): number {
+    return this.#finalSlotCount ?? this.ids.size
   }
 
   isLive(slot: number): boolean {
-    return slot >>> 5 < this.#live.length && hasBit(this.#live, slot)
+    const live = this.#live.values
+    return slot >>> 5 < live.length && hasBit(live, slot)
   }
 
   /** The slots of objects that exist, as a set of its own. */
   liveSlots(): Bitmap {
-    const live = emptyBitmap(this.ids.size)
-    live.set(this.#live.subarray(0, live.length))
+    const live = emptyBitmap(this.slotCount)
+    live.set(this.#live.values.subarray(0, live.length))
     return live
   }
 
   /** The column of an attribute; a custom one that no object ever had begins empty. */
   column(attribute: string): Column {
-    return this.#columns.get(attribute) ?? this.#addColumn(attribute, new TextValues('string'))
+    const known = this.#columns.get(attribute)
+    if (known !== undefined) return known
+    const column = new Column(this.objectType, attribute, new TextValues('string'))
+    this.#columns.set(attribute, column)
+    return column
   }
 
   /** Custom attributes that live objects have, sorted. */
@@ -78,16 +109,10 @@ export class ObjectTable {
   }
 
   #setLive(slot: number, live: boolean): void {
-    this.#live = grownInt32(this.#live as Int32Array<ArrayBuffer>, (slot >>> 5) + 1)
+    const slots = this.#live.writable((slot >>> 5) + 1)
     this.liveCount += live ? 1 : -1
-    if (live) setBit(this.#live, slot)
-    else clearBit(this.#live, slot)
-  }
-
-  #addColumn(attribute: string, values: Column['values']): Column {
-    const column = new Column(this.objectType, attribute, values)
-    this.#columns.set(attribute, column)
-    return column
+    if (live) setBit(slots, slot)
+    else clearBit(slots, slot)
   }
 }
 

@@ -1,6 +1,7 @@
 import { type CoreObject, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import { type Bitmap, countBits, removeBits } from './bitmap.ts'
 import type { Column } from './column.ts'
+import { DerivedTextMemory } from './derived-texts.ts'
 import { IdTable } from './id-table.ts'
 import { type IdTables, ObjectTable } from './object-table.ts'
 import { Referrers } from './referrers.ts'
@@ -20,18 +21,29 @@ export type LinkedType = Exclude<ObjectType, 'relationship'>
 export class RowSnapshot {
   readonly tables: Readonly<Record<ObjectType, ObjectTable>>
   /** The relationships of an identity and of an org unit. */
-  readonly referrers: Readonly<Record<LinkedType, Referrers>> = { identity: new Referrers(), orgUnit: new Referrers() }
+  readonly referrers: Readonly<Record<LinkedType, Referrers>>
+  /** What functions have made of the values. */
+  readonly derivedTexts: DerivedTextMemory
   readonly #links: Readonly<Record<LinkedType, Column>>
 
-  constructor() {
-    const ids: IdTables = { identity: new IdTable(), orgUnit: new IdTable(), relationship: new IdTable() }
-    this.tables = {
-      identity: new ObjectTable('identity', ids),
-      orgUnit: new ObjectTable('orgUnit', ids),
-      relationship: new ObjectTable('relationship', ids),
+  /** @param origin of which this becomes a fork; an empty snapshot without one. */
+  constructor(origin?: RowSnapshot) {
+    this.tables = origin === undefined ? emptyTables() : byType((type) => origin.tables[type].forked())
+    this.referrers = {
+      identity: origin?.referrers.identity.forked() ?? new Referrers(),
+      orgUnit: origin?.referrers.orgUnit.forked() ?? new Referrers(),
     }
+    this.derivedTexts = origin?.derivedTexts ?? new DerivedTextMemory()
     const { relationship } = this.tables
     this.#links = { identity: relationship.column('identity'), orgUnit: relationship.column('orgUnit') }
+  }
+
+  /**
+   * A snapshot that begins as this one is, to be changed instead of it: this one then never changes any more. They share
+   * what was not written since, and the values with their codes, so what was decided about these holds for both.
+   */
+  forked(): RowSnapshot {
+    return new RowSnapshot(this)
   }
 
   /** Takes in objects as they are now. Any order, any number of times; a reference may come before what it names. */
@@ -61,7 +73,7 @@ export class RowSnapshot {
   /** Slots of the objects that have no relationship, and so a row of their own. */
   alone(objectType: LinkedType): Bitmap {
     const alone = this.tables[objectType].liveSlots()
-    removeBits(alone, this.referrers[objectType].referredSlots(this.tables[objectType].ids.size))
+    removeBits(alone, this.referrers[objectType].referredSlots(this.tables[objectType].slotCount))
     return alone
   }
 
@@ -152,4 +164,13 @@ export class RowSnapshot {
     table.clear(slot, change.attributes)
     return true
   }
+}
+
+function emptyTables(): Record<ObjectType, ObjectTable> {
+  const ids: IdTables = byType(() => new IdTable())
+  return byType((type) => ObjectTable.empty(type, ids))
+}
+
+function byType<T>(make: (objectType: ObjectType) => T): Record<ObjectType, T> {
+  return { identity: make('identity'), orgUnit: make('orgUnit'), relationship: make('relationship') }
 }

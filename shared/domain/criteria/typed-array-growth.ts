@@ -2,7 +2,7 @@
 const GROWTH = 1.4
 /** Elements from which on waste weighs more than copies. */
 const LARGE_LENGTH = 1_000_000
-const LARGE_GROWTH = 1.125
+const LARGE_GROWTH = 1.05
 
 /** The same contents with room for at least `length` elements, a multiple of 32; the array itself where it has the room. */
 export function grownInt32(array: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {

@@ -38,7 +38,7 @@ export class People {
     if (account.values.kind !== 'text') return undefined
     const code = account.values.dictionary.codeOf(directoryObjectId.toLowerCase())
     if (code === 0) return undefined
-    return this.#idsOf('identity', slotsWith(account, code, identity.ids.size)).sort()[0]
+    return this.#idsOf('identity', slotsWith(account, code, identity.slotCount)).sort()[0]
   }
 
   /** Ids of the identity's positions, ended ones included. Ascending. */
@@ -102,10 +102,10 @@ export class People {
     const reports = new Set<number>()
     const { relationship, orgUnit } = this.#rows.tables
     const holder = this.#rows.link('identity')
-    for (const slot of slotsWith(this.#manager.relationship, manager, relationship.ids.size)) {
+    for (const slot of slotsWith(this.#manager.relationship, manager, relationship.slotCount)) {
       reports.add(holder.codeAt(slot))
     }
-    const units = new Set(slotsWith(this.#manager.orgUnit, manager, orgUnit.ids.size))
+    const units = new Set(slotsWith(this.#manager.orgUnit, manager, orgUnit.slotCount))
     const children = units.size === 0 ? new Map<number, number[]>() : this.#unitsByParent()
     for (const unit of units) {
       for (const slot of this.#positionSlots('orgUnit', unit)) reports.add(holder.codeAt(slot))
@@ -155,7 +155,7 @@ export class People {
   #unitsByParent(): Map<number, number[]> {
     const { orgUnit } = this.#rows.tables
     const children = new Map<number, number[]>()
-    for (let unit = 1; unit < orgUnit.ids.size; unit += 1) {
+    for (let unit = 1; unit < orgUnit.slotCount; unit += 1) {
       const parent = this.#parent.codeAt(unit)
       if (parent === 0 || !orgUnit.isLive(unit)) continue
       const siblings = children.get(parent)

@@ -4,7 +4,9 @@ import { storedCondition } from '../collections/condition-entry.ts'
 import { dayOf } from '../collections/evaluation-context.ts'
 import { CORE_TYPE, type CollectionMembers, isRowOf, type JoinedMembership } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
-import { type EvaluationContext, evaluate, evaluateObjects } from '../criteria/evaluate.ts'
+import { evaluateObjects, evaluationSteps } from '../criteria/evaluate.ts'
+import type { EvaluationContext } from '../criteria/evaluation.ts'
+import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { People } from './people.ts'
 
 /** Who is in a collection at this moment, of either kind. A person is when one of their rows is: decisions, section 10. */
@@ -24,7 +26,7 @@ export interface Standing {
   ): Promise<ReadonlyMap<string, ReadonlySet<string>>>
 }
 
-type StandingDependencies = Pick<CollectionDependencies, 'collections' | 'joined' | 'nowMs'>
+type StandingDependencies = Pick<CollectionDependencies, 'collections' | 'joined' | 'snapshots' | 'nowMs'>
 
 /** Conditions kept ready for the next time. */
 const CONDITIONS_KEPT_COUNT = 2000
@@ -89,15 +91,24 @@ export function liveStanding(deps: StandingDependencies): Standing {
       const joinables = [...collections.values()].filter(({ kind }) => kind === 'joinable').map(({ id }) => id)
       const joined = await deps.joined.of(tenantId, joinables)
       const memberships = (id: string) => joined.get(id)?.memberships ?? []
-      const context = contextOver(
-        collections,
-        memberships,
-        (collection, within) =>
-          new Set(evaluate(conditionOf(collection), people.rows, objectTypeOf(collection), within)),
-      )
+      const evaluated = new Map<string, ReadonlySet<string>>()
+      const context = contextOver(collections, memberships, ({ id }) => evaluated.get(id) ?? NOBODY)
+      for (const collection of inOrderOfReferences(collections)) {
+        const steps = evaluationSteps(conditionOf(collection), people.rows, objectTypeOf(collection), context)
+        evaluated.set(collection.id, new Set(await deps.snapshots.reading(people.rows, steps)))
+      }
       return new Map(collectionIds.map((id) => [id, new Set(identitiesBehind(context.membersOf(id), people))]))
     },
   }
+}
+
+const NOBODY: ReadonlySet<string> = new Set()
+
+/** Criteria collections, each after those that its condition names. */
+function inOrderOfReferences(collections: ReadonlyMap<string, Collection>): Collection[] {
+  const criteria = [...collections.values()].filter(({ kind }) => kind === 'criteria')
+  const { order } = evaluationOrder(new Map(criteria.map(({ id, refersTo }) => [id, refersTo])))
+  return order.flatMap((id) => collections.get(id) ?? [])
 }
 
 function membersIn(

@@ -5,7 +5,8 @@ import { checkCondition } from '../../../shared/domain/criteria/check-condition.
 import type { CollectionMembers } from '../../../shared/domain/criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../../../shared/domain/criteria/compile.ts'
 import type { CheckedCondition } from '../../../shared/domain/criteria/condition.ts'
-import { type EvaluationContext, evaluate, evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
+import { evaluate, evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
+import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
 import { COLLECTIONS, collections, condition, SCHEMA, snapshotObject, TODAY_MS } from './arbitrary-cases.ts'
 import { naiveMembers, naiveRows } from './naive-evaluator.ts'
@@ -96,6 +97,35 @@ describe('The evaluator', () => {
       }
     })
     fc.assert(property, { numRuns: 1500 })
+  })
+
+  it('gives of a snapshot that was forked what it gave before, and of the fork what it gives of a fresh one', () => {
+    const series = fc.array(fc.array(snapshotObject, { maxLength: 6 }), { minLength: 2, maxLength: 5 })
+    const property = fc.property(condition, series, collections, (input, batches, members) => {
+      const compiled = compile(checked(input))
+      const context = contextOf(members)
+      let snapshot = new RowSnapshot()
+      const forked: { readonly origin: RowSnapshot; readonly before: string[][]; readonly rowCount: number }[] = []
+      for (const [index, batch] of batches.entries()) {
+        forked.push({
+          origin: snapshot,
+          before: membersByType(compiled, snapshot, context),
+          rowCount: snapshot.rowCount,
+        })
+        snapshot = snapshot.forked()
+        snapshot.apply(batch)
+        const state = finalState(batches.slice(0, index + 1).flat())
+        const fresh = loaded(state)
+        assert.deepEqual(membersByType(compiled, snapshot, context), membersByType(compiled, fresh, context))
+        assert.deepEqual([snapshot.rowCount, snapshot.objectCount], [fresh.rowCount, fresh.objectCount])
+      }
+      for (const { origin, before, rowCount } of forked) {
+        assert.deepEqual(membersByType(compiled, origin, context), before)
+        assert.deepEqual(membersByType(compile(checked(input)), origin, context), before)
+        assert.equal(origin.rowCount, rowCount)
+      }
+    })
+    fc.assert(property, { numRuns: 300 })
   })
 
   it('agrees with the naive one where dictionaries and sets outgrow their small forms', () => {

@@ -1,5 +1,5 @@
 import type { WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
-import type { EvaluationContext } from '../../../shared/domain/criteria/evaluate.ts'
+import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation.ts'
 import type { SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
 import type { AttributeType, ConditionSchema } from '../../../shared/domain/criteria/schema.ts'
 

@@ -1,0 +1,214 @@
+import type { ObjectType } from '../core/core-object.ts'
+import type { Steps } from '../time-slices.ts'
+import { addBits, type Bitmap, commonBits, countBits, emptyBitmap, fullBitmap, removeBits, setBit } from './bitmap.ts'
+import { type CollectionMembers, isRowOf, type MemberSlots, memberSlots, rowsOf } from './collection-members.ts'
+import { addReferences, slotsIn, slotsReferringTo, slotsWithCode, slotsWithCodes } from './column-scan.ts'
+import type { BoundGroup, BoundLeaf, BoundMembership, BoundNode } from './compile.ts'
+import { holdsOn } from './leaf-test.ts'
+import type { LinkedType, RowSnapshot } from './row-snapshot.ts'
+
+export type EvaluationContext = {
+  /** Midnight UTC of the day of evaluation, in milliseconds since 1970. */
+  readonly todayMs: number
+  /** Undefined for a collection that does not exist: it has no members. */
+  membersOf(collectionId: string): CollectionMembers | undefined
+}
+
+/** Below this share of the rows, the remaining ones are tested one by one. */
+const SPARSE_SHARE = 1 / 32
+
+/** Leaves tested on single rows between two pauses. */
+const TESTS_PER_STEP_COUNT = 1024
+/** Collections whose members, once found among the rows, are remembered for the leaves to come. */
+const COLLECTIONS_REMEMBERED_COUNT = 64
+
+/** One condition's evaluation on one snapshot, in steps between which others may evaluate, but nothing may write. */
+export class Evaluation {
+  readonly #snapshot: RowSnapshot
+  readonly #context: EvaluationContext
+  /** The row being tested: its identity, org unit and relationship. One for all, as millions are tested. */
+  readonly #row: [number, number, number] = [0, 0, 0]
+  readonly #memberSlots = new Map<CollectionMembers, MemberSlots>()
+  #testCount = 0
+
+  constructor(snapshot: RowSnapshot, context: EvaluationContext) {
+    this.#snapshot = snapshot
+    this.#context = context
+  }
+
+  *members(root: BoundNode, objectType: ObjectType): Steps<Bitmap> {
+    const { tables } = this.#snapshot
+    const positions = yield* this.#matching(root, 'relationship', tables.relationship.liveSlots())
+    if (objectType === 'relationship') return positions
+    const members = emptyBitmap(tables[objectType].slotCount)
+    addReferences(this.#snapshot.link(objectType), positions, members)
+    const present = commonBits(members, tables[objectType].liveSlots())
+    addBits(present, yield* this.#matching(root, objectType, this.#snapshot.alone(objectType)))
+    return present
+  }
+
+  *hasMatchingRow(root: BoundNode, objectType: ObjectType, slot: number): Steps<boolean> {
+    if (!this.#snapshot.tables[objectType].isLive(slot)) return false
+    if (this.#isStepOver(root)) yield
+    if (objectType === 'relationship') return this.#holdsAt(root, objectType, slot)
+    const referrers = this.#snapshot.referrers[objectType]
+    let relationship = referrers.first(slot)
+    if (relationship === 0) return this.#holdsAt(root, objectType, slot)
+    for (; relationship !== 0; relationship = referrers.next(relationship)) {
+      if (this.#holdsAt(root, 'relationship', relationship)) return true
+      if (this.#isStepOver(root)) yield
+    }
+    return false
+  }
+
+  /** Counts a row to be tested; true whenever a step's worth of leaves has been. */
+  #isStepOver(node: BoundNode): boolean {
+    this.#testCount += node.kind === 'group' ? node.leafCount : 1
+    if (this.#testCount < TESTS_PER_STEP_COUNT) return false
+    this.#testCount = 0
+    return true
+  }
+
+  /**
+   * The slots in `mask` whose rows satisfy a node. Slots of relationships stand for their rows; those of identities and
+   * org units for the rows they have to themselves, or for their share in deciding a node that reads nothing else.
+   */
+  *#matching(node: BoundNode, objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+    yield
+    if (countBits(mask) < mask.length * 32 * SPARSE_SHARE) return yield* this.#matchingFew(node, objectType, mask)
+    if (node.reads !== undefined && node.reads !== objectType)
+      return yield* this.#matchingThrough(node, node.reads, objectType, mask)
+    switch (node.kind) {
+      case 'leaf':
+        return yield* this.#matchingLeaf(node, mask)
+      case 'today':
+        return holdsOn(this.#context.todayMs, node.leaf) ? mask.slice() : new Int32Array(mask.length)
+      case 'membership':
+        return yield* this.#matchingMembership(node, objectType, mask)
+      case 'group':
+        return yield* this.#matchingGroup(node, objectType, mask)
+    }
+  }
+
+  /** Row by row. */
+  *#matchingFew(node: BoundNode, objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+    const found: Bitmap = new Int32Array(mask.length)
+    for (const slot of slotsIn(mask)) {
+      if (this.#isStepOver(node)) yield
+      if (this.#holdsAt(node, objectType, slot)) setBit(found, slot)
+    }
+    return found
+  }
+
+  /** Decides a node on the objects that rows refer to, then for each row by its reference. */
+  *#matchingThrough(node: BoundNode, reads: ObjectType, objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+    if (objectType === 'relationship' && reads !== 'relationship' && this.#snapshot.link(reads).valueCount > 0) {
+      const decided = yield* this.#matching(node, reads, fullBitmap(this.#snapshot.tables[reads].slotCount))
+      return slotsReferringTo(this.#snapshot.link(reads), decided, false, mask)
+    }
+    return this.#holdsAt(node, reads, 0) ? mask.slice() : new Int32Array(mask.length)
+  }
+
+  *#matchingLeaf({ column, verdicts, negative }: BoundLeaf, mask: Bitmap): Steps<Bitmap> {
+    if (verdicts.holdsWithoutValue) return slotsWithCode(column, 0, negative, mask)
+    if (column.valueCount === 0) return negative ? mask.slice() : new Int32Array(mask.length)
+    return slotsWithCodes(column, yield* verdicts.holding(this.#context.todayMs), negative, mask)
+  }
+
+  *#matchingMembership(node: BoundMembership, objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+    const rows: Bitmap = new Int32Array(mask.length)
+    for (const collectionId of node.collectionIds) {
+      yield
+      const members = this.#context.membersOf(collectionId)
+      if (members === undefined) continue
+      addBits(rows, rowsOf(yield* this.#slotsOf(members), objectType, mask, this.#snapshot))
+    }
+    if (!node.negative) return rows
+    const others = mask.slice()
+    removeBits(others, rows)
+    return others
+  }
+
+  *#slotsOf(members: CollectionMembers): Steps<MemberSlots> {
+    const slots = this.#memberSlots.get(members) ?? (yield* memberSlots(members, this.#snapshot))
+    if (this.#memberSlots.size >= COLLECTIONS_REMEMBERED_COUNT) this.#memberSlots.clear()
+    this.#memberSlots.set(members, slots)
+    return slots
+  }
+
+  /** Each child is asked only about the rows that are still undecided. */
+  *#matchingGroup({ operator, children }: BoundGroup, objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+    if (operator === 'XOR') return yield* this.#matchingExactlyOne(children, objectType, mask)
+    if (operator === 'AND') {
+      let left = mask
+      for (const child of children) left = yield* this.#matching(child, objectType, left)
+      return left
+    }
+    const open = mask.slice()
+    for (const child of children) removeBits(open, yield* this.#matching(child, objectType, open))
+    if (operator === 'NOT') return open
+    const held = mask.slice()
+    removeBits(held, open)
+    return held
+  }
+
+  *#matchingExactlyOne(children: readonly BoundNode[], objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+    const open = mask.slice()
+    const once: Bitmap = new Int32Array(mask.length)
+    for (const child of children) {
+      const held = yield* this.#matching(child, objectType, open)
+      removeBits(open, commonBits(once, held))
+      addBits(once, held)
+    }
+    return commonBits(once, open)
+  }
+
+  /** Whether the row that a slot stands for satisfies a node. */
+  #holdsAt(node: BoundNode, objectType: ObjectType, slot: number): boolean {
+    const isPosition = objectType === 'relationship'
+    this.#row[0] = isPosition ? this.#linked('identity', slot) : objectType === 'identity' ? slot : 0
+    this.#row[1] = isPosition ? this.#linked('orgUnit', slot) : objectType === 'orgUnit' ? slot : 0
+    this.#row[2] = isPosition ? slot : 0
+    return this.#holds(node)
+  }
+
+  #linked(to: LinkedType, relationship: number): number {
+    return this.#snapshot.link(to).codeAt(relationship)
+  }
+
+  #holds(node: BoundNode): boolean {
+    switch (node.kind) {
+      case 'leaf': {
+        const code = node.column.codeAt(this.#row[node.place] as number)
+        return node.verdicts.holds(code, this.#context.todayMs) !== node.negative
+      }
+      case 'today':
+        return holdsOn(this.#context.todayMs, node.leaf)
+      case 'membership':
+        return node.collectionIds.some((id) => this.#isRowOf(id)) !== node.negative
+      case 'group':
+        return this.#holdsGroup(node)
+    }
+  }
+
+  #holdsGroup({ operator, children }: BoundGroup): boolean {
+    switch (operator) {
+      case 'AND':
+        return children.every((child) => this.#holds(child))
+      case 'OR':
+        return children.some((child) => this.#holds(child))
+      case 'NOT':
+        return !children.some((child) => this.#holds(child))
+      case 'XOR': {
+        let held = 0
+        for (const child of children) if (this.#holds(child)) held += 1
+        return held === 1
+      }
+    }
+  }
+
+  #isRowOf(collectionId: string): boolean {
+    const members = this.#context.membersOf(collectionId)
+    return members !== undefined && isRowOf(members, this.#row, this.#snapshot)
+  }
+}

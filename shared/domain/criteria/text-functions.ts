@@ -1,0 +1,124 @@
+import { CodePointBytes, isAscii, textOfBytes, unitsOfBytes } from './code-point-bytes.ts'
+import type { FieldFunction } from './condition.ts'
+import { DEPENDS, lowerCase, upperCase } from './letter-case.ts'
+
+/**
+ * A chain of functions, innermost first, applied to texts as bytes of `CodePointBytes`. The result of the latest
+ * application is `bytes` from `start` to `end`.
+ */
+export class TextFunctions {
+  bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0)
+  start = 0
+  end = 0
+  readonly #functions: readonly FieldFunction[]
+  readonly #onAscii: OnAscii
+  readonly #changed = new CodePointBytes()
+  #units = new Uint16Array(64)
+
+  constructor(functions: readonly FieldFunction[]) {
+    this.#functions = simplified(functions)
+    this.#onAscii = onAscii(this.#functions)
+  }
+
+  /** ASCII, as most texts are, is changed in one pass without becoming a string. */
+  apply(bytes: Uint8Array<ArrayBuffer>, start: number, end: number): void {
+    const { skipped, length, letters } = this.#onAscii
+    const to = Math.min(end, start + skipped + length)
+    const from = Math.min(start + skipped, to)
+    if (!isAscii(bytes, start, to)) {
+      const changed = this.#changedUnits(bytes, start, end)
+        ? this.#changed
+        : this.#changed.set(this.#functions.reduce(applied, textOfBytes(bytes, start, end)))
+      this.#result(changed.bytes, 0, changed.length)
+    } else if (letters === undefined) this.#result(bytes, from, to)
+    else {
+      const copy = this.#changed.withRoom(to - from)
+      for (let at = from; at < to; at += 1) copy[at - from] = letters[bytes[at] as number] as number
+      this.#result(copy, 0, to - from)
+    }
+  }
+
+  /** Changes letter by letter, without making strings, where none depends on others; else answers false. */
+  #changedUnits(bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.#units.length < end - start) this.#units = new Uint16Array(end - start)
+    const units = this.#units
+    let from = 0
+    let to = unitsOfBytes(bytes, start, end, units)
+    if (to === -1) return false
+    for (const call of this.#functions) {
+      if (call.name === 'Substring') {
+        from = Math.min(from + call.start, to)
+        to = Math.min(from + call.length, to)
+        continue
+      }
+      const letters = call.name === 'ToUpper' ? upperCase() : lowerCase()
+      for (let at = from; at < to; at += 1) {
+        const unit = letters[units[at] as number] as number
+        if (unit === DEPENDS) return false
+        units[at] = unit
+      }
+    }
+    this.#changed.setUnits(units, from, to)
+    return true
+  }
+
+  #result(bytes: Uint8Array<ArrayBuffer>, start: number, end: number): void {
+    this.bytes = bytes
+    this.start = start
+    this.end = end
+  }
+}
+
+/** The same in fewer calls: a part of a part is a part, and what is in upper case stays so when put in it again. */
+function simplified(functions: readonly FieldFunction[]): FieldFunction[] {
+  const calls: FieldFunction[] = []
+  for (const call of functions) {
+    const inner = calls.at(-1)
+    if (inner?.name === 'Substring' && call.name === 'Substring') {
+      const length = Math.max(0, Math.min(call.length, inner.length - call.start))
+      calls[calls.length - 1] = { name: 'Substring', start: inner.start + call.start, length }
+    } else if (inner?.name !== call.name || call.name === 'AddDays') calls.push(call)
+  }
+  return calls
+}
+
+type OnAscii = { readonly skipped: number; readonly length: number; readonly letters: Uint8Array | undefined }
+
+/**
+ * What a chain of functions comes to where letters, code points and bytes are the same: one part of the text, in the
+ * case that was asked for last.
+ */
+function onAscii(functions: readonly FieldFunction[]): OnAscii {
+  let skipped = 0
+  let length = Number.POSITIVE_INFINITY
+  let letters: Uint8Array | undefined
+  for (const call of functions) {
+    if (call.name === 'Substring') {
+      skipped += call.start
+      length = Math.max(0, Math.min(call.length, length - call.start))
+    } else if (call.name === 'ToUpper') letters = UPPER
+    else if (call.name === 'ToLower') letters = LOWER
+  }
+  return { skipped, length, letters }
+}
+
+const UPPER = Uint8Array.from({ length: 128 }, (_, byte) => (byte >= 0x61 && byte <= 0x7a ? byte - 0x20 : byte))
+const LOWER = Uint8Array.from({ length: 128 }, (_, byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte))
+
+const SURROGATE = /[\ud800-\udfff]/
+
+function applied(text: string, call: FieldFunction): string {
+  switch (call.name) {
+    case 'Substring': {
+      const end = call.start + call.length
+      // Where every code point is one unit, there is no need to take the text apart.
+      return SURROGATE.test(text) ? [...text].slice(call.start, end).join('') : text.slice(call.start, end)
+    }
+    case 'ToUpper':
+      return text.toUpperCase()
+    case 'ToLower':
+      return text.toLowerCase()
+    default:
+      return text
+  }
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { CollectionDependencies } from '../../../shared/domain/collections/collection-dependencies.ts'
+import { previewCriteria } from '../../../shared/domain/collections/preview.ts'
+import { tenantSchemas } from '../../../shared/domain/collections/tenant-schemas.ts'
+import { TenantSnapshots } from '../../../shared/domain/collections/tenant-snapshots.ts'
+import type { SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
+import { HOSTILE_CONDITIONS, manyPeople, personId } from '../criteria/hostile-conditions.ts'
+
+const TENANT = 'tenant'
+const PEOPLE_COUNT = 20_000
+/** Nobody may wait longer than this for the one thread. */
+const STALL_AT_MOST_MS = 100
+
+/** What a preview needs, on people that `written` adds to as the test goes on. */
+function tenantOf(written: SnapshotObject[][]): CollectionDependencies {
+  const changes = {
+    async *since() {
+      yield { objects: written.shift() ?? [], mark: {} } as never
+    },
+  }
+  const collections = { existing: async () => [] }
+  const deps = {
+    snapshots: new TenantSnapshots(changes, 1_000_000),
+    collections,
+    joined: { of: async () => new Map() },
+  }
+  return { ...deps, nowMs: () => Date.parse('2030-03-01T12:00:00Z') } as unknown as CollectionDependencies
+}
+
+/** The longest time for which a timer that is due all the time was not served, during some work. */
+async function longestStallMs(work: () => Promise<unknown>): Promise<number> {
+  let longestMs = 0
+  let lastMs = performance.now()
+  const look = () => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs)
+    lastMs = performance.now()
+  }
+  const timer = setInterval(look, 1)
+  await work().finally(() => clearInterval(timer))
+  look()
+  return longestMs
+}
+
+const preview = (condition: object, deps: CollectionDependencies) =>
+  previewCriteria(TENANT, { preview: { objectType: 'Identity', condition } }, deps)
+
+const karisAmong = (people: readonly SnapshotObject[]) =>
+  people.filter(({ attributes }) => String(attributes.displayName).startsWith('Kari')).length
+
+describe('A preview of a hostile condition', () => {
+  for (const [claim, condition] of Object.entries(HOSTILE_CONDITIONS)) {
+    it(`leaves time for everything else: ${claim}`, async () => {
+      const deps = tenantOf([manyPeople(PEOPLE_COUNT)])
+      await deps.snapshots.fresh(TENANT)
+      let answeredCount = 0
+      let isOver = false
+      const stallMs = await longestStallMs(async () => {
+        const others = async () => {
+          for (; !isOver; answeredCount += 1) {
+            await tenantSchemas(TENANT, deps)
+            await new Promise(setImmediate)
+          }
+        }
+        const asking = others()
+        await preview(condition, deps).finally(() => {
+          isOver = true
+        })
+        await asking
+      })
+      assert.ok(stallMs < STALL_AT_MOST_MS, `stalled for ${stallMs} ms`)
+      assert.ok(answeredCount > 1, `answered ${answeredCount} others`)
+    })
+  }
+
+  it('is not held up by others like it: a small one is answered first', async () => {
+    const deps = tenantOf([manyPeople(PEOPLE_COUNT)])
+    const finished: string[] = []
+    const [hostile] = Object.values(HOSTILE_CONDITIONS)
+    const small = {
+      groupOperator: 'AND',
+      conditions: [{ id: 'identityId', field: 'identityId', operator: 'Equals', value: personId(7) }],
+    }
+    const run = async (what: string, condition: object) => {
+      const { counts } = await preview(condition, deps)
+      finished.push(`${what}: ${counts.preview}`)
+    }
+    await deps.snapshots.fresh(TENANT)
+    const stallMs = await longestStallMs(() =>
+      Promise.all([run('hostile', hostile as object), run('hostile', hostile as object), run('small', small)]),
+    )
+    assert.deepEqual(finished, ['small: 1', 'hostile: 0', 'hostile: 0'])
+    assert.ok(stallMs < STALL_AT_MOST_MS, `stalled for ${stallMs} ms`)
+  })
+
+  it('sees the people as they were when it began, and the next one as they are', async () => {
+    const renamed = manyPeople(PEOPLE_COUNT).map((person) => ({ ...person, attributes: { displayName: 'Somebody' } }))
+    const added = manyPeople(PEOPLE_COUNT + 100).slice(PEOPLE_COUNT)
+    const written = [manyPeople(PEOPLE_COUNT)]
+    const deps = tenantOf(written)
+    const pair = (name: string) => ({
+      id: 'identityDisplayName',
+      field: 'ToLower(identityDisplayName)',
+      operator: 'Contains',
+      value: name,
+    })
+    const slow = Array.from({ length: 200 }, (_, index) => pair(`nowhere ${index}`))
+    // Everybody has one name or the other, at all times: a torn look would find somebody with both, or with none.
+    const condition = {
+      groupOperator: 'XOR',
+      conditions: [
+        { groupOperator: 'OR', conditions: [...slow, pair('somebody')] },
+        { groupOperator: 'OR', conditions: [...slow.slice(1), pair('kari')] },
+      ],
+    }
+    await deps.snapshots.fresh(TENANT)
+    const running = preview(condition, deps)
+    let isOver = false
+    void running.then(() => {
+      isOver = true
+    })
+    // Past the two refreshes that the preview itself begins with.
+    for (let round = 0; round < 5; round += 1) await new Promise(setImmediate)
+    written.push([...renamed, ...added])
+    await deps.snapshots.fresh(TENANT)
+    assert.equal(isOver, false)
+    assert.equal((await running).counts.preview, karisAmong(manyPeople(PEOPLE_COUNT)))
+    assert.equal((await preview(condition, deps)).counts.preview, PEOPLE_COUNT + karisAmong(added))
+  })
+})

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { emptyBitmap, setBit } from '../../../shared/domain/criteria/bitmap.ts'
+import { IdTable } from '../../../shared/domain/criteria/id-table.ts'
+
+const guid = fc.uuid({ version: [1, 4, 7] })
+/** What only looks like one, or is nothing like it: must not be taken for a GUID, or for each other. */
+const strange = fc.constantFrom(
+  'kari',
+  '',
+  '00000000-0000-4000-8000-00000000000',
+  '00000000-0000-4000-8000-00000000000g',
+  '00000000_0000-4000-8000-000000000000',
+  '00000000-0000-4000-8000-00000000000é',
+  '000000000000-4000-8000-0000000000000',
+)
+const counted = fc.nat(40).map((number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`)
+
+function idsOf(table: IdTable, slots: readonly number[]): string[] {
+  const set = emptyBitmap(table.size)
+  for (const slot of slots) setBit(set, slot)
+  return table.idsIn(set)
+}
+
+describe('An id table', () => {
+  for (const [claim, id] of [
+    ['GUIDs', fc.oneof(guid, counted)],
+    ['GUIDs and other texts', fc.oneof(guid, counted, strange)],
+  ] as const) {
+    it(`gives each of many ${claim} a slot for good, whatever its case, and tells sets of them in order`, () => {
+      const arrivals = fc.array(fc.array(id, { maxLength: 60 }), { minLength: 1, maxLength: 4 })
+      const property = fc.property(arrivals, fc.nat(7), (batches, share) => {
+        const table = new IdTable()
+        const slots = new Map<string, number>()
+        for (const batch of batches) {
+          for (const one of batch) {
+            const slot = table.intern(one.toUpperCase())
+            assert.equal(slots.get(one) ?? slot, slot)
+            slots.set(one, slot)
+          }
+          const all = [...slots.keys()]
+          assert.equal(table.size, all.length + 1)
+          for (const one of all) {
+            assert.equal(table.codeOf(one), slots.get(one))
+            assert.equal(table.idOf(slots.get(one) as number), one)
+          }
+          for (const some of [all, all.filter((_, index) => index % (share + 1) === 0), all.slice(0, 1)]) {
+            assert.deepEqual(
+              idsOf(
+                table,
+                some.map((one) => slots.get(one) as number),
+              ),
+              some.toSorted(),
+            )
+          }
+        }
+        assert.equal(table.codeOf('ffffffff-ffff-4fff-8fff-ffffffffffff'), 0)
+      })
+      fc.assert(property, { numRuns: 300 })
+    })
+  }
+})

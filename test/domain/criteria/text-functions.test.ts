@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { CodePointBytes, textOfBytes } from '../../../shared/domain/criteria/code-point-bytes.ts'
+import type { FieldFunction } from '../../../shared/domain/criteria/condition.ts'
+import { DerivedTextMemory } from '../../../shared/domain/criteria/derived-texts.ts'
+import { TextDictionary } from '../../../shared/domain/criteria/text-dictionary.ts'
+import { TextFunctions } from '../../../shared/domain/criteria/text-functions.ts'
+import { textTest } from '../../../shared/domain/criteria/text-test.ts'
+
+/** What the functions mean, in the plainest words. */
+function meant(text: string, functions: readonly FieldFunction[]): string {
+  let result = text
+  for (const call of functions) {
+    if (call.name === 'ToUpper') result = result.toUpperCase()
+    if (call.name === 'ToLower') result = result.toLowerCase()
+    if (call.name === 'Substring') result = [...result].slice(call.start, call.start + call.length).join('')
+  }
+  return result
+}
+
+const letters = fc.constantFrom(...'aZ 9éÅßΣσςİıŉǅﬁΐ𝒩𐐀\ud800\udc00µKÅ\u0345'.split(''), 'ΑΣ', '𐐨', '\u0307', 'ᾳ', 'ა')
+const text = fc.oneof(fc.string({ unit: letters, maxLength: 12 }), fc.string({ unit: 'binary', maxLength: 8 }))
+const call = fc.oneof(
+  fc.constantFrom({ name: 'ToUpper' } as const, { name: 'ToLower' } as const),
+  fc.record({ name: fc.constant('Substring' as const), start: fc.nat(4), length: fc.nat(9) }),
+)
+const functions = fc.array(call, { minLength: 1, maxLength: 6 })
+
+describe('Functions on texts', () => {
+  it('make of any text what its own case and code points say', () => {
+    const property = fc.property(text, functions, (source, calls) => {
+      const { bytes, length } = new CodePointBytes().set(source)
+      const chain = new TextFunctions(calls)
+      chain.apply(bytes, 0, length)
+      assert.equal(textOfBytes(chain.bytes, chain.start, chain.end), meant(source, calls))
+    })
+    fc.assert(property, { numRuns: 20_000 })
+  })
+
+  it('change each letter there is as the language does, also twice over', () => {
+    const chains: FieldFunction[][] = [
+      [{ name: 'ToUpper' }, { name: 'ToUpper' }],
+      [{ name: 'ToLower' }, { name: 'ToLower' }],
+    ]
+    for (const calls of chains) {
+      const chain = new TextFunctions(calls)
+      const source = new CodePointBytes()
+      for (let codePoint = 0; codePoint < 0x11000; codePoint += 1) {
+        const letter = String.fromCodePoint(codePoint)
+        chain.apply(source.set(letter).bytes, 0, source.length)
+        assert.equal(textOfBytes(chain.bytes, chain.start, chain.end), meant(letter, calls))
+      }
+    }
+  })
+
+  it('come to the same whether they are remembered, forgotten or computed anew', () => {
+    const property = fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), functions, (texts, calls) => {
+      const memory = new DerivedTextMemory()
+      const source = new TextDictionary()
+      const early = memory.of('identityDisplayName', source, calls)
+      const codes = texts.map((one) => source.intern(one))
+      const late = memory.of('identityDisplayName', source, calls)
+      assert.equal(late, early)
+      for (const round of [1, 2, 3]) {
+        for (const [index, code] of codes.entries()) {
+          late.read(code)
+          assert.equal(textOfBytes(late.bytes, late.start, late.end), meant(texts[index] as string, calls))
+        }
+        if (round === 2) late.forget()
+      }
+    })
+    fc.assert(property, { numRuns: 500 })
+  })
+
+  it('remember no more than the memory has room for, however many chains there are', () => {
+    const memory = new DerivedTextMemory()
+    const source = new TextDictionary()
+    for (let index = 0; index < 20_000; index += 1) source.intern(`somebody of the name ${index}`)
+    const chains = Array.from({ length: 60 }, (_, index) => {
+      const calls: FieldFunction[] = [{ name: 'ToUpper' }, { name: 'Substring', start: 0, length: 100 + index }]
+      memory.of('identityDisplayName', source, calls)
+      const derived = memory.of('identityDisplayName', source, calls)
+      for (let code = 1; code < source.size; code += 1) derived.read(code)
+      return derived
+    })
+    const sizeBytes = chains.reduce((sum, chain) => sum + chain.sizeBytes, 0)
+    assert.ok(sizeBytes > 20_000_000 && sizeBytes <= 24_000_000, `${sizeBytes} bytes`)
+  })
+})
+
+describe('Contains', () => {
+  const contains = (wanted: string) => {
+    const test = textTest({
+      kind: 'leaf',
+      name: 'x',
+      type: 'String',
+      functions: [],
+      operator: 'Contains',
+      values: [wanted],
+    })
+    return (within: string) => {
+      const { bytes, length } = new CodePointBytes().set(within)
+      return test(bytes, 0, length)
+    }
+  }
+
+  it('finds what is there, and nothing else', () => {
+    const few = fc.string({ unit: fc.constantFrom('a', 'b', 'é'), maxLength: 12 })
+    fc.assert(
+      fc.property(few, few, (within, wanted) => assert.equal(contains(wanted)(within), within.includes(wanted))),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('takes no longer for a text that almost matches everywhere', () => {
+    const isFound = contains(`${'a'.repeat(200_000)}b`)
+    const startMs = performance.now()
+    assert.equal(isFound('a'.repeat(500_000)), false)
+    assert.ok(performance.now() - startMs < 1000)
+  })
+})
