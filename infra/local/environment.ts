@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { QUEUES } from '../../shared/messaging/queues.ts'
-import { startCosmos } from './cosmos/server.ts'
+import { startCosmosProcess } from './cosmos/process.ts'
 import { createContainers } from './create-containers.ts'
 import { demoEnvironment } from './demo/demo-environment.ts'
 import { loadDemo } from './demo/load-demo.ts'
@@ -48,7 +48,7 @@ export async function startEnvironment(options: LocalOptions, say: (line: string
     const demo = demoEnvironment({ identityCount: options.demoIdentityCount, seed: DEMO_SEED })
 
     const cosmosFile = join(dataFolder, 'cosmos.sqlite')
-    const cosmos = await startCosmos({
+    const cosmos = await startCosmosProcess({
       port: options.cosmosPort,
       file: cosmosFile,
       key: secrets.cosmosKey,

@@ -69,7 +69,9 @@ export async function writeTogether(
   operations: OperationInput[],
 ): Promise<{ status: number; index: number } | undefined> {
   if (operations.length === 0) return undefined
-  const { result, code } = await container.items.batch(operations, partition)
+  // What is written is known: nothing of it has to come back.
+  const options = { contentResponseOnWriteEnabled: false }
+  const { result, code } = await container.items.batch(operations, partition, options)
   if (code !== 207) return undefined
   // All but the culprit answer 424.
   const index = (result ?? []).findIndex(({ statusCode }) => statusCode >= 400 && statusCode !== 424)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Container, openCatalog } from '../../infra/local/cosmos/catalog.ts'
 import { createItem } from '../../infra/local/cosmos/items.ts'
+import type { JsonObject } from '../../infra/local/cosmos/json.ts'
 import { parsePartition } from '../../infra/local/cosmos/partition.ts'
 import type { Position } from '../../infra/local/cosmos/query/continuation.ts'
 import { runQuery } from '../../infra/local/cosmos/query/execute.ts'
@@ -39,7 +40,7 @@ after(() => storage.close())
 
 function add(item: Item): void {
   const target = { storage, container, partition: PARTITION, ifMatch: undefined, ifNoneMatch: undefined }
-  createItem(target, JSON.stringify({ ...item, tenantId: 't' }))
+  createItem(target, { ...item, tenantId: 't' } as JsonObject)
 }
 
 function page(text: string, rowCount: number, position?: Position) {
