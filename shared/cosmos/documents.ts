@@ -32,9 +32,14 @@ export async function* queryDocuments<T>(
 }
 
 /** The same in one list: only for queries that are bounded by what they ask. */
-export async function queryAll<T>(container: Container, partition: string, query: SqlQuerySpec): Promise<T[]> {
+export async function queryAll<T>(
+  container: Container,
+  partition: string,
+  query: SqlQuerySpec,
+  options: FeedOptions = {},
+): Promise<T[]> {
   const all: T[] = []
-  for await (const page of queryDocuments<T>(container, partition, query)) all.push(...page)
+  for await (const page of queryDocuments<T>(container, partition, query, options)) all.push(...page)
   return all
 }
 
