@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { LocalCosmos, LocalCosmosOptions } from './server.ts'
 
 /** What can be handed from one process to another. */
@@ -12,7 +12,7 @@ export type CosmosProcessWord = Pick<LocalCosmos, 'endpoint' | 'key'> | { readon
 /** A running account in another process. */
 export type CosmosProcess = Pick<LocalCosmos, 'endpoint' | 'key' | 'close'> & { readonly processId: number }
 
-const ENTRY = join(import.meta.dirname, 'process-entry.ts')
+const ENTRY = fileURLToPath(import.meta.resolve('./process-entry.ts'))
 
 /**
  * Starts the database in a process of its own, as the cloud's runs on machines of its own: it and the functions neither
