@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { QUEUES } from '../../shared/messaging/queues.ts'
-import { startCosmos } from './cosmos/server.ts'
+import { startCosmosProcess } from './cosmos/process.ts'
 import { createContainers } from './create-containers.ts'
 import { demoEnvironment } from './demo/demo-environment.ts'
 import { loadDemo } from './demo/load-demo.ts'
@@ -26,7 +26,7 @@ export type Environment = {
   /** The authority that clients of the directory have to trust. */
   readonly caFile: string
   /** What database, queue and directory have been asked for since the start. */
-  workDone(): WorkDone
+  workDone(): Promise<WorkDone>
   /** Whether no message is anywhere on its way. */
   isQuiet(): boolean
   /** Fires a timer by hand, and waits for its end. */
@@ -35,7 +35,7 @@ export type Environment = {
   close(): Promise<void>
 }
 
-export type WorkDone = {
+type WorkDone = {
   readonly storeOperations: number
   readonly requestUnits: number
   /** Sent; each is received and settled as well. */
@@ -65,7 +65,7 @@ export async function startEnvironment(options: LocalOptions, say: (line: string
     const demo = demoEnvironment({ identityCount: options.demoIdentityCount, seed: DEMO_SEED })
 
     const cosmosFile = join(dataFolder, 'cosmos.sqlite')
-    const cosmos = await startCosmos({
+    const cosmos = await startCosmosProcess({
       port: options.cosmosPort,
       file: cosmosFile,
       key: secrets.cosmosKey,
@@ -126,16 +126,18 @@ export async function startEnvironment(options: LocalOptions, say: (line: string
       apiUrl,
       directoryUrl: directory.url,
       caFile: join(dataFolder, 'ca.pem'),
-      workDone: () => ({
-        storeOperations: sumOf(Object.values(cosmos.operations())),
-        requestUnits: cosmos.chargedUnits(),
-        messages: sumOf(Object.values(bus.sent())),
-        directoryCalls: directory.requests().length,
-        directoryWrites: directory
-          .requests()
-          .flatMap((request) => request.batch ?? [request])
-          .filter(({ method }) => method !== 'GET').length,
-      }),
+      async workDone() {
+        const { operationCount, requestUnits } = await cosmos.workDone()
+        const requests = directory.requests()
+        const writes = requests.flatMap(({ batch, ...request }) => batch ?? [request]).filter(isWrite)
+        return {
+          storeOperations: operationCount,
+          requestUnits,
+          messages: sumOf(Object.values(bus.sent())),
+          directoryCalls: requests.length,
+          directoryWrites: writes.length,
+        }
+      },
       isQuiet: () => counted.every((name) => sumOf(waitingOf(bus.counts(name))) === 0),
       fire: (timer) => host.invoke(timer),
       close,
@@ -147,6 +149,8 @@ export async function startEnvironment(options: LocalOptions, say: (line: string
 }
 
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
+
+const isWrite = ({ method }: { readonly method: string }): boolean => method !== 'GET'
 
 const waitingOf = ({ active, scheduled, locked }: LocalQueueCounts): number[] => [active, scheduled, locked]
 

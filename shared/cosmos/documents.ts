@@ -32,9 +32,14 @@ export async function* queryDocuments<T>(
 }
 
 /** The same in one list: only for queries that are bounded by what they ask. */
-export async function queryAll<T>(container: Container, partition: string, query: SqlQuerySpec): Promise<T[]> {
+export async function queryAll<T>(
+  container: Container,
+  partition: string,
+  query: SqlQuerySpec,
+  options: FeedOptions = {},
+): Promise<T[]> {
   const all: T[] = []
-  for await (const page of queryDocuments<T>(container, partition, query)) all.push(...page)
+  for await (const page of queryDocuments<T>(container, partition, query, options)) all.push(...page)
   return all
 }
 
@@ -69,7 +74,9 @@ export async function writeTogether(
   operations: OperationInput[],
 ): Promise<{ status: number; index: number } | undefined> {
   if (operations.length === 0) return undefined
-  const { result, code } = await container.items.batch(operations, partition)
+  // What is written is known: nothing of it has to come back.
+  const options = { contentResponseOnWriteEnabled: false }
+  const { result, code } = await container.items.batch(operations, partition, options)
   if (code !== 207) return undefined
   // All but the culprit answer 424.
   const index = (result ?? []).findIndex(({ statusCode }) => statusCode >= 400 && statusCode !== 424)

@@ -18,14 +18,16 @@ export async function readPage<T extends { id: string }>(
   { where, parameters, after, size }: KeysetQuery,
 ): Promise<Page<T>> {
   const from = after === undefined ? '' : 'AND c.id > @after'
-  const found = await queryAll<T>(container, partition, {
+  const query = {
     query: `SELECT TOP @count * FROM c WHERE ${where} ${from} ORDER BY c.id`,
     parameters: [
       ...parameters.filter(({ value }) => value !== null),
       { name: '@count', value: size + 1 },
       ...(after === undefined ? [] : [{ name: '@after', value: after }]),
     ],
-  })
+  }
+  // In one answer, if it is not too large for one.
+  const found = await queryAll<T>(container, partition, query, { maxItemCount: size + 1 })
   const items = found.slice(0, size)
   const last = items.at(-1)
   return found.length > size && last !== undefined ? { items, continueAfter: last.id } : { items }

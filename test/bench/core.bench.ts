@@ -36,6 +36,11 @@ const inMs = async (work: () => Promise<unknown>): Promise<number> => {
 const dataFolder = newDataFolder()
 const cosmosPort = await freePort()
 const environment = await startedEnvironment(dataFolder, { DEMO_IDENTITIES: '0', COSMOS_PORT: String(cosmosPort) })
+/** The host computes what runs in the cloud as this service; queue and directory are in its process too. */
+const processes = [
+  { name: 'functions, queue and directory', id: environment.processId },
+  { name: 'database', id: databaseProcessId() },
+]
 try {
   const [tenant] = environment.demo.tenants
   const clientId = tenant?.apps.find(({ name }) => name === 'connector')?.clientId
@@ -60,11 +65,13 @@ async function reportLoad(
   items: readonly unknown[],
   load: (items: readonly unknown[]) => Promise<void>,
 ): Promise<void> {
-  const beforeS = processorS()
+  const beforeS = processes.map(({ id }) => processorS(id))
   const tookS = (await inMs(() => load(items))) / 1000
-  const took = `${tookS.toFixed(1)} s, ${(processorS() - beforeS).toFixed(1)} s of them on a processor`
-  report(`${name}: ${items.length} objects in ${took}: ${Math.round(items.length / tookS)} objects/s`)
-  report(`memory: ${peakMemoryMB()} MB at most`)
+  report(`${name}: ${items.length} objects in ${tookS.toFixed(1)} s: ${Math.round(items.length / tookS)} objects/s`)
+  for (const [index, { name, id }] of processes.entries()) {
+    const computedS = processorS(id) - (beforeS[index] ?? 0)
+    report(`  ${name}: ${computedS.toFixed(1)} s on a processor, ${peakMemoryMB(id)} MB of memory at most`)
+  }
 }
 
 async function loadAll(items: readonly unknown[], path: string, connector: ApiClient): Promise<void> {
@@ -140,17 +147,22 @@ async function reportSearch(text: string, operator: ApiClient): Promise<void> {
   report(`search ${text}: ${found} found in ${timesMs.map(Math.round).join(', ')} ms`)
 }
 
-/** Time that the environment computed, whatever else the machine was doing meanwhile. */
-function processorS(): number {
-  const [, rest = ''] = readFileSync(`/proc/${environment.processId}/stat`, 'utf8').split(') ')
+/** Time that a process computed, whatever else the machine was doing meanwhile. */
+function processorS(processId: number): number {
+  const [, rest = ''] = readFileSync(`/proc/${processId}/stat`, 'utf8').split(') ')
   const [userTicks, systemTicks] = rest.split(' ').slice(11, 13).map(Number)
   return ((userTicks ?? 0) + (systemTicks ?? 0)) / TICKS_PER_S
 }
 
-/** Of the whole environment: functions, database, queue and directory are one process. */
-function peakMemoryMB(): number {
-  const status = readFileSync(`/proc/${environment.processId}/status`, 'utf8')
+function peakMemoryMB(processId: number): number {
+  const status = readFileSync(`/proc/${processId}/status`, 'utf8')
   return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024)
+}
+
+/** The one process that the environment starts besides its own. */
+function databaseProcessId(): number {
+  const { processId } = environment
+  return Number(readFileSync(`/proc/${processId}/task/${processId}/children`, 'utf8').trim())
 }
 
 async function freePort(): Promise<number> {

@@ -120,10 +120,10 @@ const difference = (whole: Counts, part: Counts): Counts => each((name) => whole
 const perOne = (whole: Counts, count: number): Counts => each((name) => whole[name] / count)
 
 async function workDuring(environment: Environment, act: () => Promise<unknown>): Promise<Counts> {
-  const before = environment.workDone()
+  const before = await environment.workDone()
   await act()
   await settled(environment)
-  return difference(environment.workDone(), before)
+  return difference(await environment.workDone(), before)
 }
 
 async function settled(environment: Environment): Promise<void> {

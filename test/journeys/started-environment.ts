@@ -8,6 +8,11 @@ import type { DemoAnswer } from '../../infra/local/directory/seed.ts'
 
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 
+/** What `npm start` hands to Node. */
+const START_WORDS: readonly string[] = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8'))
+  .scripts.start.split(' ')
+  .slice(1)
+
 /** An environment as `npm start` brings it up, in a process of its own, and the ways into it. */
 export type StartedEnvironment = {
   readonly apiUrl: string
@@ -95,7 +100,7 @@ export async function startedEnvironment(
 }
 
 function spawnStart(variables: Record<string, string>): ChildProcess {
-  const child = spawn(process.execPath, [join(PROJECT_FOLDER, 'infra/local/start.ts')], {
+  const child = spawn(process.execPath, START_WORDS, {
     cwd: PROJECT_FOLDER,
     env: { ...process.env, PORT: '0', DIRECTORY_PORT: '0', COSMOS_PORT: '0', SERVICE_BUS_PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -44,6 +44,18 @@ it('sees in a batch what the batch has written so far', async (t) => {
   assert.equal((response.result?.[3]?.resourceBody as { n?: number } | undefined)?.n, 2)
 })
 
+it('sends no document back that it was asked to write, and those that it was asked to read', async (t) => {
+  const items = await (await openAccount(t)).container('things')
+  const operations: OperationInput[] = [create('a', { n: 1 }), { operationType: 'Read', id: 'a' }]
+  const { result } = await items.items.batch(operations, 't1', { contentResponseOnWriteEnabled: false })
+  assert.deepEqual(
+    result?.map(({ resourceBody }) => (resourceBody as { n?: number } | undefined)?.n),
+    [undefined, 1],
+  )
+  const { resource } = await items.item('a', 't1').read()
+  assert.equal(result?.[0]?.eTag, resource?._etag)
+})
+
 it('refuses an operation that names another partition, and writes nothing', async (t) => {
   const items = await (await openAccount(t)).container('things')
   const response = await items.items.batch(

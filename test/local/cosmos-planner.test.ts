@@ -111,7 +111,7 @@ before(() => {
     const [id, tenantId] = [`${name}${n}`, n % 50 === 0 ? 't2' : 't1']
     const pk = parsePartition(JSON.stringify([tenantId]))
     const target = { storage, container, partition: pk, ifMatch: undefined, ifNoneMatch: undefined }
-    const { body } = storage.write(() => createItem(target, JSON.stringify({ ...own, id, tenantId })))
+    const { body } = storage.write(() => createItem(target, { ...own, id, tenantId }))
     stored.push({ id, pk, document: JSON.parse(String(body)) as JsonObject })
   }
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Container, openCatalog } from '../../infra/local/cosmos/catalog.ts'
 import { createItem } from '../../infra/local/cosmos/items.ts'
+import type { JsonObject } from '../../infra/local/cosmos/json.ts'
 import { parsePartition } from '../../infra/local/cosmos/partition.ts'
 import type { Position } from '../../infra/local/cosmos/query/continuation.ts'
 import { runQuery } from '../../infra/local/cosmos/query/execute.ts'
@@ -12,7 +13,10 @@ import { openStorage, type Storage } from '../../infra/local/cosmos/storage.ts'
 type Item = { readonly id: string; readonly text?: unknown; readonly name?: unknown }
 
 const PARTITION = parsePartition('["t"]')
-const POLICY = { includedPaths: [{ path: '/*' }, { path: '/text/?' }] }
+const POLICIES = {
+  'the text alone': { includedPaths: [{ path: '/*' }, { path: '/text/?' }] },
+  'the name, with the text': { compositeIndexes: [[{ path: '/name' }, { path: '/text' }]] },
+}
 const SEARCH = "SELECT VALUE c.id FROM c WHERE CONTAINS(c.text, @text) AND c.name >= '' ORDER BY c.name"
 
 /** Names repeat, and come in no order; texts are of three kinds; some have neither, or something else than text. */
@@ -27,19 +31,10 @@ const ITEMS: readonly Item[] = Array.from({ length: 26_000 }, (_, index): Item =
 
 let storage: Storage
 let container: Container
-before(() => {
-  storage = openStorage(':memory:', Date.now)
-  const catalog = openCatalog(storage)
-  catalog.createDatabase('{"id":"d"}')
-  const definition = { id: 'c', partitionKey: { paths: ['/tenantId'] }, indexingPolicy: POLICY }
-  container = catalog.createContainer('d', JSON.stringify(definition))
-  storage.write(() => ITEMS.forEach(add))
-})
-after(() => storage.close())
 
 function add(item: Item): void {
   const target = { storage, container, partition: PARTITION, ifMatch: undefined, ifNoneMatch: undefined }
-  createItem(target, JSON.stringify({ ...item, tenantId: 't' }))
+  createItem(target, { ...item, tenantId: 't' } as JsonObject)
 }
 
 function page(text: string, rowCount: number, position?: Position) {
@@ -67,33 +62,45 @@ const expected = (items: readonly Item[], text: string): string[] =>
     .sort((one, other) => compareText(String(one.name), String(other.name)) || compareText(one.id, other.id))
     .map(({ id }) => id)
 
-describe('a search ordered by name', () => {
-  for (const [claim, text, count] of [
-    ['what is common', 'common', 20_000],
-    ['what is rare', 'rare', 20],
-    ['one', ' 77', 1],
-  ] as const) {
-    it(`finds ${claim}, in order`, () => {
-      const found = searched(text)
-      assert.ok(found.length >= count)
-      assert.deepEqual(found, expected(ITEMS, text))
+for (const [indexed, policy] of Object.entries(POLICIES)) {
+  describe(`a search ordered by name, with an index of ${indexed}`, () => {
+    before(() => {
+      storage = openStorage(':memory:', Date.now)
+      const catalog = openCatalog(storage)
+      catalog.createDatabase('{"id":"d"}')
+      const definition = { id: 'c', partitionKey: { paths: ['/tenantId'] }, indexingPolicy: policy }
+      container = catalog.createContainer('d', JSON.stringify(definition))
+      storage.write(() => ITEMS.forEach(add))
     })
-  }
+    after(() => storage.close())
 
-  it('finds nothing where there is nothing', () => assert.deepEqual(searched('absent'), []))
+    for (const [claim, text, count] of [
+      ['what is common', 'common', 20_000],
+      ['what is rare', 'rare', 20],
+      ['one', ' 77', 1],
+    ] as const) {
+      it(`finds ${claim}, in order`, () => {
+        const found = searched(text)
+        assert.ok(found.length >= count)
+        assert.deepEqual(found, expected(ITEMS, text))
+      })
+    }
 
-  it('looks at few documents for the first of many, and for all of few', () => {
-    assert.ok(page('common', 100).lookedAtCount < 300)
-    assert.ok(page('rare', 100).lookedAtCount < 40)
-    assert.equal(page('absent', 100).lookedAtCount, 0)
+    it('finds nothing where there is nothing', () => assert.deepEqual(searched('absent'), []))
+
+    it('looks at few documents for the first of many, and for all of few', () => {
+      assert.ok(page('common', 100).lookedAtCount < 300)
+      assert.ok(page('rare', 100).lookedAtCount < 40)
+      assert.equal(page('absent', 100).lookedAtCount, 0)
+    })
+
+    it('finds text behind a NUL as well, and keeps the order with halves of surrogate pairs', () => {
+      const odd = [
+        { id: 'odd1', text: 'x\u0000common', name: 'A\u0000' },
+        { id: 'odd2', text: 'common', name: '\ud800' },
+      ]
+      storage.write(() => odd.forEach(add))
+      for (const text of ['common', 'rare']) assert.deepEqual(searched(text), expected([...ITEMS, ...odd], text))
+    })
   })
-
-  it('finds text behind a NUL as well, and keeps the order with halves of surrogate pairs', () => {
-    const odd = [
-      { id: 'odd1', text: 'x\u0000common', name: 'A\u0000' },
-      { id: 'odd2', text: 'common', name: '\ud800' },
-    ]
-    storage.write(() => odd.forEach(add))
-    for (const text of ['common', 'rare']) assert.deepEqual(searched(text), expected([...ITEMS, ...odd], text))
-  })
-})
+}

@@ -1,7 +1,7 @@
 import { badRequest, CosmosFailure } from './failure.ts'
 import { ITEM_LIMIT_BYTES } from './item-rules.ts'
 import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
-import { isJsonObject, type Json, type JsonObject, parseJson, refuseUnknownMembers } from './json.ts'
+import { isJsonObject, type JsonObject, parseJson, refuseUnknownMembers } from './json.ts'
 import { parsePartition } from './partition.ts'
 
 /** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
@@ -10,12 +10,17 @@ const FAILED_DEPENDENCY = 424
 const MEMBERS = new Set(['operationType', 'id', 'resourceBody', 'ifMatch', 'partitionKey'])
 
 type Outcome = {
-  statusCode: number
-  requestCharge: number
-  eTag?: string
-  resourceBody?: Json
-  subStatusCode?: number
-  message?: string
+  /** All but the document. */
+  readonly line: {
+    readonly statusCode: number
+    readonly requestCharge: number
+    readonly eTag?: string
+    readonly subStatusCode?: number
+    readonly message?: string
+  }
+  /** The document as JSON text, as it is stored. */
+  readonly document: string | undefined
+  readonly isRead: boolean
 }
 
 export type BatchAnswer = { readonly status: 200 | 207; readonly outcomes: readonly Outcome[]; readonly charge: number }
@@ -38,7 +43,7 @@ export function runAtomicBatch(target: Target, operations: readonly JsonObject[]
   const outcomes: Outcome[] = []
   try {
     target.storage.write(() => {
-      for (const operation of operations) outcomes.push(succeeded(runOperation(target, operation)))
+      for (const operation of operations) outcomes.push(succeeded(runOperation(target, operation), operation))
     })
     return answer(200, outcomes)
   } catch (cause) {
@@ -46,9 +51,7 @@ export function runAtomicBatch(target: Target, operations: readonly JsonObject[]
     const at = outcomes.length
     return answer(
       207,
-      operations.map((_, index) =>
-        index === at ? failed(cause) : { statusCode: FAILED_DEPENDENCY, requestCharge: 0 },
-      ),
+      operations.map((_, index) => (index === at ? failed(cause) : DEPENDENT)),
     )
   }
 }
@@ -63,14 +66,14 @@ export function runBulk(target: Omit<Target, 'partition'>, operations: readonly 
       try {
         const { partitionKey } = operation
         if (typeof partitionKey !== 'string') throw badRequest('A bulk operation needs a partitionKey')
-        return succeeded(runOperation({ ...target, partition: parsePartition(partitionKey) }, operation))
+        return succeeded(runOperation({ ...target, partition: parsePartition(partitionKey) }, operation), operation)
       } catch (cause) {
         if (cause instanceof CosmosFailure) return failed(cause)
         throw cause
       }
     }),
   )
-  return answer(outcomes.every(({ statusCode }) => statusCode < 400) ? 200 : 207, outcomes)
+  return answer(outcomes.every(({ line }) => line.statusCode < 400) ? 200 : 207, outcomes)
 }
 
 function runOperation(batchTarget: Target, operation: JsonObject): ItemAnswer {
@@ -78,9 +81,10 @@ function runOperation(batchTarget: Target, operation: JsonObject): ItemAnswer {
   const { operationType, id, ifMatch, resourceBody } = operation
   if (ifMatch !== undefined && typeof ifMatch !== 'string') throw badRequest('ifMatch must be a text')
   const target = { ...batchTarget, ifMatch }
-  const text = (): string => {
+  // No document here can be too large: the whole batch may not be larger than one.
+  const document = (): JsonObject => {
     if (!isJsonObject(resourceBody)) throw badRequest(`${String(operationType)} needs a resourceBody`)
-    return JSON.stringify(resourceBody)
+    return resourceBody
   }
   const itemId = (): string => {
     if (typeof id !== 'string') throw badRequest(`${String(operationType)} needs an id`)
@@ -88,11 +92,11 @@ function runOperation(batchTarget: Target, operation: JsonObject): ItemAnswer {
   }
   switch (operationType) {
     case 'Create':
-      return createItem(target, text())
+      return createItem(target, document())
     case 'Upsert':
-      return upsertItem(target, text())
+      return upsertItem(target, document())
     case 'Replace':
-      return replaceItem(target, itemId(), text())
+      return replaceItem(target, itemId(), document())
     case 'Delete':
       return deleteItem(target, itemId())
     case 'Read':
@@ -102,22 +106,37 @@ function runOperation(batchTarget: Target, operation: JsonObject): ItemAnswer {
   }
 }
 
-const succeeded = ({ status, etag, body, charge }: ItemAnswer): Outcome => ({
-  statusCode: status,
-  requestCharge: charge,
-  ...(etag === undefined ? {} : { eTag: etag }),
-  ...(body === undefined ? {} : { resourceBody: JSON.parse(body) as Json }),
-})
+function succeeded({ status, etag, body, charge }: ItemAnswer, { operationType }: JsonObject): Outcome {
+  const line = { statusCode: status, requestCharge: charge, ...(etag === undefined ? {} : { eTag: etag }) }
+  return { line, document: body, isRead: operationType === 'Read' }
+}
 
-const failed = ({ status, substatus, message }: CosmosFailure): Outcome => ({
-  statusCode: status,
-  requestCharge: 1,
-  message,
-  ...(substatus === undefined ? {} : { subStatusCode: substatus }),
-})
+const DEPENDENT: Outcome = {
+  line: { statusCode: FAILED_DEPENDENCY, requestCharge: 0 },
+  document: undefined,
+  isRead: false,
+}
+
+function failed({ status, substatus, message }: CosmosFailure): Outcome {
+  const line = { statusCode: status, requestCharge: 1, message }
+  const subStatusCode = substatus === undefined ? {} : { subStatusCode: substatus }
+  return { line: { ...line, ...subStatusCode }, document: undefined, isRead: false }
+}
 
 const answer = (status: 200 | 207, outcomes: readonly Outcome[]): BatchAnswer => ({
   status,
   outcomes,
-  charge: outcomes.reduce((sum, { requestCharge }) => sum + requestCharge, 0),
+  charge: outcomes.reduce((sum, { line }) => sum + line.requestCharge, 0),
 })
+
+/**
+ * The answer's JSON. Documents go into it as they are stored: they are not parsed only to be written anew.
+ * @param isMinimal leaves out the documents that were written; those that were read come all the same
+ */
+export function batchBody({ outcomes }: BatchAnswer, isMinimal: boolean): string {
+  const texts = outcomes.map(({ line, document, isRead }) => {
+    const text = JSON.stringify(line)
+    return document === undefined || (isMinimal && !isRead) ? text : `${text.slice(0, -1)},"resourceBody":${document}}`
+  })
+  return `[${texts.join(',')}]`
+}

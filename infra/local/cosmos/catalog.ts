@@ -1,6 +1,6 @@
 import { badRequest, CosmosFailure } from './failure.ts'
 import { isJsonObject, type Json, type JsonObject, parseObject, refuseUnknownMembers } from './json.ts'
-import { makeValueIndex } from './query/value-indexes.ts'
+import { makeCompositeIndex, makeValueIndex } from './query/value-indexes.ts'
 import type { Storage } from './storage.ts'
 
 /** A container as the items need it. */
@@ -95,6 +95,9 @@ export function openCatalog(storage: Storage): Catalog {
           .run(database.number, id, ts, JSON.stringify(definition))
         for (const path of indexedPathsOf(definition.indexingPolicy)) {
           makeValueIndex(storage, Number(lastInsertRowid), path)
+        }
+        for (const [path, other] of compositePathsOf(definition.indexingPolicy)) {
+          makeCompositeIndex(storage, Number(lastInsertRowid), path, other)
         }
         return Number(lastInsertRowid)
       })
@@ -203,6 +206,19 @@ function indexedPathsOf(policy: Json | undefined): string[][] {
   return paths.flatMap((included) => {
     const path = isJsonObject(included) ? included.path : undefined
     return typeof path === 'string' && /^(\/[\w-]+)+\/\?$/.test(path) ? [path.slice(1, -2).split('/')] : []
+  })
+}
+
+/** The pairs of properties that a policy indexes together: documents in the order of the first, with the second. */
+function compositePathsOf(policy: Json | undefined): [string[], string[]][] {
+  const indexes = isJsonObject(policy) && Array.isArray(policy.compositeIndexes) ? policy.compositeIndexes : []
+  return indexes.map((index) => {
+    const paths = Array.isArray(index) ? index.map((part) => pathOf(isJsonObject(part) ? part.path : undefined)) : []
+    const [path, other] = paths
+    if (path === undefined || other === undefined || paths.length > 2) {
+      throw badRequest('A composite index has to be a list of two paths')
+    }
+    return [path, other]
   })
 }
 

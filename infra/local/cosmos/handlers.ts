@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Answer, jsonAnswer } from './answers.ts'
-import { type BatchAnswer, parseBatch, runAtomicBatch, runBulk } from './batch.ts'
+import { type BatchAnswer, batchBody, parseBatch, runAtomicBatch, runBulk } from './batch.ts'
 import type { Catalog, Container } from './catalog.ts'
 import { badRequest } from './failure.ts'
+import { requireItemSize } from './item-rules.ts'
 import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
-import type { OperationKind } from './operation.ts'
+import { type JsonObject, parseObject } from './json.ts'
+import { type OperationKind, wantsNoContent } from './operation.ts'
 import { parsePartition } from './partition.ts'
 import { answerQuery, QUERY_PLAN } from './query-request.ts'
 import type { Storage } from './storage.ts'
@@ -53,9 +55,9 @@ export const HANDLERS: Readonly<Record<OperationKind, (call: Call) => Answer>> =
     return jsonAnswer(200, { _rid: rid, PartitionKeyRanges: ranges, _count: 1 }, containerHeaders(rid))
   },
   read: (call) => item(call, (target) => readItem(target, itemId(call))),
-  create: (call) => write(call, (target) => createItem(target, call.body)),
-  upsert: (call) => write(call, (target) => upsertItem(target, call.body)),
-  replace: (call) => write(call, (target) => replaceItem(target, itemId(call), call.body)),
+  create: (call) => write(call, (target) => createItem(target, itemIn(call))),
+  upsert: (call) => write(call, (target) => upsertItem(target, itemIn(call))),
+  replace: (call) => write(call, (target) => replaceItem(target, itemId(call), itemIn(call))),
   delete: (call) => write(call, (target) => deleteItem(target, itemId(call))),
   batch: (call) => batchAnswer(runAtomicBatch(targetOf(call), parseBatch(call.body)), call),
   bulk: (call) => batchAnswer(runBulk(bulkTargetOf(call), parseBatch(call.body)), call),
@@ -76,6 +78,11 @@ export const HANDLERS: Readonly<Record<OperationKind, (call: Call) => Answer>> =
 
 const databaseId = (segments: readonly string[]): string => segments[1] ?? ''
 const containerId = (segments: readonly string[]): string => segments[3] ?? ''
+function itemIn({ body }: Call): JsonObject {
+  requireItemSize(body)
+  return parseObject(body, 'The item')
+}
+
 const itemId = ({ segments }: Call): string => segments[5] ?? ''
 
 const containerOf = ({ account, segments }: Call): Container =>
@@ -114,9 +121,9 @@ function item(call: Call, work: (target: Target) => ItemAnswer): Answer {
 const write = (call: Call, work: (target: Target) => ItemAnswer): Answer =>
   item(call, (target) => call.account.storage.write(() => work(target)))
 
-function batchAnswer({ status, outcomes, charge }: BatchAnswer, call: Call): Answer {
-  const headers = { ...containerHeaders(containerOf(call).rid), 'x-ms-request-charge': charge }
-  return jsonAnswer(status, outcomes, headers)
+function batchAnswer(answer: BatchAnswer, call: Call): Answer {
+  const headers = { ...containerHeaders(containerOf(call).rid), 'x-ms-request-charge': answer.charge }
+  return { status: answer.status, body: batchBody(answer, wantsNoContent(call.headers)), headers }
 }
 
 function accountResource(endpoint: string) {

@@ -1,6 +1,6 @@
 import type { Container } from './catalog.ts'
 import { badRequest, CosmosFailure } from './failure.ts'
-import { type Json, type JsonObject, parseObject } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 import { type Partition, partitionOf } from './partition.ts'
 
 /** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
@@ -18,15 +18,18 @@ export type ValidItem = {
   readonly ttlS: number | undefined
 }
 
-/**
- * Checks what a client wants to store.
- * @throws CosmosFailure 413 over 2 MB; 400 for a bad id, ttl or nesting, or a body of another partition
- */
-export function validItem(text: string, partition: Partition, { partitionKeyPath }: Container): ValidItem {
+/** @throws CosmosFailure 413 for an item's JSON over 2 MB */
+export function requireItemSize(text: string): void {
   if (Buffer.byteLength(text) > ITEM_LIMIT_BYTES) {
     throw new CosmosFailure(413, `The request is too large: an item may have ${ITEM_LIMIT_BYTES} bytes`)
   }
-  const document = parseObject(text, 'The item')
+}
+
+/**
+ * Checks what a client wants to store.
+ * @throws CosmosFailure 400 for a bad id, ttl or nesting, or a body of another partition
+ */
+export function validItem(document: JsonObject, partition: Partition, { partitionKeyPath }: Container): ValidItem {
   const id = validId(document.id)
   const ttlS = validTtlS(document.ttl)
   if (isNestedDeeper(document, NESTING_LIMIT_COUNT)) {

@@ -3,6 +3,7 @@ import type { Container } from './catalog.ts'
 import { readCharge, writeCharge } from './charge.ts'
 import { badRequest, CosmosFailure } from './failure.ts'
 import { type ValidItem, validItem } from './item-rules.ts'
+import type { JsonObject } from './json.ts'
 import type { Partition } from './partition.ts'
 import type { Storage } from './storage.ts'
 import { claimValues, requireUnique } from './unique-keys.ts'
@@ -38,9 +39,9 @@ export function readItem(target: Target, id: string): ItemAnswer {
 // The writes below check everything before they change anything: a refused one leaves its transaction as it was.
 
 /** Stores a new item: 201, or 409 when its id or a unique value is taken. */
-export function createItem(target: Target, text: string): ItemAnswer {
+export function createItem(target: Target, document: JsonObject): ItemAnswer {
   if (target.ifMatch !== undefined) throw badRequest('If-Match on a create is not supported')
-  const item = validItem(text, target.partition, target.container)
+  const item = validItem(document, target.partition, target.container)
   if (findItem(target, item.id) !== undefined) {
     throw new CosmosFailure(409, `Entity with the specified id already exists: ${item.id}`)
   }
@@ -48,16 +49,16 @@ export function createItem(target: Target, text: string): ItemAnswer {
 }
 
 /** Stores an item whether or not it is there: 201 when new, 200 when replaced. */
-export function upsertItem(target: Target, text: string): ItemAnswer {
-  const item = validItem(text, target.partition, target.container)
+export function upsertItem(target: Target, document: JsonObject): ItemAnswer {
+  const item = validItem(document, target.partition, target.container)
   const present = findItem(target, item.id)
   requireVersion(target, present)
   return store(target, item, present)
 }
 
 /** Stores an item in place of the one that is there: 200, or 404. */
-export function replaceItem(target: Target, id: string, text: string): ItemAnswer {
-  const item = validItem(text, target.partition, target.container)
+export function replaceItem(target: Target, id: string, document: JsonObject): ItemAnswer {
+  const item = validItem(document, target.partition, target.container)
   if (item.id !== id) throw badRequest(`The id in the body, ${item.id}, differs from that of the request, ${id}`)
   const present = requireItem(target, id)
   requireVersion(target, present)

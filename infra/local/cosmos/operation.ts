@@ -74,6 +74,9 @@ function operationOnItems(headers: IncomingHttpHeaders): OperationKind {
   return isTrue(headers, 'x-ms-documentdb-is-upsert') ? 'upsert' : 'create'
 }
 
+/** Whether the client asks a batch not to send back what it writes. */
+export const wantsNoContent = (headers: IncomingHttpHeaders): boolean => headers.prefer === 'return=minimal'
+
 /** Clients write `true` or `True`. */
 const isTrue = (headers: IncomingHttpHeaders, name: string): boolean =>
   String(headers[name] ?? '').toLowerCase() === 'true'

@@ -22,6 +22,7 @@ export type Storage = {
 const APPLICATION_ID = 0x436f736d
 const SCHEMA_VERSION = 1
 const STATEMENTS_KEPT_COUNT = 500
+const LOCKED_AT_MOST_MS = 1000
 
 /**
  * Documents whose texts SQLite's JSON functions do not give as they are: cut off at a NUL, or with halves of surrogate
@@ -85,13 +86,16 @@ export function openStorage(file: string, nowMs: () => number): Storage {
 }
 
 function prepareFile(database: DatabaseSync): void {
-  // Exclusive: a second server on the same file fails at its start, not in the middle of its work.
+  // Exclusive: a second server on the same file fails at its start, not in the middle of its work. A moment later: the
+  // first may have been told to stop, and be about to.
+  database.exec(`PRAGMA busy_timeout = ${LOCKED_AT_MOST_MS}`)
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
   database.exec('PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY')
   const [finding] = database.prepare('PRAGMA quick_check(1)').all()
   if (finding?.quick_check !== 'ok') throw new Error(`it is damaged (${String(finding?.quick_check)})`)
-  // A busy load writes far more than the 4 MB after which SQLite would copy its log into the file.
-  database.exec('PRAGMA wal_autocheckpoint = 16384')
+  // A busy load writes far more than the 4 MB after which SQLite would copy its log into the file; in 256 MB of it, most
+  // pages stand several times, and only their last state is copied.
+  database.exec('PRAGMA wal_autocheckpoint = 65536')
   const isNew = database.prepare('SELECT count(*) AS count FROM sqlite_master').get()?.count === 0
   if (isNew) {
     const marks = `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`

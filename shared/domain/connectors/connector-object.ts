@@ -14,7 +14,7 @@ export const ObjectTypeName = OneOf(OBJECT_TYPES)
 export const ExternalId = Type.String({ minLength: 1, maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f\\p{Cs}]+$' })
 
 /** A reference as a connector gives it: to an object of the same connector. */
-export type ExternalReference = { readonly externalId: string }
+type ExternalReference = { readonly externalId: string }
 
 export type DataValue = string | boolean | readonly string[] | ExternalReference | readonly ExternalReference[]
 

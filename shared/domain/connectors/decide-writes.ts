@@ -6,14 +6,13 @@ import {
   type ConnectorObject,
   connectorObjectId,
   type DeriveId,
-  type ObjectData,
   ownCoreObjectId,
   type ReferenceIds,
   referenceIds,
 } from './connector-object.ts'
 import type { ConnectorObjectWrite } from './connector-object-store.ts'
-import { decideJoining, type RankOf } from './joining.ts'
 import { type ParentOf, parentFault } from './parent-cycle.ts'
+import type { People, Placement } from './people.ts'
 
 /** What became of one item. `id` is the connector object's. */
 export type ItemOutcome =
@@ -25,14 +24,14 @@ export type Surroundings = {
   readonly connectorId: string
   /** The objects that the items name, by id. */
   readonly stored: ReadonlyMap<string, Versioned<ConnectorObject>>
-  /** Live identities that share a key with this data. */
-  joinableTo(data: ObjectData): readonly Versioned<ConnectorObject>[]
-  /** All that contribute, or did, to one of the core objects that the written identities have or would make. */
-  matesIn(coreObjectId: string): readonly ConnectorObject[]
+  /** The identities around those of the items; undefined where there is nobody to join. */
+  readonly people: People | undefined
+  /** The version of a stored object; undefined for a new one. */
+  versionOf(id: string): string | undefined
+  /** To which core object a stored object belonged before the items. */
+  coreObjectOf(id: string): string | undefined
   readonly parentOf: ParentOf
-  readonly rankOf: RankOf
   readonly derive: DeriveId
-  newId(): string
   readonly nowMs: number
 }
 
@@ -46,7 +45,7 @@ export type Decision = {
   readonly moved: readonly Pick<ConnectorObject, 'id' | 'objectType'>[]
 }
 
-/** Decides on one item. Pure: the same surroundings give the same decision. */
+/** Decides on one item. Pure but for `people`, who remember what was decided. */
 export function decideWrite(write: ObjectWrite, around: Surroundings): Decision {
   const { connectorId, derive } = around
   const id = connectorObjectId({ ...write, connectorId }, derive)
@@ -77,12 +76,15 @@ export function decideWrite(write: ObjectWrite, around: Surroundings): Decision 
 
 export const parentIn = (references: ReferenceIds): string | undefined => references.parent as string | undefined
 
-function deletion({ value, version }: Versioned<ConnectorObject>, { nowMs }: Surroundings): Decision {
+function deletion({ value, version }: Versioned<ConnectorObject>, around: Surroundings): Decision {
+  const object = { ...value, deletedAtMs: around.nowMs }
+  const movers = value.objectType === 'identity' ? (around.people?.remove(object) ?? []) : []
+  const others = moves(movers, around)
   return {
     outcome: { outcome: 'deleted', id: value.id },
-    writes: [{ object: { ...value, deletedAtMs: nowMs }, version }],
-    coreObjects: [traceOf(value, value.coreObjectId)],
-    moved: [value],
+    writes: [{ object, version }, ...others.writes],
+    coreObjects: [traceOf(value, value.coreObjectId), ...others.coreObjects],
+    moved: [value, ...movers],
   }
 }
 
@@ -95,61 +97,45 @@ function placed(
 ): Decision {
   const { id } = object
   const former = stored?.value.coreObjectId
-  const { coreObjectId, gathered } = coreObjectFor(object, former, around)
+  const { coreObjectId, movers } = coreObjectFor(object, former, around)
   const hasMoved = !isLive || coreObjectId !== former
-  if (stored !== undefined && !hasMoved && gathered.length === 0 && isSameData(stored.value, object.data)) {
+  if (stored !== undefined && !hasMoved && movers.length === 0 && isSameData(stored.value, object.data)) {
     const coreObjects = [traceOf(object, coreObjectId)]
     return { outcome: { outcome: 'unchanged', id }, writes: [], coreObjects, moved: [] }
   }
+  const others = moves(movers, around)
   return {
     outcome: { outcome: isLive ? 'updated' : 'created', id },
-    writes: [
-      { object: { ...object, coreObjectId }, version: stored?.version },
-      ...gathered.map(({ value, version }) => ({ object: { ...value, coreObjectId }, version })),
-    ],
+    writes: [{ object: { ...object, coreObjectId }, version: stored?.version }, ...others.writes],
     coreObjects: [
       traceOf(object, coreObjectId),
       ...(former === undefined ? [] : [traceOf(object, former)]),
-      ...gathered.map(({ value }) => traceOf(value, value.coreObjectId)),
+      ...others.coreObjects,
     ],
-    moved: [...(hasMoved ? [object] : []), ...gathered.map(({ value }) => value)],
+    moved: [...(hasMoved ? [object] : []), ...movers],
   }
 }
 
 function coreObjectFor(
   object: Omit<ConnectorObject, 'coreObjectId'>,
   current: string | undefined,
-  around: Surroundings,
-): { coreObjectId: string; gathered: readonly Versioned<ConnectorObject>[] } {
-  const nobody = { gathered: [] }
-  if (object.objectType !== 'identity') return { coreObjectId: current ?? ownCoreObject(object.id, around), ...nobody }
-  const joinable = around.joinableTo(object.data)
-  const others = joinable.map(({ value }) => value)
-  const isShared = matesOf(current, object.id, around).some(({ deletedAtMs }) => deletedAtMs === undefined)
-  const joining = decideJoining(object, current, others, isShared, around.rankOf)
-  switch (joining.outcome) {
-    case 'join':
-      return { coreObjectId: joining.coreObjectId, ...nobody }
-    case 'alone':
-      return { coreObjectId: ownCoreObject(object.id, around), ...nobody }
-    case 'stay':
-      return { coreObjectId: current as string, ...nobody }
-    case 'gather':
-      return {
-        coreObjectId: current as string,
-        gathered: joinable.filter(({ value }) => joining.others.includes(value)),
-      }
+  { people, derive }: Surroundings,
+): Placement {
+  const isAlone = object.objectType !== 'identity' || people === undefined
+  return isAlone ? { coreObjectId: current ?? ownCoreObjectId(object.id, derive), movers: [] } : people.place(object)
+}
+
+function moves(
+  movers: readonly ConnectorObject[],
+  { versionOf, coreObjectOf }: Surroundings,
+): Pick<Decision, 'writes' | 'coreObjects'> {
+  return {
+    writes: movers.map((object) => ({ object, version: versionOf(object.id) })),
+    coreObjects: movers.flatMap((object) =>
+      [object.coreObjectId, coreObjectOf(object.id) ?? []].flat().map((coreObjectId) => traceOf(object, coreObjectId)),
+    ),
   }
 }
-
-/** The core object derived from the object's own id; another where that one has become someone else's. */
-function ownCoreObject(id: string, around: Surroundings): string {
-  const own = ownCoreObjectId(id, around.derive)
-  return matesOf(own, id, around).length === 0 ? own : around.newId()
-}
-
-const matesOf = (coreObjectId: string | undefined, id: string, around: Surroundings): readonly ConnectorObject[] =>
-  coreObjectId === undefined ? [] : around.matesIn(coreObjectId).filter((mate) => mate.id !== id)
 
 const traceOf = ({ objectType, externalId }: Omit<ConnectorObject, 'coreObjectId'>, id: string): CoreObjectTrace => ({
   id,

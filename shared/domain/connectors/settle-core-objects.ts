@@ -7,7 +7,7 @@ import {
   vanishedCoreObject,
 } from '../core/merged-core-object.ts'
 import type { Versioned } from '../versioned.ts'
-import { type ConnectorObject, connectorObjectId, type DeriveId } from './connector-object.ts'
+import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { RankOf } from './joining.ts'
 
@@ -29,7 +29,6 @@ export interface CoreObjectWriter {
 type SettleDependencies = {
   readonly objects: Pick<ConnectorObjectStore, 'ofCoreObjects' | 'standings'>
   readonly coreObjects: CoreObjectWriter
-  readonly deriveId: DeriveId
 }
 
 /** Core objects looked at together: bounds what is held in memory when thousands refer to one object. */
@@ -73,7 +72,7 @@ async function dueWrites(
   coreObjectIds: readonly string[],
   traces: ReadonlyMap<string, CoreObjectTrace | undefined>,
   rankOf: RankOf,
-  { objects, coreObjects, deriveId }: SettleDependencies,
+  { objects, coreObjects }: SettleDependencies,
 ): Promise<CoreObjectWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
   const contributors = await liveContributors(tenantId, coreObjectIds, rankOf, objects)
@@ -81,7 +80,7 @@ async function dueWrites(
   const storedById = new Map(stored.map((each) => [each.value.id, each]))
   return coreObjectIds.flatMap((id) => {
     const before = storedById.get(id)
-    const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, coreObjectOf, deriveId))
+    const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, coreObjectOf))
     const object = mergedOrVanished(id, contributions, before?.value ?? traces.get(id))
     if (object === undefined || (before !== undefined && isSameCoreObject(before.value, object))) return []
     return [{ object, version: before?.version }]
@@ -124,16 +123,10 @@ async function resolver(
 }
 
 function contribution(
-  { id, connectorId, objectType, externalId, data }: ConnectorObject,
+  { id, objectType, externalId, data, references }: ConnectorObject,
   coreObjectOf: CoreObjectOf,
-  derive: DeriveId,
 ): Contribution {
-  return {
-    connectorObjectId: id,
-    objectType,
-    externalId,
-    data,
-    resolve: (to, reference) =>
-      coreObjectOf(connectorObjectId({ connectorId, objectType: to, externalId: reference.externalId }, derive)),
-  }
+  const referred = (name: string): readonly string[] => [references[name] ?? []].flat()
+  const resolve = (name: string) => referred(name).flatMap((target) => coreObjectOf(target) ?? [])
+  return { connectorObjectId: id, objectType, externalId, data, resolve }
 }

@@ -1,21 +1,15 @@
 import type { Doorbells } from '../doorbell.ts'
 import type { Log } from '../log.ts'
 import { refusalEntry } from '../refusal.ts'
-import type { Versioned } from '../versioned.ts'
 import type { ObjectWrite } from './batch-item.ts'
 import { byCreation, type Connector } from './connector.ts'
-import {
-  type ConnectorObject,
-  connectorObjectId,
-  type DeriveId,
-  type ObjectData,
-  ownCoreObjectId,
-  referenceIds,
-} from './connector-object.ts'
+import { connectorObjectId, type DeriveId, ownCoreObjectId, referenceIds } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { ConnectorStore } from './connector-store.ts'
 import { type Decision, decideWrite, type ItemOutcome, parentIn, type Surroundings } from './decide-writes.ts'
+import { identitiesAround } from './identities-around.ts'
 import { joinKeys, type RankOf } from './joining.ts'
+import { People } from './people.ts'
 import { type CoreObjectWriter, settleCoreObjects } from './settle-core-objects.ts'
 
 export type WriteDependencies = {
@@ -47,17 +41,23 @@ export async function writeObjects(
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
   const connectors = await deps.connectors.list(tenantId)
-  const place = { tenantId, connector, rankOf: rankIn(connectors) }
+  const place = { tenantId, connector, rankOf: rankIn(connectors), hasOthers: connectors.length > 1 }
   const written = await writeInRounds(place, writes, deps)
   // Two connectors may have brought the same person at one moment, neither seeing the other: the later one sees.
-  const rejoined = connectors.length > 1 ? await writeInRounds(place, rejoins(writes, written), deps) : []
+  const rejoined = place.hasOthers ? await writeInRounds(place, rejoins(writes, written), deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
   const hasSettled = await settle(place, decisions, deps)
   if (hasSettled || decisions.some((decision) => decision.writes.length > 0)) await ring(tenantId, deps)
   return written.map((decision) => decision?.outcome ?? { outcome: 'refused', errors: [refusalEntry('StaleVersion')] })
 }
 
-type Place = { readonly tenantId: string; readonly connector: Connector; readonly rankOf: RankOf }
+type Place = {
+  readonly tenantId: string
+  readonly connector: Connector
+  readonly rankOf: RankOf
+  /** Whether the tenant has another connector. */
+  readonly hasOthers: boolean
+}
 
 /** What was decided and written for each, in order; undefined where others were always faster. */
 async function writeInRounds(
@@ -109,63 +109,32 @@ function decideAll(writes: readonly ObjectWrite[], around: Around): Decision[] {
 type Around = Surroundings & { readonly parents: Map<string, string | undefined> }
 
 async function surroundings(
-  { tenantId, connector: { id: connectorId }, rankOf }: Place,
+  { tenantId, connector: { id: connectorId }, rankOf, hasOthers }: Place,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<Around> {
   const ids = writes.map((write) => connectorObjectId({ ...write, connectorId }, deps.deriveId))
-  const [found, joinable, parents] = await Promise.all([
+  const [found, parents] = await Promise.all([
     deps.objects.ofIds(tenantId, ids),
-    identitiesSharingKeys(tenantId, writes, deps),
     parentsAbove(tenantId, connectorId, writes, deps),
   ])
   const stored = new Map(found.map((object) => [object.value.id, object]))
-  const coreObjectIds = ids.flatMap((id, position) =>
-    writes[position]?.objectType === 'identity'
-      ? [ownCoreObjectId(id, deps.deriveId), stored.get(id)?.value.coreObjectId ?? []].flat()
-      : [],
-  )
-  const mates = await deps.objects.ofCoreObjects(tenantId, [...new Set(coreObjectIds)])
-  const matesByCoreObject = Map.groupBy(
-    mates.map(({ value }) => value),
-    ({ coreObjectId }) => coreObjectId,
-  )
+  // With one connector there is nobody to be joined with.
+  const around = hasOthers ? await identitiesAround(tenantId, ids, writes, found, deps) : []
+  const known = new Map([...around, ...found].map((object) => [object.value.id, object]))
+  const identities = [...known.values()].map(({ value }) => value).filter(({ objectType }) => objectType === 'identity')
+  const ownCoreId = (id: string) => ownCoreObjectId(id, deps.deriveId)
   return {
     connectorId,
     stored,
-    joinableTo: lookUpByKeys(joinable),
-    matesIn: (coreObjectId) => matesByCoreObject.get(coreObjectId) ?? [],
+    people: hasOthers ? new People(identities, { rankOf, newId: deps.newId, ownCoreObjectId: ownCoreId }) : undefined,
+    versionOf: (id) => known.get(id)?.version,
+    coreObjectOf: (id) => known.get(id)?.value.coreObjectId,
     parents,
     parentOf: (id) => parents.get(id),
-    rankOf,
     derive: deps.deriveId,
-    newId: deps.newId,
     nowMs: deps.nowMs(),
   }
-}
-
-type Found = Versioned<ConnectorObject>
-
-function lookUpByKeys(joinable: readonly Found[]): (data: ObjectData) => readonly Found[] {
-  const byNin = Map.groupBy(joinable, ({ value }) => joinKeys(value.data).nin)
-  const byDirectoryObjectId = Map.groupBy(joinable, ({ value }) => joinKeys(value.data).directoryObjectId)
-  const having = (groups: Map<string | undefined, Found[]>, key: string | undefined): readonly Found[] =>
-    key === undefined ? [] : (groups.get(key) ?? [])
-  return (data) => {
-    const { nin, directoryObjectId } = joinKeys(data)
-    return [...new Set([...having(byNin, nin), ...having(byDirectoryObjectId, directoryObjectId)])]
-  }
-}
-
-function identitiesSharingKeys(tenantId: string, writes: readonly ObjectWrite[], { objects }: WriteDependencies) {
-  const keys = writes.flatMap((write) =>
-    write.operation !== 'delete' && write.objectType === 'identity' ? [joinKeys(write.data)] : [],
-  )
-  return objects.identitiesByKeys(
-    tenantId,
-    keys.flatMap(({ nin }) => nin ?? []),
-    keys.flatMap(({ directoryObjectId }) => directoryObjectId ?? []),
-  )
 }
 
 /** The org tree from the parents that the writes name up to the top, one query for each level. */

@@ -1,4 +1,4 @@
-import type { ExternalReference, ObjectData } from '../connectors/connector-object.ts'
+import type { ObjectData } from '../connectors/connector-object.ts'
 import { attributeDefinition } from './attributes.ts'
 import type { Attributes, AttributeValue, CoreObject, ObjectType } from './core-object.ts'
 
@@ -14,8 +14,8 @@ export type Contribution = {
   readonly objectType: ObjectType
   readonly externalId: string
   readonly data: ObjectData
-  /** The id of the core object behind one of the contribution's own references; undefined while there is none. */
-  resolve(to: ObjectType, reference: ExternalReference): string | undefined
+  /** The ids of the core objects behind an attribute's references, in their order; those that do not exist are left out. */
+  resolve(name: string): readonly string[]
 }
 
 /**
@@ -67,14 +67,9 @@ function resolvedValue(contribution: Contribution, name: string): AttributeValue
   const value = data[name]
   const definition = attributeDefinition(objectType, name)
   if (value === undefined || definition === undefined) return undefined
-  const { kind, to } = definition
-  if (to === undefined) return value as AttributeValue
-  if (kind === 'reference') {
-    const objectId = resolve(to, value as ExternalReference)
-    return objectId === undefined ? undefined : { objectId }
-  }
-  const objectIds = (value as readonly ExternalReference[]).flatMap((reference) => resolve(to, reference) ?? [])
-  return objectIds.length === 0 ? undefined : [...new Set(objectIds)].map((objectId) => ({ objectId }))
+  if (definition.to === undefined) return value as AttributeValue
+  const references = [...new Set(resolve(name))].map((objectId) => ({ objectId }))
+  return definition.kind === 'references' && references.length > 0 ? references : references[0]
 }
 
 /** By name, so that the order in which attributes were given makes no difference. */

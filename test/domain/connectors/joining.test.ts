@@ -1,92 +1,95 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { ConnectorObject } from '../../../shared/domain/connectors/connector-object.ts'
-import { decideJoining } from '../../../shared/domain/connectors/joining.ts'
+import fc from 'fast-check'
+import { samePeople } from '../../../shared/domain/connectors/joining.ts'
 
 const RANKS: Record<string, number> = { oldest: 0, middle: 1, youngest: 2 }
 const rankOf = (connectorId: string): number => RANKS[connectorId] ?? 9
 
-function identity(connectorId: string, coreObjectId: string, data: ConnectorObject['data']): ConnectorObject {
-  const names = { id: `${connectorId}:${coreObjectId}`, connectorId, objectType: 'identity', externalId: 'x' } as const
-  return { ...names, data, coreObjectId, references: {} }
-}
+type Keys = { readonly nin?: string; readonly directoryObjectId?: string }
 
-const byNin = identity('youngest', 'core-1', { nin: '1' })
-const byAccount = identity('oldest', 'core-2', { directoryObjectId: 'a' })
-const otherPerson = identity('oldest', 'core-3', { nin: '2', directoryObjectId: 'a' })
+const identity = (id: string, data: Keys) => ({ id, connectorId: id.split(' ')[0] as string, data })
 
-describe('joining', () => {
-  for (const [claim, current, data, others, isShared, expected] of [
+describe('who of several identities is one person', () => {
+  for (const [claim, identities, expected] of [
+    ['those of one nin', { 'oldest a': { nin: '1' }, 'youngest b': { nin: '1' } }, [['oldest a', 'youngest b']]],
     [
-      'makes an object of its own where nobody matches',
-      undefined,
-      { nin: '1' },
-      [otherPerson],
-      false,
-      { outcome: 'alone' },
+      'nobody with another nin',
+      { 'oldest a': { nin: '1' }, 'youngest b': { nin: '2' } },
+      [['oldest a'], ['youngest b']],
     ],
-    ['keeps the core object of one that is alone', 'mine', {}, [], false, { outcome: 'stay' }],
-    ['takes one out that matches nobody any more', 'mine', {}, [], true, { outcome: 'alone' }],
+    ['nobody without keys', { 'oldest a': {}, 'youngest b': {} }, [['oldest a'], ['youngest b']]],
     [
-      'prefers the nin to the account',
-      undefined,
-      { nin: '1', directoryObjectId: 'a' },
-      [byAccount, byNin],
-      false,
-      { outcome: 'join', coreObjectId: 'core-1' },
+      'those of one account, where a nin is unknown',
+      { 'oldest a': { nin: '1', directoryObjectId: 'x' }, 'youngest b': { directoryObjectId: 'x' } },
+      [['oldest a', 'youngest b']],
     ],
     [
-      'goes by the account where a nin is unknown',
-      undefined,
-      { nin: '1', directoryObjectId: 'a' },
-      [byAccount],
-      false,
-      { outcome: 'join', coreObjectId: 'core-2' },
+      'those of one account, where nobody has a nin',
+      { 'middle a': { directoryObjectId: 'x' }, 'youngest b': { directoryObjectId: 'x' } },
+      [['middle a', 'youngest b']],
     ],
     [
-      'never takes two nin for one person',
-      undefined,
-      { nin: '1', directoryObjectId: 'a' },
-      [otherPerson],
-      false,
-      { outcome: 'alone' },
+      'never two nin, whatever account they share',
+      { 'oldest a': { nin: '1', directoryObjectId: 'x' }, 'youngest b': { nin: '2', directoryObjectId: 'x' } },
+      [['oldest a'], ['youngest b']],
     ],
     [
-      'goes to the core object of an older connector',
-      'mine',
-      { directoryObjectId: 'a' },
-      [byAccount],
-      false,
-      { outcome: 'join', coreObjectId: 'core-2' },
+      'of several with an account, the oldest connector\u2019s',
+      {
+        'middle a': { nin: '2', directoryObjectId: 'x' },
+        'oldest b': { nin: '1', directoryObjectId: 'x' },
+        'youngest c': { directoryObjectId: 'x' },
+      },
+      [['oldest b', 'youngest c'], ['middle a']],
     ],
     [
-      'gathers the objects of younger connectors',
-      'mine',
-      { nin: '1' },
-      [byNin],
-      false,
-      { outcome: 'gather', others: [byNin] },
-    ],
-    ['stays with one it matches', 'core-1', { nin: '1' }, [byNin], true, { outcome: 'stay' }],
-    [
-      'leaves those it shares with for one it matches',
-      'mine',
-      { nin: '1' },
-      [byNin],
-      true,
-      { outcome: 'join', coreObjectId: 'core-1' },
+      'by nin and account together',
+      {
+        'middle a': { nin: '1', directoryObjectId: 'x' },
+        'oldest b': { directoryObjectId: 'x' },
+        'youngest c': { nin: '1' },
+      },
+      [['oldest b', 'middle a', 'youngest c']],
     ],
     [
-      'does not join what its own connector says',
-      undefined,
-      { nin: '3' },
-      [identity('middle', 'core-4', { nin: '3' })],
-      false,
-      { outcome: 'alone' },
+      'not what one connector says twice',
+      { 'middle a': { nin: '1' }, 'middle b': { nin: '1' } },
+      [['middle a'], ['middle b']],
     ],
   ] as const) {
-    it(claim, () => {
-      assert.deepEqual(decideJoining({ connectorId: 'middle', data }, current, others, isShared, rankOf), expected)
+    it(`is ${claim}`, () => {
+      const given = Object.entries(identities).map(([id, data]) => identity(id, data))
+      assert.deepEqual(
+        samePeople(given, rankOf).map((person) => person.map(({ id }) => id)),
+        expected,
+      )
     })
   }
+
+  it('does not depend on the order in which they are given, and never puts two nin together', () => {
+    const key = fc.option(fc.constantFrom('1', '2', '3'), { nil: undefined })
+    const anyone = fc.tuple(fc.constantFrom('oldest', 'middle', 'youngest'), key, key)
+    fc.assert(
+      fc.property(fc.array(anyone, { maxLength: 8 }), fc.infiniteStream(fc.nat()), (drawn, numbers) => {
+        const all = drawn.map(([connector, nin, directoryObjectId], index) =>
+          identity(`${connector} ${index}`, {
+            ...(nin === undefined ? {} : { nin }),
+            ...(directoryObjectId === undefined ? {} : { directoryObjectId }),
+          }),
+        )
+        const shuffled = all.map((each) => [numbers.next().value, each] as const)
+        shuffled.sort(([one], [other]) => one - other)
+        const people = samePeople(all, rankOf)
+        const others = samePeople(
+          shuffled.map(([, each]) => each),
+          rankOf,
+        )
+        assert.deepEqual(others, people)
+        for (const person of people) {
+          assert.ok(new Set(person.flatMap(({ data }) => data.nin ?? [])).size <= 1)
+        }
+      }),
+    )
+  })
 })

@@ -8,14 +8,15 @@ import {
   vanishedCoreObject,
 } from '../../../shared/domain/core/merged-core-object.ts'
 
-const known: Record<string, string> = { 'orgUnit:o1': 'core-o1', 'identity:p1': 'core-p1', 'identity:p2': 'core-p2' }
+const known: Record<string, string> = { o1: 'core-o1', p1: 'core-p1', p2: 'core-p2' }
 
 function contribution(
   externalId: string,
   data: Contribution['data'],
   objectType: Contribution['objectType'] = 'identity',
 ) {
-  const resolve: Contribution['resolve'] = (to, reference) => known[`${to}:${reference.externalId}`]
+  const resolve = (name: string) =>
+    ([data[name] ?? []].flat() as { externalId: string }[]).flatMap((reference) => known[reference.externalId] ?? [])
   return { connectorObjectId: `object-${externalId}`, objectType, externalId, data, resolve }
 }
 

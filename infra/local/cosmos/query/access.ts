@@ -2,7 +2,7 @@ import type { Container } from '../catalog.ts'
 import type { Partition } from '../partition.ts'
 import { ODD_TEXT, type Storage } from '../storage.ts'
 import type { Field, Scalar, Term } from './planner.ts'
-import { jsonExpression, presence, valueIndex } from './value-indexes.ts'
+import { compositeIndex, jsonExpression, presence, valueIndex } from './value-indexes.ts'
 
 type Bound = string | number | null
 type Fragment = { readonly sql: string; readonly values: readonly Bound[] }
@@ -42,26 +42,45 @@ function* rowsBy(way: ChosenWay, scan: Scan, after?: RowKey, isDescending = fals
 }
 
 /**
- * The rows for a query ordered by a property: in the order of its texts, then of ids, where there are so many that it
- * spares looking at most of them; else in any order.
+ * The rows for a query ordered by a property: in the order of its texts, then of ids, where an index tells which of them
+ * to look at, or where there are so many that it spares looking at most of them; else in any order.
  */
 export function scanRowsFor(
   scan: Scan,
   path: readonly string[],
 ): { readonly rows: Iterable<StoredRow>; readonly isInOrder: boolean } {
+  const canBeInOrder = wantsTextAt(scan, path) && !namesIds(scan) && !hasOddText(scan)
+  const searching = canBeInOrder ? compositeWay(scan, path) : undefined
+  if (searching !== undefined) return { rows: rowsByText(scan, path, searching), isInOrder: true }
   const way = chosenWay(scan)
   const isShort = way.count < PROBE_LIMIT_COUNT || way.terms.some(({ kind }) => kind === 'occurs')
-  const inOrder = isShort ? undefined : rowsByText(scan, path)
-  return { rows: inOrder ?? rowsBy(way, scan), isInOrder: inOrder !== undefined }
+  const index = canBeInOrder && !isShort ? valueIndex(scan.storage, scan.container.number, path) : undefined
+  return index === undefined
+    ? { rows: rowsBy(way, scan), isInOrder: false }
+    : { rows: rowsByText(scan, path, { index, terms: [] }), isInOrder: true }
 }
 
-/** Only for queries that want a text there: nothing else has its place in the order. */
-function rowsByText(scan: Scan, path: readonly string[]): Iterable<StoredRow> | undefined {
-  const wantsText = scan.terms.some((term) => term.kind === 'is-text' && isSamePath(term.field.path, path))
-  if (!wantsText || scan.partition === undefined) return undefined
-  const index = valueIndex(scan.storage, scan.container.number, path)
-  if (index === undefined || hasOddText(scan)) return undefined
-  const conditions = conditionsOf(scan, { path, terms: [] })
+/** Only texts have their place in the order of an index. */
+function wantsTextAt({ partition, terms }: Scan, path: readonly string[]): boolean {
+  return partition !== undefined && terms.some((term) => term.kind === 'is-text' && isSamePath(term.field.path, path))
+}
+
+/** The index that is in the order of one property and holds the other, in which a text is looked for. */
+function compositeWay(scan: Scan, path: readonly string[]): Pick<Way, 'index' | 'terms'> | undefined {
+  for (const term of scan.terms) {
+    if (term.kind !== 'occurs' || term.field === undefined) continue
+    const index = compositeIndex(scan.storage, scan.container.number, path, term.field.path)
+    if (index !== undefined) return { index, terms: [term] }
+  }
+  return undefined
+}
+
+function rowsByText(
+  scan: Scan,
+  path: readonly string[],
+  { index, terms }: Pick<Way, 'index' | 'terms'>,
+): Iterable<StoredRow> {
+  const conditions = conditionsOf(scan, { path, terms })
   const sql = `SELECT pk, id, body FROM docs INDEXED BY ${index}
     WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} ORDER BY ${jsonExpression(path)}, id`
   const values = conditions.flatMap((condition) => condition.values)
@@ -119,7 +138,7 @@ type ChosenWay = Pick<Way, 'index' | 'path' | 'terms'> & { readonly count: numbe
  * guess between two properties a coin toss. Only within a partition, which all indexes begin with.
  */
 function chosenWay(scan: Scan): ChosenWay {
-  const isById = scan.terms.some((term) => fieldOf(term)?.kind === 'id')
+  const isById = namesIds(scan)
   let chosen: ChosenWay = { index: 'docs_by_id', terms: [], count: isById ? 0 : Number.POSITIVE_INFINITY }
   if (scan.partition === undefined || isById) return chosen
   for (const way of waysIn(scan)) {
@@ -129,6 +148,11 @@ function chosenWay(scan: Scan): ChosenWay {
     if (isFit && count < chosen.count) chosen = { ...way, count }
   }
   return chosen
+}
+
+/** Whether the query says which documents it wants. Where a page begins says nothing of how many there are. */
+function namesIds({ terms }: Scan): boolean {
+  return terms.some((term) => (term.kind === 'equals' || term.kind === 'one-of') && term.field.kind === 'id')
 }
 
 function waysIn(scan: Scan): Way[] {

@@ -27,11 +27,48 @@ export function valueIndex(storage: Storage, container: number, path: readonly s
 
 /** Makes the index of a property. Inside `write` only. @returns Its name. */
 export function makeValueIndex(storage: Storage, container: number, path: readonly string[]): string {
+  return makeIndex(storage, container, path, [jsonExpression(path), 'id'], JSON.stringify(path))
+}
+
+/**
+ * The index over a property's values that knows another property too, `(pk, value, id, other)`: whoever looks for a text
+ * in the other one reads this index alone, in order. Undefined unless the container's policy asked for it.
+ */
+export function compositeIndex(
+  storage: Storage,
+  container: number,
+  path: readonly string[],
+  other: readonly string[],
+): string | undefined {
+  const sql = 'SELECT name FROM value_indexes WHERE container = ? AND path = ?'
+  const found = storage.prepare(sql).get(container, JSON.stringify([path, other]))
+  return found === undefined ? undefined : String(found.name)
+}
+
+/** Makes such an index. Inside `write` only. */
+export function makeCompositeIndex(
+  storage: Storage,
+  container: number,
+  path: readonly string[],
+  other: readonly string[],
+): void {
+  const columns = [jsonExpression(path), 'id', jsonExpression(other)]
+  makeIndex(storage, container, path, columns, JSON.stringify([path, other]))
+}
+
+/** @param path the property without which a document is not in the index */
+function makeIndex(
+  storage: Storage,
+  container: number,
+  path: readonly string[],
+  columns: readonly string[],
+  key: string,
+): string {
   const [count] = storage.prepare('SELECT count(*) AS count FROM value_indexes WHERE container = ?').all(container)
   const name = `docs_by_value_${container}_${Number(count?.count)}`
   const condition = `container = ${container} AND ${presence(path)}`
-  storage.execute(`CREATE INDEX ${name} ON docs (pk, ${jsonExpression(path)}, id) WHERE ${condition}`)
-  storage.prepare('INSERT INTO value_indexes VALUES (?, ?, ?)').run(name, container, JSON.stringify(path))
+  storage.execute(`CREATE INDEX ${name} ON docs (pk, ${columns.join(', ')}) WHERE ${condition}`)
+  storage.prepare('INSERT INTO value_indexes VALUES (?, ?, ?)').run(name, container, key)
   return name
 }
 

@@ -1,0 +1,36 @@
+import type { CosmosProcessOptions, CosmosProcessOrder, CosmosProcessWord, CosmosWork } from './process.ts'
+import { type LocalCosmos, startCosmos } from './server.ts'
+
+let cosmos: LocalCosmos | undefined
+
+const say = (word: CosmosProcessWord | CosmosWork): void => void process.send?.(word)
+
+async function start(options: CosmosProcessOptions): Promise<void> {
+  try {
+    cosmos = await startCosmos(options)
+    say({ endpoint: cosmos.endpoint, key: cosmos.key })
+  } catch (error) {
+    say({ failure: (error as Error).message })
+    process.disconnect()
+  }
+}
+
+async function stop(): Promise<void> {
+  await cosmos?.close()
+  process.exit(0)
+}
+
+function tellWork(): void {
+  const counts = Object.values(cosmos?.operations() ?? {})
+  const operationCount = counts.reduce((sum, count) => sum + count, 0)
+  say({ operationCount, requestUnits: cosmos?.chargedUnits() ?? 0 })
+}
+
+process.on('message', (order: CosmosProcessOrder) => {
+  if (order === 'tell-work') tellWork()
+  else void (order === 'close' ? stop() : start(order))
+})
+// Whoever started it is gone, without a word: what is written is written.
+process.once('disconnect', () => process.exit(0))
+// A terminal tells all its processes to stop; the one that started this one decides when.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)

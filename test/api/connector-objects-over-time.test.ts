@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import {
+  CONNECTORS,
+  type CoreDataService,
+  newTenant,
+  remove,
+  startCoreDataService,
+  to,
+  upsert,
+} from './core-data-service.ts'
+
+let nowMs = Date.parse('2030-01-01T00:00:00.900Z')
+let service: CoreDataService
+before(async () => {
+  service = await startCoreDataService(() => nowMs)
+})
+after(() => service.close())
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+describe('lastUpdated', () => {
+  it('is the second of the write, of the object and of what the connector said', async () => {
+    nowMs = Date.parse('2030-01-01T10:00:00.900Z')
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR')
+    await hr.batch(upsert('identity', 'p1', { displayName: 'Ada' }))
+    const said = (await hr.send('GET', `${hr.data}/identity/p1`)).body.data
+    assert.equal(said.lastUpdated, '2030-01-01T10:00:00+00:00')
+    assert.equal((await tenant.byExternalId('identities', 'p1')).lastUpdated, '2030-01-01T10:00:00+00:00')
+  })
+
+  it('stays through writes that change nothing, and through those of others', async () => {
+    nowMs = Date.parse('2030-02-01T10:00:00.900Z')
+    const tenant = await newTenant(service)
+    const [hr, directory] = [await tenant.addConnector('HR'), await tenant.addConnector('Directory')]
+    const item = upsert('identity', 'p1', { displayName: 'Ada', nin: '1' })
+    await hr.batch(item)
+    nowMs += 5000
+    await hr.batch(item, upsert('identity', 'p2', {}))
+    const whole = (await hr.send('GET', `${hr.data}/identity/p1`)).body.data
+    await hr.send('PUT', `${hr.data}/${whole.id}`, { data: { nin: '1', displayName: 'Ada', email: null, mobile: '' } })
+    await directory.batch(upsert('identity', 'd1', { nin: '1', displayName: 'Other' }))
+    await directory.batch(remove('identity', 'd1'))
+    assert.equal((await hr.send('GET', `${hr.data}/identity/p1`)).body.data.lastUpdated, '2030-02-01T10:00:00+00:00')
+  })
+
+  it('moves on when the object becomes another one, also by what it refers to', async () => {
+    nowMs = Date.parse('2030-03-01T10:00:00.900Z')
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR')
+    await hr.batch(
+      upsert('identity', 'p1', { displayName: 'Ada' }),
+      upsert('relationship', 'r1', { orgUnit: to('o1') }),
+    )
+    nowMs += 5000
+    await hr.batch(upsert('identity', 'p1', { displayName: 'Eva' }), upsert('orgUnit', 'o1', {}))
+    assert.equal((await tenant.byExternalId('identities', 'p1')).lastUpdated, '2030-03-01T10:00:05+00:00')
+    assert.equal((await tenant.byExternalId('relationships', 'r1')).lastUpdated, '2030-03-01T10:00:05+00:00')
+    const said = (await hr.send('GET', `${hr.data}/relationship/r1`)).body.data
+    assert.equal(said.lastUpdated, '2030-03-01T10:00:00+00:00')
+  })
+})
+
+describe('an object that is deleted', () => {
+  it('comes back with its core id until its connector forgets it, and what referred to it refers to it again', async () => {
+    nowMs = Date.parse('2030-04-01T00:00:00Z')
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR', { softDeletionDays: 3 })
+    await hr.batch(upsert('identity', 'p1', {}), upsert('relationship', 'r1', { identity: to('p1') }))
+    const { id } = await tenant.byExternalId('identities', 'p1')
+    await hr.batch(remove('identity', 'p1'))
+    assert.equal((await tenant.byExternalId('relationships', 'r1')).identity, undefined)
+    nowMs += 3 * DAY_MS - 1000
+    await hr.batch(upsert('identity', 'p1', { displayName: 'Ada' }))
+    assert.deepEqual((await tenant.byExternalId('relationships', 'r1')).identity, { objectId: id })
+    assert.equal((await tenant.byExternalId('identities', 'p1')).displayName, 'Ada')
+    nowMs += 30 * DAY_MS
+    assert.equal((await tenant.byExternalId('identities', 'p1')).id, id)
+  })
+})
+
+describe('a connector', () => {
+  it('that is disabled keeps its objects, takes no write in any route, and takes them again once enabled', async () => {
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR')
+    await hr.batch(upsert('identity', 'p1', { displayName: 'Ada' }))
+    const { id } = (await hr.send('GET', `${hr.data}/identity/p1`)).body.data
+    const writes = [
+      ['POST', hr.data, { externalId: 'p2', objectType: 'identity', data: {} }],
+      ['POST', `${hr.data}/batch`, { items: [upsert('identity', 'p2', {})] }],
+      ['PUT', `${hr.data}/${id}`, { data: {} }],
+      ['DELETE', `${hr.data}/${id}`, undefined],
+    ] as const
+    await tenant.admin('PUT', `${CONNECTORS}/${hr.id}`, { enabled: false })
+    for (const [method, path, body] of writes) {
+      const answer = await hr.send(method, path, body)
+      assert.deepEqual([answer.status, answer.body.errors[0].code], [409, 'ConnectorDisabled'], `${method} ${path}`)
+    }
+    assert.equal((await hr.send('GET', hr.data)).body.data.length, 1)
+    assert.equal((await hr.send('GET', `${hr.data}/identity/p1`)).body.data.data.displayName, 'Ada')
+    assert.equal((await tenant.all('identities')).length, 1)
+    await tenant.admin('PUT', `${CONNECTORS}/${hr.id}`, { enabled: true })
+    for (const [method, path, body] of writes) assert.ok((await hr.send(method, path, body)).status < 300, path)
+  })
+
+  it('takes no cursor of another connector, nor one of the core objects', async () => {
+    const tenant = await newTenant(service)
+    const [hr, other] = [await tenant.addConnector('HR'), await tenant.addConnector('Other')]
+    for (const { batch } of [hr, other]) await batch(upsert('identity', 'a', {}), upsert('identity', 'b', {}))
+    const ofHr = (await hr.send('GET', `${hr.data}?pageSize=1`)).body.nextCursor
+    const ofCore = (await tenant.admin('GET', '/iamcore/beta/sync/coreobjects/identities?pageSize=1')).body.nextCursor
+    for (const cursor of [ofHr, ofCore]) {
+      const { status, body } = await other.send('GET', `${other.data}?nextCursor=${cursor}`)
+      assert.deepEqual([status, body.errors[0].code], [400, 'InvalidCursor'])
+    }
+    assert.equal((await hr.send('GET', `${hr.data}?nextCursor=${ofHr}`)).body.data.length, 1)
+  })
+})

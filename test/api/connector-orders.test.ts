@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import {
+  type Body,
+  type CoreDataService,
+  newTenant,
+  remove,
+  startCoreDataService,
+  to,
+  upsert,
+} from './core-data-service.ts'
+
+const RUNS_COUNT = 30
+const TYPES = ['identity', 'orgUnit', 'relationship'] as const
+const LISTS = { identity: 'identities', orgUnit: 'orgunits', relationship: 'relationships' } as const
+
+/** What a connector says of an object; undefined once it is deleted. */
+type Said = Record<string, unknown> | undefined
+type Step = {
+  readonly connector: number
+  readonly objectType: string
+  readonly externalId: string
+  readonly data: Said
+}
+
+let service: CoreDataService
+before(async () => {
+  service = await startCoreDataService()
+})
+after(() => service.close())
+
+const name = fc.constantFrom('1', '2', '3')
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 })
+const reference = maybe(name.map(to))
+const text = maybe(fc.constantFrom('a', 'b', 'c'))
+/** So few that most identities meet another one's. */
+const key = fc.constantFrom('1', '2')
+const account = maybe(key.map((digit) => `0a0a0a0a-0000-4000-8000-00000000000${digit}`))
+
+const data = {
+  identity: fc.record({
+    displayName: text,
+    mobile: text,
+    nin: maybe(key),
+    directoryObjectId: account,
+    primaryRelationship: reference,
+  }),
+  orgUnit: fc.record({
+    displayName: text,
+    manager: reference,
+    deputies: maybe(fc.uniqueArray(name).map((all) => all.map(to))),
+  }),
+  relationship: fc.record({ title: text, identity: reference, orgUnit: reference, 'custom/x': text }),
+}
+const step: fc.Arbitrary<Step> = fc
+  .constantFrom(...TYPES, ...Array.from({ length: 6 }, () => 'identity' as const))
+  .chain((objectType) =>
+    fc.record({
+      connector: fc.constantFrom(0, 1),
+      objectType: fc.constant(objectType),
+      externalId: name,
+      data: fc.option(data[objectType] as fc.Arbitrary<Record<string, unknown>>, { nil: undefined, freq: 3 }),
+    }),
+  )
+
+/** An object of a connector, as the steps leave it. */
+type Final = {
+  readonly connector: number
+  readonly objectType: string
+  readonly externalId: string
+  readonly data: Record<string, unknown>
+}
+
+const keyOf = ({ connector, objectType, externalId }: Omit<Final, 'data'>): string =>
+  `${connector} ${objectType} ${externalId}`
+
+function finalState(steps: readonly Step[]): Final[] {
+  const last = new Map(steps.map((each) => [keyOf(each), each]))
+  return [...last.values()].flatMap((each) =>
+    each.data === undefined
+      ? []
+      : [{ ...each, data: Object.fromEntries(Object.entries(each.data).filter(([, value]) => value !== undefined)) }],
+  )
+}
+
+/**
+ * Who belongs together, found by asking every two of them again and again until nothing changes. The first connector
+ * is the older one, and of two objects of one connector the one with the lower id.
+ */
+function together(objects: readonly Final[], idOf: (object: Final) => string): Final[][] {
+  const older = (one: Final, other: Final) => one.connector - other.connector || (idOf(one) < idOf(other) ? -1 : 1)
+  const identities = objects.filter(({ objectType }) => objectType === 'identity').sort(older)
+  const owner = (of: unknown) =>
+    identities.find(({ data: { directoryObjectId, nin } }) => nin !== undefined && directoryObjectId === of)
+  const unknown = (of: unknown) =>
+    identities.filter(({ data: { directoryObjectId, nin } }) => nin === undefined && directoryObjectId === of)
+  const areLinked = (one: Final, other: Final): boolean => {
+    const { nin, directoryObjectId } = one.data
+    const isMixed = (group: readonly Final[]) => new Set(group.map(({ connector }) => connector)).size > 1
+    if (nin !== undefined && nin === other.data.nin) return isMixed(identities.filter(({ data }) => data.nin === nin))
+    if (directoryObjectId === undefined || directoryObjectId !== other.data.directoryObjectId) return false
+    const group = [owner(directoryObjectId) ?? [], unknown(directoryObjectId)].flat()
+    return group.includes(one) && group.includes(other) && isMixed(group)
+  }
+  const groups = objects.map((object) => [object])
+  for (let hasChanged = true; hasChanged; ) {
+    hasChanged = false
+    for (const one of groups) {
+      const other = groups.find((each) => each !== one && one.some((a) => each.some((b) => areLinked(a, b))))
+      if (other === undefined) continue
+      one.push(...groups.splice(groups.indexOf(other), 1).flat())
+      hasChanged = true
+      break
+    }
+  }
+  return groups.map((group) => group.sort(older))
+}
+
+/** The records that the final state makes; who they are is told by who contributes, not by ids. */
+function folded(objects: readonly Final[], idOf: (object: Final) => string): unknown[] {
+  const groups = together(objects, idOf)
+  const groupOf = new Map(groups.flatMap((group) => group.map((object) => [keyOf(object), group.map(keyOf).join()])))
+  const targets: Record<string, string> = {
+    ...{ primaryRelationship: 'relationship', manager: 'identity', deputies: 'identity' },
+    ...{ identity: 'identity', orgUnit: 'orgUnit' },
+  }
+  const resolved = (object: Final, attribute: string, value: unknown): unknown => {
+    const objectType = targets[attribute]
+    if (objectType === undefined) return value
+    const of = ({ externalId }: { externalId: string }) =>
+      groupOf.get(keyOf({ connector: object.connector, objectType, externalId })) ?? []
+    const found = [...new Set([value].flat().flatMap((each) => of(each as { externalId: string })))]
+    return found.length === 0 ? undefined : Array.isArray(value) ? found : found[0]
+  }
+  return groups.map((group) => {
+    const attributes: Record<string, unknown> = {}
+    for (const object of group) {
+      for (const [attribute, value] of Object.entries(object.data))
+        attributes[attribute] ??= resolved(object, attribute, value)
+    }
+    return { who: group.map(keyOf).join(), externalId: group[0]?.externalId, ...withoutUndefined(attributes) }
+  })
+}
+
+const withoutUndefined = (attributes: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
+
+describe('any order of writes, deletions and revivals over two connectors', () => {
+  it('gives the core objects that the final state gives', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 4, maxLength: 10 }),
+        async (batches) => {
+          const tenant = await newTenant(service)
+          const connectors = [await tenant.addConnector('Older'), await tenant.addConnector('Younger')] as const
+          for (const batch of batches) await sendAll(connectors, batch)
+          const steps = batches.flat()
+          const spaces = await Promise.all(connectors.map(({ send, data: path }) => send('GET', path)))
+          const objects = spaces.flatMap(({ body }, connector) =>
+            body.data.map((object: Body) => ({ ...object, connector })),
+          )
+          const ids = new Map(objects.map((object) => [keyOf(object), object]))
+          const expected = folded(finalState(steps), (object) => ids.get(keyOf(object)).id)
+          assert.deepEqual(byWho(await actual(tenant, objects)), byWho(expected))
+        },
+      ),
+      { numRuns: RUNS_COUNT },
+    )
+  })
+})
+
+type Connectors = readonly Awaited<ReturnType<Awaited<ReturnType<typeof newTenant>>['addConnector']>>[]
+
+/** Those of one connector that follow each other go in one batch, unless they name an object twice. */
+async function sendAll(connectors: Connectors, steps: readonly Step[]): Promise<void> {
+  let pending: Step[] = []
+  const send = async () => {
+    const [first] = pending
+    if (first === undefined) return
+    const items = pending.map(({ objectType, externalId, data: said }) =>
+      said === undefined ? remove(objectType, externalId) : upsert(objectType, externalId, said),
+    )
+    const results = await connectors[first.connector]?.batch(...items)
+    assert.ok(results?.every(({ status }) => [200, 201, 404].includes(status)))
+    pending = []
+  }
+  for (const each of steps) {
+    const [first] = pending
+    const isAnother = first !== undefined && first.connector !== each.connector
+    if (isAnother || pending.some((other) => keyOf(other) === keyOf(each))) await send()
+    pending.push(each)
+  }
+  await send()
+}
+
+async function actual(tenant: Awaited<ReturnType<typeof newTenant>>, objects: readonly Body[]): Promise<unknown[]> {
+  const contributors = Map.groupBy(objects, ({ coreObjectId }) => coreObjectId)
+  const whoIs = (coreObjectId: string): string =>
+    (contributors.get(coreObjectId) ?? [])
+      .toSorted((one, other) => one.connector - other.connector || (one.id < other.id ? -1 : 1))
+      .map(keyOf)
+      .join()
+  const named = (value: Body): unknown => {
+    if (Array.isArray(value)) return value.map(named)
+    return value?.objectId === undefined ? value : whoIs(value.objectId)
+  }
+  const records = (await Promise.all(TYPES.map((type) => tenant.all(LISTS[type])))).flat()
+  return records.map(({ id, lastUpdated: _lastUpdated, ...attributes }) => ({
+    who: whoIs(id),
+    ...Object.fromEntries(Object.entries(attributes).map(([attribute, value]) => [attribute, named(value)])),
+  }))
+}
+
+const byWho = (records: readonly unknown[]) =>
+  records.toSorted((one, other) => ((one as { who: string }).who < (other as { who: string }).who ? -1 : 1))

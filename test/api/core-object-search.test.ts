@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import {
+  type Body,
+  CORE,
+  type CoreDataService,
+  newTenant,
+  remove,
+  startCoreDataService,
+  to,
+  upsert,
+  user,
+} from './core-data-service.ts'
+
+let service: CoreDataService
+before(async () => {
+  service = await startCoreDataService()
+})
+after(() => service.close())
+
+type Tenant = Awaited<ReturnType<typeof newTenant>>
+
+async function found({ admin }: Tenant, type: string, text: string): Promise<string[]> {
+  const { status, body } = await admin('GET', `${CORE}/${type}/search?text=${encodeURIComponent(text)}`)
+  assert.equal(status, 200, text)
+  return body.data.map(({ externalId }: Body) => externalId)
+}
+
+describe('the text of a search', () => {
+  it('is a text and nothing else: no character of it has a meaning', async () => {
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR')
+    const odd = ['%', '_', '*', '?', "'", '"', '\\', '.*', '[a-z]', '@text', "') OR 1=1 --", '\\n', '{}', '+', 'a.b']
+    await hr.batch(
+      ...odd.map((text, index) => upsert('identity', `odd${index}`, { displayName: `x${text}y` })),
+      upsert('identity', 'plain', { displayName: 'xy xzy ab' }),
+      upsert('orgUnit', 'o%', { displayName: 'Unit' }),
+      upsert('relationship', 'r1', { title: 'Job', employeeId: '%' }),
+    )
+    for (const [index, text] of odd.entries()) {
+      const inOthers = odd.flatMap((other, position) => (other.includes(text) ? [`odd${position}`] : []))
+      assert.deepEqual((await found(tenant, 'identities', text)).sort(), inOthers.sort(), text)
+      assert.ok(inOthers.includes(`odd${index}`))
+    }
+    assert.deepEqual(await found(tenant, 'orgunits', 'o%'), ['o%'])
+    assert.deepEqual(await found(tenant, 'orgunits', 'o_'), [])
+    assert.deepEqual(await found(tenant, 'relationships', '%'), ['r1'])
+  })
+
+  it('names no attribute, and is not looked for in others', async () => {
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR')
+    await hr.batch(
+      upsert('identity', 'p1', { displayName: 'Ada', mobile: '5551', firstName: 'Augusta', 'custom/x': 'badge' }),
+      upsert('relationship', 'r1', { title: 'Job', officeLocation: 'Attic' }),
+    )
+    for (const text of ['displayName:Ada', '5551', 'augusta', 'badge', 'p1']) {
+      assert.deepEqual(await found(tenant, 'identities', text), [], text)
+    }
+    assert.deepEqual(await found(tenant, 'relationships', 'attic'), [])
+  })
+
+  it('is found in what an object says now, not in what it said, nor in one that is deleted', async () => {
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR')
+    await hr.batch(upsert('identity', 'p1', { displayName: 'Ada', nin: '77' }))
+    await hr.batch(upsert('identity', 'p1', { displayName: 'Eva', nin: '78' }))
+    assert.deepEqual(await found(tenant, 'identities', 'ada'), [])
+    assert.deepEqual(await found(tenant, 'identities', '77'), [])
+    assert.deepEqual(await found(tenant, 'identities', 'eva'), ['p1'])
+    await hr.batch(remove('identity', 'p1'))
+    for (const text of ['eva', '78']) assert.deepEqual(await found(tenant, 'identities', text), [])
+    await hr.batch(upsert('identity', 'p1', { displayName: 'Eva', nin: '78' }))
+    for (const text of ['eva', '78']) assert.deepEqual(await found(tenant, 'identities', text), ['p1'])
+  })
+})
+
+describe('the relationships that a user without an administrator role sees of others', () => {
+  it('are those of delegated units, in both routes and the deprecated one; of strangers there is nothing', async () => {
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR')
+    const account = randomUUID()
+    await hr.batch(
+      upsert('identity', 'boss', { directoryObjectId: account }),
+      upsert('identity', 'worker', {}),
+      upsert('identity', 'stranger', {}),
+      upsert('orgUnit', 'shop', { manager: to('boss') }),
+      upsert('orgUnit', 'else', {}),
+      upsert('relationship', 'in', { identity: to('worker'), orgUnit: to('shop') }),
+      upsert('relationship', 'out', { identity: to('worker'), orgUnit: to('else') }),
+      upsert('relationship', 'far', { identity: to('stranger'), orgUnit: to('else') }),
+    )
+    const boss = service.as(user(tenant.tenantId, account, 'User'))
+    const idOf = async (type: string, name: string) => (await tenant.byExternalId(type, name)).id
+    const [worker, stranger] = [await idOf('identities', 'worker'), await idOf('identities', 'stranger')]
+    for (const path of [
+      `identities/${worker}/relationships`,
+      `relationships/identity/${worker}`,
+      `orgunits/${await idOf('orgunits', 'shop')}/relationships`,
+    ]) {
+      const { status, body } = await boss('GET', `${CORE}/${path}`)
+      assert.deepEqual([status, body.data.map(({ externalId }: Body) => externalId)], [200, ['in']], path)
+    }
+    for (const path of [
+      `identities/${stranger}/relationships`,
+      `relationships/identity/${stranger}`,
+      `orgunits/${await idOf('orgunits', 'else')}/relationships`,
+      `relationships/${await idOf('relationships', 'far')}`,
+    ]) {
+      assert.equal((await boss('GET', `${CORE}/${path}`)).status, 404, path)
+    }
+  })
+
+  it('come with the ancestors of a unit only as far as these are delegated', async () => {
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR')
+    const account = randomUUID()
+    await hr.batch(
+      upsert('identity', 'boss', { directoryObjectId: account }),
+      upsert('orgUnit', 'top', {}),
+      upsert('orgUnit', 'middle', { parent: to('top'), manager: to('boss') }),
+      upsert('orgUnit', 'below', { parent: to('middle') }),
+    )
+    const boss = service.as(user(tenant.tenantId, account, 'User'))
+    const { id } = await tenant.byExternalId('orgunits', 'below')
+    const { body } = await boss('POST', `${CORE}/orgunits/multiple`, { ids: [id], includeParents: true })
+    assert.deepEqual(
+      body.data.map(({ externalId }: Body) => externalId),
+      ['below', 'middle'],
+    )
+  })
+})
