@@ -1,5 +1,5 @@
 import { app } from '@azure/functions'
-import { sweep } from '../shared/domain/links/sweep.ts'
+import { ringForSweeps } from '../shared/domain/links/sweep.ts'
 import { nowMs } from './host/foundation.ts'
 import { linkDependencies } from './host/group-link.ts'
 import { observedTimer } from './host/observed-invocation.ts'
@@ -8,7 +8,9 @@ import { observedTimer } from './host/observed-invocation.ts'
 app.timer('sweep-of-the-minute', {
   schedule: '0 * * * * *',
   handler: (_timer, context) =>
-    observedTimer('sweep-of-the-minute', context, () => sweep(new Date(nowMs()).getUTCMinutes(), linkDependencies)),
+    observedTimer('sweep-of-the-minute', context, () =>
+      ringForSweeps(new Date(nowMs()).getUTCMinutes(), linkDependencies),
+    ),
 })
 
 /**
@@ -17,5 +19,5 @@ app.timer('sweep-of-the-minute', {
  */
 app.timer('sweep', {
   schedule: '0 0 3 1 1 *',
-  handler: (_timer, context) => observedTimer('sweep', context, () => sweep(undefined, linkDependencies)),
+  handler: (_timer, context) => observedTimer('sweep', context, () => ringForSweeps(undefined, linkDependencies)),
 })

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
+import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { cosmosIdempotencyKeyStore } from '../../shared/cosmos/idempotency-key-store.ts'
 import { type Tracer, UNTRACED } from '../../shared/domain/activity.ts'
 import { type Measures, UNMEASURED } from '../../shared/domain/measures.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
@@ -51,6 +54,14 @@ export const dispatchDependencies: Omit<DispatchDependencies, 'findIdentity'> = 
     { authorityUrl: settings.authorityUrl, audiences: [settings.serviceClientId, settings.serviceResourceUri] },
     nowMs,
   ),
+  once: {
+    keys: cosmosIdempotencyKeyStore(container('idempotencyKeys')),
+    log,
+    deriveId: derivedId,
+    newId,
+    nowMs,
+    sleep: (delayMs) => sleep(delayMs),
+  },
   log,
   newId,
   nowMs,

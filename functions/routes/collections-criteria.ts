@@ -75,7 +75,8 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       body: NewCriteriaCollection,
       reply: { status: 201, schema: Guid },
       refusals: [...CONDITION_REFUSALS, 'DuplicateTag'],
-      run: async ({ body, caller }) => created(PREFIX, (await createCriteriaCollection(body, caller, deps)).id),
+      run: async ({ body, caller, creation }) =>
+        created(PREFIX, (await createCriteriaCollection(body, caller, deps, creation)).id),
     }),
     route({
       operationId: 'getCriteriaCollection',

@@ -79,7 +79,8 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     body: NewJoinableCollection,
     reply: { status: 201, schema: Guid },
     refusals: [...POLICY_REFUSALS, 'StaleVersion'],
-    run: async ({ body, caller }) => created(PREFIX, (await createJoinableCollection(body, caller, deps)).id),
+    run: async ({ body, caller, creation }) =>
+      created(PREFIX, (await createJoinableCollection(body, caller, deps, creation)).id),
   }),
   route({
     operationId: 'searchJoinableCollections',

@@ -80,8 +80,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     body: NewObject,
     reply: { status: 201, schema: Guid },
     refusals: ['ConnectorObjectExists', ...WRITE_REFUSALS, ...DATA_REFUSALS],
-    run: async ({ path: { id = '' }, body, caller }) =>
-      created(await createObject(id, body, caller, deps), `/${prefix}/${id}/data`, body),
+    run: async ({ path: { id = '' }, body, caller, creation }) =>
+      created(await createObject(id, body, caller, deps, creation), `/${prefix}/${id}/data`, body),
   }),
   route({
     operationId: 'writeConnectorBatch',

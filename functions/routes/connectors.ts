@@ -67,7 +67,7 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
     body: NewConnector,
     reply: { status: 201, schema: Guid },
     refusals: [],
-    run: async ({ body, caller }) => created(await createConnector(body, caller, deps)),
+    run: async ({ body, caller, creation }) => created(await createConnector(body, caller, deps, creation)),
   }),
   route({
     operationId: 'updateConnector',

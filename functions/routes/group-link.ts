@@ -103,7 +103,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     body: NewGroupLink,
     reply: { status: 201, schema: Guid },
     refusals: [...VERIFICATION_REFUSALS, 'GroupAlreadyLinked'],
-    run: async ({ body, caller }) => created(await createLink(caller.tenantId, body, deps)),
+    run: async ({ body, caller, creation }) => created(await createLink(caller.tenantId, body, deps, creation)),
   }),
   route({
     operationId: 'setGroupLinkState',

@@ -68,7 +68,8 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
     body: Submission,
     reply: { status: 201, schema: MembershipRequestRecord, versioned: true },
     refusals: SUBMIT_REFUSALS,
-    run: async (input) => submitted(group, await submitRequest(collectionOf(input), input.body, personOf(input), deps)),
+    run: async (input) =>
+      submitted(group, await submitRequest(collectionOf(input), input.body, personOf(input), deps, input.creation)),
   }),
   route({
     operationId: 'submitRequestOnBehalf',
@@ -81,7 +82,7 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
     reply: { status: 201, schema: MembershipRequestRecord, versioned: true },
     refusals: ['RequesterRequired', 'IdentityUnknown', ...SUBMIT_REFUSALS, 'NotManager'],
     run: async (input) =>
-      submitted(group, await submitOnBehalf(collectionOf(input), input.body, personOf(input), deps)),
+      submitted(group, await submitOnBehalf(collectionOf(input), input.body, personOf(input), deps, input.creation)),
   }),
 ]
 

@@ -12,7 +12,7 @@ import { startHost } from './host/host.ts'
 import type { HostLogEntry } from './host/host-log.ts'
 import { localSecrets } from './local-secrets.ts'
 import type { LocalOptions } from './options.ts'
-import { startServiceBus } from './service-bus/broker.ts'
+import { type LocalQueueCounts, startServiceBus } from './service-bus/broker.ts'
 
 /** The folder of the project, where host.json is. */
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
@@ -25,8 +25,25 @@ export type Environment = {
   readonly directoryUrl: string
   /** The authority that clients of the directory have to trust. */
   readonly caFile: string
+  /** What database, queue and directory have been asked for since the start. */
+  workDone(): WorkDone
+  /** Whether no message is anywhere on its way. */
+  isQuiet(): boolean
+  /** Fires a timer by hand, and waits for its end. */
+  fire(timer: string): Promise<void>
   /** Stops everything, the functions first. */
   close(): Promise<void>
+}
+
+export type WorkDone = {
+  readonly storeOperations: number
+  readonly requestUnits: number
+  /** Sent; each is received and settled as well. */
+  readonly messages: number
+  /** Graph requests; a batch is one. */
+  readonly directoryCalls: number
+  /** Graph requests that write, each item of a batch. */
+  readonly directoryWrites: number
 }
 
 /**
@@ -104,12 +121,34 @@ export async function startEnvironment(options: LocalOptions, say: (line: string
     })
     const sentCount = tenants.reduce((sum, tenant) => sum + tenant.sentCount, 0)
     say(`demo data  ${sentCount === 0 ? 'is there already' : `${sentCount} objects loaded through the connector API`}`)
-    return { apiUrl, directoryUrl: directory.url, caFile: join(dataFolder, 'ca.pem'), close }
+    const counted = QUEUES.map(({ name }) => name)
+    return {
+      apiUrl,
+      directoryUrl: directory.url,
+      caFile: join(dataFolder, 'ca.pem'),
+      workDone: () => ({
+        storeOperations: sumOf(Object.values(cosmos.operations())),
+        requestUnits: cosmos.chargedUnits(),
+        messages: sumOf(Object.values(bus.sent())),
+        directoryCalls: directory.requests().length,
+        directoryWrites: directory
+          .requests()
+          .flatMap((request) => request.batch ?? [request])
+          .filter(({ method }) => method !== 'GET').length,
+      }),
+      isQuiet: () => counted.every((name) => sumOf(waitingOf(bus.counts(name))) === 0),
+      fire: (timer) => host.invoke(timer),
+      close,
+    }
   } catch (error) {
     await close()
     throw error
   }
 }
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
+
+const waitingOf = ({ active, scheduled, locked }: LocalQueueCounts): number[] => [active, scheduled, locked]
 
 /** What runs here decides where to connect to; all else comes from the sample, unless the variable is set already. */
 function applySettings(connections: Readonly<Record<string, string>>): void {

@@ -1,4 +1,5 @@
 import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
+import { coalescing } from '../domain/coalescing.ts'
 import type { Collection, CollectionKind } from '../domain/collections/collection.ts'
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -19,8 +20,13 @@ type CollectionDocument = Collection & { readonly attributePairs: readonly strin
 
 /** Container `collections`, partition key `/tenantId`. */
 export function cosmosCollectionStore(collections: Container): CollectionStore {
+  /** Reads of one collection made meanwhile share the next: each begins after its call, so nobody sees less than is. */
+  const read = coalescing((key) => {
+    const [tenantId = '', id = ''] = key.split(' ')
+    return readDocument<CollectionDocument>(collections, id, tenantId)
+  })
   const find = async (tenantId: string, id: string, kind?: CollectionKind) => {
-    const document = await readDocument<CollectionDocument>(collections, id, tenantId)
+    const document = await read(`${tenantId} ${id}`)
     if (document === undefined || (kind !== undefined && document.kind !== kind)) return undefined
     return { value: collectionOf(document), version: document._etag }
   }

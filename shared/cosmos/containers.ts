@@ -22,6 +22,7 @@ export const CONTAINERS = [
   { id: 'links', partitionKey: '/tenantId', uniqueKeys: [['/directoryGroupId']] },
   { id: 'jobs', partitionKey: '/tenantId', defaultTtlS: -1 },
   { id: 'tenants', partitionKey: '/tenantId' },
+  { id: 'idempotencyKeys', partitionKey: '/tenantId', defaultTtlS: -1 },
 ] as const satisfies readonly ContainerDefinition[]
 
 export type ContainerId = (typeof CONTAINERS)[number]['id']

@@ -79,7 +79,8 @@ export const MEASURES = {
   'sweep.age': {
     kind: 'gauge',
     unit: 's',
-    meaning: 'How long ago the tenant was swept that has waited longest, told every minute',
+    meaning:
+      'How long ago the tenant was last swept that has waited longest of those whose minute it is, an hour as a rule',
     by: [],
   },
 } as const satisfies Readonly<Record<string, MeasureDefinition>>

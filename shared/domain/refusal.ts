@@ -7,6 +7,7 @@ export type RefusalKind =
   | 'methodNotAllowed'
   | 'conflict'
   | 'stale'
+  | 'unprocessable'
   | 'tooLarge'
   | 'unsupportedMediaType'
   | 'upstream'
@@ -40,6 +41,9 @@ export const REFUSALS = {
   InvalidValue: { kind: 'invalid', message: 'A value is not allowed' },
   InvalidLength: { kind: 'invalid', message: 'A value is too long or too short' },
   InvalidCursor: { kind: 'invalid', message: 'The cursor was not made by this list' },
+  IdempotencyKeyInvalid: { kind: 'invalid', message: 'Idempotency-Key has to be 1 to 255 printable characters' },
+  IdempotencyKeyReused: { kind: 'unprocessable', message: 'The Idempotency-Key stands for another request' },
+  IdempotencyKeyInUse: { kind: 'conflict', message: 'The first request with this Idempotency-Key is still at work' },
   PreconditionFailed: { kind: 'stale', message: 'The record has changed since the version that If-Match names' },
 
   // Connectors and core objects

@@ -2,7 +2,7 @@ import { REFUSALS, type RefusalCode } from '../domain/refusal.ts'
 import { describedResponses, FAILURE_SCHEMA, refusalExamples, sharedResponses } from './described-responses.ts'
 import { type JsonObject, type NamedSchemas, type SchemaDescriber, schemaDescriber } from './described-schema.ts'
 import { statusOf } from './envelope.ts'
-import type { Route, RouteGroup } from './route.ts'
+import { isCreating, type Route, type RouteGroup } from './route.ts'
 import { pathParameters, REFUSED_BEFORE_ROUTES } from './route-refusals.ts'
 
 export type ApiDescription = {
@@ -70,6 +70,16 @@ const PARAMETERS: JsonObject = {
     description: 'Comes back in the answer and stands in the log. One of another form is replaced.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
   },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      "A name of the caller's own for this creation, best a random one. Sent again within 24 hours with the same body, " +
+      'it creates nothing more and has the first answer again, marked `idempotency-replayed`; a request that was refused ' +
+      'or has failed is tried anew. With another body or at another route it is refused, 422 `IdempotencyKeyReused`; ' +
+      'while the first request is still at work, 409 `IdempotencyKeyInUse` with `retry-after`.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
+  },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
@@ -87,6 +97,10 @@ const PARAMETERS: JsonObject = {
 const HEADERS: JsonObject = {
   RequestId: { description: 'Names the request in the log.', schema: { type: 'string' } },
   ETag: { description: 'Names the version of the record.', schema: { type: 'string' } },
+  IdempotencyReplayed: {
+    description: 'The answer is that of an earlier request with the same `Idempotency-Key`.',
+    schema: { const: 'true' },
+  },
   Location: { description: 'The path of what was made.', schema: { type: 'string' } },
 }
 
@@ -106,7 +120,8 @@ function operation(route: Route, tag: string, describer: SchemaDescriber): JsonO
   }
 }
 
-function parametersOf({ path, parameters = {}, query, reply, refusals, method }: Route, describer: SchemaDescriber) {
+function parametersOf(route: Route, describer: SchemaDescriber) {
+  const { path, parameters = {}, query, reply, refusals, method } = route
   const guid: JsonObject = { type: 'string', format: 'uuid' }
   const required: readonly string[] = query?.required ?? []
   return [
@@ -120,6 +135,7 @@ function parametersOf({ path, parameters = {}, query, reply, refusals, method }:
       required: required.includes(name),
       schema: describer.describe(schema),
     })),
+    ...(isCreating(route) ? [reference('IdempotencyKey')] : []),
     ...(refusals.includes('PreconditionFailed') ? [reference('IfMatch')] : []),
     ...(method === 'GET' && reply.versioned === true ? [reference('IfNoneMatch')] : []),
     reference('RequestId'),

@@ -76,7 +76,12 @@ function success(
     headers: {
       ...headers,
       ...(versioned === true ? { etag: { $ref: '#/components/headers/ETag' } } : {}),
-      ...(status === 201 ? { location: { $ref: '#/components/headers/Location' } } : {}),
+      ...(status === 201
+        ? {
+            location: { $ref: '#/components/headers/Location' },
+            'idempotency-replayed': { $ref: '#/components/headers/IdempotencyReplayed' },
+          }
+        : {}),
     },
     content: {
       'application/json': {

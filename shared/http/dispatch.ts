@@ -2,6 +2,7 @@ import type { TObject } from 'typebox'
 import { type Activity, UNOBSERVED } from '../domain/activity.ts'
 import type { Caller } from '../domain/caller.ts'
 import { isUserRole } from '../domain/caller.ts'
+import type { OnceDependencies } from '../domain/idempotency/run-once.ts'
 import type { Log } from '../domain/log.ts'
 import { Refusal } from '../domain/refusal.ts'
 import {
@@ -17,6 +18,7 @@ import { type FoundRoute, routeFinder } from './find-route.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, type HttpRequest, readJsonBody } from './read-body.ts'
 import { requestIdOf } from './request-id.ts'
 import type { Route, RouteGroup } from './route.ts'
+import { runRoute } from './run-route.ts'
 import { bodyFaults, readPath, readQuery } from './validation.ts'
 
 export type DispatchDependencies = {
@@ -24,6 +26,8 @@ export type DispatchDependencies = {
   authenticate(authorization: string | null): Promise<Caller>
   /** The core identity that stands for the caller's account; undefined when there is none. */
   findIdentity(caller: Caller): Promise<string | undefined>
+  /** What creations are done once with. */
+  readonly once: OnceDependencies
   readonly log: Log
   newId(): string
   nowMs(): number
@@ -107,20 +111,27 @@ async function answerTo(
     tell({ tenantId: caller.tenantId, callerId: caller.objectId })
     authorise(caller, route)
     const identityId = await identityOf(caller, route, deps)
-    const answer = await route.run({
+    const input = {
       caller,
       identityId,
       path: readPath(found.path, route.parameters),
       query: readQuery(route.query, url.searchParams),
       body: await validBody(request, route),
       ifMatch: ifMatchOf(request),
-    })
+    }
+    const answer = await runRoute(route, input, request, deps.once)
     return { answer: isKnown(request, answer) ? notModified(answer) : successEnvelope(answer, route.reply.status) }
   } catch (error) {
     if (!(error instanceof Refusal)) return { answer: faultEnvelope(), fault: { event: 'http.fault', error } }
-    const answer = refusalEnvelope(error, statusOf(error) === 401 ? { 'www-authenticate': 'Bearer' } : {})
+    const answer = refusalEnvelope(error, adviceOn(error))
     return error.kind === 'upstream' ? { answer, fault: { event: 'http.upstream', error } } : { answer }
   }
+}
+
+/** What a client should do about a refusal, in the headers that its library looks at. */
+function adviceOn(refusal: Refusal): Record<string, string> {
+  if (refusal.code === 'IdempotencyKeyInUse') return { 'retry-after': '1' }
+  return statusOf(refusal) === 401 ? { 'www-authenticate': 'Bearer' } : {}
 }
 
 function authorise(caller: Caller, route: Route): void {

@@ -25,6 +25,7 @@ const STATUS: Record<RefusalKind, number> = {
   stale: 412,
   tooLarge: 413,
   unsupportedMediaType: 415,
+  unprocessable: 422,
   upstream: 502,
 }
 

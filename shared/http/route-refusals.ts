@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { isUserRole } from '../domain/caller.ts'
 import type { RefusalCode } from '../domain/refusal.ts'
-import type { Route } from './route.ts'
+import { isCreating, type Route } from './route.ts'
 
 /** Refused before a route is found, so documented for all paths at once. */
 export const REFUSED_BEFORE_ROUTES: readonly RefusalCode[] = ['RouteNotFound', 'MethodNotAllowed']
@@ -15,6 +15,8 @@ const BODY: readonly RefusalCode[] = [
   'InvalidJson',
   'MissingMember',
 ]
+
+const CREATION: readonly RefusalCode[] = ['IdempotencyKeyInvalid', 'IdempotencyKeyReused', 'IdempotencyKeyInUse']
 
 /** Every code that a route can refuse with, sorted: its own, and those of the steps that run before it. */
 export function refusalsOf(route: Route): RefusalCode[] {
@@ -33,6 +35,7 @@ export function refusalsOf(route: Route): RefusalCode[] {
   add(query !== undefined || body !== undefined || parameters !== undefined, ...VALIDATION)
   add(isRequiringMembers(query), 'MissingMember')
   add(body !== undefined, ...BODY)
+  add(isCreating(route), ...CREATION)
   return [...codes].sort()
 }
 

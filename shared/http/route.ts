@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Caller, Role } from '../domain/caller.ts'
+import type { Creation } from '../domain/idempotency/creation.ts'
 import type { RefusalCode } from '../domain/refusal.ts'
 import type { Answer } from './envelope.ts'
 
@@ -16,6 +17,8 @@ export type RouteInput<Query = unknown, Body = unknown> = {
   readonly body: Body
   /** The version that `If-Match` names; undefined without one, or for `*`. */
   readonly ifMatch: string | undefined
+  /** Ids for what the route makes, which are the same when the caller tries again. */
+  readonly creation: Creation
 }
 
 /** One operation of the API as data: matching, authorisation, validation, document and generated tests read it. */
@@ -64,6 +67,11 @@ type Typed<Query extends TObject, Body extends TSchema> = Omit<Route, 'query' | 
 /** Ties the types of `query` and `body` that `run` sees to their schemas. */
 export function route<Query extends TObject, Body extends TSchema>(definition: Typed<Query, Body>): Route {
   return definition as unknown as Route
+}
+
+/** Whether the operation makes something new, so that sending it twice would make two. */
+export function isCreating({ reply }: Pick<Route, 'reply'>): boolean {
+  return reply.status === 201
 }
 
 /** The value of a path parameter. One that the route's path does not name is a fault. */

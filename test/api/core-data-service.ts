@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import type { Container } from '@azure/cosmos'
 import { connectorsGroup, connectorsReadingGroup } from '../../functions/routes/connectors.ts'
 import { coreObjectsGroup } from '../../functions/routes/core-objects.ts'
 import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
@@ -13,6 +14,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { cursors } from '../../shared/http/cursor.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
+import { onceOn } from '../http/once-dependencies.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes
 export type Body = any
@@ -74,7 +76,7 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
     cosmos,
     database,
     rings,
-    as: (caller) => sendTo(groups, caller, nowMs, faults),
+    as: (caller) => sendTo(groups, caller, nowMs, database('idempotencyKeys'), faults),
     restarted: (keys = cursorKeys) => serviceOn(cosmos, nowMs, keys),
     close: () => cosmos.close(),
   }
@@ -85,6 +87,7 @@ export function sendTo(
   groups: readonly RouteGroup[],
   caller: Caller,
   nowMs: () => number,
+  keys: Container,
   faults: unknown[] = [],
 ): Send {
   const log = { info() {}, warn() {}, error: (_event: string, error: unknown) => faults.push(error) }
@@ -97,6 +100,7 @@ export function sendTo(
     dispatch: conformingDispatcher(group, {
       authenticate,
       findIdentity: async () => undefined,
+      once: onceOn(keys, nowMs, log),
       log,
       newId: randomUUID,
       nowMs,

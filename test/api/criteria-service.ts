@@ -92,9 +92,10 @@ export async function startCriteriaService(): Promise<CriteriaService> {
     newProcess,
     as: (tenantId, ...roles) => {
       const held: Role[] = roles.length > 0 ? roles : ['collections-criteria.criteria.readwrite.all']
-      return sendTo(groups, application(tenantId, randomUUID(), ...held), process.nowMs)
+      return sendTo(groups, application(tenantId, randomUUID(), ...held), process.nowMs, database('idempotencyKeys'))
     },
-    asUser: (tenantId, objectId, ...roles) => sendTo(groups, user(tenantId, objectId, ...roles), process.nowMs),
+    asUser: (tenantId, objectId, ...roles) =>
+      sendTo(groups, user(tenantId, objectId, ...roles), process.nowMs, database('idempotencyKeys')),
     close: () => cosmos.close(),
   }
 }

@@ -23,6 +23,7 @@ import type { dispatcher } from '../../shared/http/dispatch.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { localAccount } from '../contract/local-database.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
+import { onceOn } from '../http/once-dependencies.ts'
 
 const START_MS = Date.parse('2030-06-01T08:00:00Z')
 
@@ -86,6 +87,7 @@ export async function joinableWorld(dispatcherOf: typeof dispatcher = conforming
         return caller
       },
       findIdentity: async (caller) => (await freshPeople(caller.tenantId, deps)).identityOfAccount(caller.objectId),
+      once: onceOn(container('idempotencyKeys'), nowMs, SILENT),
       log: SILENT,
       newId: randomUUID,
       nowMs,
@@ -111,14 +113,16 @@ export async function joinableWorld(dispatcherOf: typeof dispatcher = conforming
       method,
       url: `http://localhost${path}`,
       header: (name) => all[name] ?? null,
-      bytes: async () => new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
+      bytes: async () =>
+        body instanceof Uint8Array ? body : new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
     })
     const envelope = JSON.parse(answer.body ?? 'null')
-    const errors: { code: string; target?: string }[] = envelope.errors
+    // A 304 has no envelope.
+    const errors: { code: string; target?: string }[] = envelope?.errors ?? []
     return {
       status: answer.status,
       headers: answer.headers,
-      data: envelope.data,
+      data: envelope?.data,
       codes: errors.map(({ code }) => code),
       targets: errors.map(({ target }) => target),
     } satisfies ApiAnswer

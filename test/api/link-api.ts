@@ -2,6 +2,7 @@ import { GROUP_LINK_PREFIX, groupLinkRoutes } from '../../functions/routes/group
 import type { Caller, Role } from '../../shared/domain/caller.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
+import { onceOn } from '../http/once-dependencies.ts'
 import { SMALL_TENANT, TENANT, user } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
@@ -46,7 +47,12 @@ export async function openLinkApi(): Promise<LinkApi> {
   const routes = groupLinkRoutes(world.deps)
   const dispatch = conformingDispatcher(
     { prefix: GROUP_LINK_PREFIX, routes },
-    { ...world.deps, authenticate: async (header) => callerOf(header ?? ''), findIdentity: async () => undefined },
+    {
+      ...world.deps,
+      once: onceOn(world.container('idempotencyKeys'), world.deps.nowMs, world.deps.log),
+      authenticate: async (header) => callerOf(header ?? ''),
+      findIdentity: async () => undefined,
+    },
   )
   const as =
     (name: string): Call =>

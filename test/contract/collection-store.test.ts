@@ -74,4 +74,28 @@ describe('CollectionStore on the local database', () => {
     assert.equal((await store.list(tenantId, {})).length, 1)
     await assert.rejects(store.add(collectionWith({ tenantId }), guard), { code: 'StaleVersion' })
   })
+
+  it('answers a hundred reads of one collection at once with two, and none with less than was written before', async () => {
+    const collections = container('collections')
+    let readCount = 0
+    const counting = new Proxy(collections, {
+      get(target, name) {
+        if (name !== 'item') return Reflect.get(target, name)
+        return (...item: Parameters<typeof target.item>) => {
+          readCount += 1
+          return target.item(...item)
+        }
+      },
+    })
+    const counted = cosmosCollectionStore(counting)
+    const collection = collectionWith({})
+    const { version } = await store.add(collection, undefined)
+    const find = () => counted.find(collection.tenantId, collection.id)
+    const names = (await Promise.all(Array.from({ length: 100 }, find))).map((found) => found?.value.name)
+    assert.deepEqual([readCount, new Set(names)], [2, new Set([collection.name])])
+    const early = find()
+    await store.replace({ ...collection, name: 'Nurses' }, version, undefined)
+    assert.equal((await find())?.value.name, 'Nurses')
+    assert.equal((await early)?.value.id, collection.id)
+  })
 })

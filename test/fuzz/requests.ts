@@ -152,7 +152,12 @@ export function requestsFor(ids: readonly string[]) {
       method: fc.constant(route.method),
       path: fc.tuple(pathOf(prefix, route), queryOf(route)).map((parts) => parts.join('')),
       headers: fc.record(
-        { 'if-match': hostileText, 'if-none-match': hostileText, 'x-request-id': hostileText },
+        {
+          'if-match': hostileText,
+          'if-none-match': hostileText,
+          'x-request-id': hostileText,
+          'idempotency-key': fc.oneof(fc.uuid(), fc.constantFrom('one', 'two'), hostileText),
+        },
         { requiredKeys: [] },
       ),
       body: bodyText(route.body as Schema | undefined),

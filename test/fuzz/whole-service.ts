@@ -12,6 +12,7 @@ import type { HttpAnswer } from '../../shared/http/envelope.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { equals, joinableWorld, OPEN } from '../api/joinable-world.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
+import { onceOn } from '../http/once-dependencies.ts'
 import { openWorld } from '../jobs/link-world.ts'
 
 /** What no answer may hold: everything of the other tenant is called so. */
@@ -79,6 +80,7 @@ export async function openWholeService(): Promise<WholeService> {
       },
       findIdentity: async ({ tenantId, objectId }) =>
         (await freshPeople(tenantId, world.deps)).identityOfAccount(objectId),
+      once: onceOn(container('idempotencyKeys'), nowMs, log),
       log,
       newId: randomUUID,
       nowMs,

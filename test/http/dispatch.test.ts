@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { Type } from 'typebox'
 import type { Caller, Role } from '../../shared/domain/caller.ts'
 import { Guid } from '../../shared/domain/guid.ts'
+import type { OnceDependencies } from '../../shared/domain/idempotency/run-once.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import { route } from '../../shared/http/route.ts'
@@ -85,6 +86,8 @@ const dispatch = dispatcher(
       return known
     },
     findIdentity: async ({ objectId }) => (objectId === ID ? undefined : IDENTITY),
+    // None of these requests has an Idempotency-Key.
+    once: { newId: () => 'made-id' } as OnceDependencies,
     log: { info: () => undefined, warn: () => undefined, error: (_event, error) => void faults.push(error) },
     newId: () => 'made-id',
     nowMs: () => 0,

@@ -3,6 +3,7 @@ import { beforeEach, describe, it } from 'node:test'
 import { Type } from 'typebox'
 import { UNTRACED } from '../../shared/domain/activity.ts'
 import type { Caller } from '../../shared/domain/caller.ts'
+import type { OnceDependencies } from '../../shared/domain/idempotency/run-once.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { traceContextOf } from '../../shared/domain/trace-context.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
@@ -54,6 +55,7 @@ const dispatch = dispatcher(
       return caller
     },
     findIdentity: async () => undefined,
+    once: { newId: () => 'made-id' } as OnceDependencies,
     log,
     newId: () => 'new-id',
     nowMs: () => nowMs,

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import type { Container } from '@azure/cosmos'
 import { startCosmos } from '../../infra/local/cosmos/server.ts'
 import { createContainers } from '../../infra/local/create-containers.ts'
 import type { DirectoryOptions } from '../../infra/local/directory/server.ts'
+import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
@@ -13,6 +15,7 @@ import { createLink } from '../../shared/domain/links/create-link.ts'
 import type { LinkRecord } from '../../shared/domain/links/group-link.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
+import { sweepTenant } from '../../shared/domain/links/sweep.ts'
 import type { JobRecord } from '../../shared/domain/links/sync-job.ts'
 import { sharedWriteBudget, type WindowStore } from '../../shared/domain/links/write-budget.ts'
 import { UNMEASURED } from '../../shared/domain/measures.ts'
@@ -28,6 +31,7 @@ export type Ring = { readonly doorbell: Doorbell; readonly id: string; readonly 
 
 /** Group links on the local database and the local directory, with a queue that the test empties itself. */
 export type LinkWorld = TestDirectory & {
+  readonly container: (id: ContainerId) => Container
   readonly deps: SyncDependencies
   readonly windows: WindowStore
   readonly collections: TestCollections
@@ -80,6 +84,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
   }
   const world: LinkWorld = {
     ...testDirectory,
+    container,
     deps,
     windows,
     collections,
@@ -137,6 +142,7 @@ async function deliverNext(
   if (waitMs > 0) await clock.sleep(waitMs)
   const { queue, message } = next.doorbell
   if (queue === 'sync-jobs') await runSyncJob(message, deps)
+  if (queue === 'sweeps') await sweepTenant(message.tenantId, deps)
   if (queue === 'membership-changes') await applyMembershipChanges(message, deps)
   return true
 }

@@ -55,6 +55,32 @@ describe('what the host lets through', () => {
     assert.deepEqual([known.status, known.body, known.headers.etag], [304, '', read.etag])
   })
 
+  it('a creation that is sent again with its key is answered again, over the wire too', async () => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'first choir' }
+    const made = JSON.stringify({ objectType: 'Identity', name: 'Choir', joinPolicy: { approvalRequired: false } })
+    const [one, other] = await Promise.all([send('POST', PATH, headers, made), send('POST', PATH, headers, made)])
+    const again = await send('POST', PATH, headers, made)
+    for (const { status, body, headers: answered } of [one, other, again]) {
+      assert.deepEqual([status, body, answered.location], [201, one.body, one.headers.location])
+    }
+    assert.equal(again.headers['idempotency-replayed'], 'true')
+    const reused = await send('POST', PATH, headers, made.replace('Choir', 'Band'))
+    assert.deepEqual([reused.status, JSON.parse(reused.body).errors[0].code], [422, 'IdempotencyKeyReused'])
+  })
+
+  it('a creation whose client goes away is made all the same, and answered when the client comes back', async () => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'impatient' }
+    const made = JSON.stringify({ objectType: 'Identity', name: 'Impatient', joinPolicy: { approvalRequired: false } })
+    const options = { method: 'POST', headers: { authorization, ...headers } }
+    const impatient = httpRequest(`${environment.apiUrl}${PATH}`, options).on('error', () => undefined)
+    impatient.end(made, () => impatient.destroy())
+    await new Promise((resolve) => impatient.once('close', resolve))
+    const again = await send('POST', PATH, headers, made)
+    assert.equal(again.status, 201)
+    const { data } = JSON.parse((await send('GET', PATH)).body)
+    assert.equal(data.filter(({ name }: { name: string }) => name === 'Impatient').length, 1)
+  })
+
   it('headers of 16 KiB are read, those over 32 KiB refused before the service', async () => {
     assert.equal((await send('GET', PATH, { 'x-noise': 'x'.repeat(16_000) })).status, 200)
     assert.equal((await send('GET', PATH, { 'x-noise': 'x'.repeat(33_000) })).status, 431)

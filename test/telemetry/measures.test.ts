@@ -6,7 +6,8 @@ import { applyMembershipChanges } from '../../shared/domain/links/apply-membersh
 import { deleteLink } from '../../shared/domain/links/change-link.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
 import { requestSync } from '../../shared/domain/links/request-sync.ts'
-import { minuteOfTenant, sweep } from '../../shared/domain/links/sweep.ts'
+import { ringForSweeps, sweepTenant } from '../../shared/domain/links/sweep.ts'
+import { minuteOfTenant } from '../../shared/domain/links/sweep-minute.ts'
 import { MEASURES, type MeasureName } from '../../shared/domain/measures.ts'
 import { trackedActivities } from '../../shared/runtime/activities.ts'
 import { TENANT, users } from '../jobs/link-directory.ts'
@@ -126,30 +127,37 @@ describe('What is measured', () => {
     assert.deepEqual(await measured('members.removed'), [['directory.throttled', 2, { operation }]])
   })
 
-  it('is the age of the sweep that is oldest, also of a tenant whose minute it is not', async () => {
-    await syncedLink()
+  it('is the age of the oldest sweep of the tenants whose minute it is', async () => {
     await deps.tenants.remember(TENANT)
     await deps.tenants.swept(TENANT, world.clock.nowMs() - 7_200_000)
-    const other = (minuteOfTenant(TENANT) + 1) % 60
-    await sweep(other, deps)
+    await ringForSweeps((minuteOfTenant(TENANT) + 1) % 60, deps)
+    assert.deepEqual(await measured(), [['sweep.age', 0, {}]])
+    telemetry.clear()
+    await ringForSweeps(minuteOfTenant(TENANT), deps)
     const [[name, ageS] = []] = await measured()
     assert.equal(name, 'sweep.age')
     assert.ok(ageS !== undefined && ageS >= 7_200 && ageS < 7_210, `${ageS} s`)
-    telemetry.clear()
-    await sweep(minuteOfTenant(TENANT), deps)
-    assert.deepEqual(await measured(), [
-      ['sweep.completed', 1, { outcome: 'Succeeded' }],
-      ['sweep.age', 0, {}],
-    ])
   })
 
-  it('is a sweep that failed, which makes nobody look fresh', async () => {
+  it('is each sweep of a tenant, which is fresh then', async () => {
+    await deps.tenants.swept(TENANT, world.clock.nowMs() - 7_200_000)
+    await sweepTenant(TENANT, deps)
+    assert.deepEqual(await measured(), [['sweep.completed', 1, { outcome: 'Succeeded' }]])
+    telemetry.clear()
+    await ringForSweeps(minuteOfTenant(TENANT), deps)
+    const [[, ageS] = []] = await measured()
+    assert.ok(ageS !== undefined && ageS < 10, `${ageS} s`)
+  })
+
+  it('is a sweep that failed, after which nobody is fresh', async () => {
     await deps.tenants.swept(TENANT, world.clock.nowMs() - 7_200_000)
     const links = { ...deps.links, ofTenant: () => Promise.reject(new Error('The database is away')) }
-    await sweep(undefined, { ...deps, links })
-    const [completed, age] = await measured()
-    assert.deepEqual(completed, ['sweep.completed', 1, { outcome: 'Failed' }])
-    assert.ok((age?.[1] ?? 0) >= 7_200)
+    await assert.rejects(sweepTenant(TENANT, { ...deps, links }))
+    assert.deepEqual(await measured(), [['sweep.completed', 1, { outcome: 'Failed' }]])
+    telemetry.clear()
+    await ringForSweeps(minuteOfTenant(TENANT), deps)
+    const [[, ageS] = []] = await measured()
+    assert.ok(ageS !== undefined && ageS >= 7_200, `${ageS} s`)
   })
 })
 

@@ -14,6 +14,7 @@ import { UNMEASURED } from '../../shared/domain/measures.ts'
 import { originOf, originProperties } from '../../shared/messaging/origin-properties.ts'
 import { trackedActivities } from '../../shared/runtime/activities.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
+import { onceOn } from '../http/once-dependencies.ts'
 import { TENANT, user, users } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 import { recordedTelemetry } from './recorded.ts'
@@ -100,7 +101,12 @@ describe('The spans of a sync', () => {
     world.collections.change(collectionId, users(3, 5))
     const answer = conformingDispatcher(
       { prefix: 'group-link/beta', routes: groupLinkRoutes(deps) },
-      { ...deps, authenticate: async () => writer, findIdentity: async () => undefined },
+      {
+        ...deps,
+        authenticate: async () => writer,
+        findIdentity: async () => undefined,
+        once: onceOn(world.container('idempotencyKeys'), deps.nowMs, deps.log),
+      },
     )
     const url = `/group-link/beta/group-links/${collectionId}/sync`
     const start: ActivityStart = { name: 'POST', kind: 'request' }

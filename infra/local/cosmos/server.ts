@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Answer, failureAnswer, send } from './answers.ts'
+import { type Answer, chargeOf, failureAnswer, send } from './answers.ts'
 import { openCatalog } from './catalog.ts'
 import { badRequest, CosmosFailure } from './failure.ts'
 import { type Account, HANDLERS } from './handlers.ts'
@@ -31,6 +31,8 @@ export type LocalCosmos = {
   throttleNext(throttle: Throttle): () => void
   /** Operations asked for since the start, by kind. */
   operations(): OperationCounts
+  /** Request units charged since the start. */
+  chargedUnits(): number
   /** Ends all connections at once and closes the file. */
   close(): Promise<void>
 }
@@ -38,7 +40,7 @@ export type LocalCosmos = {
 /** A connection that ends while a client is about to use it again looks like a lost write: clients end them, not we. */
 const NEVER = 0
 
-type Running = { account: Account; counts: OperationCounts; throttling: Throttling }
+type Running = { account: Account; counts: OperationCounts; throttling: Throttling; chargedUnits: number }
 
 /**
  * Starts a server that speaks the protocol of Cosmos DB (NoSQL), as far as `@azure/cosmos` uses it here.
@@ -56,12 +58,14 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
     const key = Buffer.from(options.key, 'base64')
     const account = { storage, catalog, key, isStrict: options.strict, endpoint }
     const { counts, throttling } = { counts: noOperations(), throttling: new Throttling() }
-    running = { account, counts, throttling }
+    const served: Running = { account, counts, throttling, chargedUnits: 0 }
+    running = served
     return {
       endpoint,
       key: options.key,
       throttleNext: (throttle) => throttling.add(throttle),
       operations: () => ({ ...counts }),
+      chargedUnits: () => served.chargedUnits,
       close: () => close(server, () => storage.close()),
     }
   } catch (cause) {
@@ -96,6 +100,7 @@ async function serve(running: Running, request: IncomingMessage, response: Serve
   } catch (cause) {
     answer = failureAnswer(asFailure(cause))
   }
+  running.chargedUnits += chargeOf(answer)
   if (!response.destroyed) send(response, answer, running.account.storage.sequence())
 }
 

@@ -1,8 +1,9 @@
 import type { Caller } from '../caller.ts'
+import { refuseOtherVersion } from '../if-match.ts'
 import { Refusal } from '../refusal.ts'
 import type { CollectionKind } from './collection.ts'
 import { type CollectionDependencies, ringEvaluation } from './collection-dependencies.ts'
-import { found, refuseOtherVersion, whileStale } from './read-then-write.ts'
+import { found, whileStale } from './read-then-write.ts'
 
 /**
  * Deletes a collection that nothing refers to, and forgets its members.

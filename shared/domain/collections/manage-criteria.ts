@@ -1,6 +1,8 @@
 import type { Caller } from '../caller.ts'
 import { type CheckedCondition, collectionsReferredTo } from '../criteria/condition.ts'
 import { findCycle } from '../criteria/evaluation-order.ts'
+import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
+import { refuseOtherVersion } from '../if-match.ts'
 import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import type { Collection, CollectionObjectType } from './collection.ts'
@@ -8,7 +10,7 @@ import { type CollectionDependencies, ringEvaluation } from './collection-depend
 import { readCondition } from './condition-entry.ts'
 import type { CriteriaCollectionUpdate, NewCriteriaCollection } from './criteria-collection.ts'
 import { NO_METADATA, readMetadata } from './metadata.ts'
-import { found, refuseOtherVersion, whileStale } from './read-then-write.ts'
+import { found, whileStale } from './read-then-write.ts'
 
 /**
  * Makes a criteria collection; its members follow in the background.
@@ -18,19 +20,23 @@ export async function createCriteriaCollection(
   body: NewCriteriaCollection,
   caller: Caller,
   deps: CollectionDependencies,
+  creation: Creation = onlyTry(deps),
 ): Promise<Collection> {
   const { metadata, faults } =
     body.metadata === undefined ? { metadata: NO_METADATA, faults: [] } : readMetadata(body.metadata)
   const besides = [...objectTypeFaults(body.objectType), ...faults]
   const nowMs = deps.nowMs()
+  const id = creation.newId()
   // First: a tenant that is remembered for nothing does no harm, one that the sweep does not know does.
   await deps.tenants.remember(caller.tenantId)
   const { value } = await whileStale(async () => {
+    const earlier = await leftBefore(creation, () => deps.collections.find(caller.tenantId, id, 'criteria'))
+    if (earlier !== undefined) return earlier
     const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
     const condition = await readCondition(caller.tenantId, body.condition, '/condition', besides, deps)
     const refersTo = [...collectionsReferredTo(condition)]
     const collection: Collection = {
-      id: deps.newId(),
+      id,
       tenantId: caller.tenantId,
       kind: 'criteria',
       objectType: body.objectType,

@@ -21,8 +21,3 @@ export function found(collection: Versioned<Collection> | undefined, id: string)
   if (collection === undefined) throw new Refusal('CollectionNotFound', `There is no collection ${id}`)
   return collection
 }
-
-/** @throws Refusal `PreconditionFailed` when the caller named a version and it is not the current one. */
-export function refuseOtherVersion(version: string, ifMatch: string | undefined): void {
-  if (ifMatch !== undefined && ifMatch !== version) throw new Refusal('PreconditionFailed')
-}

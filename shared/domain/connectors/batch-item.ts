@@ -10,11 +10,12 @@ const UNFIT_CHARACTER = /[\u0000-\u001f\u007f\p{Cs}]/u
 
 /**
  * One change of a connector space. `create` wants no live object of these names, `replace` wants one; `rejoin` changes
- * nothing of what the connector says, and looks again to which core object it belongs.
+ * nothing of what the connector says, and looks again to which core object it belongs. `recreate` is a `create` that may
+ * have been made already, and takes a live object that says the same for its own.
  */
 export type ObjectWrite =
   | {
-      readonly operation: 'create' | 'upsert' | 'replace' | 'rejoin'
+      readonly operation: 'create' | 'recreate' | 'upsert' | 'replace' | 'rejoin'
       readonly objectType: ObjectType
       readonly externalId: string
       readonly data: ObjectData

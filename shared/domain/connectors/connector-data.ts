@@ -1,5 +1,6 @@
 import type { Caller, Role } from '../caller.ts'
 import { isObjectType, type ObjectType } from '../core/core-object.ts'
+import { type Creation, onlyTry } from '../idempotency/creation.ts'
 import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
 import type { Page, Versioned } from '../versioned.ts'
 import { type ObjectWrite, type ReadWrite, readBatchItems } from './batch-item.ts'
@@ -55,11 +56,13 @@ export async function createObject(
   { objectType, externalId, data }: NewObject,
   caller: Caller,
   deps: WriteDependencies,
+  { isRepeated }: Creation = onlyTry(deps),
 ): Promise<string> {
   const read = readObjectData(objectType, data, '/data')
   refuseAll(read.faults)
   const connector = await writableConnector(connectorId, caller, deps)
-  return writeOne(connector, { operation: 'create', objectType, externalId, data: read.data }, caller, deps)
+  const operation = isRepeated ? 'recreate' : 'create'
+  return writeOne(connector, { operation, objectType, externalId, data: read.data }, caller, deps)
 }
 
 /** @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`; what is wrong with the data all at once. */

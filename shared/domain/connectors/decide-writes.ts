@@ -61,7 +61,10 @@ export function decideWrite(write: ObjectWrite, around: Surroundings): Decision 
       if (live === undefined) return notFound(write)
       break
     case 'create':
-      if (live !== undefined) return refused(refusalEntry('ConnectorObjectExists', `There already is ${nameOf(write)}`))
+      if (live !== undefined) return exists(write)
+      break
+    case 'recreate':
+      if (live !== undefined && !isSameData(live.value, write.data)) return exists(write)
       break
     case 'upsert':
   }
@@ -162,6 +165,10 @@ const canonical = (data: ConnectorObject['data']): string =>
   JSON.stringify(Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1)))
 
 const nameOf = ({ objectType, externalId }: ObjectWrite): string => `${objectType} ${externalId}`
+
+function exists(write: ObjectWrite): Decision {
+  return refused(refusalEntry('ConnectorObjectExists', `There already is ${nameOf(write)}`))
+}
 
 function notFound(write: ObjectWrite): Decision {
   return refused(refusalEntry('ConnectorObjectNotFound', `There is no ${nameOf(write)}`))

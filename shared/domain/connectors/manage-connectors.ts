@@ -1,4 +1,6 @@
 import type { Caller } from '../caller.ts'
+import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
+import { refuseOtherVersion } from '../if-match.ts'
 import { Refusal } from '../refusal.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
@@ -25,10 +27,18 @@ export async function requireConnector(
 }
 
 /** Adds a connector; its attributes yield to those of every connector created before. */
-export async function createConnector(input: NewConnector, caller: Caller, deps: ConnectorDependencies) {
+export async function createConnector(
+  input: NewConnector,
+  caller: Caller,
+  deps: ConnectorDependencies,
+  creation: Creation = onlyTry(deps),
+): Promise<Connector> {
+  const id = creation.newId()
+  const earlier = await leftBefore(creation, () => deps.connectors.find(caller.tenantId, id))
+  if (earlier !== undefined) return earlier.value
   const existing = await deps.connectors.list(caller.tenantId)
   const connector = newConnector(input, {
-    id: deps.newId(),
+    id,
     createdBy: caller.objectId,
     createdAt: toTimestamp(nextCreationMs(existing, deps.nowMs())),
   })
@@ -45,7 +55,7 @@ export async function updateConnector(
   deps: ConnectorDependencies,
 ): Promise<Versioned<Connector>> {
   const { value, version } = await requireConnector(caller.tenantId, id, deps.connectors)
-  if (ifMatch !== undefined && ifMatch !== version) throw new Refusal('PreconditionFailed')
+  refuseOtherVersion(version, ifMatch)
   const updated = { ...value, ...update, updatedAt: toTimestamp(deps.nowMs()) }
   return deps.connectors.replace(caller.tenantId, updated, version)
 }
@@ -58,7 +68,7 @@ export async function deleteConnector(
   deps: ConnectorDependencies,
 ): Promise<void> {
   const { version } = await requireConnector(caller.tenantId, id, deps.connectors)
-  if (ifMatch !== undefined && ifMatch !== version) throw new Refusal('PreconditionFailed')
+  refuseOtherVersion(version, ifMatch)
   if (await deps.objects.hasLive(caller.tenantId, id)) {
     throw new Refusal('ConnectorInUse', `Connector ${id} still has live objects`)
   }

@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { refuseOtherVersion } from '../if-match.ts'
 import { type LinkRecord, linkTag } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { endQueuedJobs } from './queue-job.ts'
@@ -15,7 +15,7 @@ export async function setLinkState(
 ): Promise<LinkRecord> {
   const { tenantId, linkId, ifMatch } = target
   const change = (link: LinkRecord): LinkRecord => {
-    requireTag(link, ifMatch)
+    refuseOtherVersion(linkTag(link), ifMatch)
     return { ...link, state, revision: link.revision + 1 }
   }
   const { value } = await changeLink(tenantId, linkId, change, deps)
@@ -35,17 +35,10 @@ export async function deleteLink(
   const { tenantId, linkId, ifMatch } = target
   const removed = await tryAgainWhenStale(async () => {
     const { value, version } = await foundLink(tenantId, linkId, deps.links)
-    requireTag(value, ifMatch)
+    refuseOtherVersion(linkTag(value), ifMatch)
     await deps.links.remove(tenantId, linkId, version)
     return value
   })
   deps.log.info('link.deleted', { tenantId, linkId })
   await endQueuedJobs(removed, 'The group link was deleted', deps)
-}
-
-/** RFC 9110, section 13.1.1: one of the listed tags, compared strongly. */
-function requireTag(link: LinkRecord, ifMatch: string | undefined): void {
-  if (ifMatch === undefined) return
-  const tags = ifMatch.split(',').map((tag) => tag.trim())
-  if (!tags.includes(linkTag(link))) throw new Refusal('PreconditionFailed')
 }

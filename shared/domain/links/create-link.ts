@@ -1,6 +1,7 @@
+import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
 import { Refusal, type RefusalCode } from '../refusal.ts'
 import { DirectoryFault, type DirectoryGroup } from './directory.ts'
-import { type NewGroupLink, newLink } from './group-link.ts'
+import { type LinkRecord, type NewGroupLink, newLink } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { groupRefusal } from './linkable-group.ts'
 import { queueJob } from './queue-job.ts'
@@ -27,7 +28,20 @@ export const VERIFICATION_REFUSALS = [
  * @returns The new link's id.
  * @throws Refusal of `VERIFICATION_REFUSALS`, and `GroupAlreadyLinked`.
  */
-export async function createLink(tenantId: string, input: NewGroupLink, deps: LinkDependencies): Promise<string> {
+export async function createLink(
+  tenantId: string,
+  input: NewGroupLink,
+  deps: LinkDependencies,
+  creation: Creation = onlyTry(deps),
+): Promise<string> {
+  const [id, jobId] = [creation.newId(), creation.newId()]
+  const earlier = await leftBefore(creation, () => deps.links.find(tenantId, id))
+  const link = earlier?.value ?? (await addLink(tenantId, id, input, deps))
+  await queueJob(link, 'LinkCreated', deps, jobId)
+  return id
+}
+
+async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: LinkDependencies): Promise<LinkRecord> {
   const { collectionId, directoryGroupId } = input
   await verifyCollection(tenantId, collectionId, deps)
   if ((await deps.links.ofGroup(tenantId, directoryGroupId)) !== undefined) {
@@ -35,7 +49,6 @@ export async function createLink(tenantId: string, input: NewGroupLink, deps: Li
     throw new Refusal('GroupAlreadyLinked', message, '/directoryGroupId')
   }
   const group = await verifyGroup({ tenantId, groupId: directoryGroupId, target: '/directoryGroupId' }, deps)
-  const id = deps.newId()
   const link = newLink(
     { id, tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: group.displayName },
     deps.nowMs(),
@@ -43,8 +56,7 @@ export async function createLink(tenantId: string, input: NewGroupLink, deps: Li
   await deps.tenants.remember(tenantId)
   await deps.links.add(link)
   deps.log.info('link.created', { tenantId, linkId: id, collectionId, directoryGroupId })
-  await queueJob(link, 'LinkCreated', deps)
-  return id
+  return link
 }
 
 /** @throws Refusal `CollectionUnknown`, `ObjectTypeNotLinkable`, and `CollectionNotVerified` when the check itself fails. */

@@ -1,18 +1,9 @@
+import { slices } from '../slices.ts'
 import type { LinkRecord } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { queueJob, ringFor } from './queue-job.ts'
 import type { JobRecord } from './sync-job.ts'
-
-/** Minutes over which the tenants' sweeps are spread. */
-const MINUTES_PER_HOUR = 60
-
-/** The minute of every hour in which a tenant is swept: the same one always, spread evenly over the tenants. */
-export function minuteOfTenant(tenantId: string): number {
-  // FNV-1a, 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/
-  let hash = 0x811c9dc5
-  for (const character of tenantId) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0
-  return hash % MINUTES_PER_HOUR
-}
+import type { KnownTenant } from './tenant-store.ts'
 
 export type SweepPlan = {
   /** Enabled links without an unfinished job. */
@@ -38,38 +29,56 @@ function isWorkedOn(job: JobRecord, link: LinkRecord | undefined, nowMs: number)
   return job.status === 'Running' ? lease.owner === job.id : true
 }
 
+/** Tenants for which is rung, and links for which a job is queued, at the same time. */
+const AT_A_TIME_COUNT = 20
+
 /**
- * Sweeps the tenants whose minute it is; all of them when no minute is given. One tenant's trouble is not another's.
- * Tells how long the tenant has waited that was not swept for longest, whoever's minute it is.
+ * Rings for the tenants whose minute it is; for all of them when no minute is given. Each is swept by a message of its
+ * own, so that instances share the work, and one tenant's trouble is not another's. Tells how long the one of them has
+ * waited that was not swept for longest.
  */
-export async function sweep(minute: number | undefined, deps: LinkDependencies): Promise<void> {
-  const startedMs = deps.nowMs()
-  let longestAgoMs = startedMs
-  for await (const tenants of deps.tenants.list()) {
-    for (const { tenantId, sweptAtMs } of tenants) {
-      const isDue = minute === undefined || minuteOfTenant(tenantId) === minute
-      if (isDue && (await isSwept(tenantId, deps))) continue
-      longestAgoMs = Math.min(longestAgoMs, sweptAtMs)
+export async function ringForSweeps(
+  minute: number | undefined,
+  {
+    tenants,
+    doorbells,
+    log,
+    measures,
+    nowMs,
+  }: Pick<LinkDependencies, 'tenants' | 'doorbells' | 'log' | 'measures' | 'nowMs'>,
+): Promise<void> {
+  const startMs = nowMs()
+  let tenantCount = 0
+  let longestAgoMs = startMs
+  for await (const page of tenants.list(minute)) {
+    for (const some of slices(page, AT_A_TIME_COUNT)) {
+      const ring = ({ tenantId }: KnownTenant) =>
+        doorbells.ring({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
+      await Promise.all(some.map(ring))
     }
+    tenantCount += page.length
+    longestAgoMs = Math.min(longestAgoMs, ...page.map(({ sweptAtMs }) => sweptAtMs))
   }
-  deps.measures.record('sweep.age', (startedMs - longestAgoMs) / 1000, {})
+  measures.record('sweep.age', (startMs - longestAgoMs) / 1000, {})
+  log.info('sweep.rung', { minute: minute ?? 'all', tenantCount })
 }
 
-async function isSwept(tenantId: string, deps: LinkDependencies): Promise<boolean> {
+/**
+ * Queues a job for each enabled link without one, and rings again for jobs that nobody works on. The day may have
+ * turned for conditions that read it, hence the bell for the evaluation.
+ */
+export async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<void> {
   try {
-    await sweepTenant(tenantId, deps)
+    await queueAndRing(tenantId, deps)
     await deps.tenants.swept(tenantId, deps.nowMs())
     deps.measures.record('sweep.completed', 1, { outcome: 'Succeeded' })
-    return true
   } catch (error) {
-    deps.log.error('sweep.tenant-failed', error, { tenantId })
     deps.measures.record('sweep.completed', 1, { outcome: 'Failed' })
-    return false
+    throw error
   }
 }
 
-/** The day may have turned for conditions that read it, hence the bell for the evaluation. */
-async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<void> {
+async function queueAndRing(tenantId: string, deps: LinkDependencies): Promise<void> {
   const nowMs = deps.nowMs()
   await deps.doorbells.ring({ queue: 'evaluations', message: { tenantId } }, { id: `${tenantId}:sweep:${nowMs}` })
   const links = await deps.links.ofTenant(tenantId)
@@ -79,7 +88,9 @@ async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<vo
     unfinished.map(({ value }) => value),
     nowMs,
   )
-  for (const link of plan.queueFor) await queueJob(link, 'ScheduledSweep', deps)
+  for (const some of slices(plan.queueFor, AT_A_TIME_COUNT)) {
+    await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
+  }
   for (const job of plan.ringFor) await ringFor(job, `sweep:${nowMs}`, deps)
   deps.log.info('sweep.tenant-swept', { tenantId, queued: plan.queueFor.length, rung: plan.ringFor.length })
 }

@@ -5,8 +5,8 @@ export type KnownTenant = { readonly tenantId: string; readonly sweptAtMs: numbe
 export interface TenantStore {
   /** Makes sure that the sweep finds the tenant. Cheap when it is known already. */
   remember(tenantId: string): Promise<void>
-  /** All of them, page by page, in no order. */
-  list(): AsyncIterable<readonly KnownTenant[]>
+  /** Those that are swept in this minute of the hour, or all of them: page by page, in no order. */
+  list(minute: number | undefined): AsyncIterable<readonly KnownTenant[]>
   /** Writes down that the tenant has been swept. */
   swept(tenantId: string, atMs: number): Promise<void>
 }

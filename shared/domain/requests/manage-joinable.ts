@@ -2,7 +2,9 @@ import type { Caller } from '../caller.ts'
 import type { Collection, CollectionObjectType } from '../collections/collection.ts'
 import { deleteCollection } from '../collections/delete-collection.ts'
 import { NO_METADATA, readMetadata } from '../collections/metadata.ts'
-import { found, refuseOtherVersion, whileStale } from '../collections/read-then-write.ts'
+import { found, whileStale } from '../collections/read-then-write.ts'
+import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
+import { refuseOtherVersion } from '../if-match.ts'
 import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import { checkJoinPolicy, type PolicyReference } from './check-join-policy.ts'
@@ -20,17 +22,21 @@ export async function createJoinableCollection(
   body: NewJoinableCollection,
   caller: Caller,
   deps: RequestDependencies,
+  creation: Creation = onlyTry(deps),
 ): Promise<Collection> {
   const { metadata, faults } = body.metadata === undefined ? NO_METADATA_GIVEN : readMetadata(body.metadata)
   const allFaults = [...objectTypeFaults(body.objectType), ...faults]
   const nowMs = deps.nowMs()
+  const id = creation.newId()
   // First: a tenant that is remembered for nothing does no harm, one that the sweep does not know does.
   await deps.tenants.remember(caller.tenantId)
   const { value } = await whileStale(async () => {
+    const earlier = await leftBefore(creation, () => deps.collections.find(caller.tenantId, id, 'joinable'))
+    if (earlier !== undefined) return earlier
     const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
     const { policy, refersTo } = await readJoinPolicy(caller.tenantId, body.joinPolicy, allFaults, deps)
     const collection: Collection = {
-      id: deps.newId(),
+      id,
       tenantId: caller.tenantId,
       kind: 'joinable',
       objectType: body.objectType,

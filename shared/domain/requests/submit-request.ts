@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import { Guid } from '../guid.ts'
+import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
 import { Refusal } from '../refusal.ts'
 import { Nullable } from '../schema.ts'
 import { toTimestamp } from '../timestamp.ts'
@@ -36,13 +37,14 @@ export async function submitRequest(
   { notes, relationshipId }: Submission,
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
+  creation: Creation = onlyTry(deps),
 ): Promise<Versioned<MembershipRequest>> {
   const people = await freshPeople(tenantId, deps)
   const position = relationshipId ?? undefined
   if (position !== undefined) refuseOthersPosition(position, identityId, people)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const actor: Actor = { id: identityId, identityId }
-  return submit({ collection, requesterId: identityId, position, notes: notes ?? null, actor }, people, deps)
+  return submit({ collection, requesterId: identityId, position, notes: notes ?? null, actor, creation }, people, deps)
 }
 
 /**
@@ -54,6 +56,7 @@ export async function submitOnBehalf(
   { notes, relationshipId, requesterId: named }: SubmissionOnBehalf,
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
+  creation: Creation = onlyTry(deps),
 ): Promise<Versioned<MembershipRequest>> {
   const people = await freshPeople(tenantId, deps)
   const position = relationshipId ?? undefined
@@ -67,7 +70,7 @@ export async function submitOnBehalf(
       : people.managersOf(requesterId, position).has(identityId)
   if (!isManager) throw new Refusal('NotManager', `The caller is not the manager of ${requesterId}`)
   const actor: Actor = { id: identityId, identityId }
-  return submit({ collection, requesterId, position, notes: notes ?? null, actor }, people, deps)
+  return submit({ collection, requesterId, position, notes: notes ?? null, actor, creation }, people, deps)
 }
 
 function reportOf(requesterId: string | undefined, position: string | undefined, people: People): string {
@@ -100,13 +103,28 @@ type Asked = {
   readonly position: string | undefined
   readonly notes: string | null
   readonly actor: Actor
+  readonly creation: Creation
 }
 
 async function submit(asked: Asked, people: People, deps: RequestDependencies): Promise<Versioned<MembershipRequest>> {
+  const { collection, creation } = asked
+  const id = creation.newId()
+  const earlier = await leftBefore(creation, () => deps.requests.find(collection.tenantId, id))
+  const saved = earlier ?? (await saveRequest(id, asked, people, deps))
+  if (saved.value.status === 'Joined') await tellOfMemberships(collection.tenantId, new Set([collection.id]), deps)
+  return settledByPolicy(saved, collection, deps)
+}
+
+async function saveRequest(
+  id: string,
+  asked: Asked,
+  people: People,
+  deps: RequestDependencies,
+): Promise<Versioned<MembershipRequest>> {
   const { collection, actor } = asked
   const { tenantId } = collection
   const policy = policyOf(collection)
-  const request = newRequest(asked, positionFor(asked, people), deps)
+  const request = newRequest(id, asked, positionFor(asked, people), deps)
   await refuseSecond(request, deps)
   await refuseIneligible(request, policy.joinableBy.collectionIds, people, deps)
   const counter = await approverCounter(tenantId, gatesOf(policy).slice(0, 1), people, deps.standing)
@@ -115,8 +133,7 @@ async function submit(asked: Asked, people: People, deps: RequestDependencies): 
   await deps.tenants.remember(tenantId)
   const [saved] = await deps.requests.save([{ after: decision.request }])
   if (saved === undefined) throw new Error('The store did not answer with the request that it saved')
-  if (saved.value.status === 'Joined') await tellOfMemberships(tenantId, new Set([collection.id]), deps)
-  return settledByPolicy(saved, collection, deps)
+  return saved
 }
 
 function positionFor({ collection, requesterId, position }: Asked, people: People): string | null {
@@ -133,13 +150,14 @@ function positionFor({ collection, requesterId, position }: Asked, people: Peopl
 }
 
 function newRequest(
+  id: string,
   { collection, requesterId, notes, actor }: Asked,
   relationshipId: string | null,
   deps: RequestDependencies,
 ): MembershipRequest {
   const at = toTimestamp(deps.nowMs())
   return {
-    id: deps.newId(),
+    id,
     tenantId: collection.tenantId,
     slot: slotOf(collection, requesterId, relationshipId),
     collectionId: collection.id,

@@ -1,0 +1,42 @@
+/** What a key stands for: it is the caller's own, and another caller's same key is another one. */
+export type KeyedRequest = {
+  readonly tenantId: string
+  readonly callerId: string
+  readonly key: string
+  /** The same for the same request alone: route, path and body. */
+  readonly fingerprint: string
+}
+
+/** What is known of a key: who works on its request, or how that was answered. */
+export type KeyRecord = KeyedRequest & {
+  /** What the ids of the creation are made of, so that they are the same in every try. */
+  readonly seed: string
+  /** Until then somebody works on the request. Past it, that worker has died or failed, and another may try. */
+  readonly claimedUntilMs: number
+  /** The answer as JSON text; null until there is one. */
+  readonly answer: string | null
+}
+
+/** Milliseconds. Longer than any creation takes; so long must a caller wait when the service died in the middle. */
+const CLAIM_MS = 30_000
+
+export type KeyDecision =
+  | { readonly outcome: 'claim' | 'busy' | 'reused' }
+  | { readonly outcome: 'answered'; readonly answer: string }
+
+/** What is to be done with a request, given what is known of its key. */
+export function decideOnKey(known: KeyRecord | undefined, { fingerprint }: KeyedRequest, nowMs: number): KeyDecision {
+  if (known === undefined) return { outcome: 'claim' }
+  if (known.fingerprint !== fingerprint) return { outcome: 'reused' }
+  if (known.answer !== null) return { outcome: 'answered', answer: known.answer }
+  return { outcome: known.claimedUntilMs > nowMs ? 'busy' : 'claim' }
+}
+
+export function claimedRecord(request: KeyedRequest, seed: string, nowMs: number): KeyRecord {
+  return { ...request, seed, claimedUntilMs: nowMs + CLAIM_MS, answer: null }
+}
+
+/** The key may be tried again at once, for the same creation. */
+export function givenUp(record: KeyRecord): KeyRecord {
+  return { ...record, claimedUntilMs: 0 }
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { isCreating } from '../../shared/http/route.ts'
+import { type Creating, openCreatingRoutes } from './creating-routes.ts'
+
+const OPERATIONS = [
+  'createConnector',
+  'createConnectorObject',
+  'createCriteriaCollection',
+  'createGroupLink',
+  'createJoinableCollection',
+  'submitRequest',
+  'submitRequestOnBehalf',
+] as const
+
+const AT_ONCE_COUNT = 50
+
+const routes = await openCreatingRoutes()
+after(() => routes.close())
+
+/** Everything of an answer that the caller is to get again. */
+const essence = ({ status, headers: { location, etag }, data }: Awaited<ReturnType<Creating['post']>>) => ({
+  status,
+  location,
+  etag,
+  data,
+})
+
+it('these are the routes that create', () => {
+  const creating = describedRoutes().flatMap((group) => group.routes.filter(isCreating))
+  assert.deepEqual(creating.map(({ operationId }) => operationId).sort(), OPERATIONS)
+})
+
+for (const operation of OPERATIONS) {
+  describe(operation, () => {
+    let creating: Creating
+    const key = () => ({ 'idempotency-key': randomUUID() })
+
+    before(async () => {
+      creating = await routes[operation]()
+    })
+
+    it('creates once when it is sent twice with one key, and says which answer is the second', async () => {
+      const one = await creating.fresh()
+      const headers = key()
+      const first = await creating.post(one.body, headers)
+      assert.deepEqual([first.status, first.headers['idempotency-replayed'], await one.count()], [201, undefined, 1])
+      const second = await creating.post(one.body, headers)
+      assert.deepEqual(essence(second), essence(first))
+      assert.deepEqual([second.headers['idempotency-replayed'], await one.count()], ['true', 1])
+    })
+
+    it('refuses the key for another body', async () => {
+      const [one, other] = [await creating.fresh(), await creating.fresh()]
+      const headers = key()
+      assert.equal((await creating.post(one.body, headers)).status, 201)
+      const { status, codes } = await creating.post(other.body, headers)
+      assert.deepEqual([status, codes, await other.count()], [422, ['IdempotencyKeyReused'], 0])
+    })
+
+    it(`creates once when ${AT_ONCE_COUNT} are sent at once, and gives all the same answer`, async () => {
+      const one = await creating.fresh()
+      const headers = key()
+      const answers = await Promise.all(Array.from({ length: AT_ONCE_COUNT }, () => creating.post(one.body, headers)))
+      assert.equal(new Set(answers.map((answer) => JSON.stringify(essence(answer)))).size, 1)
+      assert.equal(answers.filter((answer) => answer.headers['idempotency-replayed'] === undefined).length, 1)
+      assert.deepEqual([answers[0]?.status, await one.count()], [201, 1])
+    })
+
+    it('finds what it had created when the service died before the answer was kept', async () => {
+      const one = await creating.fresh()
+      const headers = key()
+      const first = await creating.post(one.body, headers)
+      await creating.forgetAnswer(headers['idempotency-key'], { isClaimed: false })
+      const again = await creating.post(one.body, headers)
+      assert.deepEqual(essence(again), essence(first))
+      assert.deepEqual([again.headers['idempotency-replayed'], await one.count()], [undefined, 1])
+      assert.equal((await creating.post(one.body, headers)).headers['idempotency-replayed'], 'true')
+    })
+
+    it('takes a key anew that was refused, with what is corrected', async () => {
+      const one = await creating.fresh()
+      const headers = key()
+      assert.equal((await creating.post(one.faulty, headers)).status, 400)
+      assert.equal((await creating.post(one.body, headers)).status, 201)
+    })
+  })
+}
+
+describe('an Idempotency-Key', () => {
+  for (const [claim, key] of [
+    ['that is empty', ''],
+    ['of 256 characters', 'k'.repeat(256)],
+    ['with a control character', 'a\tb'],
+    ['outside of ASCII', 'nøkkel'],
+  ] as const) {
+    it(`${claim} is refused by name`, async () => {
+      const creating = await routes.createConnector()
+      const one = await creating.fresh()
+      const { status, codes, targets } = await creating.post(one.body, { 'idempotency-key': key })
+      assert.deepEqual([status, codes, targets], [400, ['IdempotencyKeyInvalid'], ['Idempotency-Key']])
+      assert.equal(await one.count(), 0)
+    })
+  }
+
+  it('may have 255 characters of any printable kind', async () => {
+    const creating = await routes.createConnector()
+    const one = await creating.fresh()
+    const headers = { 'idempotency-key': `"{ a/b\\c~ }"${'k'.repeat(242)}` }
+    assert.equal((await creating.post(one.body, headers)).status, 201)
+    assert.equal((await creating.post(one.body, headers)).headers['idempotency-replayed'], 'true')
+  })
+
+  it('stands for what the body says, whatever the order and spelling of it', async () => {
+    const creating = await routes.createConnector()
+    const { body } = await creating.fresh()
+    const headers = { 'idempotency-key': randomUUID() }
+    const first = await creating.post(body, headers)
+    const reordered = Object.fromEntries(Object.entries(body).reverse())
+    const spelt = { ...reordered, clientId: String(reordered.clientId).toUpperCase(), unknown: 1 }
+    assert.equal((await creating.post(spelt, headers)).data, first.data)
+  })
+
+  it('is the own one of each caller of a tenant', async () => {
+    const [creating, other] = [await routes.createJoinableCollection(), await routes.createJoinableCollection()]
+    const one = await creating.fresh()
+    const headers = { 'idempotency-key': randomUUID() }
+    const [first, second] = [await creating.post(one.body, headers), await other.post(one.body, headers)]
+    assert.deepEqual([second.status, second.headers['idempotency-replayed']], [201, undefined])
+    assert.notEqual(second.data, first.data)
+  })
+
+  it('is refused at another route', async () => {
+    const callerId = randomUUID()
+    const creating = await routes.createJoinableCollection(callerId)
+    const elsewhere = await routes.createCriteriaCollection(callerId)
+    const headers = { 'idempotency-key': randomUUID() }
+    await creating.post((await creating.fresh()).body, headers)
+    const { status, codes } = await elsewhere.post((await elsewhere.fresh()).body, headers)
+    assert.deepEqual([status, codes], [422, ['IdempotencyKeyReused']])
+  })
+
+  it('is forgotten after 24 hours, and then creates anew', async () => {
+    const creating = await routes.createJoinableCollection()
+    const one = await creating.fresh()
+    const headers = { 'idempotency-key': randomUUID() }
+    const first = await creating.post(one.body, headers)
+    routes.pass(24 * 60 * 60 - 1)
+    assert.equal((await creating.post(one.body, headers)).data, first.data)
+    routes.pass(2)
+    assert.notEqual((await creating.post(one.body, headers)).data, first.data)
+    assert.equal(await one.count(), 2)
+  })
+
+  it('means nothing where nothing is created', async () => {
+    const { status, headers } = await routes.read({ 'idempotency-key': 'x'.repeat(300) })
+    assert.deepEqual([status, headers['idempotency-replayed']], [200, undefined])
+  })
+
+  it('is in use while the first request is at work, and longer than the second would wait', async () => {
+    const creating = await routes.createConnector()
+    const one = await creating.fresh()
+    const headers = { 'idempotency-key': randomUUID() }
+    await creating.post(one.body, headers)
+    await creating.forgetAnswer(headers['idempotency-key'], { isClaimed: true })
+    const { status, codes, headers: answered } = await creating.post(one.body, headers)
+    assert.deepEqual([status, codes, answered['retry-after']], [409, ['IdempotencyKeyInUse'], '1'])
+  })
+
+  it('lets a creation be tried again at once that has failed, and takes up where it was', async () => {
+    const creating = await routes.createGroupLink()
+    const one = await creating.fresh()
+    const headers = { 'idempotency-key': randomUUID() }
+    const failed = await routes.withoutJobs(() => creating.post(one.body, headers))
+    assert.deepEqual([failed.status, await one.count()], [500, 1])
+    const again = await creating.post(one.body, headers)
+    assert.deepEqual([again.status, again.headers['idempotency-replayed'], await one.count()], [201, undefined, 1])
+    assert.equal((await routes.jobsOf(String(one.body.collectionId))).length, 1)
+  })
+})

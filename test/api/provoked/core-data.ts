@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import type { RefusalCode } from '../../../shared/domain/refusal.ts'
+import { application, CONNECTORS, CORE, type CoreDataService, newTenant, to, upsert } from '../core-data-service.ts'
+import { type Provocation, provoked } from './provocation.ts'
+
+/** Refusals of connectors, their data and core objects. */
+export function coreDataProvocations(service: CoreDataService) {
+  const tenant = () => newTenant(service)
+  const connected = async (more: object = {}) => {
+    const { admin, addConnector, tenantId } = await tenant()
+    const connector = await addConnector('HR', more)
+    const add = async (objectType: string, externalId: string, data: object) =>
+      provoked(await connector.send('POST', connector.data, { objectType, externalId, data }))
+    return { admin, tenantId, connector, add }
+  }
+  const as = async (path: string, method = 'GET') => provoked(await (await tenant()).admin(method, path))
+  return {
+    InvalidCursor: () => as(`${CORE}/identities?nextCursor=v1_x`),
+    CoreObjectNotFound: () => as(`${CORE}/identities/${randomUUID()}`),
+    ConnectorNotFound: () => as(`${CONNECTORS}/${randomUUID()}`),
+    async ConnectorInUse() {
+      const { admin, connector, add } = await connected()
+      await add('identity', 'a', { displayName: 'Ada' })
+      return provoked(await admin('DELETE', `${CONNECTORS}/${connector.id}`))
+    },
+    async ConnectorDisabled() {
+      const { add } = await connected({ enabled: false })
+      return add('identity', 'a', {})
+    },
+    async ConnectorObjectNotFound() {
+      const { connector } = await connected()
+      return provoked(await connector.send('GET', `${connector.data}/identity/a`))
+    },
+    async ConnectorObjectExists() {
+      const { add } = await connected()
+      await add('identity', 'a', {})
+      return add('identity', 'a', {})
+    },
+    async NotThisConnector() {
+      const { connector, tenantId } = await connected()
+      const other = service.as(application(tenantId, randomUUID(), 'iam-core.connector-data.readwrite.self'))
+      return provoked(await other('GET', connector.data))
+    },
+    async UnknownAttribute() {
+      return (await connected()).add('identity', 'a', { colour: 'red' })
+    },
+    async ReferenceToItself() {
+      return (await connected()).add('orgUnit', 'a', { parent: to('a') })
+    },
+    async ReferenceCycle() {
+      const { add } = await connected()
+      await add('orgUnit', 'a', { parent: to('b') })
+      return add('orgUnit', 'b', { parent: to('a') })
+    },
+    async DuplicateItem() {
+      const { connector } = await connected()
+      const [, second] = await connector.batch(upsert('identity', 'a', {}), upsert('identity', 'a', {}))
+      return provoked({ status: second.status, body: second })
+    },
+  } satisfies Partial<Record<RefusalCode, Provocation>>
+}

@@ -1,0 +1,66 @@
+import type { RefusalCode } from '../../../shared/domain/refusal.ts'
+import { users } from '../../jobs/link-directory.ts'
+import { type LinkApi, NOBODYS_ID } from '../link-api.ts'
+import { type Provocation, provoked } from './provocation.ts'
+
+/** Refusals of group links and sync jobs. */
+export function linkProvocations(api: LinkApi) {
+  const call = async (method: string, path: string, body?: object) => provoked(await api.call(method, path, body))
+  const link = (collectionId: string, directoryGroupId: string) =>
+    call('POST', '/group-links', { collectionId, directoryGroupId })
+  const people = () => api.collections.make(users(0, 3))
+  const linked = async () => {
+    const [collectionId, groupId] = [people(), await api.newGroup()]
+    return { collectionId, groupId, id: await api.create(collectionId, groupId) }
+  }
+  const groupWith = (properties: Record<string, unknown>) => async () => {
+    const groupId = await api.newGroup()
+    return api.withProperties(groupId, properties, () => link(people(), groupId))
+  }
+  return {
+    LinkNotFound: () => call('GET', `/group-links/${NOBODYS_ID}`),
+    SyncJobNotFound: () => call('GET', `/sync-jobs/${NOBODYS_ID}`),
+    async LinkDisabled() {
+      const { collectionId, id } = await linked()
+      await call('PATCH', `/group-links/${id}`, { state: 'Disabled' })
+      return call('POST', `/group-links/${collectionId}/sync`)
+    },
+    async GroupAlreadyLinked() {
+      return link(people(), (await linked()).groupId)
+    },
+    ObjectTypeNotLinkable: () => link(api.collections.make([], 'OrgUnit'), NOBODYS_ID),
+    async CollectionNotVerified() {
+      api.collections.failing = true
+      const answer = await link(NOBODYS_ID, NOBODYS_ID)
+      api.collections.failing = false
+      return answer
+    },
+    GroupNotFound: () => link(people(), NOBODYS_ID),
+    GroupMembershipIsDynamic: groupWith({ groupTypes: ['DynamicMembership'], membershipRule: 'x' }),
+    GroupIsMailEnabled: groupWith({ mailEnabled: true }),
+    GroupIsSyncedFromOnPremises: groupWith({ onPremisesSyncEnabled: true }),
+    GroupIsRoleAssignable: groupWith({ isAssignableToRole: true }),
+    GroupHasHiddenMembership: groupWith({ visibility: 'HiddenMembership' }),
+    async GroupNotVerified() {
+      const groupId = await api.newGroup()
+      api.server.setFaults([{ method: 'GET', status: 500 }])
+      const answer = await link(people(), groupId)
+      api.server.setFaults([])
+      return answer
+    },
+    async StaleVersion() {
+      const { id } = await linked()
+      const { links } = api.deps
+      const { find } = links
+      // Somebody is faster every time.
+      links.find = async (tenantId, linkId) => {
+        const found = await find(tenantId, linkId)
+        if (found !== undefined) await links.replace(found.value, found.version)
+        return found
+      }
+      const answer = await call('PATCH', `/group-links/${id}`, { state: 'Disabled' })
+      links.find = find
+      return answer
+    },
+  } satisfies Partial<Record<RefusalCode, Provocation>>
+}

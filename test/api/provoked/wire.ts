@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import { collectionRoutes } from '../../../functions/routes/collections.ts'
+import { tokenVerifier } from '../../../shared/auth/token-verifier.ts'
+import { derivedId } from '../../../shared/cosmos/derived-id.ts'
+import type { RefusalCode } from '../../../shared/domain/refusal.ts'
+import { conformingDispatcher } from '../../http/conformity.ts'
+import { onceOn } from '../../http/once-dependencies.ts'
+import { type JoinableWorld, OPEN } from '../joinable-world.ts'
+import { type Provocation, provoked } from './provocation.ts'
+
+const JOINABLE = '/collections-joinable/beta'
+const NEW_COLLECTION = { objectType: 'Identity', name: 'Choir', joinPolicy: OPEN }
+/** Nothing listens there: the discard port. */
+const UNREACHABLE_AUTHORITY = 'http://127.0.0.1:9'
+
+/** Refusals of what stands before a route: finding it, who calls, reading the request. */
+export function wireProvocations(world: JoinableWorld) {
+  const { call, admin, caller, writer } = world
+  const get = (path: string, token = admin) => call(token, 'GET', path)
+  const post = (body: unknown, headers?: Record<string, string>) => call(admin, 'POST', JOINABLE, body, headers)
+  const keyed = (key: string, body: object = NEW_COLLECTION) => post(body, { 'idempotency-key': key })
+  const withToken = tokenCheck(world)
+  return {
+    RouteNotFound: () => get('/collections/beta/a/b/c'),
+    MethodNotAllowed: () => call(admin, 'PATCH', '/collections/beta'),
+    TokenMissing: () => get('/collections/beta', ''),
+    TokenInvalid: () => withToken('Bearer x'),
+    TokenNotVerified: () => withToken(`Bearer ${encoded({ alg: 'RS256', kid: 'x' })}.${encoded({ ver: '2.0' })}.x`),
+    RoleRequired: () => get('/collections/beta', caller('user', [])),
+    UsersOnly: () => get(`${JOINABLE}/member-of`, writer),
+    CallerHasNoIdentity: () => get(`${JOINABLE}/member-of`, caller('user', ['User'])),
+    InvalidId: () => get('/collections/beta/x'),
+    InvalidJson: () => post(new TextEncoder().encode('{')),
+    BodyRequired: () => post(undefined),
+    BodyTooLarge: () => post({ ...NEW_COLLECTION, description: 'x'.repeat(1024 * 1024) }),
+    BodyTooDeep: () => post(new TextEncoder().encode(`${'['.repeat(65)}${']'.repeat(65)}`)),
+    UnsupportedMediaType: () => post(NEW_COLLECTION, { 'content-type': 'text/plain' }),
+    MissingMember: () => post({}),
+    InvalidType: () => post({ ...NEW_COLLECTION, name: 1 }),
+    InvalidValue: () => post({ ...NEW_COLLECTION, objectType: 'Cat' }),
+    InvalidLength: () => post({ ...NEW_COLLECTION, name: '' }),
+    IdempotencyKeyInvalid: () => keyed(''),
+    async IdempotencyKeyReused() {
+      const key = randomUUID()
+      await keyed(key)
+      return keyed(key, { ...NEW_COLLECTION, name: 'Band' })
+    },
+    async IdempotencyKeyInUse() {
+      const key = randomUUID()
+      const callerId = randomUUID()
+      const token = caller('user', ['collection_criteria_definition-administrator'], callerId)
+      const send = () => call(token, 'POST', JOINABLE, NEW_COLLECTION, { 'idempotency-key': key })
+      await send()
+      const item = world.container('idempotencyKeys').item(derivedId(callerId, key), world.tenantId)
+      // As while the first is still at work.
+      await item.replace({ ...(await item.read()).resource, answer: null, claimedUntilMs: world.nowMs() + 60_000 })
+      return send()
+    },
+  } satisfies Partial<Record<RefusalCode, Provocation>>
+}
+
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** A request whose token the service's own check looks at, its authority being out of reach. */
+function tokenCheck({ deps, container, nowMs }: JoinableWorld) {
+  const authenticate = tokenVerifier({ authorityUrl: UNREACHABLE_AUTHORITY, audiences: ['x'] }, nowMs)
+  const dispatch = conformingDispatcher(collectionRoutes(deps), {
+    authenticate,
+    findIdentity: async () => undefined,
+    once: onceOn(container('idempotencyKeys'), nowMs, deps.log),
+    log: { info() {}, warn() {}, error() {} },
+    newId: randomUUID,
+    nowMs,
+  })
+  return async (authorization: string) => {
+    const { status, body } = await dispatch({
+      method: 'GET',
+      url: '/collections/beta',
+      header: (name) => (name === 'authorization' ? authorization : null),
+      bytes: async () => new Uint8Array(),
+    })
+    return provoked({ status, body: JSON.parse(body ?? '') })
+  }
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, it } from 'node:test'
+import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { users } from '../jobs/link-directory.ts'
+import { CONNECTORS, newTenant, startCoreDataService } from './core-data-service.ts'
+import { approvedBy, equals, joinableWorld, OPEN } from './joinable-world.ts'
+import { openLinkApi } from './link-api.ts'
+
+const world = await joinableWorld()
+const core = await startCoreDataService()
+const links = await openLinkApi()
+after(async () => {
+  await core.close()
+  await links.close()
+})
+
+type Answer = { readonly status: number; readonly headers: Readonly<Record<string, string>> }
+type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
+/** A record of its own: where it is read, and where and how it is changed and deleted; requests are acted on instead. */
+type Versioned = {
+  readonly call: Call
+  readonly path: string
+  readonly changes: readonly { readonly method: 'PUT' | 'PATCH'; readonly path: string; readonly body: object }[]
+}
+
+const call: Call = (...request) => world.call(world.admin, ...request)
+
+async function collection(readPrefix: string): Promise<Versioned> {
+  const isCriteria = readPrefix.includes('criteria')
+  const id = isCriteria
+    ? await world.criteria('Identity', equals('identityDisplayName', 'Ada'))
+    : await world.joinable(OPEN)
+  const path = `/collections-${isCriteria ? 'criteria' : 'joinable'}/beta/${id}`
+  const body = { objectType: 'Identity', name: randomUUID() }
+  return { call, path: `${readPrefix}/${id}`, changes: [{ method: 'PUT', path, body }] }
+}
+
+async function link(pathOf: (id: string, collectionId: string) => string): Promise<Versioned> {
+  const collectionId = links.collections.make(users(0, 3))
+  const id = await links.create(collectionId, await links.newGroup())
+  const changes = [{ method: 'PATCH', path: `/group-links/${id}`, body: { state: 'Disabled' } }] as const
+  return { call: links.call, path: pathOf(id, collectionId), changes }
+}
+
+async function connector(prefix: string): Promise<Versioned> {
+  const { admin, addConnector } = await newTenant(core)
+  const { id } = await addConnector('HR')
+  const changes = [{ method: 'PUT', path: `${CONNECTORS}/${id}`, body: { name: 'Payroll' } }] as const
+  return { call: admin, path: `${prefix}/${id}`, changes }
+}
+
+async function request(): Promise<Versioned> {
+  const [subject, approver] = [await world.person(), await world.person()]
+  const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+  const { data } = await world.submit(subject, collectionId)
+  return { call, path: `${world.requests}/${collectionId}/${data.id}`, changes: [] }
+}
+
+/** Every route that reads a versioned record. */
+const RECORDS: Readonly<Record<string, () => Promise<Versioned>>> = {
+  getCollection: () => collection('/collections/beta'),
+  getCriteriaCollection: () => collection('/collections-criteria/beta'),
+  getJoinableCollection: () => collection('/collections-joinable/beta'),
+  getGroupLink: () => link((id) => `/group-links/${id}`),
+  getGroupLinkOfCollection: () => link((_id, collectionId) => `/group-links/by-collection/${collectionId}`),
+  getRequest: request,
+  readConnector: () => connector(CONNECTORS),
+  readConnectorUnversioned: () => connector('/iamcore/sync/connectors'),
+}
+
+it('these are the routes that read a versioned record, and every write that can be refused for its version has one', () => {
+  const routes = describedRoutes().flatMap((group) => group.routes)
+  const reading = routes.filter(({ method, reply }) => method === 'GET' && reply.versioned === true)
+  assert.deepEqual(reading.map(({ operationId }) => operationId).sort(), Object.keys(RECORDS).sort())
+  const conditional = routes.filter(({ refusals }) => refusals.includes('PreconditionFailed'))
+  assert.deepEqual(conditional.map(({ method, path }) => `${method} ${path}`).sort(), [
+    'DELETE /group-links/{id}',
+    'DELETE /{id}',
+    'DELETE /{id}',
+    'DELETE /{id}',
+    'PATCH /group-links/{id}',
+    'PUT /{id}',
+    'PUT /{id}',
+    'PUT /{id}',
+  ])
+})
+
+for (const [operation, open] of Object.entries(RECORDS)) {
+  describe(`the version that ${operation} answers`, () => {
+    it('is known when it is named again, alone, weakly, in a list or as any', async () => {
+      const record = await open()
+      const { headers } = await record.call('GET', record.path)
+      const etag = headers.etag ?? ''
+      assert.match(etag, /^"[^"]+"$/)
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const answer = await record.call('GET', record.path, undefined, { 'if-none-match': known })
+        assert.deepEqual([answer.status, answer.headers.etag], [304, etag], known)
+      }
+      assert.equal((await record.call('GET', record.path, undefined, { 'if-none-match': '"other"' })).status, 200)
+    })
+
+    it('is what a write has to name, and another one after it', async () => {
+      const { call, path, changes } = await open()
+      for (const { method, path: changed, body } of changes) {
+        const { etag = '' } = (await call('GET', path)).headers
+        const write = (ifMatch: string) => call(method, changed, body, { 'if-match': ifMatch })
+        assert.equal((await write('"other"')).status, 412)
+        // Compared strongly: a weak tag names nothing that could be written to.
+        assert.equal((await write(`W/${etag}`)).status, 412)
+        assert.equal((await write(`"other", ${etag}`)).status, 200)
+        assert.equal((await write(etag)).status, 412)
+        const remove = (ifMatch: string) => call('DELETE', changed, undefined, { 'if-match': ifMatch })
+        assert.equal((await remove(etag)).status, 412)
+        const { headers } = await call('GET', path, undefined, { 'if-none-match': etag })
+        assert.notEqual(headers.etag, etag)
+        assert.equal((await remove(headers.etag ?? '')).status, 200)
+      }
+    })
+
+    it('may be any, where a write says so', async () => {
+      const { call, changes } = await open()
+      for (const { method, path, body } of changes) {
+        assert.equal((await call(method, path, body, { 'if-match': '*' })).status, 200)
+        assert.equal((await call('DELETE', path, undefined, { 'if-match': '*' })).status, 200)
+      }
+    })
+  })
+}

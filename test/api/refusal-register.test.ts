@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { REFUSALS, type RefusalCode } from '../../shared/domain/refusal.ts'
+import { statusOf } from '../../shared/http/envelope.ts'
+import { startCoreDataService } from './core-data-service.ts'
+import { joinableWorld } from './joinable-world.ts'
+import { openLinkApi } from './link-api.ts'
+import { collectionProvocations, conditionProvocations } from './provoked/collections.ts'
+import { coreDataProvocations } from './provoked/core-data.ts'
+import { linkProvocations } from './provoked/links.ts'
+import type { Provocation } from './provoked/provocation.ts'
+import { requestProvocations } from './provoked/requests.ts'
+import { wireProvocations } from './provoked/wire.ts'
+
+const world = await joinableWorld()
+const coreData = await startCoreDataService()
+const links = await openLinkApi()
+after(async () => {
+  await coreData.close()
+  await links.close()
+})
+
+/** Every refusal of the register, or this does not compile. The worlds hold each answer to the API's description. */
+const PROVOCATIONS: Record<RefusalCode, Provocation> = {
+  ...wireProvocations(world),
+  ...collectionProvocations(world),
+  ...conditionProvocations(world),
+  ...requestProvocations(world),
+  ...coreDataProvocations(coreData),
+  ...linkProvocations(links),
+}
+
+describe('every refusal of the register is what a request can meet', () => {
+  for (const [code, provoke] of Object.entries(PROVOCATIONS) as [RefusalCode, Provocation][]) {
+    it(code, async () => {
+      const { status, codes } = await provoke()
+      assert.equal(status, statusOf({ code }), codes.join())
+      assert.ok(codes.includes(code), codes.join())
+    })
+  }
+
+  it('and there are no others', () => {
+    assert.deepEqual(Object.keys(PROVOCATIONS).sort(), Object.keys(REFUSALS).sort())
+  })
+})

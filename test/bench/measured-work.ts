@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Environment, startEnvironment } from '../../infra/local/environment.ts'
+import { type Client, type Clients, clientsOf } from './scale-clients.ts'
+import type { MeasuredWork, Work } from './scale-model.ts'
+
+const PEOPLE_COUNT = 1_000
+const LINKS_COUNT = 20
+const CHANGES_COUNT = 20
+const READS_COUNT = 10
+/** Quiet for so long is quiet: the service gathers changes for half a second. */
+const SETTLED_MS = 2_000
+/** What was written this lately is read once more by each evaluation. */
+const OVERLAP_MS = 20_000
+const CRITERIA = '/collections-criteria/beta'
+const CONNECTORS = '/iamcore/beta/sync/connectors'
+
+export type Measurement = {
+  readonly work: MeasuredWork
+  readonly rowsPerTenant: number
+  readonly membersPerLink: number
+}
+
+/**
+ * Runs the whole service in this process and counts what it asks of database, queue and directory, by the counters of
+ * the local servers. Request units are those of the local database: plausible, not real.
+ */
+export async function measureWork(say: (line: string) => void): Promise<Measurement> {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'collections-scale-'))
+  const options = { port: 0, directoryPort: 0, cosmosPort: 0, serviceBusPort: 0, dataFolder }
+  const environment = await startEnvironment({ ...options, demoIdentityCount: PEOPLE_COUNT }, () => undefined)
+  try {
+    return await measured(environment, await clientsOf(environment), say)
+  } finally {
+    await environment.close()
+    rmSync(dataFolder, { recursive: true, force: true })
+  }
+}
+
+async function measured(environment: Environment, clients: Clients, say: (line: string) => void): Promise<Measurement> {
+  const { writer, reader, connector, operator, newGroup } = clients
+  const during = (run: () => Promise<unknown>) => workDuring(environment, run)
+  await settled(environment)
+
+  const rows = await rowCount(reader)
+  // A tenant takes part in the sweep from its first collection on, whose evaluation reads the tenant's rows.
+  const firstCollection = await during(() => createCollection(writer, 'nobody'))
+  await sleep(OVERLAP_MS)
+  const secondCollection = await during(() => createCollection(writer, 'nobody else'))
+  const loadedRow = perOne(difference(firstCollection, secondCollection), rows)
+  say(`${rows} rows read into memory`)
+  const timer = await during(() => environment.fire('sweep-of-the-minute'))
+  const sweptTenant = await during(() => environment.fire('sweep'))
+  say('swept without links')
+
+  let memberCount = 0
+  let linkedId = ''
+  for (let index = 0; index < LINKS_COUNT; index += 1) {
+    const collectionId = await createCollection(writer, String.fromCharCode(65 + index))
+    await settled(environment)
+    memberCount += (await writer('GET', `${CRITERIA}/${collectionId}/results`)).data.memberIds.length
+    linkedId = collectionId
+    await writer('POST', '/group-link/beta/group-links', { collectionId, directoryGroupId: await newGroup(index) })
+  }
+  await settled(environment)
+  const withLinks = await during(() => environment.fire('sweep'))
+  const sweptLink = perOne(difference(withLinks, sweptTenant), LINKS_COUNT)
+  say(`swept with ${LINKS_COUNT} links`)
+
+  const connectorId = (await operator('GET', CONNECTORS)).data[0].id
+  const changes = await during(async () => {
+    for (let index = 0; index < CHANGES_COUNT; index += 1) {
+      const data = { displayName: `B ${index}`, directoryObjectId: clients.accounts[index] }
+      const items = [{ op: 'upsert', objectType: 'identity', externalId: `changed ${index}`, data }]
+      await connector('POST', `${CONNECTORS}/${connectorId}/data/batch`, { items })
+      await settled(environment)
+    }
+  })
+  say(`${CHANGES_COUNT} changes`)
+
+  const reads = await during(async () => {
+    for (let index = 0; index < READS_COUNT; index += 1) {
+      await reader('GET', '/iamcore/beta/sync/coreobjects/identities?pageSize=50')
+      await writer('GET', `${CRITERIA}?pageSize=50`)
+      await writer('GET', `/group-link/beta/group-links?collectionId=${linkedId}`)
+    }
+  })
+  return {
+    work: {
+      timer: { ...timer, executions: 1 },
+      sweptTenant: run(sweptTenant, 0),
+      sweptLink: run(sweptLink, 0),
+      loadedRow: run(loadedRow, 0, 0),
+      change: run(perOne(changes, CHANGES_COUNT), 1),
+      read: run(perOne(reads, READS_COUNT * 3), 1),
+    },
+    rowsPerTenant: rows,
+    membersPerLink: Math.round(memberCount / LINKS_COUNT),
+  }
+}
+
+type Counts = Omit<Work, 'executions'>
+
+/** A function runs for each message, and for each HTTP request. */
+const run = (counts: Counts, requests: number, messages = counts.messages): Work => ({
+  ...counts,
+  messages,
+  executions: messages + requests,
+})
+
+const COUNTED = ['storeOperations', 'requestUnits', 'messages', 'directoryCalls', 'directoryWrites'] as const
+
+const each = (count: (name: (typeof COUNTED)[number]) => number): Counts =>
+  Object.fromEntries(COUNTED.map((name) => [name, Math.max(0, count(name))])) as Counts
+
+const difference = (whole: Counts, part: Counts): Counts => each((name) => whole[name] - part[name])
+
+const perOne = (whole: Counts, count: number): Counts => each((name) => whole[name] / count)
+
+async function workDuring(environment: Environment, act: () => Promise<unknown>): Promise<Counts> {
+  const before = environment.workDone()
+  await act()
+  await settled(environment)
+  return difference(environment.workDone(), before)
+}
+
+async function settled(environment: Environment): Promise<void> {
+  for (let quietMs = 0; quietMs < SETTLED_MS; quietMs += 100) {
+    await sleep(100)
+    if (!environment.isQuiet()) quietMs = 0
+  }
+}
+
+/** Of identities whose name has the text in it. */
+async function createCollection(writer: Client, text: string): Promise<string> {
+  const leaf = { id: 'identityDisplayName', field: 'identityDisplayName', operator: 'StartsWith', value: text }
+  const condition = { groupOperator: 'AND', conditions: [leaf] }
+  return (await writer('POST', CRITERIA, { objectType: 'Identity', name: `Names ${text}`, condition })).data
+}
+
+async function rowCount(reader: Client): Promise<number> {
+  let count = 0
+  for (const list of ['identities', 'orgunits', 'relationships']) {
+    let query = 'pageSize=1000'
+    for (let isLast = false; !isLast; ) {
+      const { data, nextCursor } = await reader('GET', `/iamcore/beta/sync/coreobjects/${list}?${query}`)
+      count += data.length
+      isLast = nextCursor === undefined
+      query = `pageSize=1000&nextCursor=${encodeURIComponent(nextCursor ?? '')}`
+    }
+  }
+  return count
+}

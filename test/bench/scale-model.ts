@@ -1,0 +1,161 @@
+/** What something costs in operations: a sweep of an idle tenant, of one link, one change, one API call. */
+export type Work = {
+  readonly storeOperations: number
+  readonly requestUnits: number
+  readonly messages: number
+  readonly directoryCalls: number
+  readonly directoryWrites: number
+  /** Functions run: for each message, and for each HTTP request. */
+  readonly executions: number
+}
+
+/** Work as it was measured on this code. */
+export type MeasuredWork = {
+  /** A sweep of a tenant without links whose rows are in memory. */
+  readonly sweptTenant: Work
+  /** What each link adds to it: a job that finds nothing to do. */
+  readonly sweptLink: Work
+  /** Reading a tenant's rows into memory, per row. */
+  readonly loadedRow: Work
+  /** A person is changed through a connector, joins a collection and its group. */
+  readonly change: Work
+  /** Mean of the API's common reads. */
+  readonly read: Work
+  /** The timer of a minute, the tenants it rings for aside. */
+  readonly timer: Work
+}
+
+/** An average customer, and how the service is run. */
+export type Workload = {
+  readonly tenants: number
+  readonly linksPerTenant: number
+  readonly rowsPerTenant: number
+  readonly changesPerTenantHour: number
+  readonly readsPerTenantHour: number
+  /** The busiest minutes, as a multiple of the average; sweeps are spread over the hour by design. */
+  readonly peakFactor: number
+  /** Rows that an instance keeps in memory. */
+  readonly rowsPerInstance: number
+}
+
+/** What nobody can measure without the cloud. Prices in dollars; assumed, to be replaced by one's own. */
+export const ASSUMED = {
+  hoursPerMonth: 730,
+  dollarsPerMillionRequestUnits: 0.25,
+  busBaseDollars: 10,
+  busFreeMillionOperations: 13,
+  dollarsPerMillionBusOperations: 0.8,
+  dollarsPerMillionExecutions: 0.4,
+  dollarsPerGigabyteSecond: 0.000026,
+  instanceGigabytes: 2,
+  storeOperationS: 0.008,
+  directoryCallS: 0.2,
+  /** Messages that an instance works on at a time: host.json. */
+  concurrentPerInstance: 8,
+  dollarsPerGigabyteOfLogs: 2.5,
+  /** Bytes of log and trace kept per execution, after sampling. */
+  logBytesPerExecution: 400,
+} as const
+
+/** What each shared resource takes per second: https://learn.microsoft.com, limits of each service. */
+export const CEILINGS = {
+  requestUnits: { limitPerS: 5_000, meaning: 'Cosmos DB serverless, RU/s of one physical partition' },
+  busOperations: { limitPerS: 1_000, meaning: 'Service Bus Standard, credits/s of a namespace' },
+  directoryWrites: { limitPerS: 56_000 / 300, meaning: 'Graph writes of one application, DIRECTORY_WRITES_IN_ALL' },
+  busyExecutions: { limitPerS: 100 * 8, meaning: 'Flex Consumption, 100 instances of 8 messages each' },
+} as const
+
+export type Resource = keyof typeof CEILINGS
+
+export type Forecast = {
+  readonly workload: Workload
+  /** Share of sweeps that find the tenant's rows not in memory. */
+  readonly coldShare: number
+  readonly perMonth: Work & { readonly busOperations: number; readonly busySeconds: number }
+  readonly dollars: { cosmos: number; bus: number; functions: number; logs: number }
+  /** Peak use of each resource as a share of its ceiling. */
+  readonly utilisation: Readonly<Record<Resource, number>>
+  readonly firstBottleneck: Resource
+  /** Tenants of this kind at which it is reached. */
+  readonly tenantsAtMost: number
+}
+
+const NAMES = [
+  'storeOperations',
+  'requestUnits',
+  'messages',
+  'directoryCalls',
+  'directoryWrites',
+  'executions',
+] as const satisfies readonly (keyof Work)[]
+
+/** Sum of works, each so many times. */
+export function combined(parts: readonly (readonly [work: Work, times: number])[]): Work {
+  const total = (name: keyof Work) => parts.reduce((sum, [work, times]) => sum + work[name] * times, 0)
+  return Object.fromEntries(NAMES.map((name) => [name, total(name)])) as Work
+}
+
+/** A message is sent, received and settled. */
+const BUS_OPERATIONS_PER_MESSAGE = 3
+
+/** The formulas, as they are printed. */
+export const FORMULAS = [
+  'tenant-hour  = sweptTenant + links x sweptLink + coldShare x rows x loadedRow + changes x change + reads x read',
+  'coldShare    = 1 - min(1, rowsPerInstance / (tenants x rows)): messages of a tenant reach any instance',
+  'month        = hours x (tenants x tenant-hour + 60 x timer)',
+  'bus          = 3 x messages (send, receive, settle)',
+  'busy seconds = storeOperations x storeOperationS + directoryCalls x directoryCallS',
+  'functions    = executions x price + busy seconds / concurrentPerInstance x GB x price',
+  'use          = month / (hours x 3600) x peakFactor / ceiling; the highest is the first bottleneck',
+] as const
+
+/** What a workload costs and where it first meets a limit. */
+export function forecast(measured: MeasuredWork, workload: Workload): Forecast {
+  const { tenants, linksPerTenant, rowsPerTenant, rowsPerInstance, peakFactor } = workload
+  const coldShare = 1 - Math.min(1, rowsPerInstance / (tenants * rowsPerTenant))
+  const tenantHour = combined([
+    [measured.sweptTenant, 1],
+    [measured.sweptLink, linksPerTenant],
+    [measured.loadedRow, coldShare * rowsPerTenant],
+    [measured.change, workload.changesPerTenantHour],
+    [measured.read, workload.readsPerTenantHour],
+  ])
+  const hours = ASSUMED.hoursPerMonth
+  const month = combined([
+    [tenantHour, hours * tenants],
+    [measured.timer, hours * 60],
+  ])
+  const busOperations = month.messages * BUS_OPERATIONS_PER_MESSAGE
+  const busySeconds = month.storeOperations * ASSUMED.storeOperationS + month.directoryCalls * ASSUMED.directoryCallS
+  const perSecond = { ...month, busOperations, busyExecutions: busySeconds }
+  const use = (resource: Resource) =>
+    ((perSecond[resource] / (hours * 3600)) * peakFactor) / CEILINGS[resource].limitPerS
+  const resources = Object.keys(CEILINGS) as Resource[]
+  const utilisation = Object.fromEntries(
+    resources.map((resource) => [resource, use(resource)]),
+  ) as Forecast['utilisation']
+  const firstBottleneck = resources.reduce((first, next) => (utilisation[next] > utilisation[first] ? next : first))
+  return {
+    workload,
+    coldShare,
+    perMonth: { ...month, busOperations, busySeconds },
+    dollars: dollarsOf({ ...month, busOperations, busySeconds }),
+    utilisation,
+    firstBottleneck,
+    tenantsAtMost: Math.floor(tenants / utilisation[firstBottleneck]),
+  }
+}
+
+function dollarsOf(month: Forecast['perMonth']): Forecast['dollars'] {
+  const million = 1e6
+  const paidBusMillions = Math.max(0, month.busOperations / million - ASSUMED.busFreeMillionOperations)
+  const gigabyteSeconds = (month.busySeconds / ASSUMED.concurrentPerInstance) * ASSUMED.instanceGigabytes
+  return {
+    cosmos: (month.requestUnits / million) * ASSUMED.dollarsPerMillionRequestUnits,
+    bus: ASSUMED.busBaseDollars + paidBusMillions * ASSUMED.dollarsPerMillionBusOperations,
+    functions:
+      (month.executions / million) * ASSUMED.dollarsPerMillionExecutions +
+      gigabyteSeconds * ASSUMED.dollarsPerGigabyteSecond,
+    logs: ((month.executions * ASSUMED.logBytesPerExecution) / 1e9) * ASSUMED.dollarsPerGigabyteOfLogs,
+  }
+}

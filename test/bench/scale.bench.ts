@@ -1,0 +1,101 @@
+import { measureWork } from './measured-work.ts'
+import {
+  ASSUMED,
+  CEILINGS,
+  FORMULAS,
+  type Forecast,
+  forecast,
+  type Resource,
+  type Work,
+  type Workload,
+} from './scale-model.ts'
+
+/** What the service costs, and what it meets first, with 10, 1,000 and 100,000 tenants of one kind. */
+const TENANTS = [10, 1_000, 100_000]
+
+const WORKLOAD: Omit<Workload, 'tenants'> = {
+  linksPerTenant: 50,
+  rowsPerTenant: 8_000,
+  changesPerTenantHour: 5,
+  readsPerTenantHour: 60,
+  peakFactor: 3,
+  rowsPerInstance: 1_500_000,
+}
+
+const print = (line = '') => process.stdout.write(`${line}\n`)
+
+const short = (value: number): string => {
+  if (value >= 1e9) return `${(value / 1e9).toFixed(1)} G`
+  if (value >= 1e6) return `${(value / 1e6).toFixed(1)} M`
+  if (value >= 1e4) return `${(value / 1e3).toFixed(0)} k`
+  return value >= 10 ? value.toFixed(0) : value.toFixed(2)
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
+
+const table = (rows: readonly (readonly string[])[]): void => {
+  for (const [index, row] of rows.entries()) {
+    print(`| ${row.join(' | ')} |`)
+    if (index === 0) print(`|${row.map(() => '---').join('|')}|`)
+  }
+}
+
+const { work, rowsPerTenant, membersPerLink } = await measureWork((line) => print(`measured: ${line}`))
+print()
+print(`Measured on a tenant of ${rowsPerTenant} rows with links of ${membersPerLink} members:`)
+const workRow = (name: string, { storeOperations, requestUnits, messages, executions, ...calls }: Work) => {
+  const counts = [storeOperations, requestUnits, messages, executions, calls.directoryCalls, calls.directoryWrites]
+  return [name, ...counts.map(short)]
+}
+table([
+  ['work', 'store operations', 'RU', 'messages', 'executions', 'directory calls', 'directory writes'],
+  ...Object.entries(work).map(([name, counts]) => workRow(name, counts)),
+])
+print()
+for (const formula of FORMULAS) print(formula)
+print()
+print(`Workload: ${JSON.stringify(WORKLOAD)}`)
+print(`Assumed: ${JSON.stringify(ASSUMED)}`)
+print()
+const row = ({ workload, coldShare, perMonth, dollars, firstBottleneck, ...found }: Forecast): string[] => [
+  workload.tenants.toLocaleString('en'),
+  percent(coldShare),
+  short(perMonth.requestUnits),
+  short(perMonth.busOperations),
+  short(perMonth.executions),
+  short(perMonth.directoryCalls),
+  Object.values(dollars)
+    .map((amount) => Math.round(amount).toLocaleString('en'))
+    .join(' / '),
+  `${firstBottleneck} (${percent(found.utilisation[firstBottleneck])})`,
+  found.tenantsAtMost.toLocaleString('en'),
+]
+table([
+  [
+    'tenants',
+    'sweeps that load',
+    'RU/month',
+    'bus operations',
+    'executions',
+    'directory calls',
+    '$ Cosmos / bus / functions / logs',
+    'first bottleneck (use at peak)',
+    'reached at',
+  ],
+  ...TENANTS.map((tenants) => row(forecast(work, { ...WORKLOAD, tenants }))),
+])
+print()
+print('Use at peak, of what each shared resource takes:')
+const resources = Object.keys(CEILINGS) as Resource[]
+table([
+  ['tenants', ...resources],
+  ...TENANTS.map((tenants) => {
+    const { utilisation } = forecast(work, { ...WORKLOAD, tenants })
+    return [tenants.toLocaleString('en'), ...resources.map((resource) => percent(utilisation[resource]))]
+  }),
+])
+print()
+for (const [resource, { limitPerS, meaning }] of Object.entries(CEILINGS)) {
+  print(`${resource}: ${limitPerS.toFixed(0)} per second (${meaning})`)
+}
+process.exit(0)
