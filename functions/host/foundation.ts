@@ -11,6 +11,7 @@ import { messageSender } from '../../shared/messaging/message-sender.ts'
 import { trackedActivities } from '../../shared/runtime/activities.ts'
 import { jsonLog } from '../../shared/runtime/json-log.ts'
 import { readSettings } from '../../shared/runtime/settings.ts'
+import { serviceIdentity } from './service-identity.ts'
 
 /** What every part of the service stands on. The only place that reads the clock, the settings and random ids. */
 export const settings = readSettings()
@@ -41,10 +42,14 @@ const writeLine = (line: string): void => void process.stdout.write(`${line}\n`)
 
 export const log = jsonLog(settings.logLevel, writeLine, nowMs, activities.logDetails)
 
-export const container = openDatabase({ endpoint: settings.cosmosEndpoint, key: settings.cosmosKey })
+const credential = serviceIdentity(settings.managedIdentityClientId)
+
+const { cosmosEndpoint: endpoint, cosmosKey: key, serviceBusConnectionString: connectionString } = settings
+
+export const container = openDatabase(key === undefined ? { endpoint, credential } : { endpoint, key })
 
 export const doorbells = messageSender(
-  { connectionString: settings.serviceBusConnectionString, namespace: settings.serviceBusNamespace },
+  connectionString === undefined ? { namespace: settings.serviceBusNamespace ?? '', credential } : { connectionString },
   activities,
   nowMs,
 )

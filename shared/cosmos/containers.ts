@@ -1,3 +1,5 @@
+import type { IndexingPolicy } from '@azure/cosmos'
+
 /** One container of the database, as the templates declare it and the local database creates it. */
 export type ContainerDefinition = {
   readonly id: string
@@ -7,22 +9,90 @@ export type ContainerDefinition = {
   readonly defaultTtlS?: number
   /** Paths that are unique within a partition. */
   readonly uniqueKeys?: readonly (readonly string[])[]
+  /**
+   * Properties by which queries over a whole tenant look for single documents. All properties but the unindexed ones have
+   * an index in the cloud; the local database makes these before the first query has to wait.
+   */
+  readonly indexed?: readonly string[]
+  /** Properties in whose order queries want documents, each with the one in which these look for a text. */
+  readonly searched?: readonly (readonly [order: string, text: string])[]
+  /** Paths of what no query asks for, and what is long or often written: each index entry is paid for with each write. */
+  readonly unindexed?: readonly string[]
 }
 
 export const DATABASE_ID = 'collections'
 
 /** Every container there is: architecture, "Data". Stores, local database and templates read this list. */
 export const CONTAINERS = [
-  { id: 'coreObjects', partitionKey: '/tenantId', defaultTtlS: -1 },
+  {
+    id: 'coreObjects',
+    partitionKey: '/tenantId',
+    defaultTtlS: -1,
+    indexed: [
+      '/objectType',
+      '/attributes/nin',
+      '/attributes/directoryObjectId',
+      '/attributes/directoryOnPremisesSamAccountName',
+      '/attributes/employeeId',
+      '/externalId',
+    ],
+    searched: [
+      ['/search/identity/name', '/search/identity/text'],
+      ['/search/orgUnit/name', '/search/orgUnit/text'],
+      ['/search/relationship/name', '/search/relationship/text'],
+    ],
+    unindexed: ['/contributors/*'],
+  },
   { id: 'connectors', partitionKey: '/tenantId' },
-  { id: 'connectorObjects', partitionKey: '/tenantId', defaultTtlS: -1 },
-  { id: 'collections', partitionKey: '/tenantId' },
-  { id: 'members', partitionKey: '/membersOf', defaultTtlS: -1 },
-  { id: 'requests', partitionKey: '/tenantId', defaultTtlS: -1 },
-  { id: 'links', partitionKey: '/tenantId', uniqueKeys: [['/directoryGroupId']] },
-  { id: 'jobs', partitionKey: '/tenantId', defaultTtlS: -1 },
-  { id: 'tenants', partitionKey: '/tenantId' },
-  { id: 'idempotencyKeys', partitionKey: '/tenantId', defaultTtlS: -1 },
+  {
+    id: 'connectorObjects',
+    partitionKey: '/tenantId',
+    defaultTtlS: -1,
+    indexed: ['/data/nin', '/data/directoryObjectId'],
+    unindexed: ['/data/*'],
+  },
+  { id: 'collections', partitionKey: '/tenantId', unindexed: ['/definition/?', '/description/?'] },
+  { id: 'members', partitionKey: '/membersOf', defaultTtlS: -1, unindexed: ['/ids/*', '/added/*', '/removed/*'] },
+  {
+    id: 'requests',
+    partitionKey: '/tenantId',
+    defaultTtlS: -1,
+    unindexed: ['/notes/?', '/lifecycle/*', '/added/*', '/removed/*'],
+  },
+  {
+    id: 'links',
+    partitionKey: '/tenantId',
+    uniqueKeys: [['/directoryGroupId']],
+    unindexed: ['/lease/*', '/recentWrites/*'],
+  },
+  {
+    id: 'jobs',
+    partitionKey: '/tenantId',
+    defaultTtlS: -1,
+    unindexed: ['/unresolved/*', '/unconfirmed/*', '/error/?'],
+  },
+  { id: 'tenants', partitionKey: '/tenantId', unindexed: ['/windowStartMs/?', '/usedCount/?'] },
+  {
+    id: 'idempotencyKeys',
+    partitionKey: '/tenantId',
+    defaultTtlS: -1,
+    unindexed: ['/answer/?', '/fingerprint/?', '/seed/?', '/claimedUntilMs/?'],
+  },
 ] as const satisfies readonly ContainerDefinition[]
 
 export type ContainerId = (typeof CONTAINERS)[number]['id']
+
+/**
+ * What Cosmos is told of a container's indexes. Of two paths the longer one counts, so that an indexed property may lie
+ * below an unindexed one. https://learn.microsoft.com/azure/cosmos-db/index-policy
+ */
+export function indexingPolicyOf({ indexed = [], searched = [], unindexed = [] }: ContainerDefinition): IndexingPolicy {
+  return {
+    automatic: true,
+    indexingMode: 'consistent',
+    includedPaths: [{ path: '/*' }, ...indexed.map((path) => ({ path: `${path}/?` }))],
+    // Cosmos adds the ETag itself where it is left out, and the templates would differ from what is there.
+    excludedPaths: [...unindexed.map((path) => ({ path })), { path: '/"_etag"/?' }],
+    compositeIndexes: searched.map((paths) => paths.map((path) => ({ path, order: 'ascending' }))),
+  }
+}

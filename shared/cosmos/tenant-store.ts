@@ -3,7 +3,7 @@ import { minuteOfTenant } from '../domain/links/sweep-minute.ts'
 import type { KnownTenant, TenantStore } from '../domain/links/tenant-store.ts'
 import { statusOf } from './documents.ts'
 
-/** The document that says no more than that there is such a tenant, and when it is swept. */
+/** The document that says that there is such a tenant, and when it is and was swept. */
 const REGISTRATION_ID = 'registration'
 
 type Registration = {
@@ -16,14 +16,13 @@ type Registration = {
 /** Container `tenants`: partition key `/tenantId`. Other documents of a tenant may lie beside its registration. */
 export function cosmosTenantStore(tenants: Container): TenantStore {
   const known = new Set<string>()
+  const registration = (tenantId: string) => ({ id: REGISTRATION_ID, tenantId, sweepMinute: minuteOfTenant(tenantId) })
   return {
     async remember(tenantId) {
       if (known.has(tenantId)) return
-      await tenants.items
-        .create({ id: REGISTRATION_ID, tenantId, sweepMinute: minuteOfTenant(tenantId) })
-        .catch((error: unknown) => {
-          if (statusOf(error) !== 409) throw error
-        })
+      await tenants.items.create(registration(tenantId)).catch((error: unknown) => {
+        if (statusOf(error) !== 409) throw error
+      })
       known.add(tenantId)
     },
     /** The one query that leaves a tenant: a plain filter, since ordering across partitions is another matter. */
@@ -42,7 +41,7 @@ export function cosmosTenantStore(tenants: Container): TenantStore {
       }
     },
     async swept(tenantId, sweptAtMs) {
-      await tenants.items.upsert({ id: REGISTRATION_ID, tenantId, sweepMinute: minuteOfTenant(tenantId), sweptAtMs })
+      await tenants.items.upsert({ ...registration(tenantId), sweptAtMs })
     },
   }
 }

@@ -79,8 +79,7 @@ export const MEASURES = {
   'sweep.age': {
     kind: 'gauge',
     unit: 's',
-    meaning:
-      'How long ago the tenant was last swept that has waited longest of those whose minute it is, an hour as a rule',
+    meaning: "How long ago the one of this minute's tenants was swept that has waited longest",
     by: [],
   },
 } as const satisfies Readonly<Record<string, MeasureDefinition>>

@@ -1,11 +1,14 @@
-import { DefaultAzureCredential } from '@azure/identity'
+import type { TokenCredential } from '@azure/identity'
 import { ServiceBusClient, type ServiceBusSender } from '@azure/service-bus'
 import type { Activities } from '../domain/activity.ts'
 import type { Doorbells } from '../domain/doorbell.ts'
 import { originProperties } from './origin-properties.ts'
 import type { QueueName } from './queues.ts'
 
-export type BusSettings = { readonly connectionString: string | undefined; readonly namespace: string | undefined }
+/** Which namespace, and who asks it: whoever has its connection string, or whoever the credential stands for. */
+export type BusSettings =
+  | { readonly connectionString: string }
+  | { readonly namespace: string; readonly credential: TokenCredential }
 
 /** Sends doorbells to their queues, and with each what it comes from. Connects when first used. */
 export function messageSender(settings: BusSettings, activities: Activities, nowMs: () => number): Doorbells {
@@ -35,8 +38,8 @@ export function messageSender(settings: BusSettings, activities: Activities, now
   }
 }
 
-function openBus({ connectionString, namespace }: BusSettings): ServiceBusClient {
-  return connectionString !== undefined
-    ? new ServiceBusClient(connectionString)
-    : new ServiceBusClient(namespace ?? '', new DefaultAzureCredential())
+function openBus(settings: BusSettings): ServiceBusClient {
+  return 'connectionString' in settings
+    ? new ServiceBusClient(settings.connectionString)
+    : new ServiceBusClient(settings.namespace, settings.credential)
 }

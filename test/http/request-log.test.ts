@@ -55,10 +55,10 @@ const dispatch = dispatcher(
       return caller
     },
     findIdentity: async () => undefined,
-    once: { newId: () => 'made-id' } as OnceDependencies,
     log,
     newId: () => 'new-id',
     nowMs: () => nowMs,
+    once: { newId: () => 'made-id' } as OnceDependencies,
   },
 )
 

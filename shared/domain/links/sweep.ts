@@ -34,22 +34,15 @@ const AT_A_TIME_COUNT = 20
 
 /**
  * Rings for the tenants whose minute it is; for all of them when no minute is given. Each is swept by a message of its
- * own, so that instances share the work, and one tenant's trouble is not another's. Tells how long the one of them has
- * waited that was not swept for longest.
+ * own, so that instances share the work, and one tenant's trouble is not another's. Measures how long ago the one of
+ * them was swept that has waited longest.
  */
 export async function ringForSweeps(
   minute: number | undefined,
-  {
-    tenants,
-    doorbells,
-    log,
-    measures,
-    nowMs,
-  }: Pick<LinkDependencies, 'tenants' | 'doorbells' | 'log' | 'measures' | 'nowMs'>,
+  { tenants, doorbells, log, measures, nowMs }: LinkDependencies,
 ): Promise<void> {
   const startMs = nowMs()
-  let tenantCount = 0
-  let longestAgoMs = startMs
+  let [tenantCount, longestAgoMs] = [0, startMs]
   for await (const page of tenants.list(minute)) {
     for (const some of slices(page, AT_A_TIME_COUNT)) {
       const ring = ({ tenantId }: KnownTenant) =>
@@ -69,16 +62,16 @@ export async function ringForSweeps(
  */
 export async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<void> {
   try {
-    await queueAndRing(tenantId, deps)
+    await sweepLinks(tenantId, deps)
     await deps.tenants.swept(tenantId, deps.nowMs())
     deps.measures.record('sweep.completed', 1, { outcome: 'Succeeded' })
-  } catch (error) {
+  } catch (fault) {
     deps.measures.record('sweep.completed', 1, { outcome: 'Failed' })
-    throw error
+    throw fault
   }
 }
 
-async function queueAndRing(tenantId: string, deps: LinkDependencies): Promise<void> {
+async function sweepLinks(tenantId: string, deps: LinkDependencies): Promise<void> {
   const nowMs = deps.nowMs()
   await deps.doorbells.ring({ queue: 'evaluations', message: { tenantId } }, { id: `${tenantId}:sweep:${nowMs}` })
   const links = await deps.links.ofTenant(tenantId)

@@ -63,8 +63,11 @@ export async function takeUpJob(
     if (decision.outcome === 'end') {
       if (link !== undefined) await recordFailure(link.value, deps, job.id)
       const counts = await countsAtEnd(job, deps.directory)
-      const failed = { ...failedForGood(job, decision.reason, nowMs), ...counts }
-      measureEndedJob((await deps.jobs.replace(failed, version)).value, deps.measures)
+      const { value: ended } = await deps.jobs.replace(
+        { ...failedForGood(job, decision.reason, nowMs), ...counts },
+        version,
+      )
+      measureEndedJob(ended, deps.measures)
       deps.log.info('sync-job.ended-unrun', { tenantId: job.tenantId, jobId: job.id, reason: decision.reason })
       return undefined
     }

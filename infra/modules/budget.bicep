@@ -1,0 +1,40 @@
+@description('Name of the budget.')
+param name string
+
+@description('Money per month, in the currency of the subscription.')
+@minValue(1)
+param amount int
+
+@description('First day of the month from which the budget counts.')
+@minLength(10)
+@maxLength(10)
+param startDate string
+
+@description('Who is told.')
+param email string
+
+resource budget 'Microsoft.Consumption/budgets@2024-08-01' = {
+  name: name
+  properties: {
+    category: 'Cost'
+    amount: amount
+    timeGrain: 'Monthly'
+    timePeriod: { startDate: startDate }
+    notifications: {
+      mostIsSpent: {
+        enabled: true
+        operator: 'GreaterThanOrEqualTo'
+        threshold: 80
+        thresholdType: 'Actual'
+        contactEmails: [email]
+      }
+      willBeOverspent: {
+        enabled: true
+        operator: 'GreaterThan'
+        threshold: 100
+        thresholdType: 'Forecasted'
+        contactEmails: [email]
+      }
+    }
+  }
+}

@@ -1,0 +1,297 @@
+@description('Name of the Cosmos DB account.')
+@minLength(3)
+@maxLength(44)
+param name string
+
+@description('Azure region.')
+param location string
+
+@description('Tags of every resource.')
+param tags object
+
+@description('How throughput is paid: per request, or by the hour up to a maximum.')
+@allowed(['serverless', 'autoscale'])
+param mode string
+
+@description('Request units per second at most, shared by all containers. For autoscale only, in steps of 1000.')
+@minValue(1000)
+@maxValue(1000000)
+param autoscaleMaxThroughput int
+
+@description('Whether replicas are spread over zones.')
+param zoneRedundant bool
+
+@description('Whether the account is reached through the private network only.')
+param privateNetwork bool
+
+@description('How far back the data can be restored to any point in time.')
+@allowed(['Continuous7Days', 'Continuous30Days'])
+param backupTier string
+
+@description('Whether a lock keeps the account from being deleted.')
+param deleteLock bool
+
+@description('Workspace that takes the diagnostic logs.')
+param workspaceId string
+
+@description('Object id of the identity that reads and writes the data.')
+param principalId string
+
+// Cosmos DB Built-in Data Contributor: a role of the account itself, apart from those of Azure.
+var dataContributorRoleId = '00000000-0000-0000-0000-000000000002'
+
+var databaseId = 'collections'
+
+// As in shared/cosmos/containers.ts, which tells why the paths are as they are.
+var containers = [
+  {
+    id: 'coreObjects'
+    partitionKey: '/tenantId'
+    defaultTtl: -1
+    uniqueKeys: []
+    includedPaths: [
+      { path: '/*' }
+      { path: '/objectType/?' }
+      { path: '/attributes/nin/?' }
+      { path: '/attributes/directoryObjectId/?' }
+      { path: '/attributes/directoryOnPremisesSamAccountName/?' }
+      { path: '/attributes/employeeId/?' }
+      { path: '/externalId/?' }
+    ]
+    excludedPaths: [
+      { path: '/contributors/*' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: [
+      [{ path: '/search/identity/name', order: 'ascending' }, { path: '/search/identity/text', order: 'ascending' }]
+      [{ path: '/search/orgUnit/name', order: 'ascending' }, { path: '/search/orgUnit/text', order: 'ascending' }]
+      [{ path: '/search/relationship/name', order: 'ascending' }, { path: '/search/relationship/text', order: 'ascending' }]
+    ]
+  }
+  {
+    id: 'connectors'
+    partitionKey: '/tenantId'
+    defaultTtl: null
+    uniqueKeys: []
+    includedPaths: [{ path: '/*' }]
+    excludedPaths: [{ path: '/"_etag"/?' }]
+    compositeIndexes: []
+  }
+  {
+    id: 'connectorObjects'
+    partitionKey: '/tenantId'
+    defaultTtl: -1
+    uniqueKeys: []
+    includedPaths: [
+      { path: '/*' }
+      { path: '/data/nin/?' }
+      { path: '/data/directoryObjectId/?' }
+    ]
+    excludedPaths: [
+      { path: '/data/*' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: []
+  }
+  {
+    id: 'collections'
+    partitionKey: '/tenantId'
+    defaultTtl: null
+    uniqueKeys: []
+    includedPaths: [{ path: '/*' }]
+    excludedPaths: [
+      { path: '/definition/?' }
+      { path: '/description/?' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: []
+  }
+  {
+    id: 'members'
+    partitionKey: '/membersOf'
+    defaultTtl: -1
+    uniqueKeys: []
+    includedPaths: [{ path: '/*' }]
+    excludedPaths: [
+      { path: '/ids/*' }
+      { path: '/added/*' }
+      { path: '/removed/*' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: []
+  }
+  {
+    id: 'requests'
+    partitionKey: '/tenantId'
+    defaultTtl: -1
+    uniqueKeys: []
+    includedPaths: [{ path: '/*' }]
+    excludedPaths: [
+      { path: '/notes/?' }
+      { path: '/lifecycle/*' }
+      { path: '/added/*' }
+      { path: '/removed/*' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: []
+  }
+  {
+    id: 'links'
+    partitionKey: '/tenantId'
+    defaultTtl: null
+    uniqueKeys: [{ paths: ['/directoryGroupId'] }]
+    includedPaths: [{ path: '/*' }]
+    excludedPaths: [
+      { path: '/lease/*' }
+      { path: '/recentWrites/*' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: []
+  }
+  {
+    id: 'jobs'
+    partitionKey: '/tenantId'
+    defaultTtl: -1
+    uniqueKeys: []
+    includedPaths: [{ path: '/*' }]
+    excludedPaths: [
+      { path: '/unresolved/*' }
+      { path: '/unconfirmed/*' }
+      { path: '/error/?' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: []
+  }
+  {
+    id: 'tenants'
+    partitionKey: '/tenantId'
+    defaultTtl: null
+    uniqueKeys: []
+    includedPaths: [{ path: '/*' }]
+    excludedPaths: [
+      { path: '/windowStartMs/?' }
+      { path: '/usedCount/?' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: []
+  }
+  {
+    id: 'idempotencyKeys'
+    partitionKey: '/tenantId'
+    defaultTtl: -1
+    uniqueKeys: []
+    includedPaths: [{ path: '/*' }]
+    excludedPaths: [
+      { path: '/answer/?' }
+      { path: '/fingerprint/?' }
+      { path: '/seed/?' }
+      { path: '/claimedUntilMs/?' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: []
+  }
+]
+
+resource account 'Microsoft.DocumentDB/databaseAccounts@2025-04-15' = {
+  name: name
+  location: location
+  tags: tags
+  kind: 'GlobalDocumentDB'
+  properties: {
+    databaseAccountOfferType: 'Standard'
+    consistencyPolicy: { defaultConsistencyLevel: 'Session' }
+    locations: [
+      {
+        locationName: location
+        failoverPriority: 0
+        isZoneRedundant: zoneRedundant
+      }
+    ]
+    capabilities: mode == 'serverless' ? [{ name: 'EnableServerless' }] : []
+    backupPolicy: {
+      type: 'Continuous'
+      continuousModeProperties: { tier: backupTier }
+    }
+    disableLocalAuth: true
+    disableKeyBasedMetadataWriteAccess: true
+    minimalTlsVersion: 'Tls12'
+    publicNetworkAccess: privateNetwork ? 'Disabled' : 'Enabled'
+  }
+}
+
+resource database 'Microsoft.DocumentDB/databaseAccounts/sqlDatabases@2025-04-15' = {
+  parent: account
+  name: databaseId
+  properties: {
+    resource: { id: databaseId }
+    options: mode == 'serverless' ? {} : {
+      autoscaleSettings: { maxThroughput: autoscaleMaxThroughput }
+    }
+  }
+}
+
+resource databaseContainers 'Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers@2025-04-15' = [for container in containers: {
+  parent: database
+  name: container.id
+  properties: {
+    resource: {
+      id: container.id
+      partitionKey: {
+        paths: [container.partitionKey]
+        kind: 'Hash'
+        version: 2
+      }
+      defaultTtl: container.defaultTtl
+      uniqueKeyPolicy: { uniqueKeys: container.uniqueKeys }
+      indexingPolicy: {
+        automatic: true
+        indexingMode: 'consistent'
+        includedPaths: container.includedPaths
+        excludedPaths: container.excludedPaths
+        compositeIndexes: container.compositeIndexes
+      }
+    }
+  }
+}]
+
+// The service reads and writes every container of its database, and no other database.
+resource dataContributor 'Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments@2025-04-15' = {
+  parent: account
+  name: guid(database.id, principalId, dataContributorRoleId)
+  properties: {
+    principalId: principalId
+    roleDefinitionId: '${account.id}/sqlRoleDefinitions/${dataContributorRoleId}'
+    scope: '${account.id}/dbs/${databaseId}'
+  }
+}
+
+// Everything else can be deployed anew; what this account holds cannot.
+resource lock 'Microsoft.Authorization/locks@2020-05-01' = if (deleteLock) {
+  name: 'keep'
+  scope: account
+  properties: {
+    level: 'CanNotDelete'
+    notes: 'Holds the only copy of the data. Remove this lock before the account.'
+  }
+}
+
+resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  name: 'to-workspace'
+  scope: account
+  properties: {
+    workspaceId: workspaceId
+    // Not those of each request: their lines would cost more than the requests do.
+    logs: [
+      { category: 'ControlPlaneRequests', enabled: true }
+    ]
+    metrics: [
+      { category: 'AllMetrics', enabled: true }
+    ]
+  }
+}
+
+@description('Resource id of the account.')
+output id string = account.id
+
+@description('Address of the account.')
+output endpoint string = account.properties.documentEndpoint

@@ -1,0 +1,115 @@
+@description('Whether there is a private network. Without one this module makes nothing.')
+param enabled bool
+
+@description('Name of the virtual network.')
+param name string
+
+@description('Azure region.')
+param location string
+
+@description('Tags of every resource.')
+param tags object
+
+@description('Addresses of the network, a /24: one half is for the app, one for the private endpoints.')
+@minLength(9)
+@maxLength(18)
+param addressPrefix string
+
+@description('Resource id of the Cosmos DB account.')
+param cosmosId string
+
+@description('Resource id of the Service Bus namespace.')
+param serviceBusId string
+
+@description('Resource id of the storage account.')
+param storageId string
+
+var appSubnetName = 'app'
+var endpointSubnetName = 'private-endpoints'
+
+var endpoints = [
+  { name: 'cosmos', resourceId: cosmosId, groupId: 'Sql', zone: 'privatelink.documents.azure.com' }
+  { name: 'service-bus', resourceId: serviceBusId, groupId: 'namespace', zone: 'privatelink.servicebus.windows.net' }
+  { name: 'storage', resourceId: storageId, groupId: 'blob', zone: 'privatelink.blob.${environment().suffixes.storage}' }
+]
+
+resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = if (enabled) {
+  name: name
+  location: location
+  tags: tags
+  properties: {
+    addressSpace: { addressPrefixes: [addressPrefix] }
+    subnets: [
+      {
+        name: appSubnetName
+        properties: {
+          addressPrefix: cidrSubnet(addressPrefix, 25, 0)
+          delegations: [
+            {
+              name: 'functions'
+              properties: { serviceName: 'Microsoft.App/environments' }
+            }
+          ]
+        }
+      }
+      {
+        name: endpointSubnetName
+        properties: {
+          addressPrefix: cidrSubnet(addressPrefix, 25, 1)
+          privateEndpointNetworkPolicies: 'Disabled'
+        }
+      }
+    ]
+  }
+}
+
+resource zones 'Microsoft.Network/privateDnsZones@2024-06-01' = [for endpoint in endpoints: if (enabled) {
+  name: endpoint.zone
+  location: 'global'
+  tags: tags
+}]
+
+resource zoneLinks 'Microsoft.Network/privateDnsZones/virtualNetworkLinks@2024-06-01' = [for (endpoint, index) in endpoints: if (enabled) {
+  parent: zones[index]
+  name: name
+  location: 'global'
+  tags: tags
+  properties: {
+    registrationEnabled: false
+    virtualNetwork: { id: network.id }
+  }
+}]
+
+resource privateEndpoints 'Microsoft.Network/privateEndpoints@2024-07-01' = [for endpoint in endpoints: if (enabled) {
+  name: '${name}-${endpoint.name}'
+  location: location
+  tags: tags
+  properties: {
+    subnet: { id: '${network.id}/subnets/${endpointSubnetName}' }
+    privateLinkServiceConnections: [
+      {
+        name: endpoint.name
+        properties: {
+          privateLinkServiceId: endpoint.resourceId
+          groupIds: [endpoint.groupId]
+        }
+      }
+    ]
+  }
+}]
+
+resource zoneGroups 'Microsoft.Network/privateEndpoints/privateDnsZoneGroups@2024-07-01' = [for (endpoint, index) in endpoints: if (enabled) {
+  parent: privateEndpoints[index]
+  name: 'default'
+  properties: {
+    privateDnsZoneConfigs: [
+      {
+        name: endpoint.name
+        properties: { privateDnsZoneId: zones[index].id }
+      }
+    ]
+  }
+}]
+
+@description('Resource id of the subnet of the app; empty without a private network.')
+output appSubnetId string = enabled ? '${network.id}/subnets/${appSubnetName}' : ''

@@ -1,0 +1,100 @@
+@description('Name of the Service Bus namespace.')
+@minLength(6)
+@maxLength(50)
+param name string
+
+@description('Azure region.')
+param location string
+
+@description('Tags of every resource.')
+param tags object
+
+@description('Whether the namespace is reached through the private network only, which takes the Premium tier.')
+param privateNetwork bool
+
+@description('Workspace that takes the diagnostic logs.')
+param workspaceId string
+
+@description('Object id of the identity that sends and receives.')
+param principalId string
+
+// As in shared/messaging/queues.ts. Durations are ISO 8601; the service takes five minutes at most for a lock.
+var queues = [
+  { name: 'evaluations', lockDuration: 'PT5M', maxDeliveryCount: 10 }
+  { name: 'membership-changes', lockDuration: 'PT5M', maxDeliveryCount: 10 }
+  { name: 'sweeps', lockDuration: 'PT5M', maxDeliveryCount: 10 }
+  { name: 'sync-jobs', lockDuration: 'PT5M', maxDeliveryCount: 10 }
+]
+
+// Azure Service Bus Data Receiver, Azure Service Bus Data Sender
+var receiverRoleId = '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0'
+var senderRoleId = '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39'
+
+resource namespace 'Microsoft.ServiceBus/namespaces@2024-01-01' = {
+  name: name
+  location: location
+  tags: tags
+  sku: {
+    name: privateNetwork ? 'Premium' : 'Standard'
+    tier: privateNetwork ? 'Premium' : 'Standard'
+    capacity: privateNetwork ? 1 : null
+  }
+  properties: {
+    disableLocalAuth: true
+    minimumTlsVersion: '1.2'
+    publicNetworkAccess: privateNetwork ? 'Disabled' : 'Enabled'
+  }
+}
+
+resource serviceQueues 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = [for queue in queues: {
+  parent: namespace
+  name: queue.name
+  properties: {
+    lockDuration: queue.lockDuration
+    maxDeliveryCount: queue.maxDeliveryCount
+    deadLetteringOnMessageExpiration: true
+    // A message is a doorbell: the same ring a second time may be meant, and one too many does no harm.
+    requiresDuplicateDetection: false
+    requiresSession: false
+  }
+}]
+
+resource receivers 'Microsoft.Authorization/roleAssignments@2022-04-01' = [for (queue, index) in queues: {
+  name: guid(serviceQueues[index].id, principalId, receiverRoleId)
+  scope: serviceQueues[index]
+  properties: {
+    principalId: principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', receiverRoleId)
+  }
+}]
+
+resource senders 'Microsoft.Authorization/roleAssignments@2022-04-01' = [for (queue, index) in queues: {
+  name: guid(serviceQueues[index].id, principalId, senderRoleId)
+  scope: serviceQueues[index]
+  properties: {
+    principalId: principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', senderRoleId)
+  }
+}]
+
+resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  name: 'to-workspace'
+  scope: namespace
+  properties: {
+    workspaceId: workspaceId
+    logs: [
+      { categoryGroup: 'allLogs', enabled: true }
+    ]
+    metrics: [
+      { category: 'AllMetrics', enabled: true }
+    ]
+  }
+}
+
+@description('Resource id of the namespace.')
+output id string = namespace.id
+
+@description('Host name of the namespace.')
+output hostName string = split(replace(namespace.properties.serviceBusEndpoint, 'https://', ''), ':')[0]

@@ -1,0 +1,96 @@
+@description('Name of the storage account: it holds the code and the leases of the Functions host, and nothing else.')
+@minLength(3)
+@maxLength(24)
+param name string
+
+@description('Azure region.')
+param location string
+
+@description('Tags of every resource.')
+param tags object
+
+@description('Whether the account keeps three copies in three zones.')
+param zoneRedundant bool
+
+@description('Whether the account is reached through the private network only.')
+param privateNetwork bool
+
+@description('Workspace that takes the diagnostic logs.')
+param workspaceId string
+
+@description('Object id of the identity that the Functions host uses.')
+param principalId string
+
+// Storage Blob Data Owner: the host makes its own containers and takes leases of their blobs.
+var blobOwnerRoleId = 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'
+
+resource account 'Microsoft.Storage/storageAccounts@2025-01-01' = {
+  name: name
+  location: location
+  tags: tags
+  kind: 'StorageV2'
+  sku: { name: zoneRedundant ? 'Standard_ZRS' : 'Standard_LRS' }
+  properties: {
+    accessTier: 'Hot'
+    allowBlobPublicAccess: false
+    allowCrossTenantReplication: false
+    allowSharedKeyAccess: false
+    defaultToOAuthAuthentication: true
+    minimumTlsVersion: 'TLS1_2'
+    supportsHttpsTrafficOnly: true
+    publicNetworkAccess: privateNetwork ? 'Disabled' : 'Enabled'
+    networkAcls: {
+      bypass: 'AzureServices'
+      defaultAction: privateNetwork ? 'Deny' : 'Allow'
+    }
+  }
+}
+
+resource blobs 'Microsoft.Storage/storageAccounts/blobServices@2025-01-01' = {
+  parent: account
+  name: 'default'
+  properties: {
+    deleteRetentionPolicy: { enabled: true, days: 7 }
+    containerDeleteRetentionPolicy: { enabled: true, days: 7 }
+  }
+}
+
+resource deployments 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' = {
+  parent: blobs
+  name: 'deployments'
+  properties: { publicAccess: 'None' }
+}
+
+resource blobOwner 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(account.id, principalId, blobOwnerRoleId)
+  scope: account
+  properties: {
+    principalId: principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', blobOwnerRoleId)
+  }
+}
+
+resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  name: 'to-workspace'
+  scope: blobs
+  properties: {
+    workspaceId: workspaceId
+    logs: [
+      { category: 'StorageWrite', enabled: true }
+      { category: 'StorageDelete', enabled: true }
+    ]
+    metrics: [
+      { category: 'Transaction', enabled: true }
+    ]
+  }
+}
+
+@description('Resource id of the account.')
+output id string = account.id
+
+@description('Address of the blobs, with a slash at its end.')
+output blobEndpoint string = account.properties.primaryEndpoints.blob
+
+@description('Address of the container from which the code is run.')
+output deploymentContainerUrl string = '${account.properties.primaryEndpoints.blob}${deployments.name}'

@@ -1,0 +1,35 @@
+@description('Title of the workbook.')
+param displayName string
+
+@description('Azure region.')
+param location string
+
+@description('Tags of every resource.')
+param tags object
+
+@description('Resource id of the workspace that the workbook queries.')
+param workspaceId string
+
+@description('Resource id of the Service Bus namespace.')
+param serviceBusId string
+
+@description('Resource id of the Cosmos DB account.')
+param cosmosId string
+
+var template = loadTextContent('../workbook.json')
+var withServiceBus = replace(template, '{{serviceBusId}}', serviceBusId)
+var withCosmos = replace(withServiceBus, '{{cosmosId}}', cosmosId)
+
+resource workbook 'Microsoft.Insights/workbooks@2023-06-01' = {
+  name: guid(resourceGroup().id, 'workbook')
+  location: location
+  tags: tags
+  kind: 'shared'
+  properties: {
+    displayName: displayName
+    category: 'workbook'
+    version: 'Notebook/1.0'
+    sourceId: toLower(workspaceId)
+    serializedData: withCosmos
+  }
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after, describe, it } from 'node:test'
+
+const HOOKS = new URL('../../infra/hooks/', import.meta.url).pathname
+
+describe('before provisioning', { skip: process.platform === 'win32' }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'environment-hooks-'))
+  after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'azd'), '#!/bin/sh\nprintf "%s\\n" "$*" >> "$(dirname "$0")/calls"\n', { mode: 0o755 })
+
+  /** The hook's calls of azd in an environment. */
+  function callsIn(environment: Readonly<Record<string, string>>): string[] {
+    writeFileSync(join(folder, 'calls'), '')
+    const PATH = `${folder}${delimiter}${process.env.PATH}`
+    execFileSync('sh', [join(HOOKS, 'prepare-environment.sh')], { env: { PATH, ...environment } })
+    return readFileSync(join(folder, 'calls'), 'utf8').split('\n').filter(Boolean)
+  }
+
+  it('a key of 32 bytes is made, and the budget given its first day', () => {
+    const [key = '', day = '', ...others] = callsIn({})
+    const [, made = ''] = /^env set CURSOR_KEYS (\S+)$/.exec(key) ?? []
+    assert.equal(Buffer.from(made, 'base64').byteLength, 32)
+    assert.match(day, /^env set BUDGET_START_DATE \d{4}-\d\d-01$/)
+    assert.deepEqual(others, [])
+  })
+
+  it('what is there already stays', () => {
+    assert.deepEqual(callsIn({ CURSOR_KEYS: 'one,another', BUDGET_START_DATE: '2030-01-01' }), [])
+  })
+})
+
+describe('after provisioning', { skip: process.platform === 'win32' }, () => {
+  it('the command that is left to do is told, with what it needs', () => {
+    const told = execFileSync('sh', [join(HOOKS, 'tell-what-remains.sh')], {
+      encoding: 'utf8',
+      env: {
+        PATH: process.env.PATH,
+        AZURE_ENV_NAME: 'prod',
+        SERVICE_CLIENT_ID: 'the-application',
+        FEDERATED_CREDENTIAL_ISSUER: 'https://issuer/v2.0',
+        FEDERATED_CREDENTIAL_SUBJECT: 'the-identity',
+      },
+    })
+    assert.match(told, /az ad app federated-credential create --id the-application --parameters '(?<json>\{[^']+\})'/)
+    assert.deepEqual(JSON.parse(/'(\{[^']+\})'/.exec(told)?.[1] ?? ''), {
+      name: 'prod',
+      issuer: 'https://issuer/v2.0',
+      subject: 'the-identity',
+      audiences: ['api://AzureADTokenExchange'],
+    })
+  })
+})

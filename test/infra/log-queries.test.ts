@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+
+const PROJECT = join(import.meta.dirname, '../..')
+
+const textOf = (pattern: string): string =>
+  globSync(pattern, { cwd: PROJECT })
+    .map((file) => readFileSync(join(PROJECT, file), 'utf8'))
+    .join('\n')
+
+/** The first group of every match. */
+const named = (text: string, pattern: RegExp): Set<string> =>
+  new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ''))
+
+const missingFrom = (there: ReadonlySet<string>, wanted: ReadonlySet<string>): string[] =>
+  [...wanted].filter((name) => !there.has(name))
+
+describe('what workbook and alerts ask the logs for', () => {
+  const queries = textOf('infra/workbook.json') + textOf('infra/modules/alerts.bicep')
+  const sources = textOf('{functions,shared}/**/*.ts')
+
+  it('is logged, where it is an event', () => {
+    const asked = named(queries, /line\.event == '([^']+)'/g)
+    assert.ok(asked.size >= 4, 'too few events to be all of them')
+    assert.deepEqual(missingFrom(named(sources, /\blog\.(?:info|warn|error)\(\s*'([^']+)'/g), asked), [])
+  })
+
+  it('is looked for by the name that it is taken by', () => {
+    const lookedFor = named(queries, /Message has '([\w.-]+)'/g)
+    assert.deepEqual(lookedFor, named(queries, /line\.event == '([^']+)'/g))
+  })
+
+  it('is measured, where it is a measure', () => {
+    const conditions = named(queries, /AppMetrics\s*(?:\\n)?\|\s*where (Name[^|\\]+)/g)
+    const asked = new Set([...conditions].flatMap((condition) => [...named(condition, /'([a-z]+\.[a-z.]+)'/g)]))
+    assert.ok(asked.size >= 6, 'too few measures to be all of them')
+    assert.deepEqual(missingFrom(named(sources, /\.record\(\s*'([^']+)'/g), asked), [])
+  })
+})
+
+describe('the workbook', () => {
+  const { items } = JSON.parse(textOf('infra/workbook.json')) as { items: { name: string; content: object }[] }
+
+  it('gives each of its parts a name of its own', () => {
+    assert.equal(new Set(items.map(({ name }) => name)).size, items.length)
+  })
+
+  it('takes the ids of resources from the template, and no others', () => {
+    const filled = named(textOf('infra/modules/workbook.bicep'), /'(\{\{\w+\}\})'/g)
+    assert.deepEqual(named(JSON.stringify(items), /(\{\{\w+\}\})/g), filled)
+    assert.doesNotMatch(JSON.stringify(items), /\/subscriptions\//)
+  })
+})
