@@ -1,5 +1,5 @@
 import { app } from '@azure/functions'
-import { httpDocument } from './host/http-group.ts'
-import { serviceDocument } from './routes/service-document.ts'
+import { httpFiles } from './host/http-group.ts'
+import { DOCUMENT_PATH, documentFile } from './routes/service-document.ts'
 
-app.http('api-document', httpDocument('openapi.json', serviceDocument()))
+app.http('api-document', httpFiles(DOCUMENT_PATH.slice(1), documentFile))

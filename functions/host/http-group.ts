@@ -7,12 +7,11 @@ import type {
 } from '@azure/functions'
 import type { Activity } from '../../shared/domain/activity.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
-import { documentResponder } from '../../shared/http/document-responder.ts'
-import type { HttpAnswer } from '../../shared/http/envelope.ts'
+import { type FileAnswer, fileResponder, type PublicFiles } from '../../shared/http/public-files.ts'
 import type { HttpRequest as ServiceRequest } from '../../shared/http/read-body.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { findIdentity } from './collections.ts'
-import { dispatchDependencies, newId } from './foundation.ts'
+import { dispatchDependencies } from './foundation.ts'
 import { observedRequest } from './observed-invocation.ts'
 
 /** All of them: the host answers a method that it does not know with an empty 404, and ours is to be an envelope. */
@@ -21,7 +20,7 @@ const METHODS: HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 
 /** An HTTP function that answers at one path or below it, whatever the method. */
 function httpFunction(
   route: string,
-  answer: (request: ServiceRequest, activity: Activity) => HttpAnswer | Promise<HttpAnswer>,
+  answer: (request: ServiceRequest, activity: Activity) => FileAnswer | Promise<FileAnswer>,
 ): HttpFunctionOptions {
   return {
     route,
@@ -42,9 +41,9 @@ function httpFunction(
   }
 }
 
-/** A document that anyone may read. */
-export function httpDocument(path: string, document: object): HttpFunctionOptions {
-  return httpFunction(path, documentResponder(document, newId))
+/** Files that anyone may read: they say nothing that the code of a client would not. Made when first asked for. */
+export function httpFiles(route: string, files: () => PublicFiles): HttpFunctionOptions {
+  return httpFunction(route, fileResponder(files, dispatchDependencies))
 }
 
 /** One HTTP function for everything below a group's prefix. Roles are checked by the routes, not by host keys. */

@@ -34,6 +34,7 @@ import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
 import { actingIdentity, pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS, PERSON_ROLES } from './collection-roles.ts'
 import { membershipRequestRoutes } from './membership-requests.ts'
+import { SearchQuery } from './search-query.ts'
 
 const PREFIX = 'collections-joinable/beta'
 
@@ -88,10 +89,7 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     method: 'GET',
     path: '/search',
     roles: COLLECTION_READERS,
-    query: Type.Object({
-      tags: Type.Optional(Type.Array(Type.String())),
-      attributes: Type.Optional(Type.Array(Type.String())),
-    }),
+    query: SearchQuery,
     reply: { status: 200, schema: Type.Array(JoinableCollectionRecord) },
     refusals: [],
     run: async ({ query: { tags, attributes }, caller }) => {

@@ -18,6 +18,7 @@ import { ok, okVersioned } from '../../shared/http/answers.ts'
 import { pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
 import { COLLECTION_READERS } from './collection-roles.ts'
 import { FilterMembersRequest, MemberIds } from './filter-members.ts'
+import { SearchQuery } from './search-query.ts'
 
 /** Reading across both kinds of collection: statement, "All collections". */
 export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
@@ -45,10 +46,7 @@ export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
       method: 'GET',
       path: '/search',
       roles: COLLECTION_READERS,
-      query: Type.Object({
-        tags: Type.Optional(Type.Array(Type.String())),
-        attributes: Type.Optional(Type.Array(Type.String())),
-      }),
+      query: SearchQuery,
       reply: { status: 200, schema: Type.Array(CollectionRecord) },
       refusals: [],
       run: async ({ query: { tags, attributes }, caller }) =>

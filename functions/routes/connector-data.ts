@@ -27,24 +27,20 @@ const BATCH_LIMIT_BYTES = 4 * 1024 * 1024
 const BATCH_ITEMS_LIMIT_COUNT = 1000
 
 /** Attributes by name. Checked by the type of the object rather than by a schema. */
-const Data = Type.Record(Type.String(), Type.Unknown())
+export const Data = Type.Record(Type.String(), Type.Unknown())
 
-const NewObject = Type.Object({ externalId: ExternalId, objectType: ObjectTypeName, data: Data })
-const ObjectReplacement = Type.Object({
+export const NewObject = Type.Object({ externalId: ExternalId, objectType: ObjectTypeName, data: Data })
+export const ObjectReplacement = Type.Object({
   externalId: Type.Optional(ExternalId),
   objectType: Type.Optional(ObjectTypeName),
   data: Data,
 })
 
 /** Each item is checked for itself, so the list says nothing of its items to the validator. */
-const Batch = Type.Object({
-  items: Type.Array(
-    Type.Unknown({ description: `{ op: ${BATCH_OPERATIONS.join(' | ')}, objectType, externalId, data (for upsert) }` }),
-    { maxItems: BATCH_ITEMS_LIMIT_COUNT },
-  ),
-})
+export const BatchItem = Type.Unknown({ title: `An ${BATCH_OPERATIONS.join(' or ')}` })
+export const Batch = Type.Object({ items: Type.Array(BatchItem, { maxItems: BATCH_ITEMS_LIMIT_COUNT }) })
 
-const BatchItemResult = Closed({
+export const BatchItemResult = Closed({
   index: Type.Integer(),
   status: Type.Integer(),
   id: Type.Optional(Guid),

@@ -27,8 +27,8 @@ const IDS_LIMIT_COUNT = 1000
 const DEPRECATED_SINCE = '@1767225600'
 
 const Ids = Type.Array(Guid, { maxItems: IDS_LIMIT_COUNT })
-const Several = Type.Object({ ids: Ids })
-const SeveralWithParents = Type.Object({ ids: Ids, includeParents: Type.Optional(Type.Boolean()) })
+export const Several = Type.Object({ ids: Ids })
+export const SeveralWithParents = Type.Object({ ids: Ids, includeParents: Type.Optional(Type.Boolean()) })
 
 /** The schemas of the records, by type. */
 export const CORE_OBJECT_RECORDS = {
@@ -79,7 +79,9 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     method: 'GET',
     path: `${NAMES[objectType].path}/search`,
     roles: CORE_OBJECT_READERS,
-    query: Type.Object({ text: Type.String() }),
+    query: Type.Object({
+      text: Type.String({ description: 'Compared whole with ids and numbers, in part with names.' }),
+    }),
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]) },
     refusals: ['InvalidLength'],
     run: async ({ query, caller }) => ({ data: await searchCoreObjects(objectType, query.text, caller, deps) }),

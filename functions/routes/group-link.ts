@@ -33,10 +33,19 @@ const READERS: readonly Role[] = [...WRITERS, 'collections-criteria.criteria.rea
 const JOBS_LISTED_COUNT = 10
 const JOBS_LISTED_AT_MOST_COUNT = 50
 
+/** What a caller may change of a link. */
+export const GroupLinkChange = Type.Object({ state: LinkState })
+
 const OfCollection = Type.Object({ collectionId: Guid })
 const JobsOfCollection = Type.Object({
   collectionId: Guid,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: JOBS_LISTED_AT_MOST_COUNT })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: JOBS_LISTED_AT_MOST_COUNT,
+      description: `How many jobs at most; ${JOBS_LISTED_COUNT} when left out.`,
+    }),
+  ),
 })
 
 /** The API of group links and sync jobs. */
@@ -111,7 +120,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     method: 'PATCH',
     path: '/group-links/{id}',
     roles: WRITERS,
-    body: Type.Object({ state: LinkState }),
+    body: GroupLinkChange,
     reply: { status: 200, schema: GroupLink, versioned: true },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
     run: async (input) => linkAnswer(await setLinkState(linkTarget(input), input.body.state, deps)),

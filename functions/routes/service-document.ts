@@ -1,56 +1,85 @@
-import { CollectionRecord, CollectionResults } from '../../shared/domain/collections/collection.ts'
-import { CriteriaCollectionRecord } from '../../shared/domain/collections/criteria-collection.ts'
-import { PreviewReply } from '../../shared/domain/collections/preview.ts'
-import { TenantSchemas } from '../../shared/domain/collections/tenant-schemas.ts'
-import { Connector } from '../../shared/domain/connectors/connector.ts'
-import { ConnectorObjectRecord } from '../../shared/domain/connectors/connector-object.ts'
-import { Guid } from '../../shared/domain/guid.ts'
-import { GroupLink } from '../../shared/domain/links/group-link.ts'
-import { LinkPreview } from '../../shared/domain/links/preview-link.ts'
-import { SyncJob } from '../../shared/domain/links/sync-job.ts'
-import { JoinPolicyInput, JoinPolicyRecord } from '../../shared/domain/requests/join-policy.ts'
-import { JoinableCollectionRecord } from '../../shared/domain/requests/joinable-collection.ts'
-import { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
-import { Timestamp } from '../../shared/domain/timestamp.ts'
-import { type ApiDescription, apiDocument } from '../../shared/http/api-document.ts'
+import { type ApiDescription, apiDocument, type Tag } from '../../shared/http/api-document.ts'
+import { conditionComponents } from '../../shared/http/described-condition.ts'
+import { connectorDataComponents } from '../../shared/http/described-connector-data.ts'
+import type { DescribedFile } from '../../shared/http/described-files.ts'
+import type { PublicFiles } from '../../shared/http/public-files.ts'
+import { REFERENCE_PAGE_PATH } from '../../shared/http/reference-page.ts'
 import { describedRoutes } from './all-routes.ts'
-import { CORE_OBJECT_RECORDS } from './core-objects.ts'
+import { COLLECTION_ANSWERS, COLLECTION_EXAMPLES } from './examples/collection-examples.ts'
+import { CORE_DATA_ANSWERS, CORE_DATA_EXAMPLES } from './examples/core-data-examples.ts'
+import { LINK_ANSWERS, LINK_EXAMPLES } from './examples/link-examples.ts'
+import { REQUEST_ANSWERS, REQUEST_EXAMPLES } from './examples/request-examples.ts'
+import { NAMED_SCHEMAS } from './named-schemas.ts'
 
-const DESCRIPTION: Omit<ApiDescription, 'groups'> = {
-  version: 'beta',
-  tags: {
-    'collections/beta': 'Collections',
-    'collections-criteria/beta': 'Criteria collections',
-    'collections-joinable/beta': 'Joinable collections and membership requests',
-    'group-link/beta': 'Group links',
-    'iamcore/beta/sync/coreobjects': 'Core objects',
-    'iamcore/beta/sync/connectors': 'Connectors',
-    'iamcore/sync/connectors': 'Connectors',
-  },
-  schemas: {
-    Guid,
-    Timestamp,
-    Collection: CollectionRecord,
-    CollectionResults,
-    CriteriaCollection: CriteriaCollectionRecord,
-    CriteriaPreview: PreviewReply,
-    TenantSchemas,
-    JoinableCollection: JoinableCollectionRecord,
-    JoinPolicy: JoinPolicyRecord,
-    JoinPolicyInput,
-    MembershipRequest: MembershipRequestRecord,
-    GroupLink,
-    GroupLinkPreview: LinkPreview,
-    SyncJob,
-    Identity: CORE_OBJECT_RECORDS.identity,
-    OrgUnit: CORE_OBJECT_RECORDS.orgUnit,
-    Relationship: CORE_OBJECT_RECORDS.relationship,
-    Connector,
-    ConnectorObject: ConnectorObjectRecord,
-  },
+/** Where the document is served. */
+export const DOCUMENT_PATH = '/openapi.json'
+export const SERVICE_TITLE = 'Collections, Group Link and Core Objects'
+
+const CONNECTORS: Tag = {
+  name: 'Connectors',
+  description: 'Where people, positions and org units come from, and what each source says of them.',
 }
+const TAGS: ApiDescription['tags'] = {
+  'collections/beta': { name: 'Collections', description: 'Reading collections of either kind, and who is in them.' },
+  'collections-criteria/beta': {
+    name: 'Criteria collections',
+    description: 'Collections that a condition fills: whoever satisfies it is a member, within seconds.',
+  },
+  'collections-joinable/beta': {
+    name: 'Joinable collections and membership requests',
+    description: 'Collections that people ask to join, and those who decide on it.',
+  },
+  'group-link/beta': {
+    name: 'Group links',
+    description: 'Keeping a group of the directory equal to a collection, and the jobs that do it.',
+  },
+  'iamcore/beta/sync/coreobjects': {
+    name: 'Core objects',
+    description: 'Reading identities, org units and relationships, as merged from all connectors.',
+  },
+  'iamcore/beta/sync/connectors': CONNECTORS,
+  'iamcore/sync/connectors': CONNECTORS,
+}
+
+const FILES: readonly DescribedFile[] = [
+  {
+    path: DOCUMENT_PATH,
+    operationId: 'readApiDocument',
+    summary: 'This document',
+    contentType: 'application/json',
+    schema: { type: 'object' },
+  },
+  {
+    path: REFERENCE_PAGE_PATH,
+    operationId: 'readReferencePage',
+    summary: 'This document as a page to read, and to try the API from',
+    contentType: 'text/html',
+    schema: { type: 'string' },
+  },
+]
 
 /** The description of the whole API, OpenAPI 3.1. */
 export function serviceDocument(): object {
-  return apiDocument({ ...DESCRIPTION, groups: describedRoutes() })
+  return apiDocument({
+    title: SERVICE_TITLE,
+    version: 'beta',
+    groups: describedRoutes(),
+    tags: TAGS,
+    schemas: NAMED_SCHEMAS,
+    detailedSchemas: {
+      ...conditionComponents(),
+      ...connectorDataComponents(),
+    },
+    examples: {
+      schemas: { ...COLLECTION_EXAMPLES, ...REQUEST_EXAMPLES, ...LINK_EXAMPLES, ...CORE_DATA_EXAMPLES },
+      answers: { ...COLLECTION_ANSWERS, ...REQUEST_ANSWERS, ...LINK_ANSWERS, ...CORE_DATA_ANSWERS },
+    },
+    files: FILES,
+  })
+}
+
+/** The document as it is served. */
+export function documentFile(): PublicFiles {
+  const read = () => Buffer.from(JSON.stringify(serviceDocument()))
+  return new Map([[DOCUMENT_PATH, { contentType: 'application/json; charset=utf-8', read }]])
 }

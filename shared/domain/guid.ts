@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 
-const GUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+export const GUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 const GUID = new RegExp(GUID_PATTERN)
 
 /** Accepted in any case; validation turns it to lower case, the only form that is stored and returned. */

@@ -1,16 +1,39 @@
 import { REFUSALS, type RefusalCode } from '../domain/refusal.ts'
-import { describedResponses, FAILURE_SCHEMA, refusalExamples, sharedResponses } from './described-responses.ts'
-import { type JsonObject, type NamedSchemas, type SchemaDescriber, schemaDescriber } from './described-schema.ts'
+import { type ExampleFinder, type Examples, exampleFinder } from './described-example.ts'
+import { type DescribedFile, describedFile } from './described-files.ts'
+import { parametersOf, SHARED_HEADERS, SHARED_PARAMETERS } from './described-parameters.ts'
+import {
+  describedResponses,
+  FAILURE_SCHEMA,
+  refusalEnvelopeOf,
+  refusalExamples,
+  sharedResponses,
+} from './described-responses.ts'
+import {
+  type DetailedSchemas,
+  type JsonObject,
+  type NamedSchemas,
+  type SchemaDescriber,
+  schemaDescriber,
+} from './described-schema.ts'
 import { statusOf } from './envelope.ts'
-import { isCreating, type Route, type RouteGroup } from './route.ts'
-import { pathParameters, REFUSED_BEFORE_ROUTES } from './route-refusals.ts'
+import type { Route, RouteGroup } from './route.ts'
+import { REFUSED_BEFORE_ROUTES } from './route-refusals.ts'
+
+/** What operations are grouped under. */
+export type Tag = { readonly name: string; readonly description: string }
 
 export type ApiDescription = {
+  readonly title: string
+  readonly version: string
   readonly groups: readonly RouteGroup[]
   /** What the groups are called, by prefix. */
-  readonly tags: Readonly<Record<string, string>>
+  readonly tags: Readonly<Record<string, Tag>>
   readonly schemas: NamedSchemas
-  readonly version: string
+  readonly detailedSchemas: DetailedSchemas
+  readonly examples: Examples
+  /** What anyone may read, without a token. */
+  readonly files: readonly DescribedFile[]
 }
 
 const ABOUT = `Collections of people, positions and org units, kept equal with groups of the directory.
@@ -21,31 +44,32 @@ Every answer is an envelope: \`data\` on success, \`errors\` with stable codes o
 take, \`OPTIONS\` among them, with \`MethodNotAllowed\` and an \`Allow\` header: both before the token is looked at. The
 security requirements name the roles of which a caller needs one.`
 
+/** Answered where there is no path, and so by no operation. */
+const ANSWERED_BY_NO_OPERATION: readonly RefusalCode[] = ['RouteNotFound']
+
+const FILES_TAG: Tag = { name: 'Description', description: 'This description of the API, open to anyone.' }
+
 /** The OpenAPI 3.1 document of the API, made from its route tables. */
-export function apiDocument({ groups, tags, schemas, version }: ApiDescription): JsonObject {
-  const describer = schemaDescriber(schemas)
-  const paths: Record<string, Record<string, JsonObject>> = {}
-  for (const { prefix, routes } of groups) {
-    for (const route of routes) {
-      const path = `/${prefix}${route.path === '/' ? '' : route.path}`
-      paths[path] = {
-        ...paths[path],
-        [route.method.toLowerCase()]: operation(route, tags[prefix] ?? prefix, describer),
-      }
-    }
-  }
+export function apiDocument(api: ApiDescription): JsonObject {
+  const describer = schemaDescriber(api.schemas, api.detailedSchemas)
+  const tags = [...api.groups.map(({ prefix }) => tagOf(api, prefix)), FILES_TAG]
   return {
     openapi: '3.1.0',
-    info: { title: 'Collections, Group Link and Core Objects', version, description: ABOUT },
+    info: {
+      title: api.title,
+      version: api.version,
+      description: ABOUT,
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
     servers: [{ url: '/' }],
-    tags: [...new Set(groups.map(({ prefix }) => tags[prefix] ?? prefix))].map((name) => ({ name })),
-    paths,
+    tags: [...new Map(tags.map((tag) => [tag.name, tag])).values()],
+    paths: pathsOf(api, describer),
     components: {
       schemas: { ...describer.components(), Failure: FAILURE_SCHEMA },
       responses: sharedResponses(),
-      parameters: PARAMETERS,
-      headers: HEADERS,
-      examples: refusalExamples(),
+      parameters: SHARED_PARAMETERS,
+      headers: SHARED_HEADERS,
+      examples: refusalExamples(ANSWERED_BY_NO_OPERATION),
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -60,88 +84,47 @@ export function apiDocument({ groups, tags, schemas, version }: ApiDescription):
 }
 
 function describedRefusal(code: RefusalCode): [string, JsonObject] {
-  return [code, { status: statusOf({ code }), description: REFUSALS[code].message }]
+  return [code, { status: statusOf({ code }), description: REFUSALS[code].message, example: refusalEnvelopeOf(code) }]
 }
 
-const PARAMETERS: JsonObject = {
-  RequestId: {
-    name: 'x-request-id',
-    in: 'header',
-    description: 'Comes back in the answer and stands in the log. One of another form is replaced.',
-    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
-  },
-  IdempotencyKey: {
-    name: 'Idempotency-Key',
-    in: 'header',
-    description:
-      "A name of the caller's own for this creation, best a random one. Sent again within 24 hours with the same body, " +
-      'it creates nothing more and has the first answer again, marked `idempotency-replayed`; a request that was refused ' +
-      'or has failed is tried anew. With another body or at another route it is refused, 422 `IdempotencyKeyReused`; ' +
-      'while the first request is still at work, 409 `IdempotencyKeyInUse` with `retry-after`.',
-    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
-  },
-  IfMatch: {
-    name: 'If-Match',
-    in: 'header',
-    description: 'The `ETag` of the version that is to be changed; 412 if there is a later one.',
-    schema: { type: 'string' },
-  },
-  IfNoneMatch: {
-    name: 'If-None-Match',
-    in: 'header',
-    description: 'The `ETag` of a version already known: 304 if it is still the last one.',
-    schema: { type: 'string' },
-  },
+function tagOf({ tags }: ApiDescription, prefix: string): Tag {
+  const tag = tags[prefix]
+  if (tag === undefined) throw new Error(`The group ${prefix} has no tag`)
+  return tag
 }
 
-const HEADERS: JsonObject = {
-  RequestId: { description: 'Names the request in the log.', schema: { type: 'string' } },
-  ETag: { description: 'Names the version of the record.', schema: { type: 'string' } },
-  IdempotencyReplayed: {
-    description: 'The answer is that of an earlier request with the same `Idempotency-Key`.',
-    schema: { const: 'true' },
-  },
-  Location: { description: 'The path of what was made.', schema: { type: 'string' } },
+function pathsOf(api: ApiDescription, describer: SchemaDescriber): JsonObject {
+  const find = exampleFinder(api.examples, describer)
+  const paths: Record<string, JsonObject> = {}
+  for (const { prefix, routes } of api.groups) {
+    for (const route of routes) {
+      const path = `/${prefix}${route.path === '/' ? '' : route.path}`
+      const described = operation(route, tagOf(api, prefix).name, describer, find)
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: described }
+    }
+  }
+  for (const file of api.files) paths[file.path] = describedFile(file, FILES_TAG.name)
+  return paths
 }
 
-function operation(route: Route, tag: string, describer: SchemaDescriber): JsonObject {
+function operation(route: Route, tag: string, describer: SchemaDescriber, find: ExampleFinder): JsonObject {
   const { operationId, summary, roles, body, deprecated } = route
   return {
     operationId,
     summary,
+    description: `For callers with one of the roles ${roles.map((role) => `\`${role}\``).join(', ')}.`,
     tags: [tag],
     ...(deprecated === true ? { deprecated } : {}),
     security: roles.map((role) => ({ bearer: [role] })),
     parameters: parametersOf(route, describer),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: describer.describe(body) } } } }),
-    responses: describedResponses(route, describer),
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: describer.describe(body), example: find.bodyOf(route) } },
+          },
+        }),
+    responses: describedResponses(route, describer, find),
   }
-}
-
-function parametersOf(route: Route, describer: SchemaDescriber) {
-  const { path, parameters = {}, query, reply, refusals, method } = route
-  const guid: JsonObject = { type: 'string', format: 'uuid' }
-  const required: readonly string[] = query?.required ?? []
-  return [
-    ...pathParameters(path).map((name) => {
-      const schema = parameters[name]
-      return { name, in: 'path', required: true, schema: schema === undefined ? guid : describer.describe(schema) }
-    }),
-    ...Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
-      name,
-      in: 'query',
-      required: required.includes(name),
-      schema: describer.describe(schema),
-    })),
-    ...(isCreating(route) ? [reference('IdempotencyKey')] : []),
-    ...(refusals.includes('PreconditionFailed') ? [reference('IfMatch')] : []),
-    ...(method === 'GET' && reply.versioned === true ? [reference('IfNoneMatch')] : []),
-    reference('RequestId'),
-  ]
-}
-
-function reference(name: string): JsonObject {
-  return { $ref: `#/components/parameters/${name}` }
 }

@@ -1,4 +1,6 @@
 import { REFUSALS, Refusal, type RefusalCode } from '../domain/refusal.ts'
+import type { ExampleFinder } from './described-example.ts'
+import { headerReferences } from './described-parameters.ts'
 import type { JsonObject, SchemaDescriber } from './described-schema.ts'
 import { faultEnvelope, refusalEnvelope, statusOf } from './envelope.ts'
 import type { Route } from './route.ts'
@@ -36,19 +38,22 @@ export const FAILURE_SCHEMA: JsonObject = {
   additionalProperties: false,
 }
 
-/** Every refusal and the fault as they are answered, by code. */
-export function refusalExamples(): JsonObject {
-  const examples = CODES.map((code) => [code, refusalEnvelope(new Refusal(code)).body] as const)
-  return Object.fromEntries(
-    [...examples, [FAULT_CODE, faultEnvelope().body] as const].map(([code, body]) => [
-      code,
-      { value: JSON.parse(body ?? 'null') },
-    ]),
-  )
+/** A refusal as it is answered, with the register's own message. */
+export function refusalEnvelopeOf(code: RefusalCode): JsonObject {
+  return JSON.parse(refusalEnvelope(new Refusal(code)).body ?? 'null')
+}
+
+/** Every refusal and the fault as they are answered, by code; without those that no operation answers. */
+export function refusalExamples(without: readonly RefusalCode[]): JsonObject {
+  const answered = CODES.filter((code) => !without.includes(code))
+  return {
+    ...Object.fromEntries(answered.map((code) => [code, { value: refusalEnvelopeOf(code) }])),
+    [FAULT_CODE]: { value: JSON.parse(faultEnvelope().body ?? 'null') },
+  }
 }
 
 /** What a route answers, by status. */
-export function describedResponses(route: Route, describer: SchemaDescriber): JsonObject {
+export function describedResponses(route: Route, describer: SchemaDescriber, find: ExampleFinder): JsonObject {
   const { status } = route.reply
   const isCacheable = route.method === 'GET' && route.reply.versioned === true
   const byStatus = new Map<number, FailureCode[]>()
@@ -56,38 +61,35 @@ export function describedResponses(route: Route, describer: SchemaDescriber): Js
     byStatus.set(statusOf({ code }), [...(byStatus.get(statusOf({ code })) ?? []), code])
   byStatus.set(500, [FAULT_CODE])
   return {
-    [status]: success(route, describer),
+    [status]: success(route, describer, find),
     ...(isCacheable
-      ? { 304: { description: 'The version that `If-None-Match` names is the last one.', headers } }
+      ? {
+          304: {
+            description: 'The version that `If-None-Match` names is the last one.',
+            headers: headerReferences({ 'x-request-id': 'RequestId', etag: 'ETag' }),
+          },
+        }
       : {}),
     ...Object.fromEntries([...byStatus].map(([failed, codes]) => [failed, failureOrReference(codes)])),
   }
 }
 
-const headers: JsonObject = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
-
-function success(
-  { summary, reply: { status, schema, paged, versioned } }: Route,
-  describer: SchemaDescriber,
-): JsonObject {
-  const required = ['data', 'isSuccess', 'statusCode', 'errors']
+function success(route: Route, describer: SchemaDescriber, find: ExampleFinder): JsonObject {
+  const { summary, deprecated, reply } = route
+  const { status, schema, paged, versioned } = reply
   return {
     description: summary,
-    headers: {
-      ...headers,
-      ...(versioned === true ? { etag: { $ref: '#/components/headers/ETag' } } : {}),
-      ...(status === 201
-        ? {
-            location: { $ref: '#/components/headers/Location' },
-            'idempotency-replayed': { $ref: '#/components/headers/IdempotencyReplayed' },
-          }
-        : {}),
-    },
+    headers: headerReferences({
+      'x-request-id': 'RequestId',
+      ...(versioned === true ? { etag: 'ETag' } : {}),
+      ...(status === 201 ? { location: 'Location', 'idempotency-replayed': 'IdempotencyReplayed' } : {}),
+      ...(deprecated === true ? { deprecation: 'Deprecation', link: 'Successor' } : {}),
+    }),
     content: {
       'application/json': {
         schema: {
           type: 'object',
-          required,
+          required: ['data', 'isSuccess', 'statusCode', 'errors'],
           properties: {
             data: describer.describe(schema),
             isSuccess: { const: true },
@@ -97,13 +99,14 @@ function success(
           },
           additionalProperties: false,
         },
+        example: find.answerOf(route),
       },
     },
   }
 }
 
 /** Failures that most routes share, by name. */
-const SHARED: Readonly<Record<string, readonly FailureCode[]>> = {
+const SHARED = {
   Unauthenticated: ['TokenInvalid', 'TokenMissing'],
   Forbidden: ['RoleRequired'],
   UsersOnly: ['CallerHasNoIdentity', 'RoleRequired', 'UsersOnly'],
@@ -112,6 +115,15 @@ const SHARED: Readonly<Record<string, readonly FailureCode[]>> = {
   Stale: ['PreconditionFailed'],
   Fault: [FAULT_CODE],
   TokenNotVerified: ['TokenNotVerified'],
+  MethodNotAllowed: ['MethodNotAllowed'],
+} as const satisfies Record<string, readonly FailureCode[]>
+
+const SHARED_NAMES = Object.keys(SHARED) as (keyof typeof SHARED)[]
+
+/** What answers of a status have besides the id of the request. */
+const HEADERS_OF_STATUS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { 'www-authenticate': 'WwwAuthenticate' },
+  405: { allow: 'Allow' },
 }
 
 /** The components that operations refer to. */
@@ -120,14 +132,19 @@ export function sharedResponses(): JsonObject {
 }
 
 function failureOrReference(codes: readonly FailureCode[]): JsonObject {
-  const [name] = Object.entries(SHARED).find(([, shared]) => shared.join() === codes.join()) ?? []
-  return name === undefined ? failure(codes) : { $ref: `#/components/responses/${name}` }
+  const name = SHARED_NAMES.find((shared) => SHARED[shared].join() === codes.join())
+  return name === undefined ? failure(codes) : sharedResponseReference(name)
+}
+
+/** A reference to one of the failures that many operations share. */
+export function sharedResponseReference(name: keyof typeof SHARED): JsonObject {
+  return { $ref: `#/components/responses/${name}` }
 }
 
 function failure(codes: readonly FailureCode[]): JsonObject {
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
-    headers,
+    headers: headerReferences({ 'x-request-id': 'RequestId', ...HEADERS_OF_STATUS[statusOfFailure(codes)] }),
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/Failure' },
@@ -135,4 +152,9 @@ function failure(codes: readonly FailureCode[]): JsonObject {
       },
     },
   }
+}
+
+/** The codes of one answer have one status. */
+function statusOfFailure([code]: readonly FailureCode[]): number {
+  return code === undefined || code === FAULT_CODE ? 500 : statusOf({ code })
 }

@@ -5,15 +5,8 @@ import { isUserRole } from '../domain/caller.ts'
 import type { OnceDependencies } from '../domain/idempotency/run-once.ts'
 import type { Log } from '../domain/log.ts'
 import { Refusal } from '../domain/refusal.ts'
-import {
-  type Answer,
-  faultEnvelope,
-  type HttpAnswer,
-  notModified,
-  refusalEnvelope,
-  statusOf,
-  successEnvelope,
-} from './envelope.ts'
+import { isKnownVersion } from './entity-tag.ts'
+import { faultEnvelope, type HttpAnswer, notModified, refusalEnvelope, statusOf, successEnvelope } from './envelope.ts'
 import { type FoundRoute, routeFinder } from './find-route.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, type HttpRequest, readJsonBody } from './read-body.ts'
 import { requestIdOf } from './request-id.ts'
@@ -120,7 +113,8 @@ async function answerTo(
       ifMatch: ifMatchOf(request),
     }
     const answer = await runRoute(route, input, request, deps.once)
-    return { answer: isKnown(request, answer) ? notModified(answer) : successEnvelope(answer, route.reply.status) }
+    const isUnchanged = isKnownVersion(request, answer.headers?.etag)
+    return { answer: isUnchanged ? notModified(answer) : successEnvelope(answer, route.reply.status) }
   } catch (error) {
     if (!(error instanceof Refusal)) return { answer: faultEnvelope(), fault: { event: 'http.fault', error } }
     const answer = refusalEnvelope(error, adviceOn(error))
@@ -166,14 +160,6 @@ function knownMembers(route: Route, body: unknown): unknown {
   const properties = (route.body as TObject | undefined)?.properties
   if (properties === undefined || typeof body !== 'object' || body === null || Array.isArray(body)) return body
   return Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(properties, name)))
-}
-
-/** RFC 9110, section 13.1.2: compared weakly, and for reading only. */
-function isKnown(request: HttpRequest, { headers = {} }: Answer): boolean {
-  const known = request.header('if-none-match')?.trim()
-  if (known === undefined || headers.etag === undefined || !['GET', 'HEAD'].includes(request.method)) return false
-  const strong = (tag: string) => tag.trim().replace(/^W\//, '')
-  return known === '*' || known.split(',').map(strong).includes(strong(headers.etag))
 }
 
 function ifMatchOf(request: HttpRequest): string | undefined {

@@ -9,8 +9,16 @@ const PAGE_SIZE_LIMIT = 5000
 
 /** The query of every list that is read page by page. */
 export const PageQuery = Type.Object({
-  pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_LIMIT })),
-  nextCursor: Type.Optional(Type.String({ maxLength: 1000 })),
+  pageSize: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: PAGE_SIZE_LIMIT,
+      description: `Left out: that of the cursor, or ${PAGE_SIZE_DEFAULT}.`,
+    }),
+  ),
+  nextCursor: Type.Optional(
+    Type.String({ maxLength: 1000, description: 'As the page before gave it. Opaque, and good for this list alone.' }),
+  ),
 })
 export type PageQuery = Static<typeof PageQuery>
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { Refusal, type RefusalCode } from '../../shared/domain/refusal.ts'
 import { type HttpAnswer, refusalEnvelope, successEnvelope } from '../../shared/http/envelope.ts'
 import { assertConforming } from './conformity.ts'
 
@@ -23,13 +23,14 @@ const identified = (answer: HttpAnswer): HttpAnswer => ({
 })
 const found = (data: object, headers: Record<string, string> = { etag: '"1"' }) =>
   identified(successEnvelope({ data, headers }, 200))
-const refused = (...code: ConstructorParameters<typeof Refusal>) => identified(refusalEnvelope(new Refusal(...code)))
+const refused = (code: RefusalCode, headers?: Record<string, string>) =>
+  identified(refusalEnvelope(new Refusal(code), headers))
 
 describe('an answer conforms to the description', () => {
   it('when it is the record, a refusal that the route knows, or one of no route', () => {
     assertConforming('GET', PATH, found(CONNECTOR))
     assertConforming('GET', PATH, refused('ConnectorNotFound'))
-    assertConforming('GET', PATH, refused('TokenMissing'))
+    assertConforming('GET', PATH, refused('TokenMissing', { 'www-authenticate': 'Bearer' }))
     assertConforming('GET', '/nowhere', refused('RouteNotFound'))
     assertConforming('PATCH', PATH, refused('MethodNotAllowed'))
   })
@@ -43,6 +44,7 @@ describe('an answer conforms to the description', () => {
     ['has no request id', 'GET', successEnvelope({ data: CONNECTOR, headers: { etag: '"1"' } }, 200), /x-request-id/],
     ['has a status that is not described', 'GET', identified(successEnvelope({ data: null }, 202)), /not described/],
     ['refuses with what the route does not', 'GET', refused('CollectionNotFound'), /CollectionNotFound/],
+    ['does not say how to authenticate', 'GET', refused('TokenMissing'), /www-authenticate/],
     ['has a body for HEAD', 'HEAD', found(CONNECTOR), /body/],
   ] as const) {
     it(`but not when it ${claim}`, () => assert.throws(() => assertConforming(method, PATH, answer), reason))

@@ -47,20 +47,21 @@ export async function asApplication(
 
 /** The API as a person of a demo tenant. */
 export async function asPerson(environment: StartedEnvironment, name: string, tenantIndex = 0): Promise<ApiClient> {
+  return apiClient(environment, await personToken(environment, name, tenantIndex))
+}
+
+export async function personToken(environment: StartedEnvironment, name: string, tenantIndex = 0): Promise<string> {
   const { demo } = environment
   const tenant = demo.tenants[tenantIndex]
   const person = tenant?.people.find((known) => known.name === name)
   if (tenant === undefined || person === undefined) throw new Error(`There is no demo person ${name}`)
-  return apiClient(
-    environment,
-    await tokenBy(environment, tenant.tenantId, {
-      grant_type: 'password',
-      client_id: demo.publicClientId,
-      username: person.username,
-      password: person.password,
-      scope: demo.scope,
-    }),
-  )
+  return tokenBy(environment, tenant.tenantId, {
+    grant_type: 'password',
+    client_id: demo.publicClientId,
+    username: person.username,
+    password: person.password,
+    scope: demo.scope,
+  })
 }
 
 export async function applicationToken(

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { RowObjectType } from '../criteria/collection-members.ts'
 import { Guid } from '../guid.ts'
-import { Closed, Nullable, OneOf } from '../schema.ts'
+import { Closed, Described, Nullable, OneOf } from '../schema.ts'
 import { Timestamp } from '../timestamp.ts'
 
 /** Criteria collections fill themselves by a condition, joinable ones by request and approval. */
@@ -66,22 +66,25 @@ export const CollectionRecord = Closed({
   name: Type.String(),
   description: Nullable(Type.String()),
   metadata: Closed({ tags: Type.Array(Type.String()), attributes: Type.Record(Type.String(), Type.String()) }),
-  createdBy: Type.String(),
+  createdBy: Described(Type.String(), 'The object id of the creator in the directory.'),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
 export type CollectionRecord = Static<typeof CollectionRecord>
 
-/**
- * The members: ids in a criteria collection, whose `evaluatedAt` is null until it has been evaluated for the first time;
- * identities with their positions in a joinable one.
- */
+/** The members of a collection of either kind. */
 export const CollectionResults = Closed({
   collectionId: Guid,
   name: Type.String(),
   description: Nullable(Type.String()),
   objectType: CollectionObjectType,
-  memberIds: Type.Array(Type.Union([Guid, Closed({ objectId: Guid, relationshipId: Nullable(Guid) })])),
-  evaluatedAt: Nullable(Timestamp),
+  memberIds: Described(
+    Type.Array(Type.Union([Guid, Closed({ objectId: Guid, relationshipId: Nullable(Guid) })])),
+    'Ids in a criteria collection; identities, with their positions, in a joinable one.',
+  ),
+  evaluatedAt: Described(
+    Nullable(Timestamp),
+    'Null until a criteria collection has been evaluated for the first time.',
+  ),
 })
 export type CollectionResults = Static<typeof CollectionResults>

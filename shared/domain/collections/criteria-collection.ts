@@ -3,8 +3,11 @@ import { Closed, Nullable } from '../schema.ts'
 import { type Collection, CollectionObjectType, CollectionRecord, Description, Metadata, Name } from './collection.ts'
 import { collectionRecord } from './collection-record.ts'
 
-/** A tree of groups and leaves: decisions, section 5. Its inside is checked by the condition's own rules. */
-export const Condition = Type.Unsafe<object>({ type: 'object' })
+/**
+ * A tree of groups and leaves: decisions, section 5. Its inside is checked by the condition's own rules. By its title
+ * the API's description tells it from any other object.
+ */
+export const Condition = Type.Unsafe<object>({ type: 'object', title: 'Condition' })
 
 export const NewCriteriaCollection = Type.Object({
   objectType: CollectionObjectType,

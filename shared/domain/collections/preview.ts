@@ -5,7 +5,7 @@ import { collectionsReferredTo } from '../criteria/condition.ts'
 import { evaluate } from '../criteria/evaluate.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { Guid } from '../guid.ts'
-import { Closed, Nullable } from '../schema.ts'
+import { Closed, Described, Nullable } from '../schema.ts'
 import { CollectionObjectType, type CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
@@ -16,7 +16,7 @@ import { objectTypeFaults } from './manage-criteria.ts'
 import { namedCollection } from './read-collections.ts'
 
 export const PreviewRequest = Type.Object({
-  currentId: Type.Optional(Nullable(Guid)),
+  currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with.')),
   preview: Type.Object({ objectType: CollectionObjectType, condition: Condition }),
 })
 export type PreviewRequest = Static<typeof PreviewRequest>
@@ -24,9 +24,9 @@ export type PreviewRequest = Static<typeof PreviewRequest>
 const PreviewedObject = Closed({ objectId: Guid, displayName: Nullable(Type.String()) })
 
 export const PreviewReply = Closed({
-  preview: Type.Array(PreviewedObject),
-  added: Type.Array(PreviewedObject),
-  removed: Type.Array(PreviewedObject),
+  preview: Described(Type.Array(PreviewedObject), 'Who would be a member now.'),
+  added: Described(Type.Array(PreviewedObject), 'Those of them who are not members of the collection compared with.'),
+  removed: Described(Type.Array(PreviewedObject), 'Members of that collection who would no longer be.'),
   counts: Closed({ preview: Type.Integer(), added: Type.Integer(), removed: Type.Integer() }),
 })
 export type PreviewReply = Static<typeof PreviewReply>

@@ -15,10 +15,10 @@ import { excerpt, parseField } from './field-expression.ts'
 import { type AttributeType, type ConditionSchema, MEMBER_OF_COLLECTION } from './schema.ts'
 
 /** Levels of groups, the root's included. This and the next two: decisions, section 5. */
-const MAX_DEPTH = 16
-const MAX_LEAF_COUNT = 500
+export const MAX_DEPTH = 16
+export const MAX_LEAF_COUNT = 500
 /** Entries in the list of one `In`. */
-const MAX_ENTRY_COUNT = 1000
+export const MAX_ENTRY_COUNT = 1000
 /** A mebibyte of nonsense shall not come back as fifty of faults. */
 export const MAX_FAULT_COUNT = 1000
 
@@ -48,10 +48,10 @@ type JsonObject = Readonly<Record<string, unknown>>
 const ORDERINGS = ['GreaterThan', 'GreaterThanOrEqual', 'LessThan', 'LessThanOrEqual'] as const
 const LIST_OPERATORS: readonly Operator[] = ['Contains', 'NotContains', 'IsNull']
 const SCALAR_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'IsNull']
-const MEMBERSHIP_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'In']
+export const MEMBERSHIP_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'In']
 
 /** Which operators make sense for a type. Decisions, section 10. */
-const OPERATORS_OF: Record<AttributeType, readonly Operator[]> = {
+export const OPERATORS_OF: Record<AttributeType, readonly Operator[]> = {
   String: [...SCALAR_OPERATORS, 'In', 'Contains', 'NotContains', 'StartsWith', 'EndsWith', ...ORDERINGS],
   Integer: [...SCALAR_OPERATORS, 'In', ...ORDERINGS],
   DateTime: [...SCALAR_OPERATORS, 'In', ...ORDERINGS],

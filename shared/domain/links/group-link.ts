@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Guid } from '../guid.ts'
-import { Closed, Nullable, OneOf } from '../schema.ts'
+import { Closed, Described, Nullable, OneOf } from '../schema.ts'
 import { Timestamp, toTimestamp } from '../timestamp.ts'
 import type { Lease } from './lease.ts'
 import type { RecentWrite } from './recent-writes.ts'
@@ -15,12 +15,16 @@ export const GroupLink = Closed({
   directoryGroupId: Guid,
   directoryTenantId: Guid,
   createdAt: Timestamp,
-  state: LinkState,
-  /** When a job last ended, either way; null until the first one has. */
-  lastSyncedAt: Nullable(Timestamp),
-  lastSyncOutcome: Nullable(SyncOutcome),
-  /** The group's name as last read. */
-  directoryGroupDisplayName: Nullable(Type.String()),
+  state: Described(
+    LinkState,
+    'A disabled link is left out by the sweep and by single changes; its group stays as it is.',
+  ),
+  lastSyncedAt: Described(Nullable(Timestamp), 'When a job last ended, either way; null until the first one has.'),
+  lastSyncOutcome: Described(Nullable(SyncOutcome), 'How it ended; null until the first job has.'),
+  directoryGroupDisplayName: Described(
+    Nullable(Type.String()),
+    "The group's name as last read; `directoryGroupId` serves for display when it is null.",
+  ),
 })
 export type GroupLink = Static<typeof GroupLink>
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Guid } from '../guid.ts'
-import { Closed } from '../schema.ts'
+import { Closed, Described } from '../schema.ts'
 import { askDirectory, verifyCollection, verifyGroup } from './create-link.ts'
 import type { Directory } from './directory.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
@@ -10,10 +10,15 @@ export const LinkPreviewInput = Type.Object({ collectionId: Guid, groupId: Guid 
 export type LinkPreviewInput = Static<typeof LinkPreviewInput>
 
 export const LinkPreview = Closed({
-  membersToAdd: Type.Array(Guid),
-  /** Also while nothing would be removed: it is the risk that is shown. */
-  membersToRemove: Type.Array(Guid),
-  membersWithoutEntraAccount: Type.Integer({ minimum: 0 }),
+  membersToAdd: Described(Type.Array(Guid), 'Object ids in the directory.'),
+  membersToRemove: Described(
+    Type.Array(Guid),
+    'Object ids in the directory. Also while accounts are missing and nothing would be removed: it is the risk.',
+  ),
+  membersWithoutEntraAccount: Described(
+    Type.Integer({ minimum: 0 }),
+    'Members of the collection without a directory account; while above zero, a sync removes nobody.',
+  ),
 })
 export type LinkPreview = Static<typeof LinkPreview>
 

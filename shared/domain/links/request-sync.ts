@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Guid } from '../guid.ts'
 import { Refusal } from '../refusal.ts'
-import { Closed } from '../schema.ts'
+import { Closed, Described } from '../schema.ts'
 import type { Versioned } from '../versioned.ts'
 import type { LinkRecord } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
@@ -9,9 +9,8 @@ import { queueJob } from './queue-job.ts'
 import { foundLink, tryAgainWhenStale } from './write-link.ts'
 
 export const QueuedSync = Closed({
-  /** The job of the collection's oldest enabled link. */
-  jobId: Guid,
-  jobIds: Type.Array(Guid),
+  jobId: Described(Guid, "The job of the collection's oldest enabled link."),
+  jobIds: Described(Type.Array(Guid), 'A job for each enabled link.'),
 })
 
 /**

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Guid } from '../guid.ts'
-import { Closed, Nullable, OneOf } from '../schema.ts'
+import { Closed, Described, Nullable, OneOf } from '../schema.ts'
 import { Timestamp, toTimestamp } from '../timestamp.ts'
 import { NOTHING_UNCONFIRMED, type UnconfirmedWrites } from './unconfirmed-writes.ts'
 
@@ -16,20 +16,21 @@ export const SyncJob = Closed({
   collectionId: Guid,
   directoryGroupId: Guid,
   type: SyncJobType,
-  status: SyncJobStatus,
-  /** Runs so far. */
-  attempts: Count,
-  /** What was really written, over all runs. */
-  added: Count,
-  removed: Count,
-  /** Members of the collection without a directory account, as of the last run. */
-  skipped: Count,
+  status: Described(
+    SyncJobStatus,
+    'A failed run with retries left is `Queued` again; after the fourth it stays `Failed`.',
+  ),
+  attempts: Described(Count, 'Runs so far.'),
+  added: Described(Count, 'Members really written to the group, over all runs.'),
+  removed: Described(Count, 'Members really removed from the group, over all runs.'),
+  skipped: Described(
+    Count,
+    'Members of the collection without a directory account, as of the last run; while above zero, nothing is removed.',
+  ),
   createdAt: Timestamp,
-  /** When the first run began. */
-  startedAt: Nullable(Timestamp),
-  completedAt: Nullable(Timestamp),
-  /** Why the last run failed; null after success. */
-  error: Nullable(Type.String()),
+  startedAt: Described(Nullable(Timestamp), 'When the first run began.'),
+  completedAt: Described(Nullable(Timestamp), 'When the last run ended; null until then.'),
+  error: Described(Nullable(Type.String()), 'Why the last run failed; null after success.'),
 })
 export type SyncJob = Static<typeof SyncJob>
 

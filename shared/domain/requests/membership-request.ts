@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Collection } from '../collections/collection.ts'
 import { Guid } from '../guid.ts'
-import { Closed, Nullable, OneOf } from '../schema.ts'
+import { Closed, Described, Nullable, OneOf } from '../schema.ts'
 import { Timestamp } from '../timestamp.ts'
 import { GateType } from './join-policy.ts'
 
@@ -29,8 +29,10 @@ export const Notes = Type.String({ maxLength: 2048 })
 
 const LifecycleEntry = Closed({
   status: OneOf(REQUEST_STATUSES),
-  /** A core identity id, the token's `oid` where the actor has none, or `system`. */
-  actorId: Type.String(),
+  actorId: Described(
+    Type.String(),
+    `A core identity id, the \`oid\` of the token where the actor has none, or \`${SYSTEM_ACTOR}\`.`,
+  ),
   at: Timestamp,
   gate: Type.Optional(Closed({ order: Type.Integer(), type: GateType })),
   notes: Type.Optional(Type.String()),
@@ -40,18 +42,18 @@ export type LifecycleEntry = Readonly<Static<typeof LifecycleEntry>>
 export const MembershipRequestRecord = Closed({
   id: Guid,
   collectionId: Guid,
-  /** The subject: the core identity that is to be a member. */
-  requesterId: Guid,
-  submittedBy: Type.String(),
-  /** The position that the membership is for. */
-  relationshipId: Nullable(Guid),
+  requesterId: Described(Guid, 'The core identity that is to be a member.'),
+  submittedBy: Described(Type.String(), 'Who filed the request: the same, their manager, or who added them directly.'),
+  relationshipId: Described(Nullable(Guid), 'The position that the membership is for.'),
   status: OneOf(REQUEST_STATUSES),
-  /** `approverCount`: how many could decide; the subject never counts. */
-  currentGate: Nullable(Closed({ order: Type.Integer(), type: GateType, approverCount: Type.Integer() })),
+  currentGate: Described(
+    Nullable(Closed({ order: Type.Integer(), type: GateType, approverCount: Type.Integer() })),
+    'Where it waits, and how many could decide there; the subject never counts. Null when it does not wait.',
+  ),
   notes: Nullable(Type.String()),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  lifecycle: Type.Array(LifecycleEntry),
+  lifecycle: Described(Type.Array(LifecycleEntry), 'All that happened to it, oldest first. It only grows.'),
 })
 export type MembershipRequestRecord = Static<typeof MembershipRequestRecord>
 

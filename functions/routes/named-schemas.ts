@@ -1,0 +1,90 @@
+import { CollectionRecord, CollectionResults, Metadata } from '../../shared/domain/collections/collection.ts'
+import {
+  Condition,
+  CriteriaCollectionRecord,
+  CriteriaCollectionUpdate,
+  NewCriteriaCollection,
+} from '../../shared/domain/collections/criteria-collection.ts'
+import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
+import { TenantSchemas } from '../../shared/domain/collections/tenant-schemas.ts'
+import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
+import { ConnectorObjectRecord } from '../../shared/domain/connectors/connector-object.ts'
+import { Guid } from '../../shared/domain/guid.ts'
+import { GroupLink, NewGroupLink } from '../../shared/domain/links/group-link.ts'
+import { LinkPreview, LinkPreviewInput } from '../../shared/domain/links/preview-link.ts'
+import { QueuedSync } from '../../shared/domain/links/request-sync.ts'
+import { SyncJob } from '../../shared/domain/links/sync-job.ts'
+import { RequestWithdrawal } from '../../shared/domain/requests/act-on-request.ts'
+import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/requests/direct-members.ts'
+import { JoinPolicyInput, JoinPolicyRecord } from '../../shared/domain/requests/join-policy.ts'
+import {
+  JoinableCollectionRecord,
+  JoinableCollectionUpdate,
+  NewJoinableCollection,
+} from '../../shared/domain/requests/joinable-collection.ts'
+import { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
+import { Submission, SubmissionOnBehalf } from '../../shared/domain/requests/submit-request.ts'
+import { Timestamp } from '../../shared/domain/timestamp.ts'
+import type { NamedSchemas } from '../../shared/http/described-schema.ts'
+import { Batch, BatchItem, BatchItemResult, Data, NewObject, ObjectReplacement } from './connector-data.ts'
+import { CORE_OBJECT_RECORDS, Several, SeveralWithParents } from './core-objects.ts'
+import { FilterMembersRequest } from './filter-members.ts'
+import { GroupLinkChange } from './group-link.ts'
+
+/** What the document calls the schemas of the service: what generated clients call their types. */
+export const NAMED_SCHEMAS: NamedSchemas = {
+  Guid,
+  Timestamp,
+  Metadata,
+
+  Collection: CollectionRecord,
+  CollectionResults,
+  FilterMembersRequest,
+
+  Condition,
+  CriteriaCollection: CriteriaCollectionRecord,
+  NewCriteriaCollection,
+  CriteriaCollectionUpdate,
+  CriteriaPreviewRequest: PreviewRequest,
+  CriteriaPreview: PreviewReply,
+  TenantSchemas,
+
+  JoinableCollection: JoinableCollectionRecord,
+  NewJoinableCollection,
+  JoinableCollectionUpdate,
+  JoinPolicy: JoinPolicyRecord,
+  JoinPolicyInput,
+  MemberChange,
+  AddedMembers,
+  RemovedMembers,
+  MembershipRequest: MembershipRequestRecord,
+  // Approving and rejecting take the same as submitting.
+  RequestInput: Submission,
+  RequestInputOnBehalf: SubmissionOnBehalf,
+  RequestWithdrawal,
+
+  GroupLink,
+  NewGroupLink,
+  GroupLinkChange,
+  GroupLinkPreviewRequest: LinkPreviewInput,
+  GroupLinkPreview: LinkPreview,
+  SyncJob,
+  QueuedSync,
+
+  Identity: CORE_OBJECT_RECORDS.identity,
+  OrgUnit: CORE_OBJECT_RECORDS.orgUnit,
+  Relationship: CORE_OBJECT_RECORDS.relationship,
+  Several,
+  SeveralOrgUnits: SeveralWithParents,
+
+  Connector,
+  NewConnector,
+  ConnectorUpdate,
+  ConnectorObject: ConnectorObjectRecord,
+  ConnectorData: Data,
+  NewConnectorObject: NewObject,
+  ConnectorObjectReplacement: ObjectReplacement,
+  Batch,
+  BatchItem,
+  BatchItemResult,
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import type { Log } from '../domain/log.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { isKnownVersion } from './entity-tag.ts'
+import { faultEnvelope, type HttpAnswer, refusalEnvelope } from './envelope.ts'
+import type { HttpRequest } from './read-body.ts'
+import { requestIdOf } from './request-id.ts'
+
+/** A file that anyone may read. */
+export type PublicFile = {
+  readonly contentType: string
+  /** Its path changes with its content, so that it need never be asked for again. */
+  readonly isImmutable?: true
+  readonly headers?: Readonly<Record<string, string>>
+  /** Read when first asked for. */
+  read(): Uint8Array
+}
+
+/** All files that there are, by path. A path that is not among them is refused, whatever lies on the disk. */
+export type PublicFiles = ReadonlyMap<string, PublicFile>
+
+export type FileAnswer = Omit<HttpAnswer, 'body'> & { readonly body?: string | Uint8Array }
+
+export type FileDependencies = { readonly log: Log; newId(): string }
+
+const ALLOWED = 'GET, HEAD'
+const YEAR_S = 365 * 24 * 60 * 60
+
+/** Answers files from memory, with a tag and compressed for whoever takes that. Never throws. */
+export function fileResponder(files: () => PublicFiles, deps: FileDependencies): (request: HttpRequest) => FileAnswer {
+  const loaded = new Map<PublicFile, LoadedFile>()
+  let known: PublicFiles | undefined
+  const find = (path: string): LoadedFile => {
+    known ??= files()
+    const file = known.get(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path)
+    if (file === undefined) throw new Refusal('RouteNotFound', `There is nothing at ${path.slice(0, 200)}`)
+    const ready = loaded.get(file) ?? load(file)
+    loaded.set(file, ready)
+    return ready
+  }
+  return (request) => {
+    const { status, headers, body } = answerTo(request, find, deps.log)
+    const identified = { ...headers, 'x-request-id': requestIdOf(request, deps.newId) }
+    return request.method === 'HEAD' || body === undefined
+      ? { status, headers: identified }
+      : { status, headers: identified, body }
+  }
+}
+
+function answerTo(request: HttpRequest, find: (path: string) => LoadedFile, log: Log): FileAnswer {
+  try {
+    const file = find(new URL(request.url, 'http://localhost').pathname)
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return refusalEnvelope(new Refusal('MethodNotAllowed', `${request.method} is not one of ${ALLOWED}`), {
+        allow: ALLOWED,
+      })
+    }
+    if (isKnownVersion(request, file.headers.etag)) {
+      const { 'content-type': _absent, ...headers } = file.headers
+      return { status: 304, headers }
+    }
+    return acceptsGzip(request.header('accept-encoding'))
+      ? { status: 200, headers: { ...file.headers, 'content-encoding': 'gzip' }, body: file.gzipped }
+      : { status: 200, headers: file.headers, body: file.plain }
+  } catch (error) {
+    if (error instanceof Refusal) return refusalEnvelope(error)
+    log.error('http.fault', error)
+    return faultEnvelope()
+  }
+}
+
+type LoadedFile = {
+  readonly headers: Readonly<Record<string, string>> & { readonly etag: string; readonly 'content-type': string }
+  readonly plain: Uint8Array
+  readonly gzipped: Uint8Array
+}
+
+/** The tag is a weak one: it names the content, whatever its encoding. */
+function load({ contentType, isImmutable, headers, read }: PublicFile): LoadedFile {
+  const plain = read()
+  return {
+    headers: {
+      'content-type': contentType,
+      'cache-control': isImmutable === true ? `public, max-age=${YEAR_S}, immutable` : 'no-cache',
+      etag: `W/"${createHash('sha256').update(plain).digest('base64url')}"`,
+      vary: 'accept-encoding',
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    },
+    plain,
+    gzipped: gzipSync(plain),
+  }
+}
+
+/** RFC 9110, section 12.5.3: by name and not at weight zero. `*` is left aside: whoever wants gzip says so. */
+function acceptsGzip(header: string | null): boolean {
+  return (header ?? '').split(',').some((coding) => /^\s*gzip\s*(;\s*q=(1|0\.\d*[1-9]\d*).*)?$/i.test(coding))
+}

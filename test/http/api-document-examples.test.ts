@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { serviceDocument } from '../../functions/routes/service-document.ts'
+import { readBatchItems } from '../../shared/domain/connectors/batch-item.ts'
+import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
+import { storedConditionSchema } from '../../shared/domain/criteria/schema.ts'
+import { bodyFaults } from '../../shared/http/validation.ts'
+
+type Content = { readonly schema: object; readonly example: unknown }
+type Operation = {
+  readonly operationId: string
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Content>> }>>
+}
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly examples: Readonly<Record<string, { readonly value: unknown }>> }
+}
+
+const document = serviceDocument() as Document
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+addFormats.default(ajv)
+ajv.addSchema(document, 'api')
+
+/** A place in the document, as a reference to it. */
+const placeOf = (...names: readonly string[]) =>
+  `api#/${names.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
+
+const examplesOf = (path: string, method: string, { operationId, requestBody, responses }: Operation) => {
+  const body = requestBody?.content['application/json']
+  const [success] = Object.entries(responses).filter(([status]) => status.startsWith('2'))
+  assert.ok(success !== undefined, operationId)
+  const [status, { content }] = success
+  const answer = content?.['application/json']
+  const at = ['paths', path, method]
+  const schema = ['content', 'application/json', 'schema']
+  return [
+    ...(requestBody === undefined
+      ? []
+      : [{ what: 'body', example: body?.example, place: placeOf(...at, 'requestBody', ...schema) }]),
+    { what: 'answer', example: answer?.example, place: placeOf(...at, 'responses', status, ...schema) },
+  ]
+}
+
+const operations = describedRoutes().flatMap(({ prefix, routes }) =>
+  routes.map((route) => {
+    const path = `/${prefix}${route.path === '/' ? '' : route.path}`
+    const method = route.method.toLowerCase()
+    const described = document.paths[path]?.[method]
+    assert.ok(described !== undefined, route.operationId)
+    return { route, examples: examplesOf(path, method, described) }
+  }),
+)
+
+describe('the examples of the description', () => {
+  it('are there for every body and every answer, and are what the schema beside them says', () => {
+    let count = 0
+    for (const { route, examples } of operations) {
+      for (const { what, example, place } of examples) {
+        assert.notEqual(example, undefined, `${route.operationId} has no example of its ${what}`)
+        const validate = ajv.compile({ $ref: place })
+        assert.ok(validate(example), `${route.operationId}, ${what}: ${ajv.errorsText(validate.errors)}`)
+        count += 1
+      }
+    }
+    assert.ok(count > 90, `${count} examples`)
+  })
+
+  it('of bodies are taken by the service itself, conditions and batches included', () => {
+    for (const { route, examples } of operations) {
+      const body = examples.find(({ what }) => what === 'body')?.example
+      if (route.body === undefined) continue
+      assert.deepEqual(bodyFaults(route.body, structuredClone(body)), [], route.operationId)
+      for (const condition of conditionsIn(body)) assert.ok(checkCondition(condition, storedConditionSchema()).ok)
+      if (route.operationId === 'writeConnectorBatch') {
+        const { items } = body as { items: unknown[] }
+        assert.ok(readBatchItems(items).every((item) => 'write' in item))
+      }
+    }
+  })
+
+  it('of refusals are what they are answered with', () => {
+    const isFailure = ajv.compile({ $ref: placeOf('components', 'schemas', 'Failure') })
+    for (const { value } of Object.values(document.components.examples)) {
+      assert.ok(isFailure(value), ajv.errorsText(isFailure.errors))
+    }
+  })
+})
+
+function conditionsIn(body: unknown): unknown[] {
+  if (typeof body !== 'object' || body === null) return []
+  return Object.entries(body).flatMap(([name, value]) => (name === 'condition' ? [value] : conditionsIn(value)))
+}

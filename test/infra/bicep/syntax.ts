@@ -1,0 +1,104 @@
+/** Where something stands: file relative to the project folder, line from 1. */
+export type Location = { readonly file: string; readonly line: number }
+
+type At<Kind extends string> = { readonly kind: Kind; readonly at: Location }
+
+export type StringExpression = At<'string'> & { readonly parts: readonly (string | Expression)[] }
+export type ObjectExpression = At<'object'> & {
+  readonly entries: readonly ObjectEntry[]
+  /** Resources declared inside their parent. */
+  readonly resources: readonly ResourceDeclaration[]
+}
+/** The name is an expression where it is interpolated. */
+export type ObjectEntry = { readonly name: string | Expression; readonly value: Expression; readonly at: Location }
+export type ForExpression = At<'for'> & {
+  readonly item: string
+  readonly index: string | undefined
+  readonly source: Expression
+  readonly condition: Expression | undefined
+  readonly body: Expression
+}
+export type CallExpression = At<'call'> & {
+  readonly name: string
+  /** What stands before the dot, as in `account.listKeys()`. */
+  readonly receiver: Expression | undefined
+  readonly arguments: readonly Expression[]
+}
+export type MemberExpression = At<'member'> & {
+  readonly object: Expression
+  readonly name: string
+  /** Written `.?`: an absent member is null. */
+  readonly safe: boolean
+}
+
+export type Expression =
+  | StringExpression
+  | ObjectExpression
+  | ForExpression
+  | CallExpression
+  | MemberExpression
+  | (At<'number'> & { readonly value: number })
+  | (At<'boolean'> & { readonly value: boolean })
+  | At<'null'>
+  | (At<'array'> & { readonly items: readonly Expression[] })
+  | (At<'name'> & { readonly name: string })
+  | (At<'index'> & { readonly object: Expression; readonly index: Expression; readonly safe: boolean })
+  | (At<'nested'> & { readonly object: Expression; readonly name: string })
+  | (At<'unary'> & { readonly operator: string; readonly argument: Expression })
+  | (At<'binary'> & { readonly operator: string; readonly left: Expression; readonly right: Expression })
+  | (At<'ternary'> & {
+      readonly condition: Expression
+      readonly consequence: Expression
+      readonly alternative: Expression
+    })
+  | (At<'lambda'> & { readonly parameters: readonly string[]; readonly body: Expression })
+
+/** A type as it is written after a parameter's or an output's name. */
+export type TypeExpression =
+  | { readonly kind: 'named'; readonly name: string }
+  | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
+  | { readonly kind: 'array'; readonly item: TypeExpression }
+  | { readonly kind: 'union'; readonly options: readonly TypeExpression[] }
+  | { readonly kind: 'object'; readonly properties: readonly { name: string; type: TypeExpression }[] }
+  /** Something the checker does not look into, `resource<'...'>` for one. */
+  | { readonly kind: 'other' }
+
+type Declared<Kind extends string> = At<Kind> & {
+  readonly name: string
+  readonly decorators: readonly CallExpression[]
+}
+
+/** A resource or module: its loop and its condition are taken off its body. */
+type Deployed<Kind extends string> = Declared<Kind> & {
+  readonly loop: Omit<ForExpression, 'body' | 'kind' | 'condition'> | undefined
+  readonly condition: Expression | undefined
+  readonly body: ObjectExpression
+}
+
+export type ParameterDeclaration = Declared<'parameter'> & {
+  readonly type: TypeExpression
+  readonly default: Expression | undefined
+}
+export type OutputDeclaration = Declared<'output'> & { readonly type: TypeExpression; readonly value: Expression }
+export type ResourceDeclaration = Deployed<'resource'> & {
+  /** As written: `<type>@<version>`, or for a nested one without a version of its own just the last part of the type. */
+  readonly type: string
+  readonly existing: boolean
+}
+export type ModuleDeclaration = Deployed<'module'> & { readonly path: string }
+
+export type Declaration =
+  | ParameterDeclaration
+  | OutputDeclaration
+  | ResourceDeclaration
+  | ModuleDeclaration
+  | (Declared<'variable'> & { readonly value: Expression })
+  | (Declared<'type'> & { readonly type: TypeExpression })
+  | (Declared<'scope'> & { readonly value: string })
+
+/** One file, read. */
+export type Template = {
+  readonly file: string
+  readonly text: string
+  readonly declarations: readonly Declaration[]
+}

@@ -1,0 +1,69 @@
+import type { AzureTypes } from './bicep/azure-types.ts'
+import { checkTemplate } from './bicep/check-template.ts'
+import { describeFault, type Report } from './bicep/fault.ts'
+import { parseProject, type TemplateTexts } from './bicep/read-project.ts'
+import type { Template } from './bicep/syntax.ts'
+import { deploy } from './deployment/deploy.ts'
+import { scenariosOf } from './deployment/scenarios.ts'
+import { settingsAreThoseOfTheCode } from './rules/app-settings.ts'
+import { databaseIsKept, functionAppRunsTheCode } from './rules/function-app.ts'
+import { localAuthenticationIsOff, secretsStaySecret, templatesHoldNoSecrets } from './rules/local-authentication.ts'
+import { alertsWatchWhatThereIs, resourcesAreDiagnosed, workbooksCanBeOpened } from './rules/monitoring.ts'
+import { closedResourcesCanBeReached } from './rules/network.ts'
+import { outputsTellWhatTheyName } from './rules/outputs.ts'
+import { parametersAreDescribed } from './rules/parameters.ts'
+import { containersAreThoseOfTheCode, queuesAreThoseOfTheCode } from './rules/queues-and-containers.ts'
+import { databaseRolesAreAssignedRight, rolesAreAssignedRight } from './rules/role-assignments.ts'
+import type { ProjectFacts, Rule, TemplateRule } from './rules/rule.ts'
+
+/** What every deployment has to keep to, whatever its parameters. */
+const RULES: readonly Rule[] = [
+  localAuthenticationIsOff,
+  rolesAreAssignedRight,
+  databaseRolesAreAssignedRight,
+  settingsAreThoseOfTheCode,
+  queuesAreThoseOfTheCode,
+  containersAreThoseOfTheCode,
+  alertsWatchWhatThereIs,
+  workbooksCanBeOpened,
+  resourcesAreDiagnosed,
+  functionAppRunsTheCode,
+  databaseIsKept,
+  closedResourcesCanBeReached,
+  outputsTellWhatTheyName,
+]
+
+/** What the templates' text has to keep to. */
+const TEMPLATE_RULES: readonly TemplateRule[] = [templatesHoldNoSecrets, secretsStaySecret, parametersAreDescribed]
+
+/** The template that the deployment starts from. */
+export const MAIN = 'infra/main.bicep'
+
+export type Project = {
+  readonly texts: TemplateTexts
+  /** Undefined: whatever needs the types of Azure's resources is left out. */
+  readonly azureTypes: AzureTypes | undefined
+  readonly facts: ProjectFacts
+  readonly readText: (file: string) => string
+}
+
+/** Every fault of the templates, each once, as `file:line: what is wrong`. Faults of syntax hide the others. */
+export function checkProject({ texts, azureTypes, facts, readText }: Project): string[] {
+  const { templates, faults } = parseProject(texts)
+  if (faults.length > 0) return faults.map(describeFault)
+  const found = new Set<string>()
+  const all = [...templates.values()].filter((template) => template !== undefined)
+  for (const template of all) {
+    for (const fault of checkTemplate(template, templates, azureTypes)) found.add(describeFault(fault))
+  }
+  const report: Report = ({ file, line }, message) => found.add(describeFault({ file, line, message }))
+  for (const rule of TEMPLATE_RULES) rule({ templates: all, report })
+  for (const [index, parameters] of scenarios(templates.get(MAIN)).entries()) {
+    const deployment = deploy(MAIN, parameters, { templates, readText })
+    const subject = { deployment, templates: all, facts, report, isDefault: index === 0 }
+    for (const rule of RULES) rule(subject)
+  }
+  return [...found]
+}
+
+const scenarios = (main: Template | undefined) => (main === undefined ? [{}] : scenariosOf(main))

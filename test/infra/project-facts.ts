@@ -1,0 +1,42 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type AzureTypes, readAzureTypes } from './bicep/azure-types.ts'
+import type { ProjectFacts } from './rules/rule.ts'
+
+const PROJECT_FOLDER = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What registered functions name as their connection. */
+export const CONNECTIONS: readonly string[] = ['ServiceBus']
+
+/** The text of a file of the project. */
+export const readProjectText = (file: string): string => readFileSync(join(PROJECT_FOLDER, file), 'utf8')
+
+/** The project's files that fit a pattern, by their path from its folder. */
+export const projectFiles = (pattern: string): string[] => globSync(pattern, { cwd: PROJECT_FOLDER }).sort()
+
+/** Collects what the templates have to agree with. */
+export function readProjectFacts(): ProjectFacts {
+  const { engines } = JSON.parse(readProjectText('package.json')) as { engines: { node: string } }
+  return {
+    connections: CONNECTIONS,
+    nodeMajor: /\d+/.exec(engines.node)?.[0] ?? '',
+    serviceNames: servicesOf(readProjectText('azure.yaml')),
+  }
+}
+
+/** Names below `services:`: the lines with the least indentation. */
+function servicesOf(yaml: string): string[] {
+  const [, block = ''] = /^services:\n((?:[ \t]+.*\n|\n)+)/m.exec(yaml) ?? []
+  const indentation = /^ +/.exec(block)?.[0] ?? ''
+  return [...block.matchAll(new RegExp(`^${indentation}(\\S+):`, 'gm'))].map(([, name = '']) => name)
+}
+
+/** The types of Azure's resources, where they have been put beside the project; `AZURE_TYPES` names another file. */
+export function readTypes(): AzureTypes | undefined {
+  const file = process.env.AZURE_TYPES ?? join(PROJECT_FOLDER, '../shared/data/azure-types.json.gz')
+  return readAzureTypes(file)
+}
+
+/** The folder that the paths are from. */
+export const projectFolder = PROJECT_FOLDER

@@ -1,0 +1,99 @@
+import { fileOfModule } from '../bicep/check-module.ts'
+import { isSecure } from '../bicep/declared-type.ts'
+import { KEY_FUNCTIONS } from '../bicep/functions.ts'
+import { entryOf } from '../bicep/read-expressions.ts'
+import type { ModuleDeclaration, ParameterDeclaration, Template } from '../bicep/syntax.ts'
+import type { Value } from '../deployment/value.ts'
+import { expect, ofType, type Rule, type TemplateRule } from './rule.ts'
+
+/** Per type of resource, what closes every way in but the directory's tokens over TLS 1.2. */
+const CLOSED: Readonly<Record<string, Readonly<Record<string, readonly Value[]>>>> = {
+  'Microsoft.DocumentDB/databaseAccounts': {
+    'properties.disableLocalAuth': [true],
+    'properties.disableKeyBasedMetadataWriteAccess': [true],
+    'properties.minimalTlsVersion': ['Tls12'],
+  },
+  'Microsoft.ServiceBus/namespaces': {
+    'properties.disableLocalAuth': [true],
+    'properties.minimumTlsVersion': ['1.2'],
+  },
+  'Microsoft.Storage/storageAccounts': {
+    'properties.allowSharedKeyAccess': [false],
+    'properties.allowBlobPublicAccess': [false],
+    'properties.minimumTlsVersion': ['TLS1_2', 'TLS1_3'],
+    'properties.supportsHttpsTrafficOnly': [true],
+  },
+  'Microsoft.Storage/storageAccounts/blobServices/containers': { 'properties.publicAccess': ['None'] },
+  'Microsoft.Insights/components': { 'properties.DisableLocalAuth': [true] },
+  'Microsoft.OperationalInsights/workspaces': { 'properties.features.disableLocalAuth': [true] },
+  'Microsoft.Web/sites': {
+    'properties.httpsOnly': [true],
+    'properties.siteConfig.minTlsVersion': ['1.2', '1.3'],
+    'properties.siteConfig.scmMinTlsVersion': ['1.2', '1.3'],
+    'properties.siteConfig.ftpsState': ['Disabled'],
+  },
+  'Microsoft.Web/sites/basicPublishingCredentialsPolicies': { 'properties.allow': [false] },
+}
+
+/** Nobody comes in by a key, a password or without encryption. */
+export const localAuthenticationIsOff: Rule = (subject) => {
+  for (const [type, paths] of Object.entries(CLOSED)) {
+    for (const resource of ofType(subject, type)) {
+      for (const [path, allowed] of Object.entries(paths)) expect(subject, resource, path, ...allowed)
+    }
+  }
+  for (const site of ofType(subject, 'Microsoft.Web/sites')) {
+    const policies = ofType(subject, 'Microsoft.Web/sites/basicPublishingCredentialsPolicies')
+    for (const name of ['ftp', 'scm']) {
+      const isThere = policies.some((policy) => policy.parent?.id === site.id && policy.name === name)
+      if (!isThere) subject.report(site.at, `the site has no policy that closes the publishing password of ${name}`)
+    }
+  }
+}
+
+/** What looks up a secret, or is one. */
+const SECRETS = new RegExp(`\\b(${KEY_FUNCTIONS.join('|')})\\b|AccountKey|SharedAccessKey\\b|SharedAccessSignature`)
+
+/** The templates neither read keys nor hold them, and what is secret is declared so. */
+export const templatesHoldNoSecrets: TemplateRule = ({ templates, report }) => {
+  for (const { file, text, declarations } of templates) {
+    for (const [index, line] of text.split('\n').entries()) {
+      const [found] = SECRETS.exec(line.replace(/\/\/.*/, '')) ?? []
+      if (found) report({ file, line: index + 1 }, `${found}: keys are neither read nor held`)
+    }
+    for (const declaration of declarations) {
+      if (declaration.kind !== 'parameter') continue
+      const isNamedSecret = /(secret|password|keys?)$/i.test(declaration.name)
+      const isMarked = isSecure(declaration)
+      if (isNamedSecret && !isMarked) report(declaration.at, `parameter ${declaration.name} has to be @secure()`)
+      if (isMarked && declaration.default) report(declaration.at, `secure parameter ${declaration.name} has a default`)
+    }
+  }
+}
+
+/** What is secret stays so in the modules it is given to. */
+export const secretsStaySecret: TemplateRule = ({ templates, report }) => {
+  for (const template of templates) {
+    const secret = secureNames(template)
+    for (const module of template.declarations) {
+      if (module.kind !== 'module') continue
+      const kept = secureNames(templates.find(({ file }) => file === fileOfModule(module)))
+      for (const { name, value, at } of parametersOf(module)) {
+        const isOpen = value.kind === 'name' && secret.has(value.name) && !kept.has(String(name))
+        if (isOpen) report(at, `${String(name)} is given the secret ${value.name} and is not @secure()`)
+      }
+    }
+  }
+}
+
+function parametersOf(module: ModuleDeclaration) {
+  const parameters = entryOf(module.body, 'params')
+  return parameters?.kind === 'object' ? parameters.entries : []
+}
+
+const secureNames = (template: Template | undefined): Set<string> =>
+  new Set(
+    (template?.declarations ?? [])
+      .filter((each): each is ParameterDeclaration => each.kind === 'parameter' && isSecure(each))
+      .map(({ name }) => name),
+  )

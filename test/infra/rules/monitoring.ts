@@ -1,0 +1,126 @@
+import { suggestion } from '../bicep/fault.ts'
+import { type DeployedResource, isObject, Opaque, plain, textOfValue, type Value } from '../deployment/value.ts'
+import { at, itemsOf, ofType, place, type Rule, type Subject } from './rule.ts'
+
+/** Metrics that alerts may watch, with their dimensions, by the type of resource that has them. Types do not know them. */
+const METRICS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'Microsoft.ServiceBus/namespaces': {
+    ActiveMessages: ['EntityName'],
+    DeadletteredMessages: ['EntityName'],
+    ThrottledRequests: ['EntityName', 'MessagingErrorSubCode', 'OperationResult'],
+  },
+  'Microsoft.DocumentDB/databaseAccounts': {
+    TotalRequests: ['DatabaseName', 'CollectionName', 'Region', 'StatusCode', 'OperationType', 'Status'],
+    NormalizedRUConsumption: ['DatabaseName', 'CollectionName', 'Region', 'PartitionKeyRangeId'],
+  },
+}
+
+/** What somebody has to be told of. */
+const WATCHED: readonly string[] = ['DeadletteredMessages', 'ActiveMessages', 'TotalRequests']
+
+const DIAGNOSED: readonly string[] = [
+  'Microsoft.DocumentDB/databaseAccounts',
+  'Microsoft.ServiceBus/namespaces',
+  'Microsoft.Storage/storageAccounts/blobServices',
+  'Microsoft.Web/sites',
+]
+
+/** Alerts watch metrics that there are, of the resource that has them, and tell somebody. */
+export const alertsWatchWhatThereIs: Rule = (subject) => {
+  const watched = new Set<string>()
+  for (const alert of ofType(subject, 'Microsoft.Insights/metricAlerts')) {
+    for (const criterion of itemsOf(at(alert, 'properties.criteria.allOf'))) {
+      if (isObject(criterion)) watched.add(checkCriterion(subject, alert, criterion))
+    }
+    const actions = itemsOf(at(alert, 'properties.actions')).map((each) =>
+      isObject(each) ? (each.actionGroupId ?? '') : '',
+    )
+    checkActions(subject, alert, actions)
+  }
+  for (const alert of ofType(subject, 'Microsoft.Insights/scheduledQueryRules')) {
+    checkActions(subject, alert, itemsOf(at(alert, 'properties.actions.actionGroups')))
+    const workspaces = ofType(subject, 'Microsoft.OperationalInsights/workspaces').map(({ id }) => id)
+    const scopes = itemsOf(at(alert, 'properties.scopes')).map(textOfValue)
+    if (scopes.length !== 1 || !workspaces.includes(scopes[0] ?? '')) {
+      subject.report(place(alert, 'properties.scopes'), 'a query has to be of the workspace')
+    }
+  }
+  const where = ofType(subject, 'Microsoft.Insights/actionGroups')[0]?.at ?? { file: 'infra/main.bicep', line: 1 }
+  for (const metric of WATCHED) if (!watched.has(metric)) subject.report(where, `no alert watches ${metric}`)
+}
+
+function checkCriterion({ report }: Subject, alert: DeployedResource, criterion: Record<string, Value>): string {
+  const where = place(alert, 'properties.criteria')
+  const scopes = itemsOf(at(alert, 'properties.scopes')).map(textOfValue)
+  const namespace = textOfValue(criterion.metricNamespace ?? '')
+  const metrics = METRICS[namespace]
+  const metric = textOfValue(criterion.metricName ?? '')
+  if (metrics === undefined)
+    report(where, `no metrics are known of ${namespace}${suggestion(namespace, Object.keys(METRICS))}`)
+  else if (metrics[metric] === undefined) {
+    report(where, `${namespace} has no metric ${metric}${suggestion(metric, Object.keys(metrics))}`)
+  }
+  for (const scope of scopes) {
+    if (!scope.includes(`/providers/${namespace}/`))
+      report(where, `${metric} is a metric of ${namespace}, not of ${scope}`)
+  }
+  for (const dimension of itemsOf(criterion.dimensions)) {
+    const name = isObject(dimension) ? textOfValue(dimension.name ?? '') : ''
+    const known = metrics?.[metric]
+    if (known && !known.includes(name)) report(where, `${metric} has no dimension ${name}${suggestion(name, known)}`)
+  }
+  return metric
+}
+
+function checkActions(subject: Subject, alert: DeployedResource, actions: readonly Value[]): void {
+  const groups = ofType(subject, 'Microsoft.Insights/actionGroups').map(({ id }) => id)
+  const told = actions.map(textOfValue)
+  if (told.length === 0 || told.some((each) => !groups.includes(each))) {
+    subject.report(place(alert, 'properties.actions'), `the alert ${textOfValue(alert.name)} tells nobody`)
+  }
+}
+
+/** Workbooks can be opened: their name is a GUID, their content a workbook with no blank left to fill in. */
+export const workbooksCanBeOpened: Rule = (subject) => {
+  for (const workbook of ofType(subject, 'Microsoft.Insights/workbooks')) {
+    const { name } = workbook
+    const isGuid =
+      name instanceof Opaque
+        ? name.call?.name === 'guid'
+        : /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(textOfValue(name))
+    if (!isGuid) subject.report(place(workbook, 'name'), `a workbook's name has to be a GUID, not ${textOfValue(name)}`)
+    const text = textOfValue(at(workbook, 'properties.serializedData') ?? '')
+    const where = place(workbook, 'properties.serializedData')
+    const [blank] = /\{\{\w+\}\}/.exec(text) ?? []
+    if (blank) subject.report(where, `${blank} is left in the workbook`)
+    checkWorkbook(text, (message) => subject.report(where, message))
+  }
+}
+
+function checkWorkbook(text: string, fault: (message: string) => void): void {
+  try {
+    const { items } = JSON.parse(text) as { items?: unknown }
+    if (!Array.isArray(items) || items.length === 0) fault('the workbook has no items')
+  } catch (error) {
+    fault(`the workbook is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** What holds data or answers requests tells the workspace what goes on. */
+export const resourcesAreDiagnosed: Rule = (subject) => {
+  const workspaces = ofType(subject, 'Microsoft.OperationalInsights/workspaces').map(({ id }) => id)
+  const settings = ofType(subject, 'Microsoft.Insights/diagnosticSettings')
+  for (const resource of DIAGNOSED.flatMap((type) => ofType(subject, type))) {
+    const isDiagnosed = settings.some((each) => each.scope?.id === resource.id)
+    if (!isDiagnosed) subject.report(resource.at, `nothing is told of ${resource.type}`)
+  }
+  for (const setting of settings) {
+    const workspace = textOfValue(at(setting, 'properties.workspaceId') ?? '')
+    if (!workspaces.includes(workspace))
+      subject.report(place(setting, 'properties.workspaceId'), 'workspaceId is no workspace')
+    const told = ['logs', 'metrics'].flatMap((kind) => itemsOf(at(setting, `properties.${kind}`)))
+    if (!told.some((each) => isObject(each) && each.enabled === true)) {
+      subject.report(setting.at, `diagnostic settings that tell nothing: ${JSON.stringify(told.map(plain))}`)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { type DeployedResource, isObject, textOfValue } from '../deployment/value.ts'
+import { at, expect, itemsOf, ofType, place, type Rule, type Subject } from './rule.ts'
+
+/** What a private endpoint connects to, and the zone in which its address is found, by type of resource. */
+const PRIVATE: Readonly<Record<string, { readonly groupId: string; readonly zone: string }>> = {
+  'Microsoft.DocumentDB/databaseAccounts': { groupId: 'Sql', zone: 'privatelink.documents.azure.com' },
+  'Microsoft.ServiceBus/namespaces': { groupId: 'namespace', zone: 'privatelink.servicebus.windows.net' },
+  'Microsoft.Storage/storageAccounts': { groupId: 'blob', zone: 'privatelink.blob.core.windows.net' },
+}
+
+/** What is closed to the public has its private endpoint, and the app is where it reaches that. */
+export const closedResourcesCanBeReached: Rule = (subject) => {
+  const closed = Object.keys(PRIVATE)
+    .flatMap((type) => ofType(subject, type))
+    .filter((resource) => at(resource, 'properties.publicNetworkAccess') === 'Disabled')
+  for (const resource of closed) checkEndpoint(subject, resource)
+  if (closed.length === 0) return
+  if (closed.length < Object.keys(PRIVATE).length) {
+    subject.report(closed[0]?.at ?? { file: '', line: 0 }, 'some resources are closed to the public and some are open')
+  }
+  for (const namespace of ofType(subject, 'Microsoft.ServiceBus/namespaces')) {
+    expect(subject, namespace, 'sku.name', 'Premium')
+    expect(subject, namespace, 'sku.tier', 'Premium')
+  }
+  const subnets = ofType(subject, 'Microsoft.Network/virtualNetworks').flatMap((network) =>
+    itemsOf(at(network, 'properties.subnets')).flatMap((subnet) =>
+      isObject(subnet) && textOfValue(subnet).includes('Microsoft.App/environments')
+        ? [`${network.id}/subnets/${textOfValue(subnet.name ?? '')}`]
+        : [],
+    ),
+  )
+  for (const site of ofType(subject, 'Microsoft.Web/sites')) {
+    expect(subject, site, 'properties.virtualNetworkSubnetId', ...subnets)
+  }
+}
+
+function checkEndpoint(subject: Subject, resource: DeployedResource): void {
+  const { groupId = '', zone = '' } = PRIVATE[resource.type] ?? {}
+  const endpoint = ofType(subject, 'Microsoft.Network/privateEndpoints').find((each) =>
+    textOfValue(at(each, 'properties.privateLinkServiceConnections') ?? '').includes(`"${resource.id}"`),
+  )
+  if (endpoint === undefined) {
+    subject.report(resource.at, `${resource.type} is closed to the public and has no private endpoint`)
+    return
+  }
+  const connections = at(endpoint, 'properties.privateLinkServiceConnections')
+  if (!textOfValue(connections ?? '').includes(`"groupIds":["${groupId}"]`)) {
+    subject.report(
+      place(endpoint, 'properties.privateLinkServiceConnections'),
+      `groupIds for ${resource.type} has to be ${groupId}`,
+    )
+  }
+  const zoneOf = ofType(subject, 'Microsoft.Network/privateDnsZones').find(({ name }) => name === zone)
+  const groups = ofType(subject, 'Microsoft.Network/privateEndpoints/privateDnsZoneGroups')
+  const isNamed = groups.some(
+    (group) => group.parent?.id === endpoint.id && zoneOf && textOfValue(group.body).includes(`"${zoneOf.id}"`),
+  )
+  if (!isNamed) subject.report(endpoint.at, `the private endpoint of ${resource.type} is not named in the zone ${zone}`)
+  const links = ofType(subject, 'Microsoft.Network/privateDnsZones/virtualNetworkLinks')
+  if (zoneOf && !links.some(({ parent }) => parent?.id === zoneOf.id)) {
+    subject.report(zoneOf.at, `the zone ${zone} is linked to no network`)
+  }
+}

@@ -1,0 +1,63 @@
+import { checkAssignable } from '../bicep/assignable.ts'
+import { parametersType } from '../bicep/check-module.ts'
+import { type Report, suggestion } from '../bicep/fault.ts'
+import type { Template } from '../bicep/syntax.ts'
+import { ANY, arrayOf, choiceOf, objectOf, type ValueType } from '../bicep/value-type.ts'
+import type { TemplateRule } from './rule.ts'
+
+/** Whoever reads a parameter or an output learns what it is. */
+export const parametersAreDescribed: TemplateRule = ({ templates, report }) => {
+  for (const { kind, name, at, decorators } of templates.flatMap(({ declarations }) => declarations)) {
+    if (kind !== 'parameter' && kind !== 'output') continue
+    const description = decorators.find((each) => each.name === 'description')?.arguments[0]
+    const text = description?.kind === 'string' ? description.parts.join('').trim() : ''
+    if (text === '') report(at, `${kind} ${name} has no @description`)
+  }
+}
+
+/** Where azd puts in a variable of its environment; after `=` what it puts in when there is none. */
+const SUBSTITUTION = /^\$\{\w+(?:=(.*))?\}$/
+
+/**
+ * Checks a parameters file (JSON) against the template it is for.
+ * @param isComplete whether it has to give every parameter without a default
+ */
+export function checkParametersFile(
+  file: string,
+  text: string,
+  template: Template,
+  isComplete: boolean,
+  report: Report,
+): void {
+  const { parameters = {} } = JSON.parse(text) as { parameters?: Record<string, { value?: unknown }> }
+  const known = parametersType(template)
+  const lineOf = (name: string) => text.slice(0, Math.max(0, text.indexOf(`"${name}"`))).split('\n').length
+  for (const [name, { value }] of Object.entries(parameters)) {
+    const at = { file, line: lineOf(name) }
+    const type = known.properties.get(name)?.type()
+    if (type === undefined) report(at, `there is no parameter ${name}${suggestion(name, known.properties.keys())}`)
+    else checkAssignable(typeOfJson(value, type), type, { at, path: name, report, needsRequired: true })
+  }
+  if (!isComplete) return
+  for (const [name, { required }] of known.properties) {
+    if (required && parameters[name] === undefined) report({ file, line: 1 }, `parameter ${name} is not given`)
+  }
+}
+
+function typeOfJson(value: unknown, wanted: ValueType): ValueType {
+  if (typeof value === 'string') {
+    const substitution = SUBSTITUTION.exec(value)
+    if (substitution === null) return { kind: 'string', value }
+    // azd writes the variable's text where the parameter's value goes, whatever its kind.
+    const [, usual] = substitution
+    if (usual === undefined || usual === '') return ANY
+    const isText =
+      wanted.kind === 'string' || (wanted.kind === 'choice' && wanted.options.some(({ kind }) => kind === 'string'))
+    return isText ? { kind: 'string', value: usual } : typeOfJson(JSON.parse(usual), wanted)
+  }
+  if (typeof value === 'number') return { kind: 'int', value }
+  if (typeof value === 'boolean') return { kind: 'bool', value }
+  if (Array.isArray(value)) return arrayOf(choiceOf(value.map((each) => typeOfJson(each, ANY))))
+  if (typeof value !== 'object' || value === null) return { kind: 'null' }
+  return objectOf(Object.fromEntries(Object.entries(value).map(([name, each]) => [name, typeOfJson(each, ANY)])))
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { readTemplateTexts } from './bicep/read-project.ts'
+import { checkProject } from './check-project.ts'
+import { projectFolder, readProjectFacts, readProjectText, readTypes } from './project-facts.ts'
+import type { SeededFault } from './seeded-fault.ts'
+import { RULE_FAULTS } from './seeded-rule-faults.ts'
+import { LANGUAGE_FAULTS, TYPE_FAULTS } from './seeded-type-faults.ts'
+
+const texts = readTemplateTexts(projectFolder)
+const azureTypes = readTypes()
+const facts = readProjectFacts()
+const ALL = [...TYPE_FAULTS, ...LANGUAGE_FAULTS, ...RULE_FAULTS]
+const isTried = ({ needsTypes }: SeededFault): boolean => !needsTypes || azureTypes !== undefined
+
+describe('of the mistakes put into the templates', () => {
+  const missed: string[] = []
+  for (const fault of ALL) {
+    const { name, seed, expected } = fault
+    it(`finds ${name}`, isTried(fault) ? {} : { skip: 'SKIPPED: there is no type data' }, () => {
+      const found = checkProject({ texts: seed(texts), azureTypes, facts, readText: readProjectText })
+      if (!found.some((each) => expected.test(each))) missed.push(name)
+      assert.match(found.join('\n'), expected)
+    })
+  }
+
+  it('misses none', (test) => {
+    const triedCount = ALL.filter(isTried).length
+    test.diagnostic(`${triedCount - missed.length} of ${triedCount} seeded faults found`)
+    assert.ok(ALL.length >= 40)
+    assert.deepEqual(missed, [])
+  })
+})
