@@ -39,7 +39,9 @@ export function observedMessage(
   handle: (activity: Activity) => Promise<void>,
 ): Promise<void> {
   const { applicationProperties, messageId, deliveryCount } = context.triggerMetadata ?? {}
-  const details = { queue, messageId: String(messageId), deliveryCount: Number(deliveryCount) }
+  // A message that was given to the function by hand has neither.
+  const delivery = messageId === undefined ? {} : { messageId: String(messageId), deliveryCount: Number(deliveryCount) }
+  const details = { queue, ...delivery }
   const sent = originOf(applicationProperties)
   const host = hostTrace(context)
   const origin = sent.trace === undefined && host !== undefined ? { ...sent, trace: host } : sent

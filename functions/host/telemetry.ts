@@ -2,16 +2,14 @@ import { app } from '@azure/functions'
 import type { Telemetry } from '../../shared/telemetry/telemetry.ts'
 import { log, observeBy, settings } from './foundation.ts'
 
-/**
- * Exports what the service observes of itself while it runs, where the settings name somewhere to. The packages are
- * loaded then alone, when the app starts and not with its code.
- */
 const { monitorConnectionString: connectionString, managedIdentityClientId } = settings
 
+// What the service observes of itself is exported where the settings name somewhere to. The packages are loaded then
+// alone, and when the app starts, not with its code.
 if (connectionString !== undefined) {
   let opened: Promise<Telemetry | undefined> | undefined
 
-  // The host leaves to us what we would tell it to tell.
+  // Tells the host that this process exports for itself.
   app.setup({ capabilities: { WorkerOpenTelemetryEnabled: true } })
 
   app.hook.appStart(async () => {

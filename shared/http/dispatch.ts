@@ -44,7 +44,11 @@ export function dispatcher(
     const trace: Trace = { requestId, ...operationOf(found, group), method: request.method }
     if (found.outcome === 'found') activity.rename(trace.operationId)
     activity.describe(trace)
-    const { answer, fault } = await answerTo(request, url, found, trace, activity, deps)
+    const tell: Tell = (caller) => {
+      Object.assign(trace, caller)
+      activity.describe(caller)
+    }
+    const { answer, fault } = await answerTo(request, url, found, tell, deps)
     const details = { ...trace, status: answer.status, durationMs: deps.nowMs() - startedMs }
     if (fault !== undefined) deps.log.error(fault.event, fault.error, details)
     deps.log.info('http.answered', details)
@@ -66,6 +70,9 @@ type Trace = {
   callerId?: string
 }
 
+/** Told who asks as soon as that is known. */
+type Tell = (caller: { readonly tenantId: string; readonly callerId: string }) => void
+
 type Answered = {
   readonly answer: HttpAnswer
   /** What has gone wrong on our side, or behind us. */
@@ -82,8 +89,7 @@ async function answerTo(
   request: HttpRequest,
   url: URL,
   found: FoundRoute,
-  trace: Trace,
-  activity: Activity,
+  tell: Tell,
   deps: DispatchDependencies,
 ): Promise<Answered> {
   try {
@@ -95,9 +101,7 @@ async function answerTo(
     }
     const { route } = found
     const caller = await deps.authenticate(request.header('authorization'))
-    trace.tenantId = caller.tenantId
-    trace.callerId = caller.objectId
-    activity.describe({ tenantId: caller.tenantId, callerId: caller.objectId })
+    tell({ tenantId: caller.tenantId, callerId: caller.objectId })
     authorise(caller, route)
     const identityId = await identityOf(caller, route, deps)
     const input = {
