@@ -1,5 +1,7 @@
 import { app } from '@azure/functions'
-import { httpDocument } from './host/http-group.ts'
-import { serviceDocument } from './routes/service-document.ts'
+import { httpAt } from './host/triggers.ts'
 
-app.http('api-document', httpDocument('openapi.json', serviceDocument()))
+app.http(
+  'api-document',
+  httpAt('openapi.json', () => import('./handlers/api-document.ts')),
+)

@@ -4,11 +4,9 @@ import { openDatabase } from '../../shared/cosmos/database.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import { messageSender } from '../../shared/messaging/message-sender.ts'
 import { jsonLog } from '../../shared/runtime/json-log.ts'
-import { readSettings } from '../../shared/runtime/settings.ts'
+import { settings } from './settings.ts'
 
-/** What every part of the service stands on. The only place that reads the clock, the settings and random ids. */
-export const settings = readSettings()
-
+/** What every part of the service stands on. The only place that reads the clock and makes random ids. */
 export const nowMs = (): number => Date.now()
 
 /** Does not jump when the clock is set. */

@@ -7,7 +7,8 @@ import { graphTokens } from '../../shared/directory/graph-tokens.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
 import { sharedWriteBudget } from '../../shared/domain/links/write-budget.ts'
 import { linkedCollections } from './collections.ts'
-import { container, doorbells, log, newId, nowMs, settings } from './foundation.ts'
+import { container, doorbells, log, newId, nowMs } from './foundation.ts'
+import { settings } from './settings.ts'
 import { linkStore, tenantStore } from './stores.ts'
 
 const tokens = graphTokens(

@@ -1,4 +1,4 @@
-import type { HttpFunctionOptions, HttpMethod, HttpRequest, HttpResponseInit } from '@azure/functions'
+import type { HttpHandler, HttpRequest, HttpResponseInit } from '@azure/functions'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import { documentResponder } from '../../shared/http/document-responder.ts'
 import type { HttpAnswer } from '../../shared/http/envelope.ts'
@@ -7,37 +7,25 @@ import type { RouteGroup } from '../../shared/http/route.ts'
 import { findIdentity } from './collections.ts'
 import { dispatchDependencies, newId } from './foundation.ts'
 
-/** All of them: the host answers a method that it does not know with an empty 404, and ours is to be an envelope. */
-const METHODS: HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
-
-/** An HTTP function that answers at one path or below it, whatever the method. */
-function httpFunction(
-  route: string,
-  answer: (request: ServiceRequest) => HttpAnswer | Promise<HttpAnswer>,
-): HttpFunctionOptions {
-  return {
-    route,
-    methods: METHODS,
-    authLevel: 'anonymous',
-    handler: async (request: HttpRequest): Promise<HttpResponseInit> => {
-      const { status, headers, body } = await answer({
-        method: request.method,
-        url: request.url,
-        header: (name) => request.headers.get(name),
-        bytes: async () => new Uint8Array(await request.arrayBuffer()),
-      })
-      return { status, headers, ...(body === undefined ? {} : { body }) }
-    },
+/** What the host hands over and takes back, in the service's own terms. */
+function httpHandler(answer: (request: ServiceRequest) => HttpAnswer | Promise<HttpAnswer>): HttpHandler {
+  return async (request: HttpRequest): Promise<HttpResponseInit> => {
+    const { status, headers, body } = await answer({
+      method: request.method,
+      url: request.url,
+      header: (name) => request.headers.get(name),
+      bytes: async () => new Uint8Array(await request.arrayBuffer()),
+    })
+    return { status, headers, ...(body === undefined ? {} : { body }) }
   }
 }
 
 /** A document that anyone may read. */
-export function httpDocument(path: string, document: object): HttpFunctionOptions {
-  return httpFunction(path, documentResponder(document, newId))
+export function httpDocument(document: object): HttpHandler {
+  return httpHandler(documentResponder(document, newId))
 }
 
-/** One HTTP function for everything below a group's prefix. Roles are checked by the routes, not by host keys. */
-export function httpGroup(group: RouteGroup): HttpFunctionOptions {
-  const path = group.prefix === '' ? '{*rest}' : `${group.prefix}/{*rest}`
-  return httpFunction(path, dispatcher(group, { ...dispatchDependencies, findIdentity }))
+/** Everything below a group's prefix. */
+export function httpGroup(group: RouteGroup): HttpHandler {
+  return httpHandler(dispatcher(group, { ...dispatchDependencies, findIdentity }))
 }

@@ -34,8 +34,7 @@ import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
 import { actingIdentity, pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS, PERSON_ROLES } from './collection-roles.ts'
 import { membershipRequestRoutes } from './membership-requests.ts'
-
-const PREFIX = 'collections-joinable/beta'
+import { PREFIXES } from './prefixes.ts'
 
 const POLICY_REFUSALS: readonly RefusalCode[] = [
   'ObjectTypeNotSupported',
@@ -53,8 +52,8 @@ const POLICY_REFUSALS: readonly RefusalCode[] = [
 
 /** Joinable collections and the requests to join them: one HTTP function for both. */
 export const joinableRoutes = (deps: RequestDependencies): RouteGroup => ({
-  prefix: PREFIX,
-  routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...membershipRequestRoutes(PREFIX, deps)],
+  prefix: PREFIXES.joinable,
+  routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...membershipRequestRoutes(PREFIXES.joinable, deps)],
 })
 
 /** Managing joinable collections: statement, "Joinable collections". */
@@ -79,7 +78,8 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     body: NewJoinableCollection,
     reply: { status: 201, schema: Guid },
     refusals: [...POLICY_REFUSALS, 'StaleVersion'],
-    run: async ({ body, caller }) => created(PREFIX, (await createJoinableCollection(body, caller, deps)).id),
+    run: async ({ body, caller }) =>
+      created(PREFIXES.joinable, (await createJoinableCollection(body, caller, deps)).id),
   }),
   route({
     operationId: 'searchJoinableCollections',

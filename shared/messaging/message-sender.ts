@@ -1,25 +1,26 @@
-import { DefaultAzureCredential } from '@azure/identity'
-import { ServiceBusClient, type ServiceBusSender } from '@azure/service-bus'
+import type { ServiceBusClient, ServiceBusSender } from '@azure/service-bus'
 import type { Doorbells } from '../domain/doorbell.ts'
 import type { QueueName } from './queues.ts'
 
 export type BusSettings = { readonly connectionString: string | undefined; readonly namespace: string | undefined }
 
-/** Sends doorbells to their queues. Connects when first used. */
+/** Sends doorbells to their queues. Loads its packages and connects when first used. */
 export function messageSender(settings: BusSettings, nowMs: () => number): Doorbells {
-  let client: ServiceBusClient | undefined
+  let client: Promise<ServiceBusClient> | undefined
   const senders = new Map<QueueName, ServiceBusSender>()
-  const senderOf = (queue: QueueName): ServiceBusSender => {
+  const senderOf = async (queue: QueueName): Promise<ServiceBusSender> => {
+    client ??= openBus(settings)
+    const opened = await client
     const known = senders.get(queue)
     if (known !== undefined) return known
-    client ??= openBus(settings)
-    const made = client.createSender(queue)
+    const made = opened.createSender(queue)
     senders.set(queue, made)
     return made
   }
   return {
     async ring({ queue, message }, { id, delayMs = 0 }) {
-      await senderOf(queue).sendMessages({
+      const sender = await senderOf(queue)
+      await sender.sendMessages({
         body: message,
         messageId: id,
         contentType: 'application/json',
@@ -29,8 +30,10 @@ export function messageSender(settings: BusSettings, nowMs: () => number): Doorb
   }
 }
 
-function openBus({ connectionString, namespace }: BusSettings): ServiceBusClient {
-  return connectionString !== undefined
-    ? new ServiceBusClient(connectionString)
-    : new ServiceBusClient(namespace ?? '', new DefaultAzureCredential())
+/** A client of the namespace. Where there is no connection string, the process's own identity is used. */
+export async function openBus({ connectionString, namespace }: BusSettings): Promise<ServiceBusClient> {
+  const bus = await import('@azure/service-bus')
+  if (connectionString !== undefined) return new bus.ServiceBusClient(connectionString)
+  const { DefaultAzureCredential } = await import('@azure/identity')
+  return new bus.ServiceBusClient(namespace ?? '', new DefaultAzureCredential())
 }

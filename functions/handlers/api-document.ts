@@ -1,0 +1,4 @@
+import { httpDocument } from '../host/http-group.ts'
+import { serviceDocument } from '../routes/service-document.ts'
+
+export const handle = httpDocument(serviceDocument())
