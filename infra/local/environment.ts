@@ -86,8 +86,9 @@ export async function startEnvironment(options: LocalOptions, say: (line: string
       CURSOR_KEYS: secrets.cursorKey,
     })
     const host = await startHost({
-      appFolder: PROJECT_FOLDER,
-      entries: ['functions/*.ts'],
+      ...(options.appFolder === undefined
+        ? { appFolder: PROJECT_FOLDER, entries: ['functions/*.ts'] }
+        : { appFolder: options.appFolder }),
       port: options.port,
       settings: process.env as Record<string, string>,
       log: reportTroubles(say),
