@@ -15,8 +15,8 @@ const SUPPLIED_BY_THE_HOST = '@azure/functions-core'
 const BANNER = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
 
 /**
- * Builds the functions into a folder, emptied before: an entry file for each trigger under `functions`, which is what
- * `main` of package.json names, and under `chunks` what they load when first used. With source maps.
+ * Builds the functions into a folder, emptied before: one entry file for all triggers under `functions`, where `main` of
+ * package.json looks, and under `chunks` what they load when first used. With source maps.
  * Few large files, because a cold start is for the most part the reading of many small ones.
  * @throws Error when a package would come without its exports
  */
@@ -24,9 +24,9 @@ export async function bundle(projectFolder: string, outputFolder: string): Promi
   rmSync(outputFolder, { recursive: true, force: true })
   const { metafile } = await build({
     absWorkingDir: projectFolder,
-    entryPoints: globSync('functions/*.ts', { cwd: projectFolder }).sort(),
-    outbase: projectFolder,
+    stdin: { contents: allTriggers(projectFolder), resolveDir: projectFolder, sourcefile: 'all-triggers.js' },
     outdir: outputFolder,
+    entryNames: 'functions/all-triggers',
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
     splitting: true,
@@ -42,6 +42,12 @@ export async function bundle(projectFolder: string, outputFolder: string): Promi
     logLevel: 'warning',
   })
   refuseHiddenExports(metafile)
+}
+
+/** In the order in which the host would load them one by one. */
+function allTriggers(projectFolder: string): string {
+  const files = globSync('functions/*.ts', { cwd: projectFolder }).sort()
+  return files.map((file) => `import './${file.replaceAll('\\', '/')}'\n`).join('')
 }
 
 /** A CommonJS package that is imported dynamically comes out of the bundler with a default export and nothing else. */
