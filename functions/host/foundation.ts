@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { authorityKeys } from '../../shared/auth/authority-keys.ts'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
@@ -18,15 +19,20 @@ export const log = jsonLog(settings.logLevel, (line) => process.stdout.write(`${
 
 export const container = openDatabase({ endpoint: settings.cosmosEndpoint, key: settings.cosmosKey })
 
-export const doorbells = messageSender(
-  { connectionString: settings.serviceBusConnectionString, namespace: settings.serviceBusNamespace },
-  nowMs,
-)
+export const busSettings = {
+  connectionString: settings.serviceBusConnectionString,
+  namespace: settings.serviceBusNamespace,
+}
+
+export const doorbells = messageSender(busSettings, nowMs)
+
+export const keys = authorityKeys(settings.authorityUrl, nowMs)
 
 export const dispatchDependencies: Omit<DispatchDependencies, 'findIdentity'> = {
   authenticate: tokenVerifier(
     { authorityUrl: settings.authorityUrl, audiences: [settings.serviceClientId, settings.serviceResourceUri] },
     nowMs,
+    keys,
   ),
   log,
   newId,

@@ -8,7 +8,7 @@ import { findIdentity } from './collections.ts'
 import { dispatchDependencies, newId } from './foundation.ts'
 
 /** What the host hands over and takes back, in the service's own terms. */
-function httpHandler(answer: (request: ServiceRequest) => HttpAnswer | Promise<HttpAnswer>): HttpHandler {
+export function httpHandler(answer: (request: ServiceRequest) => HttpAnswer | Promise<HttpAnswer>): HttpHandler {
   return async (request: HttpRequest): Promise<HttpResponseInit> => {
     const { status, headers, body } = await answer({
       method: request.method,

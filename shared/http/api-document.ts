@@ -1,4 +1,5 @@
 import { REFUSALS, type RefusalCode } from '../domain/refusal.ts'
+import { PROBES_TAG, probePaths } from './described-probes.ts'
 import { describedResponses, FAILURE_SCHEMA, refusalExamples, sharedResponses } from './described-responses.ts'
 import { type JsonObject, type NamedSchemas, type SchemaDescriber, schemaDescriber } from './described-schema.ts'
 import { statusOf } from './envelope.ts'
@@ -38,8 +39,10 @@ export function apiDocument({ groups, tags, schemas, version }: ApiDescription):
     openapi: '3.1.0',
     info: { title: 'Collections, Group Link and Core Objects', version, description: ABOUT },
     servers: [{ url: '/' }],
-    tags: [...new Set(groups.map(({ prefix }) => tags[prefix] ?? prefix))].map((name) => ({ name })),
-    paths,
+    tags: [...new Set(groups.map(({ prefix }) => tags[prefix] ?? prefix))]
+      .map((name): JsonObject => ({ name }))
+      .concat(PROBES_TAG),
+    paths: { ...paths, ...probePaths() },
     components: {
       schemas: { ...describer.components(), Failure: FAILURE_SCHEMA },
       responses: sharedResponses(),

@@ -24,6 +24,8 @@ const FUNCTIONS = {
   'core-objects': 'httpTrigger',
   'evaluate-collections': 'serviceBusTrigger',
   'group-link': 'httpTrigger',
+  health: 'httpTrigger',
+  ready: 'httpTrigger',
   'run-sync-job': 'serviceBusTrigger',
   sweep: 'timerTrigger',
   'sweep-of-the-minute': 'timerTrigger',
