@@ -1,5 +1,5 @@
-import { sweep } from '../../shared/domain/links/sweep.ts'
+import { ringForSweeps } from '../../shared/domain/links/sweep.ts'
 import { nowMs } from '../host/foundation.ts'
 import { linkDependencies } from '../host/group-link.ts'
 
-export const handle = () => sweep(new Date(nowMs()).getUTCMinutes(), linkDependencies)
+export const handle = () => ringForSweeps(new Date(nowMs()).getUTCMinutes(), linkDependencies)

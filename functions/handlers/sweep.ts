@@ -1,4 +1,4 @@
-import { sweep } from '../../shared/domain/links/sweep.ts'
+import { ringForSweeps } from '../../shared/domain/links/sweep.ts'
 import { linkDependencies } from '../host/group-link.ts'
 
-export const handle = () => sweep(undefined, linkDependencies)
+export const handle = () => ringForSweeps(undefined, linkDependencies)

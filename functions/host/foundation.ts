@@ -3,8 +3,9 @@ import { authorityKeys } from '../../shared/auth/authority-keys.ts'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
-import { messageSender } from '../../shared/messaging/message-sender.ts'
+import { type BusSettings, messageSender } from '../../shared/messaging/message-sender.ts'
 import { jsonLog } from '../../shared/runtime/json-log.ts'
+import { serviceIdentity } from './service-identity.ts'
 import { settings } from './settings.ts'
 
 /** What every part of the service stands on. The only place that reads the clock and makes random ids. */
@@ -17,12 +18,14 @@ export const newId = (): string => randomUUID()
 
 export const log = jsonLog(settings.logLevel, (line) => process.stdout.write(`${line}\n`), nowMs)
 
-export const container = openDatabase({ endpoint: settings.cosmosEndpoint, key: settings.cosmosKey })
+const credential = serviceIdentity(settings.managedIdentityClientId)
 
-export const busSettings = {
-  connectionString: settings.serviceBusConnectionString,
-  namespace: settings.serviceBusNamespace,
-}
+const { cosmosEndpoint: endpoint, cosmosKey: key, serviceBusConnectionString: connectionString } = settings
+
+export const container = openDatabase(key === undefined ? { endpoint, credential } : { endpoint, key })
+
+export const busSettings: BusSettings =
+  connectionString === undefined ? { namespace: settings.serviceBusNamespace ?? '', credential } : { connectionString }
 
 export const doorbells = messageSender(busSettings, nowMs)
 

@@ -68,15 +68,18 @@ export function graphTokens(settings: GraphCredentialSettings, nowMs: () => numb
 async function openCredential(settings: GraphCredentialSettings): Promise<TokenCredential> {
   const { authorityUrl, homeTenantId, clientId, clientSecret, managedIdentityClientId } = settings
   const identity = await import('@azure/identity')
-  const anyTenant = { authorityHost: authorityUrl, additionallyAllowedTenants: ['*'] }
-  if (clientSecret !== undefined) {
+  const options = {
+    authorityHost: authorityUrl,
+    additionallyAllowedTenants: ['*'],
     // The authority is known from the settings, and looking it up elsewhere would leave a closed network.
-    const options = { ...anyTenant, disableInstanceDiscovery: true }
+    disableInstanceDiscovery: true,
+  }
+  if (clientSecret !== undefined) {
     return new identity.ClientSecretCredential(homeTenantId, clientId, clientSecret, options)
   }
   const managed = new identity.ManagedIdentityCredential({ clientId: managedIdentityClientId ?? '' })
   const assertion = async () => (await managed.getToken(EXCHANGE_SCOPE)).token
-  return new identity.ClientAssertionCredential(homeTenantId, clientId, assertion, anyTenant)
+  return new identity.ClientAssertionCredential(homeTenantId, clientId, assertion, options)
 }
 
 /** RFC 6749, section 5.2: the authority has understood, and will say the same again. */

@@ -13,8 +13,12 @@ const FIRST_WAIT_MS = 300
 /** Being asked to wait longer is for those above: a worker is not held up by it. */
 const WAIT_AT_MOST_MS = 10_000
 
-/** The last reply to a call, and whether an earlier try may have been carried out all the same. */
-export type SettledReply = { readonly reply: GraphReply; readonly mayBeDoneBefore: boolean }
+/** The last reply to a call, how often it was sent, and whether an earlier try may have been carried out all the same. */
+export type SettledReply = {
+  readonly reply: GraphReply
+  readonly triesCount: number
+  readonly mayBeDoneBefore: boolean
+}
 
 export type PatientCalls = {
   /** Sends the calls, at most `CALLS_PER_BATCH_COUNT`, until each has a clear reply or its tries are used up. */
@@ -51,7 +55,7 @@ export function patientCalls(options: PatientCallsOptions): PatientCalls {
         for (const [index, pending] of due.entries()) take(pending, replies[index] ?? NOT_SENT, options)
         open = open.filter(({ dueMs }) => dueMs !== Number.POSITIVE_INFINITY)
       }
-      return all.map(({ reply, unclear }) => ({ reply, mayBeDoneBefore: unclear }))
+      return all.map(({ reply, tries, unclear }) => ({ reply, triesCount: tries, mayBeDoneBefore: unclear }))
     },
   }
 }

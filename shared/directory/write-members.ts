@@ -26,11 +26,19 @@ type Chunk = {
   readonly mayBeDoneBefore: boolean
 }
 
-type Tally = { written: string[]; unchanged: string[]; missing: string[]; fault?: DirectoryFault }
+type Tally = {
+  written: string[]
+  unchanged: string[]
+  missing: string[]
+  sentCount: number
+  fault?: DirectoryFault
+}
+
+const nothingYet = (): Tally => ({ written: [], unchanged: [], missing: [], sentCount: 0 })
 
 /** Adds accounts by PATCHes of twenty; where one of those fails, finds out for each of its accounts why. */
 export async function addMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
-  const tally: Tally = { written: [], unchanged: [], missing: [] }
+  const tally = nothingYet()
   let chunks = slices([...new Set(accounts)], MEMBERS_PER_PATCH_COUNT).map(
     (slice): Chunk => ({ accounts: slice, droppedCount: 0, mayBeDoneBefore: false }),
   )
@@ -96,7 +104,12 @@ async function addOneByOne(writes: MemberWrites, chunk: Chunk, tally: Tally): Pr
 }
 
 /** The verdict on adding one account. What is there already was put there by an earlier try, if there was one. */
-function takeOne(groupId: string, account: string, { reply, mayBeDoneBefore }: SettledReply, tally: Tally): void {
+function takeOne(
+  groupId: string,
+  account: string,
+  { reply, mayBeDoneBefore }: Omit<SettledReply, 'triesCount'>,
+  tally: Tally,
+): void {
   const message = replyMessage(reply).toLowerCase()
   const isDenied = replyKind(reply) === 'denied'
   if (replyKind(reply) === 'done') tally.written.push(account)
@@ -113,7 +126,7 @@ function takeOne(groupId: string, account: string, { reply, mayBeDoneBefore }: S
 
 /** Removes accounts, twenty to a call. One that is no member any more, however the directory words it, is done. */
 export async function removeMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
-  const tally: Tally = { written: [], unchanged: [], missing: [] }
+  const tally = nothingYet()
   for (const slice of slices([...new Set(accounts)], CALLS_PER_BATCH_COUNT)) {
     const replies = await settled(
       writes,
@@ -142,7 +155,9 @@ async function settled(
   tally: Tally,
 ): Promise<SettledReply[]> {
   try {
-    return await calls.settle(tenantId, all)
+    const replies = await calls.settle(tenantId, all)
+    for (const { triesCount } of replies) tally.sentCount += triesCount
+    return replies
   } catch (error) {
     if (!(error instanceof DirectoryFault)) throw error
     tally.fault = error

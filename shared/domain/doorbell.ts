@@ -1,6 +1,6 @@
 /** Something to look at again. It names the thing and carries no state: architecture, principle 1. */
 export type Doorbell =
-  | { readonly queue: 'evaluations'; readonly message: { readonly tenantId: string } }
+  | { readonly queue: 'evaluations' | 'sweeps'; readonly message: { readonly tenantId: string } }
   | {
       readonly queue: 'membership-changes'
       readonly message: { readonly tenantId: string; readonly collectionId: string }

@@ -1,8 +1,12 @@
+import type { TokenCredential } from '@azure/identity'
 import type { ServiceBusClient, ServiceBusSender } from '@azure/service-bus'
 import type { Doorbells } from '../domain/doorbell.ts'
 import type { QueueName } from './queues.ts'
 
-export type BusSettings = { readonly connectionString: string | undefined; readonly namespace: string | undefined }
+/** Which namespace, and who asks it: whoever has its connection string, or whoever the credential stands for. */
+export type BusSettings =
+  | { readonly connectionString: string }
+  | { readonly namespace: string; readonly credential: TokenCredential }
 
 /** Sends doorbells to their queues. Loads its packages and connects when first used. */
 export function messageSender(settings: BusSettings, nowMs: () => number): Doorbells {
@@ -30,10 +34,10 @@ export function messageSender(settings: BusSettings, nowMs: () => number): Doorb
   }
 }
 
-/** A client of the namespace. Where there is no connection string, the process's own identity is used. */
-export async function openBus({ connectionString, namespace }: BusSettings): Promise<ServiceBusClient> {
+/** A client of the namespace. Its package is loaded here. */
+export async function openBus(settings: BusSettings): Promise<ServiceBusClient> {
   const bus = await import('@azure/service-bus')
-  if (connectionString !== undefined) return new bus.ServiceBusClient(connectionString)
-  const { DefaultAzureCredential } = await import('@azure/identity')
-  return new bus.ServiceBusClient(namespace ?? '', new DefaultAzureCredential())
+  return 'connectionString' in settings
+    ? new bus.ServiceBusClient(settings.connectionString)
+    : new bus.ServiceBusClient(settings.namespace, settings.credential)
 }

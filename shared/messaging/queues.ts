@@ -11,6 +11,7 @@ export type QueueDefinition = {
 export const QUEUES = [
   { name: 'evaluations', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'membership-changes', lockDurationS: 300, maxDeliveryCount: 10 },
+  { name: 'sweeps', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'sync-jobs', lockDurationS: 300, maxDeliveryCount: 10 },
 ] as const satisfies readonly QueueDefinition[]
 

@@ -29,6 +29,7 @@ const FUNCTIONS = {
   'run-sync-job': 'serviceBusTrigger',
   sweep: 'timerTrigger',
   'sweep-of-the-minute': 'timerTrigger',
+  'sweep-tenant': 'serviceBusTrigger',
   'zz-unknown-path': 'httpTrigger',
 }
 

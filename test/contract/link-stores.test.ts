@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { type LinkRecord, newLink } from '../../shared/domain/links/group-link.ts'
+import { minuteOfTenant } from '../../shared/domain/links/sweep-minute.ts'
 import { type JobRecord, newJob } from '../../shared/domain/links/sync-job.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
@@ -112,8 +113,13 @@ describe('The stores of group links on Cosmos DB', () => {
   it('know every tenant once', async () => {
     const { tenants } = world.deps
     for (const tenantId of ['one', 'two', 'one']) await tenants.remember(tenantId)
-    const listed: string[] = []
-    for await (const page of tenants.list()) listed.push(...page)
-    assert.deepEqual(listed.sort(), ['one', 'two'])
+    const listed = async (minute: number | undefined) => {
+      const all: string[] = []
+      for await (const page of tenants.list(minute)) all.push(...page)
+      return all.sort()
+    }
+    assert.deepEqual(await listed(undefined), ['one', 'two'])
+    assert.notEqual(minuteOfTenant('one'), minuteOfTenant('two'))
+    assert.deepEqual(await listed(minuteOfTenant('two')), ['two'])
   })
 })

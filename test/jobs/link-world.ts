@@ -13,6 +13,7 @@ import { createLink } from '../../shared/domain/links/create-link.ts'
 import type { LinkRecord } from '../../shared/domain/links/group-link.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
+import { sweepTenant } from '../../shared/domain/links/sweep.ts'
 import type { JobRecord } from '../../shared/domain/links/sync-job.ts'
 import { sharedWriteBudget, type WindowStore } from '../../shared/domain/links/write-budget.ts'
 import { openDirectory, TENANT, type TestDirectory, testClock } from './link-directory.ts'
@@ -135,6 +136,7 @@ async function deliverNext(
   if (waitMs > 0) await clock.sleep(waitMs)
   const { queue, message } = next.doorbell
   if (queue === 'sync-jobs') await runSyncJob(message, deps)
+  if (queue === 'sweeps') await sweepTenant(message.tenantId, deps)
   if (queue === 'membership-changes') await applyMembershipChanges(message, deps)
   return true
 }

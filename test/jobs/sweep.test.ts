@@ -3,8 +3,9 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { setLinkState } from '../../shared/domain/links/change-link.ts'
 import { createLink } from '../../shared/domain/links/create-link.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
-import { minuteOfTenant, sweep } from '../../shared/domain/links/sweep.ts'
-import { TENANT, users } from './link-directory.ts'
+import { ringForSweeps, sweepTenant } from '../../shared/domain/links/sweep.ts'
+import { minuteOfTenant } from '../../shared/domain/links/sweep-minute.ts'
+import { SMALL_TENANT, TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 
 describe('The sweep', () => {
@@ -24,6 +25,14 @@ describe('The sweep', () => {
     }
   })
 
+  /** Rings for the tenants, and hands over those rings, no others. */
+  async function sweep(minute?: number): Promise<void> {
+    await ringForSweeps(minute, world.deps)
+    const swept = world.rings.filter(({ doorbell }) => doorbell.queue === 'sweeps')
+    for (const ring of swept) world.rings.splice(world.rings.indexOf(ring), 1)
+    for (const { doorbell } of swept) await sweepTenant(doorbell.message.tenantId, world.deps)
+  }
+
   const jobBells = () => world.rings.filter(({ doorbell }) => doorbell.queue === 'sync-jobs')
 
   it('queues one job for an enabled link without an unfinished one, and none for a disabled one', async () => {
@@ -31,8 +40,8 @@ describe('The sweep', () => {
     const disabled = await world.linked(users(0, 3))
     await world.drain()
     await setLinkState({ tenantId: TENANT, linkId: disabled.linkId, ifMatch: undefined }, 'Disabled', world.deps)
-    await sweep(undefined, world.deps)
-    await sweep(undefined, world.deps)
+    await sweep()
+    await sweep()
     const types = async (collectionId: string) => (await world.jobsOf(collectionId)).map(({ type }) => type)
     assert.deepEqual(await types(enabled.collectionId), ['ScheduledSweep', 'LinkCreated'])
     assert.deepEqual(await types(disabled.collectionId), ['LinkCreated'])
@@ -43,7 +52,7 @@ describe('The sweep', () => {
   it('rings for a queued job whose message was lost', async () => {
     const { collectionId } = await world.linked(users(0, 3))
     world.rings.length = 0
-    await sweep(undefined, world.deps)
+    await sweep()
     await world.drain()
     const [job, ...others] = await world.jobsOf(collectionId)
     assert.deepEqual([job?.type, job?.status, others.length], ['LinkCreated', 'Succeeded', 0])
@@ -54,7 +63,7 @@ describe('The sweep', () => {
     world.server.setFaults([{ status: 503 }])
     await world.deliverNext()
     world.rings.length = 0
-    await sweep(undefined, world.deps)
+    await sweep()
     assert.deepEqual(jobBells(), [])
   })
 
@@ -70,10 +79,10 @@ describe('The sweep', () => {
     void runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, dying)
     await asked.promise
     world.rings.length = 0
-    await sweep(undefined, world.deps)
+    await sweep()
     assert.deepEqual(jobBells(), [])
     await world.clock.sleep(world.deps.leaseMs + 1)
-    await sweep(undefined, world.deps)
+    await sweep()
     await world.drain()
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
     const [ended] = await world.jobsOf(collectionId)
@@ -85,7 +94,7 @@ describe('The sweep', () => {
     const collectionId = world.collections.make(users(0, 3))
     const directoryGroupId = await world.newGroup()
     await assert.rejects(createLink(TENANT, { collectionId, directoryGroupId }, { ...world.deps, jobs }))
-    await sweep(undefined, world.deps)
+    await sweep()
     await world.drain()
     assert.deepEqual(await world.membersOf(directoryGroupId), new Set(users(0, 3)))
   })
@@ -94,13 +103,24 @@ describe('The sweep', () => {
     await world.linked(users(0, 3))
     await world.drain()
     const minute = minuteOfTenant(TENANT)
-    await sweep((minute + 1) % 60, world.deps)
+    await sweep((minute + 1) % 60)
     assert.equal(world.rings.length, 0)
-    await sweep(minute, world.deps)
+    await sweep(minute)
     assert.deepEqual(
       world.rings.map(({ doorbell }) => doorbell.queue),
       ['evaluations', 'sync-jobs'],
     )
+  })
+
+  it('rings for each tenant apart, so that one tenant’s trouble is not another’s', async () => {
+    await world.deps.tenants.remember(TENANT)
+    await world.deps.tenants.remember(SMALL_TENANT)
+    await ringForSweeps(undefined, world.deps)
+    const rungFor = world.rings.map(({ doorbell }) => [doorbell.queue, doorbell.message.tenantId])
+    assert.deepEqual(rungFor.sort(), [
+      ['sweeps', TENANT],
+      ['sweeps', SMALL_TENANT],
+    ])
   })
 
   it('spreads tenants over the hour', () => {

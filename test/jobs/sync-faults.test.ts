@@ -86,6 +86,16 @@ describe('A sync job, when the directory misbehaves', () => {
     assert.ok((job?.attempts ?? 0) > 1)
   })
 
+  it('counts what its last run has written although no answer to it ever came', async () => {
+    const { collectionId, groupId } = await world.linked(users(0, 5), users(0, 105))
+    // Each run ends with its first removal, of twenty.
+    world.server.setFaults([{ path: groupId, method: 'DELETE', applyFirst: true }])
+    await world.drain()
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.attempts, job?.removed], ['Failed', 4, 80])
+    assert.equal((await world.membersOf(groupId)).size, 25)
+  })
+
   it('is run four times when nothing helps, after 15, 60 and 240 seconds, and then stays failed', async () => {
     const { collectionId, linkId, groupId } = await world.linked(users(0, 5), users(3, 4))
     world.server.setFaults([{ path: groupId, method: 'PATCH', status: 503 }])

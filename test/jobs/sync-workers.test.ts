@@ -86,6 +86,26 @@ describe('Workers of sync jobs', () => {
     return left < 0
   }
 
+  it('may die in every run: the job fails, and what they wrote is counted', async () => {
+    const { collectionId, groupId } = await world.linked(users(0, 450))
+    const [job] = await world.jobsOf(collectionId)
+    for (let run = 1; run <= 4; run += 1) {
+      const death = Promise.withResolvers<void>()
+      const addMembers = async (...asked: Parameters<typeof world.directory.addMembers>) => {
+        await world.directory.addMembers(...asked)
+        death.resolve()
+        return new Promise<never>(() => undefined)
+      }
+      const deps = { ...world.deps, directory: { ...world.deps.directory, addMembers } }
+      await Promise.race([runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, deps), death.promise])
+      await world.clock.sleep(world.deps.leaseMs + 1)
+    }
+    await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, world.deps)
+    const [ended] = await world.jobsOf(collectionId)
+    assert.deepEqual([ended?.status, ended?.attempts, ended?.added], ['Failed', 4, 400])
+    assert.equal((await world.membersOf(groupId)).size, 400)
+  })
+
   it('go on where a slice has ended, each slice with one step at least', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 250), users(300, 45))
     await world.drain({ ...world.deps, sliceMs: 0 })

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
+import type { SyncStep } from '../../shared/domain/links/plan-sync.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
 import { sharedWriteBudget, type WriteBudget, type WritePurpose } from '../../shared/domain/links/write-budget.ts'
+import { writeStep } from '../../shared/domain/links/write-step.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 
@@ -68,6 +70,17 @@ describe('The write budget', () => {
   it('lets through what is more than all of it, in a window of its own', async () => {
     const budget = instance(10, 20)
     assert.equal(await budget.ask(randomUUID(), 50, 'bulk'), 0)
+  })
+
+  it('counts the writes that retries and accounts added one by one cost beyond what was asked for', async () => {
+    const { groupId } = await world.linked(users(0, 40), users(0, 1))
+    const budget = instance(100, 1_000)
+    const step: SyncStep = { kind: 'add', accounts: users(0, 40) }
+    assert.equal(await budget.ask(TENANT, 2, 'bulk'), 0)
+    const outcome = await writeStep({ tenantId: TENANT, groupId, step, purpose: 'bulk' }, { ...world.deps, budget })
+    // Two PATCHes, of which the one with a member in it is followed by twenty calls.
+    assert.deepEqual([outcome.written.length, outcome.unchanged.length, outcome.sentCount], [39, 1, 22])
+    assert.equal(await grantedCount(budget, TENANT, 'bulk', 100), 80 - 22)
   })
 
   it('makes a job wait for the next window, which is no failed run', async () => {

@@ -36,6 +36,8 @@ export type ApplicationSeed = {
   readonly name: string
   readonly clientId: string
   readonly clientSecret: string
+  /** Object id of a managed identity whose tokens stand for the secret. */
+  readonly federatedSubject?: string
   /** Of its service principal in this tenant. */
   readonly objectId: string
   /** In tokens for the service. */

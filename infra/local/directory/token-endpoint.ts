@@ -1,4 +1,5 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { equalSecrets, requireProof } from './client-proof.ts'
 import { GRAPH_AUDIENCE } from './graph/rights.ts'
 import { issuerOf } from './issuers.ts'
 import type { DirectoryObjects } from './objects.ts'
@@ -51,15 +52,8 @@ function applicationToken(tenant: TenantSeed, form: Form, deps: TokenDependencie
   const clientId = form.required('client_id').toLowerCase()
   const application = tenant.applications.find((known) => known.clientId === clientId)
   if (application === undefined) throw unknownApplication(clientId, tenant)
-  const secret = form.optional('client_secret')
-  if (secret === undefined) {
-    const missing = "The request body must contain the following parameter: 'client_assertion' or 'client_secret'."
-    throw new TokenRefusal(7000218, missing)
-  }
-  if (!equalSecrets(secret, application.clientSecret)) {
-    const wrong = `Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app '${clientId}'.`
-    throw new TokenRefusal(7000215, wrong)
-  }
+  const proof = { secret: form.optional('client_secret'), assertion: form.optional('client_assertion') }
+  requireProof(application, proof, deps.keys, deps.nowMs())
   const scope = form.required('scope')
   if (!scope.endsWith('/.default')) {
     throw new TokenRefusal(
@@ -166,11 +160,6 @@ const unknownApplication = (clientId: string, { tenantId }: TenantSeed) =>
     700016,
     `Application with identifier '${clientId}' was not found in the directory '${tenantId}'. This can happen if the application has not been installed by the administrator of the tenant or consented to by any user in the tenant. You may have sent your authentication request to the wrong tenant.`,
   )
-
-function equalSecrets(given: string, known: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(known))
-}
 
 function readForm(body: string): Form {
   const fields = new URLSearchParams(body)

@@ -1,6 +1,5 @@
 import { Refusal } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
-import type { WriteOutcome } from './directory.ts'
 import type { LinkRecord } from './group-link.ts'
 import { type Lease, leaseDecision } from './lease.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
@@ -10,6 +9,7 @@ import { queueJob } from './queue-job.ts'
 import { remembered } from './recent-writes.ts'
 import { writesOf } from './write-budget.ts'
 import { changeHeldLink, changeLink, LeaseLost } from './write-link.ts'
+import { writeStep } from './write-step.ts'
 
 /** Beyond it a job is the better place: it works in slices and can be watched. */
 const CHANGES_AT_MOST_COUNT = 500
@@ -132,19 +132,22 @@ type CarriedOut = { readonly added: string[]; readonly removed: string[]; readon
 async function carryOut(
   { tenantId, directoryGroupId, id: linkId }: LinkRecord,
   decision: { readonly add: readonly string[]; readonly remove: readonly string[] },
-  { directory, log }: LinkDependencies,
+  deps: LinkDependencies,
 ): Promise<CarriedOut> {
   const added: string[] = []
   const removed: string[] = []
-  for (const { kind, accounts } of stepsOf(decision)) {
-    const outcome: WriteOutcome =
-      kind === 'add'
-        ? await directory.addMembers(tenantId, directoryGroupId, accounts)
-        : await directory.removeMembers(tenantId, directoryGroupId, accounts)
+  for (const step of stepsOf(decision)) {
+    const { kind } = step
+    const outcome = await writeStep({ tenantId, groupId: directoryGroupId, step, purpose: 'change' }, deps)
     const written = kind === 'add' ? added : removed
     written.push(...outcome.written)
     if (outcome.fault === undefined && outcome.missing.length === 0) continue
-    log.warn('link.change-not-written', { tenantId, linkId, kind, reason: outcome.fault?.message ?? 'no such account' })
+    deps.log.warn('link.change-not-written', {
+      tenantId,
+      linkId,
+      kind,
+      reason: outcome.fault?.message ?? 'no such account',
+    })
     return { added, removed, isComplete: false }
   }
   return { added, removed, isComplete: true }

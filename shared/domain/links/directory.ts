@@ -16,6 +16,8 @@ export type WriteOutcome = {
   readonly unchanged: readonly string[]
   /** The directory knows no such account. */
   readonly missing: readonly string[]
+  /** Writes that were sent for it, each try of each: what the directory counts. */
+  readonly sentCount: number
   /** Why the rest was not written, after a few tries. */
   readonly fault?: DirectoryFault
 }

@@ -1,6 +1,7 @@
 import { Refusal } from '../refusal.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
+import { countsAtEnd } from './count-at-end.ts'
 import { DirectoryFault } from './directory.ts'
 import type { LinkRecord } from './group-link.ts'
 import { afterFailedRun, isEnded, putDown, type RunFailure, succeeded } from './job-course.ts'
@@ -77,7 +78,8 @@ async function ringForChanges(
 
 async function endBadly(run: SyncRun, failure: RunFailure, deps: SyncDependencies): Promise<void> {
   const nowMs = deps.nowMs()
-  const job = afterFailedRun(run.job.value, failure, { delaysS: deps.retryDelaysS, jitter: deps.random(), nowMs })
+  const failed = afterFailedRun(run.job.value, failure, { delaysS: deps.retryDelaysS, jitter: deps.random(), nowMs })
+  const job = isEnded(failed) ? { ...failed, ...(await countsAtEnd(run.job.value, deps.directory)) } : failed
   const outcome: Partial<LinkRecord> = isEnded(job)
     ? { lastSyncedAt: toTimestamp(nowMs), lastSyncOutcome: 'Failed' }
     : {}

@@ -1,18 +1,8 @@
+import { slices } from '../slices.ts'
 import type { LinkRecord } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { queueJob, ringFor } from './queue-job.ts'
 import type { JobRecord } from './sync-job.ts'
-
-/** Minutes over which the tenants' sweeps are spread. */
-const MINUTES_PER_HOUR = 60
-
-/** The minute of every hour in which a tenant is swept: the same one always, spread evenly over the tenants. */
-export function minuteOfTenant(tenantId: string): number {
-  // FNV-1a, 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/
-  let hash = 0x811c9dc5
-  for (const character of tenantId) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0
-  return hash % MINUTES_PER_HOUR
-}
 
 export type SweepPlan = {
   /** Enabled links without an unfinished job. */
@@ -38,22 +28,35 @@ function isWorkedOn(job: JobRecord, link: LinkRecord | undefined, nowMs: number)
   return job.status === 'Running' ? lease.owner === job.id : true
 }
 
-/** Sweeps the tenants whose minute it is; all of them when no minute is given. One tenant's trouble is not another's. */
-export async function sweep(minute: number | undefined, deps: LinkDependencies): Promise<void> {
-  for await (const tenants of deps.tenants.list()) {
-    for (const tenantId of tenants) {
-      if (minute !== undefined && minuteOfTenant(tenantId) !== minute) continue
-      try {
-        await sweepTenant(tenantId, deps)
-      } catch (error) {
-        deps.log.error('sweep.tenant-failed', error, { tenantId })
-      }
+/** Tenants for which is rung, and links for which a job is queued, at the same time. */
+const AT_A_TIME_COUNT = 20
+
+/**
+ * Rings for the tenants whose minute it is; for all of them when no minute is given. Each is swept by a message of its
+ * own, so that instances share the work, and one tenant's trouble is not another's.
+ */
+export async function ringForSweeps(
+  minute: number | undefined,
+  { tenants, doorbells, log, nowMs }: Pick<LinkDependencies, 'tenants' | 'doorbells' | 'log' | 'nowMs'>,
+): Promise<void> {
+  const startMs = nowMs()
+  let tenantCount = 0
+  for await (const page of tenants.list(minute)) {
+    for (const some of slices(page, AT_A_TIME_COUNT)) {
+      const ring = (tenantId: string) =>
+        doorbells.ring({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
+      await Promise.all(some.map(ring))
     }
+    tenantCount += page.length
   }
+  log.info('sweep.rung', { minute: minute ?? 'all', tenantCount })
 }
 
-/** The day may have turned for conditions that read it, hence the bell for the evaluation. */
-async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<void> {
+/**
+ * Queues a job for each enabled link without one, and rings again for jobs that nobody works on. The day may have
+ * turned for conditions that read it, hence the bell for the evaluation.
+ */
+export async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<void> {
   const nowMs = deps.nowMs()
   await deps.doorbells.ring({ queue: 'evaluations', message: { tenantId } }, { id: `${tenantId}:sweep:${nowMs}` })
   const links = await deps.links.ofTenant(tenantId)
@@ -63,7 +66,9 @@ async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<vo
     unfinished.map(({ value }) => value),
     nowMs,
   )
-  for (const link of plan.queueFor) await queueJob(link, 'ScheduledSweep', deps)
+  for (const some of slices(plan.queueFor, AT_A_TIME_COUNT)) {
+    await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
+  }
   for (const job of plan.ringFor) await ringFor(job, `sweep:${nowMs}`, deps)
   deps.log.info('sweep.tenant-swept', { tenantId, queued: plan.queueFor.length, rung: plan.ringFor.length })
 }

@@ -9,6 +9,7 @@ import type { JobRecord } from './sync-job.ts'
 import { RunFault, requireHold, type SyncRun, saveJob, withCounted } from './sync-run.ts'
 import { begun, settledByAnswers, settledByRead } from './unconfirmed-writes.ts'
 import { writesOf } from './write-budget.ts'
+import { writeStep } from './write-step.ts'
 
 /** More accounts that the directory does not know are a sign of something else. */
 const UNRESOLVED_AT_MOST_COUNT = 1000
@@ -127,10 +128,7 @@ async function takeStep(
   deps: SyncDependencies,
 ): Promise<boolean> {
   const { tenantId, groupId } = run
-  const isAdding = step.kind === 'add'
-  const outcome = isAdding
-    ? await deps.directory.addMembers(tenantId, groupId, step.accounts)
-    : await deps.directory.removeMembers(tenantId, groupId, step.accounts)
+  const outcome = await writeStep({ tenantId, groupId, step, purpose: 'bulk' }, deps)
   const counted = withCounted(run, settledByAnswers(step, outcome, run.earlier, run.job.value.unconfirmed))
   const unresolved = [...new Set([...counted.unresolved, ...outcome.missing])]
   const isTimeUp = deps.nowMs() >= deadlineMs
@@ -140,7 +138,7 @@ async function takeStep(
   if (unresolved.length > UNRESOLVED_AT_MOST_COUNT) requireAllResolved(run)
   if (outcome.fault !== undefined) throw outcome.fault
   // A group that is gone answers every removal with "not a member".
-  if (!isAdding && outcome.written.length === 0) await requireLinkable(run, deps)
+  if (step.kind === 'remove' && outcome.written.length === 0) await requireLinkable(run, deps)
   return isTimeUp
 }
 

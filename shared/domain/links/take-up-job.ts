@@ -1,5 +1,6 @@
 import { Refusal } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
+import { countsAtEnd } from './count-at-end.ts'
 import type { LinkRecord } from './group-link.ts'
 import { failedForGood, hasNoRunLeft, takenUp } from './job-course.ts'
 import { type Lease, leaseDecision } from './lease.ts'
@@ -60,7 +61,8 @@ export async function takeUpJob(
     }
     if (decision.outcome === 'end') {
       if (link !== undefined) await recordFailure(link.value, deps, job.id)
-      await deps.jobs.replace(failedForGood(job, decision.reason, nowMs), version)
+      const counts = await countsAtEnd(job, deps.directory)
+      await deps.jobs.replace({ ...failedForGood(job, decision.reason, nowMs), ...counts }, version)
       deps.log.info('sync-job.ended-unrun', { tenantId: job.tenantId, jobId: job.id, reason: decision.reason })
       return undefined
     }

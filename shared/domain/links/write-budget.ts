@@ -19,6 +19,8 @@ export type WritePurpose = 'change' | 'bulk'
 export interface WriteBudget {
   /** Milliseconds after which to ask again; 0 when the writes may be sent now. They count then, sent or not. */
   ask(tenantId: string, writeCount: number, purpose: WritePurpose): Promise<number>
+  /** Counts writes that have been sent beyond what was asked for: those who ask next in this window wait for them. */
+  overspent(tenantId: string, writeCount: number, purpose: WritePurpose): void
 }
 
 export type WriteBudgetOptions = {
@@ -60,10 +62,12 @@ export function writesOf({ kind, accounts }: SyncStep): number {
 export function sharedWriteBudget({ windows, writesPerTenant, writesInAll, nowMs }: WriteBudgetOptions): WriteBudget {
   const aside = new Map<string, Aside>()
   const application: Scope = { name: APPLICATION_SCOPE, limitCount: writesInAll, windowMs: APPLICATION_WINDOW_MS }
+  const tenantScope = (name: string): Scope => ({ name, limitCount: writesPerTenant, windowMs: TENANT_WINDOW_MS })
+  const windowStartOf = ({ windowMs }: Scope): number => Math.floor(nowMs() / windowMs) * windowMs
 
   /** 0, or milliseconds to wait. */
   async function take(scope: Scope, writeCount: number, purpose: WritePurpose): Promise<number> {
-    const windowStartMs = Math.floor(nowMs() / scope.windowMs) * scope.windowMs
+    const windowStartMs = windowStartOf(scope)
     const own = ownOf(scope, purpose, windowStartMs)
     for (let tries = 1; own.leftCount < writeCount; tries += 1) {
       const found = await windows.find(scope.name)
@@ -97,13 +101,17 @@ export function sharedWriteBudget({ windows, writesPerTenant, writesInAll, nowMs
 
   return {
     async ask(tenantId, writeCount, purpose) {
-      const tenant: Scope = { name: tenantId, limitCount: writesPerTenant, windowMs: TENANT_WINDOW_MS }
-      const tenantWaitMs = await take(tenant, writeCount, purpose)
+      const tenantWaitMs = await take(tenantScope(tenantId), writeCount, purpose)
       if (tenantWaitMs > 0) return tenantWaitMs
       const waitMs = await take(application, writeCount, purpose)
       const own = aside.get(`${tenantId} ${purpose}`)
       if (waitMs > 0 && own !== undefined) own.leftCount += writeCount
       return waitMs
+    },
+    overspent(tenantId, writeCount, purpose) {
+      for (const scope of [tenantScope(tenantId), application]) {
+        ownOf(scope, purpose, windowStartOf(scope)).leftCount -= writeCount
+      }
     },
   }
 }

@@ -1,0 +1,7 @@
+import { app } from '@azure/functions'
+import { onMessage } from './host/triggers.ts'
+
+app.serviceBusQueue(
+  'sweep-tenant',
+  onMessage('sweeps', () => import('./handlers/sweep-tenant.ts')),
+)

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { graphCalls } from '../../shared/directory/graph-calls.ts'
+import { graphDirectory } from '../../shared/directory/graph-directory.ts'
+import { graphTokens } from '../../shared/directory/graph-tokens.ts'
+import {
+  MANAGED_IDENTITY,
+  openDirectory,
+  SERVICE,
+  SMALL_TENANT,
+  TENANT,
+  type TestDirectory,
+} from '../jobs/link-directory.ts'
+
+/** One for each test: the process keeps the token of an identity that it has once asked for. */
+const identity = (number: number) => `aaaaaaaa-0000-4000-8000-0000000000f${number}`
+const HEADER = 'a header of these tests'
+
+/** A managed identity reaches the directory as on Azure: its token, from the platform's endpoint, is exchanged. */
+describe('Graph tokens by a managed identity', () => {
+  let world: TestDirectory
+  let platform: Server
+  const asked: { resource: string | null; clientId: string | null; header: unknown }[] = []
+  let claims: Record<string, unknown>
+
+  before(async () => {
+    world = await openDirectory()
+    platform = createServer(async (request, response) => {
+      const query = new URL(request.url ?? '', 'http://localhost').searchParams
+      const resource = query.get('resource')
+      asked.push({ resource, clientId: query.get('client_id'), header: request.headers['x-identity-header'] })
+      response.setHeader('content-type', 'application/json')
+      response.end(
+        JSON.stringify({ access_token: await signed(), expires_on: claims.exp, resource, token_type: 'Bearer' }),
+      )
+    })
+    await new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve))
+    process.env.IDENTITY_ENDPOINT = `http://127.0.0.1:${(platform.address() as AddressInfo).port}/msi/token`
+    process.env.IDENTITY_HEADER = HEADER
+  })
+  after(async () => {
+    delete process.env.IDENTITY_ENDPOINT
+    delete process.env.IDENTITY_HEADER
+    platform.closeAllConnections()
+    await new Promise((resolve) => platform.close(resolve))
+    await world.close()
+  })
+  beforeEach(() => {
+    asked.length = 0
+    const nowS = Math.floor(Date.now() / 1000)
+    claims = { aud: 'api://AzureADTokenExchange', sub: MANAGED_IDENTITY, iat: nowS, nbf: nowS, exp: nowS + 3600 }
+  })
+
+  async function signed(): Promise<string> {
+    const answer = await fetch(`${world.server.url}/local/tokens`, { method: 'POST', body: JSON.stringify({ claims }) })
+    return ((await answer.json()) as { token: string }).token
+  }
+
+  const tokensOf = (managedIdentityClientId: string) =>
+    graphTokens(
+      {
+        authorityUrl: world.server.url,
+        homeTenantId: TENANT,
+        clientId: SERVICE,
+        clientSecret: undefined,
+        managedIdentityClientId,
+      },
+      Date.now,
+    )
+
+  it('read a group of every tenant that has consented, without any secret', async () => {
+    const groupId = await world.newGroup({ displayName: 'Reached' })
+    const directory = graphDirectory({
+      graphUrl: world.server.url,
+      send: graphCalls(world.server.url, tokensOf(identity(1)), Date.now),
+      sleep: async () => undefined,
+      nowMs: Date.now,
+      random: () => 0.5,
+    })
+    assert.equal((await directory.readGroup(TENANT, groupId))?.displayName, 'Reached')
+    assert.equal(await directory.readGroup(SMALL_TENANT, groupId), undefined)
+    assert.deepEqual(asked, [{ resource: 'api://AzureADTokenExchange', clientId: identity(1), header: HEADER }])
+  })
+
+  it('are refused to an identity that the application does not trust', async () => {
+    claims.sub = 'ffffffff-0000-4000-8000-000000000001'
+    await assert.rejects(tokensOf(identity(2)).of(TENANT), { name: 'DirectoryFault', kind: 'refused' })
+  })
+
+  it('are refused for an identity’s token that is meant for something else', async () => {
+    claims.aud = 'https://graph.microsoft.com'
+    await assert.rejects(tokensOf(identity(3)).of(TENANT), { name: 'DirectoryFault', kind: 'refused' })
+  })
+})
