@@ -72,7 +72,7 @@ describe('the description of the API', () => {
     for (const { path, operation } of probes) {
       for (const [status, { content }] of Object.entries(operation.responses)) {
         const place = `#/paths/${path.replace('/', '~1')}/get/responses/${status}/content/application~1json/schema`
-        const { example } = content?.['application/json'] as { example?: unknown }
+        const { example } = (content?.['application/json'] ?? {}) as { example?: unknown }
         assert.ok(ajv.validate({ $ref: `api${place}` }, example), `${path} ${status} ${ajv.errorsText()}`)
       }
     }
