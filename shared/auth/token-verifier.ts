@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { type Caller, isApplicationRole, isUserRole, type Role } from '../domain/caller.ts'
-import { isGuid } from '../domain/guid.ts'
+import { isGuid } from '../domain/is-guid.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type AuthorityKeys, authorityKeys } from './authority-keys.ts'
 import { KeysUnavailable, type SigningKey, type SigningKeys } from './signing-keys.ts'

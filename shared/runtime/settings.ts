@@ -1,4 +1,4 @@
-import { isGuid } from '../domain/guid.ts'
+import { isGuid } from '../domain/is-guid.ts'
 
 /** Every setting there is, parsed. The names of the environment variables stand in `SETTINGS`. */
 export type Settings = {

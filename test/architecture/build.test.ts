@@ -119,6 +119,23 @@ describe('the package', () => {
     for (const trigger of globSync('functions/*.ts', { cwd: PROJECT_FOLDER })) assert.ok(sources.has(trigger), trigger)
   })
 
+  it('starts with the triggers and the settings alone: no library but that of Functions', () => {
+    const bundled = (path: string): string[] => {
+      const text = Buffer.from(files[path] ?? []).toString()
+      const statically = [...text.matchAll(/^(?:import|\} from) "(\.[^"]+)";$/gm)].map(([, to = '']) =>
+        join(dirname(path), to),
+      )
+      return [path, ...statically.flatMap(bundled)]
+    }
+    const loaded = [...new Set(bundled('dist/functions/all-triggers.js'))]
+    const sources = loaded.flatMap((path) => JSON.parse(Buffer.from(files[`${path}.map`] ?? []).toString()).sources)
+    assert.ok(sources.some((source: string) => source.endsWith('shared/runtime/settings.ts')))
+    assert.deepEqual(
+      sources.filter((source: string) => source.includes('node_modules')),
+      [],
+    )
+  })
+
   it('is the same, byte for byte, when nothing has changed', async () => {
     const again = join(folder, 'again.zip')
     await packageApp(PROJECT_FOLDER, again)

@@ -14,7 +14,7 @@ describe('the probes of a started environment', () => {
 
   const probe = async (path: string) => {
     const response = await fetch(`${environment.apiUrl}${path}`)
-    return { status: response.status, headers: response.headers, json: await response.json() }
+    return { status: response.status, headers: response.headers, json: (await response.json()) as { data: unknown } }
   }
 
   it('say without a token that the process answers, and that all parts can be used', async () => {
