@@ -1,5 +1,8 @@
 import { app } from '@azure/functions'
-import { httpFiles } from './host/http-group.ts'
-import { DOCUMENT_PATH, documentFile } from './routes/service-document.ts'
+import { DOCUMENT_PATH } from '../shared/http/public-paths.ts'
+import { httpAt } from './host/triggers.ts'
 
-app.http('api-document', httpFiles(DOCUMENT_PATH.slice(1), documentFile))
+app.http(
+  'api-document',
+  httpAt(DOCUMENT_PATH.slice(1), () => import('./handlers/api-document.ts')),
+)

@@ -1,12 +1,7 @@
 import { app } from '@azure/functions'
-import { applyMembershipChanges } from '../shared/domain/links/apply-membership-changes.ts'
-import { MembershipChangeMessage } from '../shared/messaging/messages.ts'
-import { linkDependencies } from './host/group-link.ts'
-import { queueFunction } from './host/queue-function.ts'
+import { onMessage } from './host/triggers.ts'
 
 app.serviceBusQueue(
   'apply-membership-changes',
-  queueFunction('membership-changes', MembershipChangeMessage, (message, { sinceMs }) =>
-    applyMembershipChanges(message, linkDependencies, sinceMs),
-  ),
+  onMessage('membership-changes', () => import('./handlers/apply-membership-changes.ts')),
 )

@@ -1,6 +1,8 @@
 import { app } from '@azure/functions'
-import { collectionDependencies } from './host/collections.ts'
-import { httpGroup } from './host/http-group.ts'
-import { criteriaRoutes } from './routes/collections-criteria.ts'
+import { httpBelow } from './host/triggers.ts'
+import { PREFIXES } from './routes/prefixes.ts'
 
-app.http('collections-criteria', httpGroup(criteriaRoutes(collectionDependencies)))
+app.http(
+  'collections-criteria',
+  httpBelow(PREFIXES.criteria, () => import('./handlers/collections-criteria.ts')),
+)

@@ -1,6 +1,8 @@
 import { app } from '@azure/functions'
-import { requestDependencies } from './host/collections.ts'
-import { httpGroup } from './host/http-group.ts'
-import { joinableRoutes } from './routes/collections-joinable.ts'
+import { httpBelow } from './host/triggers.ts'
+import { PREFIXES } from './routes/prefixes.ts'
 
-app.http('collections-joinable', httpGroup(joinableRoutes(requestDependencies)))
+app.http(
+  'collections-joinable',
+  httpBelow(PREFIXES.joinable, () => import('./handlers/collections-joinable.ts')),
+)

@@ -1,6 +1,8 @@
 import { app } from '@azure/functions'
-import { collectionDependencies } from './host/collections.ts'
-import { httpGroup } from './host/http-group.ts'
-import { collectionRoutes } from './routes/collections.ts'
+import { httpBelow } from './host/triggers.ts'
+import { PREFIXES } from './routes/prefixes.ts'
 
-app.http('collections', httpGroup(collectionRoutes(collectionDependencies)))
+app.http(
+  'collections',
+  httpBelow(PREFIXES.collections, () => import('./handlers/collections.ts')),
+)

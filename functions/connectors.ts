@@ -1,7 +1,12 @@
 import { app } from '@azure/functions'
-import { connectorDependencies } from './host/connectors.ts'
-import { httpGroup } from './host/http-group.ts'
-import { connectorsGroup, connectorsReadingGroup } from './routes/connectors.ts'
+import { httpBelow } from './host/triggers.ts'
+import { PREFIXES } from './routes/prefixes.ts'
 
-app.http('connectors', httpGroup(connectorsGroup(connectorDependencies)))
-app.http('connectors-reading', httpGroup(connectorsReadingGroup(connectorDependencies)))
+app.http(
+  'connectors',
+  httpBelow(PREFIXES.connectors, () => import('./handlers/connectors.ts')),
+)
+app.http(
+  'connectors-reading',
+  httpBelow(PREFIXES.connectorsReading, () => import('./handlers/connectors-reading.ts')),
+)

@@ -1,6 +1,8 @@
 import { app } from '@azure/functions'
-import { coreObjectDependencies } from './host/core-objects.ts'
-import { httpGroup } from './host/http-group.ts'
-import { coreObjectsGroup } from './routes/core-objects.ts'
+import { httpBelow } from './host/triggers.ts'
+import { PREFIXES } from './routes/prefixes.ts'
 
-app.http('core-objects', httpGroup(coreObjectsGroup(coreObjectDependencies)))
+app.http(
+  'core-objects',
+  httpBelow(PREFIXES.coreObjects, () => import('./handlers/core-objects.ts')),
+)

@@ -1,6 +1,8 @@
 import { app } from '@azure/functions'
-import { linkDependencies } from './host/group-link.ts'
-import { httpGroup } from './host/http-group.ts'
-import { GROUP_LINK_PREFIX, groupLinkRoutes } from './routes/group-link.ts'
+import { httpBelow } from './host/triggers.ts'
+import { PREFIXES } from './routes/prefixes.ts'
 
-app.http('group-link', httpGroup({ prefix: GROUP_LINK_PREFIX, routes: groupLinkRoutes(linkDependencies) }))
+app.http(
+  'group-link',
+  httpBelow(PREFIXES.groupLink, () => import('./handlers/group-link.ts')),
+)

@@ -1,10 +1,7 @@
 import { app } from '@azure/functions'
-import { runSyncJob } from '../shared/domain/links/run-sync-job.ts'
-import { SyncJobMessage } from '../shared/messaging/messages.ts'
-import { linkDependencies } from './host/group-link.ts'
-import { queueFunction } from './host/queue-function.ts'
+import { onMessage } from './host/triggers.ts'
 
 app.serviceBusQueue(
   'run-sync-job',
-  queueFunction('sync-jobs', SyncJobMessage, (message) => runSyncJob(message, linkDependencies)),
+  onMessage('sync-jobs', () => import('./handlers/run-sync-job.ts')),
 )

@@ -1,10 +1,7 @@
 import { app } from '@azure/functions'
-import { sweepTenant } from '../shared/domain/links/sweep.ts'
-import { SweepMessage } from '../shared/messaging/messages.ts'
-import { linkDependencies } from './host/group-link.ts'
-import { queueFunction } from './host/queue-function.ts'
+import { onMessage } from './host/triggers.ts'
 
 app.serviceBusQueue(
   'sweep-tenant',
-  queueFunction('sweeps', SweepMessage, ({ tenantId }) => sweepTenant(tenantId, linkDependencies)),
+  onMessage('sweeps', () => import('./handlers/sweep-tenant.ts')),
 )

@@ -1,5 +1,8 @@
 import { app } from '@azure/functions'
-import { httpGroup } from './host/http-group.ts'
+import { httpBelow } from './host/triggers.ts'
 
 // The host tries functions in the order of their names: this one has to come last.
-app.http('zz-unknown-path', httpGroup({ prefix: '', routes: [] }))
+app.http(
+  'zz-unknown-path',
+  httpBelow('', () => import('./handlers/unknown-path.ts')),
+)

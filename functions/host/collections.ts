@@ -12,7 +12,9 @@ import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
 import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
 import { freshPeople, type RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import { liveStanding } from '../../shared/domain/requests/standing.ts'
-import { container, doorbells, elapsedMs, log, measures, newId, nowMs } from './foundation.ts'
+import { elapsedMs, nowMs } from './clock.ts'
+import { container, doorbells, newId } from './foundation.ts'
+import { log, measures } from './observation.ts'
 import { linkStore, tenantStore } from './stores.ts'
 
 /** Rows in memory at most: about a gigabyte at the widest; an instance has two. */

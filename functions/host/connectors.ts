@@ -3,7 +3,10 @@ import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cursors } from '../../shared/http/cursor.ts'
-import { container, doorbells, log, newId, nowMs, settings } from './foundation.ts'
+import { nowMs } from './clock.ts'
+import { container, doorbells, newId } from './foundation.ts'
+import { log } from './observation.ts'
+import { settings } from './settings.ts'
 
 /** What the connector routes work with. */
 export const connectorDependencies = {

@@ -7,8 +7,11 @@ import { graphTokens } from '../../shared/directory/graph-tokens.ts'
 import { observedCalls } from '../../shared/directory/observed-calls.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
 import { sharedWriteBudget } from '../../shared/domain/links/write-budget.ts'
+import { nowMs } from './clock.ts'
 import { linkedCollections } from './collections.ts'
-import { activities, container, doorbells, log, measures, newId, nowMs, settings } from './foundation.ts'
+import { container, doorbells, newId } from './foundation.ts'
+import { activities, log, measures } from './observation.ts'
+import { settings } from './settings.ts'
 import { linkStore, tenantStore } from './stores.ts'
 
 const tokens = graphTokens(

@@ -1,10 +1,4 @@
-import type {
-  HttpFunctionOptions,
-  HttpMethod,
-  HttpRequest,
-  HttpResponseInit,
-  InvocationContext,
-} from '@azure/functions'
+import type { HttpHandler, HttpRequest, HttpResponseInit } from '@azure/functions'
 import type { Activity } from '../../shared/domain/activity.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import { type FileAnswer, fileResponder, type PublicFiles } from '../../shared/http/public-files.ts'
@@ -14,40 +8,37 @@ import { findIdentity } from './collections.ts'
 import { dispatchDependencies } from './foundation.ts'
 import { observedRequest } from './observed-invocation.ts'
 
-/** All of them: the host answers a method that it does not know with an empty 404, and ours is to be an envelope. */
-const METHODS: HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
-
-/** An HTTP function that answers at one path or below it, whatever the method. */
-function httpFunction(
-  route: string,
-  answer: (request: ServiceRequest, activity: Activity) => FileAnswer | Promise<FileAnswer>,
-): HttpFunctionOptions {
-  return {
-    route,
-    methods: METHODS,
-    authLevel: 'anonymous',
-    handler: async (request: HttpRequest, context: InvocationContext): Promise<HttpResponseInit> => {
-      const asked: ServiceRequest = {
-        method: request.method,
-        url: request.url,
-        header: (name) => request.headers.get(name),
-        bytes: async () => new Uint8Array(await request.arrayBuffer()),
-      }
-      const { status, headers, body } = await observedRequest({ method: request.method, route }, context, (activity) =>
-        answer(asked, activity),
-      )
-      return { status, headers, ...(body === undefined ? {} : { body }) }
-    },
-  }
+/** What the host hands over and takes back, in the service's own terms. Observed by nobody: for probes. */
+export function httpHandler(answer: (request: ServiceRequest) => FileAnswer | Promise<FileAnswer>): HttpHandler {
+  return async (request) => toHost(await answer(fromHost(request)))
 }
 
 /** Files that anyone may read: they say nothing that the code of a client would not. Made when first asked for. */
-export function httpFiles(route: string, files: () => PublicFiles): HttpFunctionOptions {
-  return httpFunction(route, fileResponder(files, dispatchDependencies))
+export function httpFiles(files: () => PublicFiles): HttpHandler {
+  return observedHandler(fileResponder(files, dispatchDependencies))
 }
 
-/** One HTTP function for everything below a group's prefix. Roles are checked by the routes, not by host keys. */
-export function httpGroup(group: RouteGroup): HttpFunctionOptions {
-  const path = group.prefix === '' ? '{*rest}' : `${group.prefix}/{*rest}`
-  return httpFunction(path, dispatcher(group, { ...dispatchDependencies, findIdentity }))
+/** Everything below a group's prefix. */
+export function httpGroup(group: RouteGroup): HttpHandler {
+  return observedHandler(dispatcher(group, { ...dispatchDependencies, findIdentity }))
+}
+
+function observedHandler(
+  answer: (request: ServiceRequest, activity: Activity) => FileAnswer | Promise<FileAnswer>,
+): HttpHandler {
+  return async (request, context) =>
+    toHost(await observedRequest(request, context, (activity) => answer(fromHost(request), activity)))
+}
+
+function fromHost(request: HttpRequest): ServiceRequest {
+  return {
+    method: request.method,
+    url: request.url,
+    header: (name) => request.headers.get(name),
+    bytes: async () => new Uint8Array(await request.arrayBuffer()),
+  }
+}
+
+function toHost({ status, headers, body }: FileAnswer): HttpResponseInit {
+  return { status, headers, ...(body === undefined ? {} : { body }) }
 }

@@ -3,24 +3,24 @@ import type { Activity } from '../../shared/domain/activity.ts'
 import { type TraceContext, traceContextOf } from '../../shared/domain/trace-context.ts'
 import { originOf } from '../../shared/messaging/origin-properties.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
-import { activities, elapsedMs, measures } from './foundation.ts'
-import './telemetry.ts'
+import { elapsedMs } from './clock.ts'
+import { activities, measures } from './observation.ts'
 
 /**
  * Answers a request as an activity, and measures how long that takes.
- * @param asked by method and the function's route, until the answering knows the operation.
+ * It bears the function's name until the answering knows the operation.
  */
 export function observedRequest<Answer extends { readonly status: number }>(
-  { method, route: functionRoute }: { readonly method: string; readonly route: string },
+  { method }: { readonly method: string },
   context: InvocationContext,
   answer: (activity: Activity) => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const startedMs = elapsedMs()
   const trace = hostTrace(context)
   const origin = trace === undefined ? {} : { trace }
-  const details = { method, route: `/${functionRoute}` }
+  const details = { method, route: context.functionName }
   return activities.during(
-    { name: `${method} ${details.route}`, kind: 'request', details, origin },
+    { name: `${method} ${context.functionName}`, kind: 'request', details, origin },
     async (activity) => {
       const answered = await answer(activity)
       const { status } = answered
@@ -50,9 +50,12 @@ export function observedMessage(
 }
 
 /** Does what a timer is there for as an activity. */
-export function observedTimer(name: string, context: InvocationContext, run: () => Promise<void>): Promise<void> {
+export function observedTimer(context: InvocationContext, run: () => Promise<void>): Promise<void> {
   const trace = hostTrace(context)
-  return activities.during({ name, kind: 'timer', origin: trace === undefined ? {} : { trace } }, run)
+  return activities.during(
+    { name: context.functionName, kind: 'timer', origin: trace === undefined ? {} : { trace } },
+    run,
+  )
 }
 
 /** What the host says that the invocation is a part of. */

@@ -1,6 +1,7 @@
 import { app } from '@azure/functions'
 import type { Telemetry } from '../../shared/telemetry/telemetry.ts'
-import { log, observeBy, settings } from './foundation.ts'
+import { log, observeBy } from './observation.ts'
+import { settings } from './settings.ts'
 
 const { monitorConnectionString: connectionString, managedIdentityClientId } = settings
 

@@ -7,7 +7,8 @@ import { joinableRoutes } from './collections-joinable.ts'
 import type { ConnectorDataDependencies } from './connector-data.ts'
 import { connectorsGroup, connectorsReadingGroup } from './connectors.ts'
 import { type CoreObjectRouteDependencies, coreObjectsGroup } from './core-objects.ts'
-import { GROUP_LINK_PREFIX, groupLinkRoutes } from './group-link.ts'
+import { groupLinkRoutes } from './group-link.ts'
+import { PREFIXES } from './prefixes.ts'
 
 export type AllRouteDependencies = {
   readonly requests: RequestDependencies
@@ -22,7 +23,7 @@ export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRoute
     collectionRoutes(requests),
     criteriaRoutes(requests),
     joinableRoutes(requests),
-    { prefix: GROUP_LINK_PREFIX, routes: groupLinkRoutes(links) },
+    { prefix: PREFIXES.groupLink, routes: groupLinkRoutes(links) },
     coreObjectsGroup(coreObjects),
     connectorsGroup(connectors),
     connectorsReadingGroup(connectors),

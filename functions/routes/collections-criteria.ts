@@ -24,8 +24,7 @@ import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
 import { pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-roles.ts'
 import { FilterMembersRequest, MemberIds } from './filter-members.ts'
-
-const PREFIX = 'collections-criteria/beta'
+import { PREFIXES } from './prefixes.ts'
 
 const CONDITION_REFUSALS: readonly RefusalCode[] = [
   'ObjectTypeNotSupported',
@@ -53,7 +52,7 @@ const CONDITION_REFUSALS: readonly RefusalCode[] = [
 
 /** Managing criteria collections: statement, "Criteria collections". */
 export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
-  prefix: PREFIX,
+  prefix: PREFIXES.criteria,
   routes: [
     route({
       operationId: 'listCriteriaCollections',
@@ -76,7 +75,7 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       reply: { status: 201, schema: Guid },
       refusals: [...CONDITION_REFUSALS, 'DuplicateTag'],
       run: async ({ body, caller, creation }) =>
-        created(PREFIX, (await createCriteriaCollection(body, caller, deps, creation)).id),
+        created(PREFIXES.criteria, (await createCriteriaCollection(body, caller, deps, creation)).id),
     }),
     route({
       operationId: 'getCriteriaCollection',

@@ -34,9 +34,8 @@ import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
 import { actingIdentity, pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS, PERSON_ROLES } from './collection-roles.ts'
 import { membershipRequestRoutes } from './membership-requests.ts'
+import { PREFIXES } from './prefixes.ts'
 import { SearchQuery } from './search-query.ts'
-
-const PREFIX = 'collections-joinable/beta'
 
 const POLICY_REFUSALS: readonly RefusalCode[] = [
   'ObjectTypeNotSupported',
@@ -54,8 +53,8 @@ const POLICY_REFUSALS: readonly RefusalCode[] = [
 
 /** Joinable collections and the requests to join them: one HTTP function for both. */
 export const joinableRoutes = (deps: RequestDependencies): RouteGroup => ({
-  prefix: PREFIX,
-  routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...membershipRequestRoutes(PREFIX, deps)],
+  prefix: PREFIXES.joinable,
+  routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...membershipRequestRoutes(PREFIXES.joinable, deps)],
 })
 
 /** Managing joinable collections: statement, "Joinable collections". */
@@ -81,7 +80,7 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     reply: { status: 201, schema: Guid },
     refusals: [...POLICY_REFUSALS, 'StaleVersion'],
     run: async ({ body, caller, creation }) =>
-      created(PREFIX, (await createJoinableCollection(body, caller, deps, creation)).id),
+      created(PREFIXES.joinable, (await createJoinableCollection(body, caller, deps, creation)).id),
   }),
   route({
     operationId: 'searchJoinableCollections',

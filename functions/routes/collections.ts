@@ -18,11 +18,12 @@ import { ok, okVersioned } from '../../shared/http/answers.ts'
 import { pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
 import { COLLECTION_READERS } from './collection-roles.ts'
 import { FilterMembersRequest, MemberIds } from './filter-members.ts'
+import { PREFIXES } from './prefixes.ts'
 import { SearchQuery } from './search-query.ts'
 
 /** Reading across both kinds of collection: statement, "All collections". */
 export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
-  prefix: 'collections/beta',
+  prefix: PREFIXES.collections,
   routes: [
     route({
       operationId: 'listCollections',

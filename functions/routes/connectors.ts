@@ -13,10 +13,7 @@ import type { Versioned } from '../../shared/domain/versioned.ts'
 import type { Answer } from '../../shared/http/envelope.ts'
 import { pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import { type ConnectorDataDependencies, connectorDataRoutes } from './connector-data.ts'
-
-/** The route that the statement names: reading only. */
-const CONNECTORS_READING_PREFIX = 'iamcore/sync/connectors'
-const CONNECTORS_PREFIX = 'iamcore/beta/sync/connectors'
+import { PREFIXES } from './prefixes.ts'
 
 /** Decisions, section 2. */
 const MANAGERS: readonly Role[] = ['Administrator', 'iam-core.connector-configuration.readwrite.all']
@@ -24,13 +21,13 @@ const READERS: readonly Role[] = [...MANAGERS, 'iam-core.connector-configuration
 
 export function connectorsReadingGroup(deps: ConnectorDependencies): RouteGroup {
   const routes = readingRoutes(deps).map((each) => ({ ...each, operationId: `${each.operationId}Unversioned` }))
-  return { prefix: CONNECTORS_READING_PREFIX, routes }
+  return { prefix: PREFIXES.connectorsReading, routes }
 }
 
 export function connectorsGroup(deps: ConnectorDependencies & ConnectorDataDependencies): RouteGroup {
   return {
-    prefix: CONNECTORS_PREFIX,
-    routes: [...readingRoutes(deps), ...managingRoutes(deps), ...connectorDataRoutes(deps, CONNECTORS_PREFIX)],
+    prefix: PREFIXES.connectors,
+    routes: [...readingRoutes(deps), ...managingRoutes(deps), ...connectorDataRoutes(deps, PREFIXES.connectors)],
   }
 }
 
@@ -97,7 +94,7 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
 ]
 
 function created({ id }: Connector): Answer<string> {
-  return { data: id, headers: { location: `/${CONNECTORS_PREFIX}/${id}` } }
+  return { data: id, headers: { location: `/${PREFIXES.connectors}/${id}` } }
 }
 
 function record({ value, version }: Versioned<Connector>): Answer<Connector> {

@@ -16,10 +16,9 @@ import type { Cursors } from '../../shared/http/cursor.ts'
 import type { Answer } from '../../shared/http/envelope.ts'
 import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
 import { pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import { PREFIXES } from './prefixes.ts'
 
 export type CoreObjectRouteDependencies = CoreObjectDependencies & { readonly cursors: Cursors }
-
-const CORE_OBJECTS_PREFIX = 'iamcore/beta/sync/coreobjects'
 
 /** Decisions, section 3. */
 const IDS_LIMIT_COUNT = 1000
@@ -46,7 +45,7 @@ const NAMES = {
 
 export function coreObjectsGroup(deps: CoreObjectRouteDependencies): RouteGroup {
   return {
-    prefix: CORE_OBJECTS_PREFIX,
+    prefix: PREFIXES.coreObjects,
     routes: [
       ...routesOf('identity', deps),
       relationshipsOf('identity', deps),
@@ -154,7 +153,7 @@ const deprecatedRelationships = (deps: CoreObjectRouteDependencies): Route =>
   })
 
 function deprecated<T>(data: T, identityId: string): Answer<T> {
-  const successor = `/${CORE_OBJECTS_PREFIX}/identities/${identityId}/relationships`
+  const successor = `/${PREFIXES.coreObjects}/identities/${identityId}/relationships`
   return { data, headers: { deprecation: DEPRECATED_SINCE, link: `<${successor}>; rel="successor-version"` } }
 }
 

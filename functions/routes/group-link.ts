@@ -19,8 +19,7 @@ import { SyncJob } from '../../shared/domain/links/sync-job.ts'
 import { foundLink } from '../../shared/domain/links/write-link.ts'
 import type { Answer } from '../../shared/http/envelope.ts'
 import { pathValue, type Route, type RouteInput, route } from '../../shared/http/route.ts'
-
-export const GROUP_LINK_PREFIX = 'group-link/beta'
+import { PREFIXES } from './prefixes.ts'
 
 /** Decisions, section 2: links go with the roles of their collections. */
 const WRITERS: readonly Role[] = [
@@ -179,7 +178,7 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
 ]
 
 function created(id: string): Answer<string> {
-  return { data: id, headers: { location: `/${GROUP_LINK_PREFIX}/group-links/${id}` } }
+  return { data: id, headers: { location: `/${PREFIXES.groupLink}/group-links/${id}` } }
 }
 
 function linkAnswer(link: LinkRecord): Answer<GroupLink> {

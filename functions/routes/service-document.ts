@@ -3,7 +3,7 @@ import { conditionComponents } from '../../shared/http/described-condition.ts'
 import { connectorDataComponents } from '../../shared/http/described-connector-data.ts'
 import type { DescribedFile } from '../../shared/http/described-files.ts'
 import type { PublicFiles } from '../../shared/http/public-files.ts'
-import { REFERENCE_PAGE_PATH } from '../../shared/http/reference-page.ts'
+import { DOCUMENT_PATH, REFERENCE_PAGE_PATH } from '../../shared/http/public-paths.ts'
 import { describedRoutes } from './all-routes.ts'
 import { COLLECTION_ANSWERS, COLLECTION_EXAMPLES } from './examples/collection-examples.ts'
 import { CORE_DATA_ANSWERS, CORE_DATA_EXAMPLES } from './examples/core-data-examples.ts'
@@ -11,8 +11,6 @@ import { LINK_ANSWERS, LINK_EXAMPLES } from './examples/link-examples.ts'
 import { REQUEST_ANSWERS, REQUEST_EXAMPLES } from './examples/request-examples.ts'
 import { NAMED_SCHEMAS } from './named-schemas.ts'
 
-/** Where the document is served. */
-export const DOCUMENT_PATH = '/openapi.json'
 export const SERVICE_TITLE = 'Collections, Group Link and Core Objects'
 
 const CONNECTORS: Tag = {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { QUEUES } from '../../shared/messaging/queues.ts'
@@ -91,7 +91,7 @@ export async function startEnvironment(options: LocalOptions, say: (line: string
     setDefaultCACertificates([...getCACertificates('default'), directory.caPem])
     say(`directory  ${directory.url}`)
 
-    applySettings({
+    const connections = {
       AUTHORITY_URL: directory.url,
       GRAPH_URL: directory.url,
       GRAPH_CLIENT_SECRET: demo.service.clientSecret,
@@ -101,10 +101,13 @@ export async function startEnvironment(options: LocalOptions, say: (line: string
       COSMOS_KEY: cosmos.key,
       ServiceBus: bus.connectionString,
       CURSOR_KEYS: secrets.cursorKey,
-    })
+    }
+    applySettings(connections)
+    leaveSettings(join(dataFolder, 'local.settings.json'), connections)
     const host = await startHost({
-      appFolder: PROJECT_FOLDER,
-      entries: ['functions/*.ts'],
+      ...(options.appFolder === undefined
+        ? { appFolder: PROJECT_FOLDER, entries: ['functions/*.ts'] }
+        : { appFolder: options.appFolder }),
       port: options.port,
       settings: process.env as Record<string, string>,
       log: reportTroubles(say),
@@ -161,6 +164,11 @@ function applySettings(connections: Readonly<Record<string, string>>): void {
   }
   for (const [name, value] of Object.entries(sample.Values)) process.env[name] ??= value
   Object.assign(process.env, connections)
+}
+
+/** For commands that are run beside it: how to reach what runs here. */
+function leaveSettings(file: string, connections: Readonly<Record<string, string>>): void {
+  writeFileSync(file, JSON.stringify({ IsEncrypted: false, Values: connections }, undefined, 2), { mode: 0o600 })
 }
 
 /** The functions log for themselves; of the host's own words only what went wrong is of interest. */

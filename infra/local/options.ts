@@ -10,6 +10,8 @@ export type LocalOptions = {
   readonly dataFolder: string
   /** People of the first demo tenant, besides the named ones. */
   readonly demoIdentityCount: number
+  /** A built app to run, by its folder; undefined: the sources as they are. */
+  readonly appFolder: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -23,6 +25,7 @@ export function readLocalOptions(environment: Environment): LocalOptions {
     serviceBusPort: wholeNumber(environment, 'SERVICE_BUS_PORT', 0, 65_535),
     dataFolder: resolve(environment.DATA_DIR || '.local'),
     demoIdentityCount: wholeNumber(environment, 'DEMO_IDENTITIES', 500, 1_000_000),
+    appFolder: environment.APP_DIR ? resolve(environment.APP_DIR) : undefined,
   }
 }
 

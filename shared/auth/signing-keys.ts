@@ -16,12 +16,18 @@ export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable'
 }
 
+export type SigningKeys = {
+  /** The key of that id; undefined for an unknown one. @throws KeysUnavailable */
+  find(id: string): Promise<SigningKey | undefined>
+  /** Resolves when there are keys that tokens can be verified with. @throws KeysUnavailable */
+  ready(): Promise<void>
+}
+
 /**
- * Finds keys of a published set (RFC 7517) by their id. Loads the set when first asked, anew in the background once an
- * hour, and at once for an id that it does not know, if the last load is half a minute ago.
- * The look-up answers undefined for an unknown id; @throws KeysUnavailable.
+ * The keys of a published set (RFC 7517). Loads the set when first asked, anew in the background once an hour, and at
+ * once for an id that it does not know, if the last load is half a minute ago.
  */
-export function signingKeys(url: string, nowMs: () => number): (id: string) => Promise<SigningKey | undefined> {
+export function signingKeys(url: string, nowMs: () => number): SigningKeys {
   let keys: ReadonlyMap<string, SigningKey> = new Map()
   let loadedMs = Number.NEGATIVE_INFINITY
   let attemptedMs = Number.NEGATIVE_INFINITY
@@ -45,12 +51,19 @@ export function signingKeys(url: string, nowMs: () => number): (id: string) => P
     await load().catch(() => undefined)
   }
 
-  return async (id) => {
+  const ready = async (): Promise<void> => {
     const ageMs = nowMs() - loadedMs
     if (ageMs >= KEYS_KEPT_MS) await load()
     else if (ageMs >= KEYS_RELOADED_AFTER_MS) void loadIfCool()
-    if (!keys.has(id)) await loadIfCool()
-    return keys.get(id)
+  }
+
+  return {
+    ready,
+    async find(id) {
+      await ready()
+      if (!keys.has(id)) await loadIfCool()
+      return keys.get(id)
+    },
   }
 }
 

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { type Caller, isApplicationRole, isUserRole, type Role } from '../domain/caller.ts'
-import { isGuid } from '../domain/guid.ts'
+import { isGuid } from '../domain/is-guid.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { KeysUnavailable, type SigningKey, signingKeys } from './signing-keys.ts'
+import { type AuthorityKeys, authorityKeys } from './authority-keys.ts'
+import { KeysUnavailable, type SigningKey, type SigningKeys } from './signing-keys.ts'
 
 export type TokenSettings = {
   /** Where tokens of version 2 come from, without a slash at the end: `https://login.microsoftonline.com`. */
@@ -21,7 +22,7 @@ const REMEMBERED_COUNT = 10_000
 /** Version 1 tokens name the same issuer in every cloud environment, whatever the authority. */
 const VERSION_1_ISSUER = 'https://sts.windows.net/{tenantid}/'
 
-type Version = { readonly issuer: string; readonly keyOf: (id: string) => Promise<SigningKey | undefined> }
+type Version = { readonly issuer: string; readonly keys: SigningKeys }
 type Verification = {
   readonly versions: ReadonlyMap<unknown, Version>
   readonly audiences: string[]
@@ -36,12 +37,12 @@ type Verification = {
 export function tokenVerifier(
   { authorityUrl, audiences }: TokenSettings,
   nowMs: () => number,
+  keys: AuthorityKeys = authorityKeys(authorityUrl, nowMs),
 ): (authorization: string | null) => Promise<Caller> {
-  const keysUrl = `${authorityUrl}/common/discovery`
   const verification: Verification = {
     versions: new Map([
-      ['1.0', { issuer: VERSION_1_ISSUER, keyOf: signingKeys(`${keysUrl}/keys`, nowMs) }],
-      ['2.0', { issuer: `${authorityUrl}/{tenantid}/v2.0`, keyOf: signingKeys(`${keysUrl}/v2.0/keys`, nowMs) }],
+      ['1.0', { issuer: VERSION_1_ISSUER, keys: keys.version1 }],
+      ['2.0', { issuer: `${authorityUrl}/{tenantid}/v2.0`, keys: keys.version2 }],
     ]),
     audiences: audiences.flatMap(withAndWithoutSlash),
     nowMs,
@@ -93,12 +94,12 @@ async function verifiedPayload(token: string, verification: Verification): Promi
   return payload
 }
 
-async function verifySignature(token: string, { keyOf }: Version, { audiences, nowMs }: Verification) {
+async function verifySignature(token: string, { keys }: Version, { audiences, nowMs }: Verification) {
   let signer: SigningKey | undefined
   try {
     const keyOfHeader = async ({ kid }: { kid?: unknown }) => {
       // Without an id there is no telling whose key it is.
-      signer = typeof kid === 'string' ? await keyOf(kid) : undefined
+      signer = typeof kid === 'string' ? await keys.find(kid) : undefined
       if (signer === undefined) throw new errors.JWKSNoMatchingKey()
       return signer.key
     }

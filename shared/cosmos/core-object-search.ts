@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import type { CoreObject, ObjectType } from '../domain/core/core-object.ts'
-import { isGuid } from '../domain/guid.ts'
+import { isGuid } from '../domain/is-guid.ts'
 import { type CoreObjectDocument, parsedCoreObject } from './core-object-document.ts'
 import { queryAll } from './documents.ts'
 

@@ -1,4 +1,4 @@
-import { isGuid } from '../domain/guid.ts'
+import { isGuid } from '../domain/is-guid.ts'
 import type { GraphCall } from './graph-calls.ts'
 
 /** Graph refuses more in one PATCH. https://learn.microsoft.com/graph/api/group-post-members */

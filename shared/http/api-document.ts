@@ -2,6 +2,7 @@ import { REFUSALS, type RefusalCode } from '../domain/refusal.ts'
 import { type ExampleFinder, type Examples, exampleFinder } from './described-example.ts'
 import { type DescribedFile, describedFile } from './described-files.ts'
 import { parametersOf, SHARED_HEADERS, SHARED_PARAMETERS } from './described-parameters.ts'
+import { PROBES_TAG, probePaths } from './described-probes.ts'
 import {
   describedResponses,
   FAILURE_SCHEMA,
@@ -52,7 +53,7 @@ const FILES_TAG: Tag = { name: 'Description', description: 'This description of 
 /** The OpenAPI 3.1 document of the API, made from its route tables. */
 export function apiDocument(api: ApiDescription): JsonObject {
   const describer = schemaDescriber(api.schemas, api.detailedSchemas)
-  const tags = [...api.groups.map(({ prefix }) => tagOf(api, prefix)), FILES_TAG]
+  const tags = [...api.groups.map(({ prefix }) => tagOf(api, prefix)), FILES_TAG, PROBES_TAG]
   return {
     openapi: '3.1.0',
     info: {
@@ -63,7 +64,7 @@ export function apiDocument(api: ApiDescription): JsonObject {
     },
     servers: [{ url: '/' }],
     tags: [...new Map(tags.map((tag) => [tag.name, tag])).values()],
-    paths: pathsOf(api, describer),
+    paths: { ...pathsOf(api, describer), ...probePaths() },
     components: {
       schemas: { ...describer.components(), Failure: FAILURE_SCHEMA },
       responses: sharedResponses(),

@@ -8,7 +8,7 @@ import {
 import { comparedType } from '../domain/criteria/compared-value.ts'
 import { GROUP_OPERATORS, type Operator } from '../domain/criteria/condition.ts'
 import { type AttributeType, conditionSchema, MEMBER_OF_COLLECTION } from '../domain/criteria/schema.ts'
-import { GUID_PATTERN } from '../domain/guid.ts'
+import { GUID_PATTERN } from '../domain/is-guid.ts'
 import { type JsonObject, schemaReference } from './described-schema.ts'
 
 const CUSTOM_NAME_PATTERN = '(?:identity|orgUnit|relationship)Custom/[\\s\\S]*\\S'

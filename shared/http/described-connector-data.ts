@@ -2,7 +2,7 @@ import { BATCH_OPERATIONS } from '../domain/connectors/batch-item.ts'
 import { ExternalId } from '../domain/connectors/connector-object.ts'
 import { ATTRIBUTES, type AttributeDefinition, type AttributeKind } from '../domain/core/attributes.ts'
 import { OBJECT_TYPES, type ObjectType } from '../domain/core/core-object.ts'
-import { GUID_PATTERN } from '../domain/guid.ts'
+import { GUID_PATTERN } from '../domain/is-guid.ts'
 import { type JsonObject, schemaReference } from './described-schema.ts'
 
 const GUID: JsonObject = { type: 'string', format: 'uuid', pattern: GUID_PATTERN }

@@ -1,4 +1,5 @@
 import { REFUSALS, type Refusal, type RefusalEntry, type RefusalKind } from '../domain/refusal.ts'
+import type { Part, Unready } from './readiness.ts'
 
 /** What a route answers when all went well. `data` goes into the envelope. */
 export type Answer<T = unknown> = {
@@ -54,7 +55,22 @@ export function faultEnvelope(): HttpAnswer {
   ])
 }
 
-type FailureEntry = RefusalEntry | { readonly code: 'InternalError'; readonly message: string }
+/** Names the parts and says nothing of what is wrong with them. */
+export function unreadyEnvelope(unready: Unready): HttpAnswer {
+  const entries = unready.map((part) => ({ code: 'NotReady', message: UNREADY_MESSAGES[part], target: part }) as const)
+  return failureEnvelope(503, entries)
+}
+
+const UNREADY_MESSAGES: Readonly<Record<Part, string>> = {
+  database: 'The database cannot be reached',
+  queue: 'The queue cannot be reached',
+  directoryKeys: 'The keys that access tokens are signed with cannot be had',
+}
+
+type FailureEntry =
+  | RefusalEntry
+  | { readonly code: 'InternalError'; readonly message: string }
+  | { readonly code: 'NotReady'; readonly message: string; readonly target: Part }
 
 function failureEnvelope(
   status: number,

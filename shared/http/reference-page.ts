@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { PublicFile, PublicFiles } from './public-files.ts'
-
-/** Where the page is, and below it what it consists of. */
-export const REFERENCE_PAGE_PATH = '/docs'
+import { REFERENCE_PAGE_PATH } from './public-paths.ts'
 
 /** The files of the library that the page shows the document with. */
 const LIBRARY = {

@@ -2,7 +2,7 @@ import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction 
 import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import type { TObject, TSchema } from 'typebox'
-import { isGuid } from '../domain/guid.ts'
+import { isGuid } from '../domain/is-guid.ts'
 import { Refusal, type RefusalCode, type RefusalEntry, refusalEntry } from '../domain/refusal.ts'
 
 /** More errors of one body than anyone reads. */

@@ -1,5 +1,5 @@
 import type { TokenCredential } from '@azure/identity'
-import { ServiceBusClient, type ServiceBusSender } from '@azure/service-bus'
+import type { ServiceBusClient, ServiceBusSender } from '@azure/service-bus'
 import type { Activities } from '../domain/activity.ts'
 import type { Doorbells } from '../domain/doorbell.ts'
 import { originProperties } from './origin-properties.ts'
@@ -10,36 +10,40 @@ export type BusSettings =
   | { readonly connectionString: string }
   | { readonly namespace: string; readonly credential: TokenCredential }
 
-/** Sends doorbells to their queues, and with each what it comes from. Connects when first used. */
+/** Sends doorbells to their queues, and with each what it comes from. Loads its packages and connects when first used. */
 export function messageSender(settings: BusSettings, activities: Activities, nowMs: () => number): Doorbells {
-  let client: ServiceBusClient | undefined
+  let client: Promise<ServiceBusClient> | undefined
   const senders = new Map<QueueName, ServiceBusSender>()
-  const senderOf = (queue: QueueName): ServiceBusSender => {
+  const senderOf = async (queue: QueueName): Promise<ServiceBusSender> => {
+    client ??= openBus(settings)
+    const opened = await client
     const known = senders.get(queue)
     if (known !== undefined) return known
-    client ??= openBus(settings)
-    const made = client.createSender(queue)
+    const made = opened.createSender(queue)
     senders.set(queue, made)
     return made
   }
   return {
     async ring({ queue, message }, { id, delayMs = 0 }) {
       const details = { queue, messageId: id, tenantId: message.tenantId }
-      await activities.during({ name: `send ${queue}`, kind: 'send', details }, () =>
-        senderOf(queue).sendMessages({
+      await activities.during({ name: `send ${queue}`, kind: 'send', details }, async () => {
+        const sender = await senderOf(queue)
+        await sender.sendMessages({
           body: message,
           messageId: id,
           contentType: 'application/json',
           applicationProperties: originProperties(activities.origin()),
           ...(delayMs > 0 ? { scheduledEnqueueTimeUtc: new Date(nowMs() + delayMs) } : {}),
-        }),
-      )
+        })
+      })
     },
   }
 }
 
-function openBus(settings: BusSettings): ServiceBusClient {
+/** A client of the namespace. Its package is loaded here. */
+export async function openBus(settings: BusSettings): Promise<ServiceBusClient> {
+  const bus = await import('@azure/service-bus')
   return 'connectionString' in settings
-    ? new ServiceBusClient(settings.connectionString)
-    : new ServiceBusClient(settings.namespace, settings.credential)
+    ? new bus.ServiceBusClient(settings.connectionString)
+    : new bus.ServiceBusClient(settings.namespace, settings.credential)
 }

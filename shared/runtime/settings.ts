@@ -1,3 +1,5 @@
+import { isGuid } from '../domain/is-guid.ts'
+
 /** Every setting there is, parsed. The names of the environment variables stand in `SETTINGS`. */
 export type Settings = {
   readonly authorityUrl: string
@@ -49,7 +51,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   serviceClientId: {
     name: 'SERVICE_CLIENT_ID',
     meaning: "Client id of the service's multi-tenant application",
-    parse: (read, name) => required(read(name), name),
+    parse: (read, name) => guid(required(read(name), name), name),
   },
   serviceResourceUri: {
     name: 'SERVICE_RESOURCE_URI',
@@ -59,7 +61,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   homeTenantId: {
     name: 'HOME_TENANT_ID',
     meaning: 'Tenant in which that application is registered',
-    parse: (read, name) => required(read(name), name),
+    parse: (read, name) => guid(required(read(name), name), name),
   },
   graphUrl: {
     name: 'GRAPH_URL',
@@ -79,7 +81,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
       if (value === undefined && read('GRAPH_CLIENT_SECRET') === undefined) {
         throw new SettingsError(`${name} or GRAPH_CLIENT_SECRET has to be set`)
       }
-      return value
+      return optional(value, name, guid)
     },
   },
   cosmosEndpoint: {
@@ -90,12 +92,12 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   cosmosKey: {
     name: 'COSMOS_KEY',
     meaning: "The account's key, where there is no managed identity",
-    parse: (read, name) => read(name),
+    parse: (read, name) => optional(read(name), name, base64),
   },
   serviceBusConnectionString: {
     name: 'ServiceBus',
     meaning: 'Connection string of the Service Bus namespace, where there is no managed identity',
-    parse: (read, name) => read(name),
+    parse: (read, name) => optional(read(name), name, connectionString),
   },
   serviceBusNamespace: {
     name: 'ServiceBus__fullyQualifiedNamespace',
@@ -105,7 +107,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
       if (value === undefined && read('ServiceBus') === undefined) {
         throw new SettingsError(`ServiceBus or ${name} has to be set`)
       }
-      return value
+      return optional(value, name, hostName)
     },
   },
   cursorKeys: {
@@ -174,6 +176,34 @@ export function readSettings(environment: Environment = process.env): Settings {
 
 function required(value: string | undefined, name: string): string {
   if (value === undefined) throw new SettingsError(`${name} has to be set`)
+  return value
+}
+
+function optional(
+  value: string | undefined,
+  name: string,
+  parse: (value: string, name: string) => string,
+): string | undefined {
+  return value === undefined ? undefined : parse(value, name)
+}
+
+function guid(value: string, name: string): string {
+  if (!isGuid(value)) throw new SettingsError(`${name} has to be a GUID`)
+  return value
+}
+
+function base64(value: string, name: string): string {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(value)) throw new SettingsError(`${name} has to be in base64`)
+  return value
+}
+
+function connectionString(value: string, name: string): string {
+  if (!/(^|;)\s*Endpoint=sb:\/\/[^;]+/i.test(value)) throw new SettingsError(`${name} has to be a connection string`)
+  return value
+}
+
+function hostName(value: string, name: string): string {
+  if (!/^[\w-]+(\.[\w-]+)+$/.test(value)) throw new SettingsError(`${name} has to be a host name`)
   return value
 }
 

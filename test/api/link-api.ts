@@ -1,4 +1,5 @@
-import { GROUP_LINK_PREFIX, groupLinkRoutes } from '../../functions/routes/group-link.ts'
+import { groupLinkRoutes } from '../../functions/routes/group-link.ts'
+import { PREFIXES } from '../../functions/routes/prefixes.ts'
 import type { Caller, Role } from '../../shared/domain/caller.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
@@ -46,7 +47,7 @@ export async function openLinkApi(): Promise<LinkApi> {
   const world = await openWorld()
   const routes = groupLinkRoutes(world.deps)
   const dispatch = conformingDispatcher(
-    { prefix: GROUP_LINK_PREFIX, routes },
+    { prefix: PREFIXES.groupLink, routes },
     {
       ...world.deps,
       once: onceOn(world.container('idempotencyKeys'), world.deps.nowMs, world.deps.log),
@@ -60,7 +61,7 @@ export async function openLinkApi(): Promise<LinkApi> {
       const all: Record<string, string> = { authorization: name, 'content-type': 'application/json', ...headers }
       const answer = await dispatch({
         method,
-        url: `/${GROUP_LINK_PREFIX}${path}`,
+        url: `/${PREFIXES.groupLink}${path}`,
         header: (header) => all[header] ?? null,
         bytes: async () => new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
       })

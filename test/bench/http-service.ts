@@ -25,6 +25,7 @@ const environment = await startEnvironment(
     serviceBusPort: 0,
     dataFolder: process.argv[2] ?? '',
     demoIdentityCount: 0,
+    appFolder: undefined,
   },
   () => undefined,
 )

@@ -8,6 +8,7 @@ import { describedRoutes } from '../../functions/routes/all-routes.ts'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { USER_ROLES } from '../../shared/domain/caller.ts'
 import { REFUSALS } from '../../shared/domain/refusal.ts'
+import { PROBES_TAG } from '../../shared/http/described-probes.ts'
 import { REFUSED_BEFORE_ROUTES } from '../../shared/http/route-refusals.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked into member by member
@@ -18,18 +19,21 @@ type Response = { $ref?: string; content?: Record<string, Content> }
 type Operation = {
   operationId: string
   summary: string
+  tags: string[]
   security: { bearer: string[] }[]
   parameters: { $ref?: string; name?: string; in?: string; required?: boolean }[]
   requestBody?: { content: Record<string, Content> }
   responses: Record<string, Response>
 }
 
-const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
+const described = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 )
 
-/** What anyone may read. */
+/** What anyone may read, and what whoever runs the service asks: neither is answered by a route. */
 const FILE_PATHS = ['/docs', '/openapi.json']
+const probes = described.filter(({ operation }) => operation.tags.includes(PROBES_TAG.name))
+const operations = described.filter((each) => !probes.includes(each))
 const roleOperations = operations.filter(({ path }) => !FILE_PATHS.includes(path))
 
 /** Every value below, with the member that holds it. */
@@ -57,6 +61,26 @@ describe('the description of the API', () => {
   it('is what infra/openapi.json holds: `npm run openapi` writes it', () => {
     const committed = JSON.parse(readFileSync(join(import.meta.dirname, '../../infra/openapi.json'), 'utf8'))
     assert.deepEqual(committed, JSON.parse(JSON.stringify(document)))
+  })
+
+  it('has the probes, open to anyone, each answer with an example of its schema', () => {
+    const ajv = new Ajv2020({ strict: false, validateSchema: false })
+    addFormats.default(ajv)
+    ajv.addSchema(document, 'api')
+    assert.deepEqual(
+      probes.map(({ path, method, operation }) => [method, path, operation.security]),
+      [
+        ['get', '/health', []],
+        ['get', '/ready', []],
+      ],
+    )
+    for (const { path, operation } of probes) {
+      for (const [status, { content }] of Object.entries(operation.responses)) {
+        const place = `#/paths/${path.replace('/', '~1')}/get/responses/${status}/content/application~1json/schema`
+        const { example } = (content?.['application/json'] ?? {}) as { example?: unknown }
+        assert.ok(ajv.validate({ $ref: `api${place}` }, example), `${path} ${status} ${ajv.errorsText()}`)
+      }
+    }
   })
 
   it('has every route, each with an operation id of its own, a summary and a role', () => {

@@ -12,6 +12,40 @@ const CLOUD = {
   CURSOR_KEYS: Buffer.alloc(32, 1).toString('base64'),
 }
 
+/** Values that are not of the form of their setting. */
+const MALFORMED: Readonly<Record<string, readonly string[]>> = {
+  AUTHORITY_URL: ['login', 'http//x'],
+  SERVICE_CLIENT_ID: ['the service', '11111111-1111-4111-8111'],
+  HOME_TENANT_ID: ['home', '22222222222242228222222222222222'],
+  GRAPH_URL: ['//', 'graph'],
+  MANAGED_IDENTITY_CLIENT_ID: ['identity'],
+  COSMOS_ENDPOINT: ['not a url', 'account'],
+  COSMOS_KEY: ['not base64!', 'a b'],
+  ServiceBus: ['namespace.servicebus.windows.net', 'Endpoint=https://x'],
+  ServiceBus__fullyQualifiedNamespace: ['sb://namespace.servicebus.windows.net', 'namespace', 'a b'],
+  APPLICATIONINSIGHTS_CONNECTION_STRING: ['IngestionEndpoint=https://127.0.0.1/', 'a key'],
+  CURSOR_KEYS: ['c2hvcnQ=', ',', 'not base64'],
+  LOG_LEVEL: ['loud'],
+  EVALUATION_DELAY_MS: ['-1', '1.5', 'soon'],
+  SYNC_RETRY_DELAYS_S: ['15,,60', 'x', '-1'],
+  SYNC_SLICE_S: ['4m'],
+  SYNC_LEASE_S: ['1e3'],
+  DIRECTORY_WRITES_PER_TENANT: ['many'],
+  DIRECTORY_WRITES_IN_ALL: ['0x10'],
+}
+
+/** One line that says which setting it is. */
+function assertNamed(environment: Readonly<Record<string, string | undefined>>, name: string, value?: string): void {
+  assert.throws(
+    () => readSettings(environment),
+    (error) =>
+      error instanceof SettingsError &&
+      error.message.includes(name) &&
+      !error.message.includes('\n') &&
+      (value === undefined || value.length < 3 || !error.message.includes(value)),
+  )
+}
+
 describe('settings', () => {
   it('fill what is left out', () => {
     const settings = readSettings(CLOUD)
@@ -22,39 +56,49 @@ describe('settings', () => {
     assert.equal(settings.cosmosEndpoint, 'https://account.documents.azure.com:443')
   })
 
-  for (const missing of Object.keys(CLOUD) as (keyof typeof CLOUD)[]) {
-    it(`name ${missing} when it is missing`, () => {
-      const environment: Record<string, string | undefined> = { ...CLOUD, [missing]: undefined }
-      assert.throws(
-        () => readSettings(environment),
-        (error) => error instanceof SettingsError && error.message.includes(missing),
-      )
-    })
+  for (const { name } of Object.values(SETTINGS)) {
+    const environment: Record<string, string | undefined> = { ...CLOUD, [name]: undefined }
+    if (name in CLOUD) {
+      it(`name ${name} when it is missing`, () => assertNamed(environment, name))
+    } else {
+      it(`do without ${name}`, () => void readSettings(environment))
+    }
+    const malformed = MALFORMED[name]
+    for (const value of malformed ?? []) {
+      it(`name ${name} when it is ${value}, and do not repeat a value that may be secret`, () => {
+        assertNamed({ ...CLOUD, [name]: value }, name, value)
+      })
+    }
   }
 
-  for (const [name, value] of [
-    ['COSMOS_ENDPOINT', 'not a url'],
-    ['GRAPH_URL', '//'],
-    ['LOG_LEVEL', 'loud'],
-    ['APPLICATIONINSIGHTS_CONNECTION_STRING', 'IngestionEndpoint=https://127.0.0.1/'],
-    ['CURSOR_KEYS', 'c2hvcnQ='],
-    ['EVALUATION_DELAY_MS', '-1'],
-    ['SYNC_RETRY_DELAYS_S', '15,,60'],
-    ['SYNC_SLICE_S', '4m'],
-  ] as const) {
-    it(`name ${name} when it is ${value}, and do not repeat a value that may be secret`, () => {
-      assert.throws(
-        () => readSettings({ ...CLOUD, [name]: value }),
-        ({ message }: Error) => message.includes(name) && !message.includes(value),
-      )
-    })
-  }
+  it('are each tried with values of another shape, those aside that any text may be', () => {
+    const shapeless = Object.values(SETTINGS).filter(({ name }) => MALFORMED[name] === undefined)
+    assert.deepEqual(
+      shapeless.map(({ name }) => name),
+      ['SERVICE_RESOURCE_URI', 'GRAPH_CLIENT_SECRET'],
+    )
+  })
 
   it('tell everything that is wrong at once, in one line', () => {
     assert.throws(
       () => readSettings({}),
       ({ message }: Error) => Object.keys(CLOUD).every((name) => message.includes(name)) && !message.includes('\n'),
     )
+  })
+
+  it('stand in the sample, every one and no other, none of them a secret', () => {
+    const file = new URL('../../local.settings.sample.json', import.meta.url)
+    const { Values } = JSON.parse(readFileSync(file, 'utf8')) as { Values: Record<string, string> }
+    const ofTheHost = ['FUNCTIONS_WORKER_RUNTIME', 'AzureWebJobsDisableHomepage']
+    const known = Object.values(SETTINGS).map(({ name }) => name)
+    assert.deepEqual(Object.keys(Values), [...ofTheHost, ...known])
+    const secrets = known.filter((name) => /SECRET|KEY|^ServiceBus$|CONNECTION_STRING/.test(name))
+    assert.deepEqual(
+      secrets.filter((name) => Values[name] !== ''),
+      [],
+    )
+    const filledIn = Object.fromEntries(Object.entries(Values).filter(([, value]) => value !== ''))
+    readSettings({ ...CLOUD, ...filledIn })
   })
 
   it('stand in the README, every one and no other', () => {

@@ -5,7 +5,7 @@ import {
   CUSTOM_ATTRIBUTE_PREFIX,
 } from '../core/attributes.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import { isGuid } from '../guid.ts'
+import { isGuid } from '../is-guid.ts'
 import { type RefusalCode, type RefusalEntry, refusalEntry } from '../refusal.ts'
 import type { DataValue, ObjectData } from './connector-object.ts'
 

@@ -29,6 +29,9 @@ const PLATFORM: readonly string[] = [
 
 /** Values for what only the cloud knows, or somebody keeps to himself. */
 const MADE_UP: Readonly<Record<string, string>> = {
+  [SETTINGS.serviceClientId.name]: '11111111-1111-4111-8111-111111111111',
+  [SETTINGS.managedIdentityClientId.name]: '22222222-2222-4222-8222-222222222222',
+  [SETTINGS.serviceBusNamespace.name]: 'namespace.servicebus.windows.net',
   [SETTINGS.cosmosEndpoint.name]: 'https://account.documents.azure.com:443/',
   APPLICATIONINSIGHTS_CONNECTION_STRING: 'InstrumentationKey=11111111-1111-4111-8111-111111111111',
   [SETTINGS.cursorKeys.name]: Buffer.alloc(32).toString('base64'),

@@ -1,0 +1,6 @@
+// The only place that reads the clock.
+
+export const nowMs = (): number => Date.now()
+
+/** Does not jump when the clock is set. */
+export const elapsedMs = (): number => performance.now()

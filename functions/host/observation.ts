@@ -1,0 +1,25 @@
+import { type Tracer, UNTRACED } from '../../shared/domain/activity.ts'
+import { type Measures, UNMEASURED } from '../../shared/domain/measures.ts'
+import { trackedActivities } from '../../shared/runtime/activities.ts'
+import { jsonLog } from '../../shared/runtime/json-log.ts'
+import { nowMs } from './clock.ts'
+import { settings } from './settings.ts'
+
+type Observers = { readonly tracer: Tracer; readonly measures: Measures }
+
+const UNOBSERVED: Observers = { tracer: UNTRACED, measures: UNMEASURED }
+
+let observers = UNOBSERVED
+
+/** Has everything recorded by these from now on; by nobody without any. */
+export function observeBy(others: Observers | undefined): void {
+  observers = others ?? UNOBSERVED
+}
+
+export const measures: Measures = { record: (...measured) => observers.measures.record(...measured) }
+
+export const activities = trackedActivities({ start: (...started) => observers.tracer.start(...started) }, nowMs)
+
+const writeLine = (line: string): void => void process.stdout.write(`${line}\n`)
+
+export const log = jsonLog(settings.logLevel, writeLine, nowMs, activities.logDetails)

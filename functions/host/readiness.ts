@@ -1,0 +1,17 @@
+import { databaseCheck } from '../../shared/cosmos/database-check.ts'
+import { readinessProbe } from '../../shared/http/readiness.ts'
+import { queueCheck } from '../../shared/messaging/queue-check.ts'
+import { nowMs } from './clock.ts'
+import { busSettings, container, keys } from './foundation.ts'
+import { log } from './observation.ts'
+
+/** Whether what the service stands on can be used. */
+export const readiness = readinessProbe({
+  checks: {
+    database: databaseCheck(container('tenants')),
+    queue: queueCheck(busSettings),
+    directoryKeys: () => keys.ready(),
+  },
+  log,
+  nowMs,
+})

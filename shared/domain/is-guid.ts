@@ -1,0 +1,7 @@
+/** The form of a GUID, in any case. Apart from its schema: settings are read before any schema is loaded. */
+export const GUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+const GUID = new RegExp(GUID_PATTERN)
+
+export function isGuid(text: string): boolean {
+  return GUID.test(text)
+}

@@ -1,0 +1,78 @@
+import type { Log } from '../domain/log.ts'
+
+/** What the service cannot work without. */
+export type Part = 'database' | 'queue' | 'directoryKeys'
+
+/** Resolves when the part can be used. May end early when the signal says so. */
+export type PartCheck = (signal: AbortSignal) => Promise<void>
+
+/** The parts that cannot be used now; none when all is well. */
+export type Unready = readonly Part[]
+
+export type ReadinessDependencies = {
+  readonly checks: Readonly<Record<Part, PartCheck>>
+  readonly log: Log
+  nowMs(): number
+  /** Milliseconds that one check may take. */
+  readonly checkLimitMs?: number
+  /** Milliseconds for which an outcome is told again without a look. */
+  readonly keptMs?: number
+}
+
+const CHECK_LIMIT_MS = 3_000
+const KEPT_MS = 5_000
+
+/**
+ * Makes the look at all parts, side by side. Whoever asks while one is under way, or within the seconds after it, is told
+ * the same: however often it is asked, the parts are not burdened. A part is logged when it fails and when it is back.
+ */
+export function readinessProbe({
+  checks,
+  log,
+  nowMs,
+  checkLimitMs = CHECK_LIMIT_MS,
+  keptMs = KEPT_MS,
+}: ReadinessDependencies): () => Promise<Unready> {
+  let looking: Promise<Unready> | undefined
+  let lookedMs = Number.NEGATIVE_INFINITY
+  const failed = new Set<Part>()
+
+  const checkPart = async (part: Part): Promise<void> => {
+    try {
+      await limited(checks[part], checkLimitMs)
+      if (failed.delete(part)) log.info('readiness.restored', { part })
+    } catch (error) {
+      if (!failed.has(part)) log.error('readiness.failed', error, { part })
+      failed.add(part)
+    }
+  }
+  const look = async (): Promise<Unready> => {
+    const parts = Object.keys(checks) as Part[]
+    await Promise.all(parts.map(checkPart))
+    lookedMs = nowMs()
+    return parts.filter((part) => failed.has(part))
+  }
+
+  return () => {
+    if (looking !== undefined && nowMs() - lookedMs < keptMs) return looking
+    // As long as the look is under way, it is newer than anything.
+    lookedMs = Number.POSITIVE_INFINITY
+    looking = look()
+    return looking
+  }
+}
+
+/** A client may not heed the signal, so the time is kept here too. */
+async function limited(check: PartCheck, limitMs: number): Promise<void> {
+  const limit = Promise.withResolvers<never>()
+  const controller = new AbortController()
+  const timer = setTimeout(() => {
+    controller.abort()
+    limit.reject(new Error(`No answer within ${limitMs} ms`))
+  }, limitMs)
+  try {
+    await Promise.race([check(controller.signal), limit.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

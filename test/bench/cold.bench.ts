@@ -1,0 +1,84 @@
+// `npm run bench:cold`: how long the packaged app takes to load, beside one of as many functions that do nothing.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { unzipSync } from 'fflate'
+import { packageApp } from '../../infra/build/package.ts'
+import type { LoadTimes } from './load-app.ts'
+
+const ROUNDS = 31
+
+/** How many times as long as the empty app ours may take to load. */
+const BAR = 1.6
+
+/** Enough for the app to load: nothing is connected to. */
+const SETTINGS = {
+  SERVICE_CLIENT_ID: '11111111-1111-4111-8111-111111111111',
+  HOME_TENANT_ID: '22222222-2222-4222-8222-222222222222',
+  MANAGED_IDENTITY_CLIENT_ID: '33333333-3333-4333-8333-333333333333',
+  COSMOS_ENDPOINT: 'http://127.0.0.1:9',
+  ServiceBus__fullyQualifiedNamespace: 'namespace.servicebus.windows.net',
+  CURSOR_KEYS: Buffer.alloc(32).toString('base64'),
+  LOG_LEVEL: 'error',
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'collections-cold-'))
+const app = join(folder, 'app')
+const empty = join(folder, 'empty')
+
+async function unpackApp(): Promise<void> {
+  const zipFile = join(folder, 'app.zip')
+  await packageApp(join(import.meta.dirname, '../..'), zipFile)
+  for (const [path, content] of Object.entries(unzipSync(readFileSync(zipFile)))) {
+    mkdirSync(dirname(join(app, path)), { recursive: true })
+    writeFileSync(join(app, path), content)
+  }
+}
+
+/** One entry file, which is the least that any app could have. The Functions library is the very same. */
+function writeEmptyApp(functionCount: number): void {
+  mkdirSync(join(empty, 'dist/functions'), { recursive: true })
+  symlinkSync(join(app, 'node_modules'), join(empty, 'node_modules'))
+  writeFileSync(join(empty, 'package.json'), JSON.stringify({ type: 'module' }))
+  const names = ['collections', ...Array.from({ length: functionCount - 1 }, (_, index) => `nothing-${index}`)]
+  const functions = names.map(
+    (name) =>
+      `app.http('${name}', { route: '${name}', methods: ['GET'], authLevel: 'anonymous', handler: async () => ({ status: 204 }) })`,
+  )
+  const source = `import { app } from '@azure/functions'\n${functions.join('\n')}\n`
+  writeFileSync(join(empty, 'dist/functions/all.js'), source)
+}
+
+function measured(appFolder: string): LoadTimes {
+  const script = join(import.meta.dirname, 'load-app.ts')
+  const output = execFileSync(process.execPath, [script, appFolder], { env: SETTINGS, encoding: 'utf8' })
+  return JSON.parse(output) as LoadTimes
+}
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+async function compare(): Promise<boolean> {
+  await unpackApp()
+  const { functionCount } = measured(app)
+  writeEmptyApp(functionCount)
+  measured(empty)
+  const rounds = Array.from({ length: ROUNDS }, () => ({ ours: measured(app), theirs: measured(empty) }))
+  const of = (read: (times: LoadTimes) => number, whose: 'ours' | 'theirs') =>
+    median(rounds.map((round) => read(round[whose])))
+  const load = { ours: of(({ loadMs }) => loadMs, 'ours'), theirs: of(({ loadMs }) => loadMs, 'theirs') }
+  const ratio = load.ours / load.theirs
+  const say = (line: string): void => void process.stdout.write(`${line}\n`)
+  say(`${functionCount} functions, median of ${ROUNDS} fresh processes each, taking turns`)
+  say(`load          ${load.ours.toFixed(1)} ms, empty app ${load.theirs.toFixed(1)} ms: ${ratio.toFixed(2)} times`)
+  say(`first answer  ${of(({ answerMs }) => answerMs, 'ours').toFixed(1)} ms after that`)
+  say(ratio <= BAR ? `within ${BAR} times` : `MISSED: at most ${BAR} times`)
+  return ratio <= BAR
+}
+
+try {
+  process.exitCode = (await compare()) ? 0 : 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { livenessResponder, readinessResponder } from '../../shared/http/probe-responder.ts'
+import { type Part, type PartCheck, readinessProbe } from '../../shared/http/readiness.ts'
+
+const well: PartCheck = async () => undefined
+const ill: PartCheck = async () => {
+  throw new Error('refused by secret-host.internal')
+}
+const silent: PartCheck = () => new Promise(() => undefined)
+
+/** A probe over checks that can be changed, with a clock that stands, and what it has logged. */
+function world(checks: Partial<Record<Part, PartCheck>> = {}) {
+  const now = { ms: 0 }
+  const events: string[] = []
+  const asked: Part[] = []
+  const all: Record<Part, PartCheck> = { database: well, queue: well, directoryKeys: well, ...checks }
+  const counted = (part: Part): PartCheck => {
+    return (signal) => {
+      asked.push(part)
+      return all[part](signal)
+    }
+  }
+  const probe = readinessProbe({
+    checks: { database: counted('database'), queue: counted('queue'), directoryKeys: counted('directoryKeys') },
+    log: {
+      info: (event, details) => void events.push(`${event} ${details?.part}`),
+      warn: () => undefined,
+      error: (event, _error, details) => void events.push(`${event} ${details?.part}`),
+    },
+    nowMs: () => now.ms,
+    checkLimitMs: 50,
+  })
+  return { probe, all, now, events, asked, respond: readinessResponder(probe, () => 'new-id') }
+}
+
+const request = (method: string) => ({
+  method,
+  url: '/ready',
+  header: () => null,
+  bytes: async () => new Uint8Array(),
+})
+
+describe('readiness', () => {
+  it('is told part by part when all is well', async () => {
+    const { status, headers, body } = await world().respond(request('GET'))
+    assert.equal(status, 200)
+    assert.deepEqual(JSON.parse(body ?? ''), {
+      data: { database: 'ready', queue: 'ready', directoryKeys: 'ready' },
+      isSuccess: true,
+      statusCode: 200,
+      errors: [],
+    })
+    assert.equal(headers['x-request-id'], 'new-id')
+    assert.equal(headers['cache-control'], 'no-store')
+  })
+
+  it('names the parts that fail, in an envelope, and nothing of what is wrong with them', async () => {
+    const { status, body } = await world({ database: ill, directoryKeys: silent }).respond(request('GET'))
+    assert.equal(status, 503)
+    const { data, isSuccess, errors, error } = JSON.parse(body ?? '')
+    assert.deepEqual([data, isSuccess], [null, false])
+    assert.deepEqual(
+      errors.map(({ code, target }: { code: string; target: string }) => [code, target]),
+      [
+        ['NotReady', 'database'],
+        ['NotReady', 'directoryKeys'],
+      ],
+    )
+    assert.equal(error, errors[0].message)
+    assert.doesNotMatch(body ?? '', /secret-host|No answer within/)
+  })
+
+  it('does not wait for a part that never answers, and tells it to stop', async () => {
+    const signals: AbortSignal[] = []
+    const endless: PartCheck = (signal) => {
+      signals.push(signal)
+      return silent(signal)
+    }
+    const beforeMs = performance.now()
+    assert.deepEqual(await world({ queue: endless }).probe(), ['queue'])
+    assert.ok(performance.now() - beforeMs < 1_000)
+    assert.equal(signals[0]?.aborted, true)
+  })
+
+  it('asks all parts at the same time', async () => {
+    const slow: PartCheck = () => sleep(30)
+    const beforeMs = performance.now()
+    assert.deepEqual(await world({ database: slow, queue: slow, directoryKeys: slow }).probe(), [])
+    assert.ok(performance.now() - beforeMs < 80)
+  })
+
+  it('asks each part once for a crowd, and again only after five seconds', async () => {
+    const { probe, now, asked } = world()
+    await Promise.all(Array.from({ length: 100 }, () => probe()))
+    now.ms = 4_999
+    await probe()
+    assert.deepEqual(asked, ['database', 'queue', 'directoryKeys'])
+    now.ms = 5_000
+    await probe()
+    assert.equal(asked.length, 6)
+  })
+
+  it('logs a part when it fails and when it is back, not each time it is asked', async () => {
+    const { probe, all, now, events } = world({ queue: ill })
+    for (const ms of [0, 10_000, 20_000]) {
+      now.ms = ms
+      assert.deepEqual(await probe(), ['queue'])
+    }
+    all.queue = well
+    now.ms = 30_000
+    assert.deepEqual(await probe(), [])
+    assert.deepEqual(events, ['readiness.failed queue', 'readiness.restored queue'])
+  })
+})
+
+describe('both probes', () => {
+  const responders = { live: livenessResponder(() => 'new-id'), ready: world().respond }
+
+  for (const [name, respond] of Object.entries(responders)) {
+    it(`answer HEAD without content, and no other method than that and GET: ${name}`, async () => {
+      const head = await respond(request('HEAD'))
+      assert.deepEqual([head.status, head.body], [200, undefined])
+      const post = await respond(request('POST'))
+      assert.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD'])
+      assert.equal(JSON.parse(post.body ?? '').errors[0].code, 'MethodNotAllowed')
+    })
+  }
+})

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { ServiceBusClient, type ServiceBusMessage } from '@azure/service-bus'
+import { type LocalServiceBus, startServiceBus } from '../../infra/local/service-bus/broker.ts'
+import { readDeadLetterOptions } from '../../infra/operations/dead-letter-options.ts'
+import { deadLettersOf, replayDeadLetters } from '../../infra/operations/dead-letter-queue.ts'
+
+const COMMAND = join(import.meta.dirname, '../../infra/operations/dead-letters.ts')
+
+/** Duplicate detection, as a namespace may have it: a replay has to get past it. */
+const QUEUES = ['evaluations', 'membership-changes', 'sweeps', 'sync-jobs'].map((name) => ({
+  name,
+  lockDurationS: 300,
+  maxDeliveryCount: 1,
+  duplicateDetectionWindowS: 600,
+}))
+
+let bus: LocalServiceBus
+let client: ServiceBusClient
+
+beforeEach(async () => {
+  bus = await startServiceBus({ port: 0, file: ':memory:', queues: QUEUES })
+  client = new ServiceBusClient(bus.connectionString)
+})
+
+afterEach(async () => {
+  await client.close()
+  await bus.close()
+})
+
+/** Sends messages and delivers each as often as the queue allows. */
+async function bury(queue: string, messages: ServiceBusMessage[]): Promise<void> {
+  await client.createSender(queue).sendMessages(messages)
+  const receiver = client.createReceiver(queue)
+  for (let buriedCount = 0; buriedCount < messages.length; ) {
+    const received = await receiver.receiveMessages(messages.length - buriedCount, { maxWaitTimeInMs: 2_000 })
+    for (const message of received) await receiver.abandonMessage(message)
+    buriedCount += received.length
+  }
+  await receiver.close()
+}
+
+const job = (id: string): ServiceBusMessage => ({
+  body: { tenantId: 'tenant', jobId: id },
+  messageId: id,
+  contentType: 'application/json',
+  applicationProperties: { traceparent: `trace-of-${id}` },
+})
+
+async function run(words: readonly string[], environment: Record<string, string> = {}) {
+  const options = { env: { ServiceBus: bus.connectionString, ...environment }, encoding: 'utf8' as const }
+  const promise = promisify(execFile)(process.execPath, [COMMAND, ...words], options)
+  const { stdout, stderr } = await promise.catch((failure) => failure as { stdout: string; stderr: string })
+  return { code: promise.child.exitCode, stdout, stderr }
+}
+
+describe('dead letters', () => {
+  it('are listed with queue, id, time, reason and deliveries, and stay where they are', async () => {
+    await bury('sync-jobs', [job('one'), job('two')])
+    const letters = await deadLettersOf(client, 'sync-jobs')
+    assert.deepEqual(
+      letters.map(({ queue, messageId, reason, deliveryCount }) => [queue, messageId, reason, deliveryCount]),
+      [
+        ['sync-jobs', 'one', 'MaxDeliveryCountExceeded', 1],
+        ['sync-jobs', 'two', 'MaxDeliveryCountExceeded', 1],
+      ],
+    )
+    for (const { enqueuedAt } of letters) assert.ok(Math.abs(Date.parse(enqueuedAt) - Date.now()) < 60_000)
+    assert.equal(bus.counts('sync-jobs').deadLettered, 2)
+  })
+
+  it('are all listed, however many', async () => {
+    await bury(
+      'sweeps',
+      Array.from({ length: 250 }, (_, index) => job(`number-${index}`)),
+    )
+    assert.equal((await deadLettersOf(client, 'sweeps')).length, 250)
+  })
+
+  it('are sent again with the same content and properties, past duplicate detection, and are then gone', async () => {
+    await bury('sync-jobs', [job('one')])
+    assert.equal(await replayDeadLetters(client, 'sync-jobs', await deadLettersOf(client, 'sync-jobs')), 1)
+    assert.deepEqual(bus.counts('sync-jobs'), { active: 1, scheduled: 0, deadLettered: 0, locked: 0 })
+    const [message] = await client.createReceiver('sync-jobs').receiveMessages(1)
+    assert.deepEqual(message?.body, { tenantId: 'tenant', jobId: 'one' })
+    assert.equal(message?.contentType, 'application/json')
+    assert.deepEqual(message?.applicationProperties, { traceparent: 'trace-of-one' })
+    assert.match(String(message?.messageId), /^one:replayed:\d+$/)
+  })
+
+  it('can die and be sent again any number of times, under ids that do not grow', async () => {
+    await bury('sync-jobs', [job('one')])
+    const ids = new Set<string>()
+    for (const _ of [1, 2, 3]) {
+      await replayDeadLetters(client, 'sync-jobs', await deadLettersOf(client, 'sync-jobs'))
+      const receiver = client.createReceiver('sync-jobs')
+      const [message] = await receiver.receiveMessages(1)
+      assert.ok(message)
+      ids.add(String(message.messageId))
+      await receiver.abandonMessage(message)
+      await receiver.close()
+    }
+    assert.equal(ids.size, 3)
+    for (const id of ids) assert.match(id, /^one:replayed:\d+$/)
+  })
+
+  it('are taken out only when they are sent: a queue that refuses them leaves them where they are', async () => {
+    await bury('sync-jobs', [job('one')])
+    const letters = await deadLettersOf(client, 'sync-jobs')
+    bus.faults.rejectNextSend('sync-jobs')
+    await assert.rejects(replayDeadLetters(client, 'sync-jobs', letters))
+    assert.deepEqual(bus.counts('sync-jobs'), { active: 0, scheduled: 0, deadLettered: 1, locked: 0 })
+  })
+})
+
+describe('the command', () => {
+  it('lists every queue, without what the messages hold', async () => {
+    await bury('sync-jobs', [{ ...job('one'), body: { tenantId: 'confidential' } }])
+    await bury('evaluations', [job('two')])
+    const { code, stdout } = await run(['list'])
+    assert.equal(code, 0)
+    assert.match(stdout, /^evaluations {2}two {2}\S+Z {2}1 deliveries {2}MaxDeliveryCountExceeded.*\nsync-jobs {2}one /)
+    assert.doesNotMatch(stdout, /confidential|SharedAccessKey/)
+  })
+
+  it('replays one message of one queue and leaves the others', async () => {
+    await bury('sync-jobs', [job('one'), job('two'), job('three')])
+    const dry = await run(['replay', '--queue', 'sync-jobs', '--message', 'two', '--dry-run'])
+    assert.match(dry.stdout, /^sync-jobs {2}two [^\n]+\n$/)
+    assert.equal(bus.counts('sync-jobs').deadLettered, 3)
+    const { code, stdout } = await run(['replay', '--queue', 'sync-jobs', '--message', 'two'])
+    assert.equal(code, 0)
+    assert.match(stdout, /sync-jobs: 1 of 1 sent again\n$/)
+    assert.deepEqual(bus.counts('sync-jobs'), { active: 1, scheduled: 0, deadLettered: 2, locked: 0 })
+  })
+
+  it('says so when there is nothing, and fails when the one that was named is not there', async () => {
+    const all = await run(['list'])
+    assert.deepEqual([all.code, all.stdout], [0, 'No dead letters\n'])
+    const one = await run(['replay', '--message', 'nobody'])
+    assert.deepEqual([one.code, one.stdout], [1, 'No dead letters\n'])
+  })
+
+  it('finds the namespace in a settings file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dead-letters-'))
+    const file = join(folder, 'local.settings.json')
+    writeFileSync(file, JSON.stringify({ Values: { ServiceBus: bus.connectionString } }))
+    const { code, stdout } = await run(['list', '--settings', file], { ServiceBus: '' })
+    assert.deepEqual([code, stdout], [0, 'No dead letters\n'])
+    rmSync(folder, { recursive: true })
+  })
+
+  it('tells in one line what is wrong', async () => {
+    for (const [words, expected] of [
+      [[], /^dead-letters: Say list or replay/],
+      [['list', '--queue', 'nobody'], /^dead-letters: nobody is not one of evaluations, /],
+      [['list', '--settings', '/nowhere.json'], /^dead-letters: \/nowhere.json cannot be read/],
+    ] as const) {
+      const { code, stderr } = await run(words, { ServiceBus: '' })
+      assert.equal(code, 2)
+      assert.match(stderr, expected)
+      assert.equal(stderr.split('\n').length, 2)
+    }
+    assert.equal(readDeadLetterOptions(['--help']), 'help')
+  })
+})
