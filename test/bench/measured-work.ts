@@ -51,7 +51,10 @@ async function measured(environment: Environment, clients: Clients, say: (line: 
   const secondCollection = await during(() => createCollection(writer, 'nobody else'))
   const loadedRow = perOne(difference(firstCollection, secondCollection), rows)
   say(`${rows} rows read into memory`)
-  const timer = await during(() => environment.fire('sweep-of-the-minute'))
+  const fireTimer = () => during(() => environment.fire('sweep-of-the-minute'))
+  let timer = await fireTimer()
+  // The minute of this tenant passes.
+  while (timer.messages > 0) timer = await fireTimer()
   const sweptTenant = await during(() => environment.fire('sweep'))
   say('swept without links')
 
