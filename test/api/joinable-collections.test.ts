@@ -56,6 +56,15 @@ describe('joinable collections', () => {
     assert.equal((await call(admin, 'GET', `${COLLECTIONS}/${made.data}`)).status, 404)
   })
 
+  it('are told of faulty input before anybody looks for the record', async () => {
+    const joinPolicy = { approvalRequired: true, approvalGates: [], joinableBy: { collectionIds: [] } }
+    const body = { objectType: 'Identity', joinPolicy, metadata: { tags: ['a', 'A'] } }
+    const answer = await call(admin, 'PUT', `${COLLECTIONS}/${randomUUID()}`, body)
+    assert.deepEqual([answer.status, answer.codes.sort()], [400, ['DuplicateTag', 'GateRequired']])
+    const sound = await call(admin, 'PUT', `${COLLECTIONS}/${randomUUID()}`, { objectType: 'Identity' })
+    assert.equal(sound.status, 404)
+  })
+
   it('are refused with all faults of their policy at once, unknown ids among them', async () => {
     const [identityId, collectionId] = [randomUUID(), randomUUID()]
     const { status, codes, targets } = await call(admin, 'POST', COLLECTIONS, {

@@ -1,14 +1,12 @@
 import type { Caller } from '../caller.ts'
 import type { Collection, CollectionObjectType } from '../collections/collection.ts'
 import { deleteCollection } from '../collections/delete-collection.ts'
-import { NO_METADATA, readMetadata } from '../collections/metadata.ts'
-import { found, whileStale } from '../collections/read-then-write.ts'
-import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
-import { refuseOtherVersion } from '../if-match.ts'
-import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
+import { addCollection, changeCollection, type Definition } from '../collections/write-collection.ts'
+import { type Creation, onlyTry } from '../idempotency/creation.ts'
+import { type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import { checkJoinPolicy, type PolicyReference } from './check-join-policy.ts'
-import type { JoinPolicy, JoinPolicyInput } from './join-policy.ts'
+import type { JoinPolicyInput } from './join-policy.ts'
 import type { JoinableCollectionUpdate, NewJoinableCollection } from './joinable-collection.ts'
 import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
 import { endRequests, moveToPolicy } from './settle-requests.ts'
@@ -24,38 +22,10 @@ export async function createJoinableCollection(
   deps: RequestDependencies,
   creation: Creation = onlyTry(deps),
 ): Promise<Collection> {
-  const { metadata, faults } = body.metadata === undefined ? NO_METADATA_GIVEN : readMetadata(body.metadata)
-  const allFaults = [...objectTypeFaults(body.objectType), ...faults]
-  const nowMs = deps.nowMs()
-  const id = creation.newId()
-  // First: a tenant that is remembered for nothing does no harm, one that the sweep does not know does.
-  await deps.tenants.remember(caller.tenantId)
-  const { value } = await whileStale(async () => {
-    const earlier = await leftBefore(creation, () => deps.collections.find(caller.tenantId, id, 'joinable'))
-    if (earlier !== undefined) return earlier
-    const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
-    const { policy, refersTo } = await readJoinPolicy(caller.tenantId, body.joinPolicy, allFaults, deps)
-    const collection: Collection = {
-      id,
-      tenantId: caller.tenantId,
-      kind: 'joinable',
-      objectType: body.objectType,
-      name: body.name,
-      description: body.description ?? null,
-      definition: policy,
-      definitionVersion: 1,
-      metadata,
-      refersTo,
-      createdBy: caller.objectId,
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    }
-    return deps.collections.add(collection, refersTo.length > 0 ? referenceVersion : undefined)
-  })
-  return value
+  const readDefinition = (faults: readonly RefusalEntry[]) =>
+    definitionBy(caller.tenantId, body.joinPolicy, [...objectTypeFaults(body.objectType), ...faults], deps)
+  return addCollection({ kind: 'joinable', caller, creation }, body, readDefinition, deps)
 }
-
-const NO_METADATA_GIVEN = { metadata: NO_METADATA, faults: [] }
 
 /**
  * Changes what the body names and keeps the rest. Requests that wait under another policy are brought to where this one
@@ -69,29 +39,16 @@ export async function updateJoinableCollection(
   caller: Caller,
   deps: RequestDependencies,
 ): Promise<Versioned<Collection>> {
-  const { metadata, faults } =
-    body.metadata === undefined ? { metadata: undefined, faults: [] } : readMetadata(body.metadata)
-  let isMoved = false
-  const updated = await whileStale(async () => {
-    const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
-    const { value: before, version } = found(await deps.collections.find(caller.tenantId, id, 'joinable'), id)
-    refuseOtherVersion(version, ifMatch)
-    refuseOtherType(before, body.objectType)
-    const definition = await updatedDefinition(before, body.joinPolicy, faults, deps)
-    const after: Collection = {
-      ...before,
-      ...definition,
-      name: body.name ?? before.name,
-      description: body.description === undefined ? before.description : body.description,
-      metadata: metadata ?? before.metadata,
-      updatedAtMs: deps.nowMs(),
-    }
-    isMoved = after.definitionVersion !== before.definitionVersion
-    const isRelated = before.refersTo.length + after.refersTo.length > 0
-    return deps.collections.replace(after, version, isRelated ? referenceVersion : undefined)
-  })
-  if (isMoved) await moveToPolicy(updated.value, await deps.requests.liveIn(caller.tenantId, id), deps)
-  return updated
+  const { tenantId } = caller
+  const { joinPolicy } = body
+  const readDefinition =
+    joinPolicy === undefined
+      ? undefined
+      : (faults: readonly RefusalEntry[]) => definitionBy(tenantId, joinPolicy, faults, deps)
+  const change = { kind: 'joinable', id, ifMatch, caller } as const
+  const { collection, isRedefined } = await changeCollection(change, body, { readDefinition }, deps)
+  if (isRedefined) await moveToPolicy(collection.value, await deps.requests.liveIn(tenantId, id), deps)
+  return collection
 }
 
 /**
@@ -115,44 +72,21 @@ function objectTypeFaults(objectType: CollectionObjectType): RefusalEntry[] {
   return [refusalEntry('ObjectTypeNotSupported', message, '/objectType')]
 }
 
-function refuseOtherType(before: Collection, objectType: CollectionObjectType): void {
-  if (objectType === before.objectType) return
-  const message = `The collection holds ${before.objectType} objects and always will`
-  throw new Refusal('ObjectTypeFixed', message, '/objectType')
-}
-
-type Definition = Pick<Collection, 'definition' | 'definitionVersion' | 'refersTo'>
-
-async function updatedDefinition(
-  before: Collection,
-  given: JoinPolicyInput | undefined,
-  faults: readonly RefusalEntry[],
-  deps: RequestDependencies,
-): Promise<Definition> {
-  if (given === undefined) {
-    refuseAll(faults)
-    return before
-  }
-  const { policy, refersTo } = await readJoinPolicy(before.tenantId, given, faults, deps)
-  const isSame = JSON.stringify(policy) === JSON.stringify(before.definition)
-  return { definition: policy, definitionVersion: before.definitionVersion + (isSame ? 0 : 1), refersTo }
-}
-
 /**
  * The policy as it is stored, and the collections that it names.
  * @param faults what is wrong with the rest of the body, to be told along.
  */
-async function readJoinPolicy(
+async function definitionBy(
   tenantId: string,
   given: JoinPolicyInput,
   faults: readonly RefusalEntry[],
   deps: RequestDependencies,
-): Promise<{ policy: JoinPolicy; refersTo: string[] }> {
+): Promise<Definition> {
   const checked = checkJoinPolicy(given)
   const unknown = await unknownReferences(tenantId, checked.references, deps)
   refuseAll([...faults, ...checked.faults, ...unknown])
   const named = checked.references.flatMap(({ to, id }) => (to === 'collection' ? [id] : []))
-  return { policy: checked.policy, refersTo: [...new Set(named)] }
+  return { definition: checked.policy, refersTo: [...new Set(named)] }
 }
 
 async function unknownReferences(

@@ -1,0 +1,127 @@
+import type { Static } from 'typebox'
+import type { Caller } from '../caller.ts'
+import { type Creation, leftBefore } from '../idempotency/creation.ts'
+import { refuseOtherVersion } from '../if-match.ts'
+import { Refusal, type RefusalEntry, refuseAll } from '../refusal.ts'
+import type { Versioned } from '../versioned.ts'
+import type { Collection, CollectionKind, CollectionObjectType, Metadata } from './collection.ts'
+import type { CollectionDependencies } from './collection-dependencies.ts'
+import { NO_METADATA, readMetadata } from './metadata.ts'
+import { found, whileStale } from './read-then-write.ts'
+
+type WriteDependencies = Pick<CollectionDependencies, 'collections' | 'tenants' | 'nowMs'>
+
+/** What decides the members: the condition or the join policy, and the collections that it names. */
+export type Definition = Pick<Collection, 'definition' | 'refersTo'>
+
+/** Reads what the body defines. @param faults of the rest of the body, told along with its own. @throws Refusal with all. */
+type ReadDefinition = (faults: readonly RefusalEntry[]) => Promise<Definition>
+
+/** What a body says of a collection besides its definition. */
+type Described = {
+  readonly objectType: CollectionObjectType
+  readonly description?: string | null
+  readonly metadata?: Static<typeof Metadata>
+}
+
+/**
+ * Makes a collection of either kind; one that an earlier try has made is answered as it is.
+ * @throws Refusal `DuplicateTag` and those of the definition, all at once.
+ */
+export async function addCollection(
+  { kind, caller, creation }: { kind: CollectionKind; caller: Caller; creation: Creation },
+  body: Described & { readonly name: string },
+  readDefinition: ReadDefinition,
+  deps: WriteDependencies,
+): Promise<Collection> {
+  const { tenantId, objectId: createdBy } = caller
+  const { metadata, faults } = givenMetadata(body)
+  const nowMs = deps.nowMs()
+  const id = creation.newId()
+  // First: a tenant that is remembered for nothing does no harm, one that the sweep does not know does.
+  await deps.tenants.remember(tenantId)
+  const { value } = await whileStale(async () => {
+    const earlier = await leftBefore(creation, () => deps.collections.find(tenantId, id, kind))
+    if (earlier !== undefined) return earlier
+    const referenceVersion = await deps.collections.referenceVersion(tenantId)
+    const definition = await readDefinition(faults)
+    const collection: Collection = {
+      id,
+      tenantId,
+      kind,
+      objectType: body.objectType,
+      name: body.name,
+      description: body.description ?? null,
+      ...definition,
+      definitionVersion: 1,
+      metadata: metadata ?? NO_METADATA,
+      createdBy,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    }
+    return deps.collections.add(collection, definition.refersTo.length > 0 ? referenceVersion : undefined)
+  })
+  return value
+}
+
+export type CollectionChange = {
+  readonly kind: CollectionKind
+  readonly id: string
+  readonly ifMatch: string | undefined
+  readonly caller: Caller
+}
+
+type ChangeRules = {
+  /** Left out where the body defines nothing. */
+  readonly readDefinition: ReadDefinition | undefined
+  /** What only the record as it stands can refuse. */
+  refuse?(before: Collection, definition: Definition): Promise<void>
+}
+
+/**
+ * Changes what the body names and keeps the rest. Faulty input is told also of a collection that is not there.
+ * @returns The collection, and whether its definition is another one now.
+ * @throws Refusal as creation does, and `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`.
+ */
+export async function changeCollection(
+  { kind, id, ifMatch, caller }: CollectionChange,
+  body: Described & { readonly name?: string },
+  { readDefinition, refuse }: ChangeRules,
+  deps: WriteDependencies,
+): Promise<{ collection: Versioned<Collection>; isRedefined: boolean }> {
+  const { metadata, faults } = givenMetadata(body)
+  return whileStale(async () => {
+    const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
+    const given = await readDefinition?.(faults)
+    refuseAll(faults)
+    const { value: before, version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
+    refuseOtherVersion(version, ifMatch)
+    refuseOtherType(before, body.objectType)
+    const definition = given ?? before
+    await refuse?.(before, definition)
+    const isRedefined = JSON.stringify(definition.definition) !== JSON.stringify(before.definition)
+    const after: Collection = {
+      ...before,
+      definition: definition.definition,
+      refersTo: definition.refersTo,
+      definitionVersion: before.definitionVersion + (isRedefined ? 1 : 0),
+      name: body.name ?? before.name,
+      description: body.description === undefined ? before.description : body.description,
+      metadata: metadata ?? before.metadata,
+      updatedAtMs: deps.nowMs(),
+    }
+    const isRelated = before.refersTo.length + after.refersTo.length > 0
+    const collection = await deps.collections.replace(after, version, isRelated ? referenceVersion : undefined)
+    return { collection, isRedefined }
+  })
+}
+
+function givenMetadata({ metadata }: Described): Partial<ReturnType<typeof readMetadata>> & { faults: RefusalEntry[] } {
+  return metadata === undefined ? { faults: [] } : readMetadata(metadata)
+}
+
+function refuseOtherType(before: Collection, objectType: CollectionObjectType): void {
+  if (objectType === before.objectType) return
+  const message = `The collection holds ${before.objectType} objects and always will`
+  throw new Refusal('ObjectTypeFixed', message, '/objectType')
+}
