@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { loadApp } from '../../infra/local/host/loader.ts'
+import { APP_SETTINGS } from '../architecture/app-settings.ts'
 import { describeFault } from './bicep/fault.ts'
 import { parseProject, readTemplateTexts } from './bicep/read-project.ts'
 import { checkProject, MAIN } from './check-project.ts'
@@ -17,17 +18,6 @@ import { checkParametersFile } from './rules/parameters.ts'
 const texts = readTemplateTexts(projectFolder)
 const azureTypes = readTypes()
 const facts = readProjectFacts()
-
-/** Enough for the app to load: nothing connects before it is used. */
-const SETTINGS = {
-  SERVICE_CLIENT_ID: '11111111-1111-4111-8111-111111111111',
-  HOME_TENANT_ID: '22222222-2222-4222-8222-222222222222',
-  GRAPH_CLIENT_SECRET: 'not-used',
-  COSMOS_ENDPOINT: 'http://127.0.0.1:9',
-  COSMOS_KEY: Buffer.alloc(64).toString('base64'),
-  ServiceBus: 'Endpoint=sb://127.0.0.1:9;SharedAccessKeyName=x;SharedAccessKey=y;UseDevelopmentEmulator=true',
-  CURSOR_KEYS: Buffer.alloc(32).toString('base64'),
-}
 
 describe('the templates', () => {
   it('have no fault', (test) => {
@@ -46,7 +36,7 @@ describe('the templates', () => {
   })
 
   it('are checked for the connections that the functions have', async () => {
-    Object.assign(process.env, SETTINGS)
+    Object.assign(process.env, APP_SETTINGS)
     const { functions } = await loadApp(projectFolder, ['functions/*.ts'])
     const bindings = functions.flatMap(({ metadata }) => Object.values(metadata.bindings))
     const connections = bindings.flatMap(({ connection }) => (typeof connection === 'string' ? [connection] : []))

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listenOnLocalhost } from '../localhost.ts'
 
 export type LoopbackServer = {
   readonly port: number
@@ -15,14 +15,7 @@ export type AnswerRequest = (request: IncomingMessage, response: ServerResponse)
 const KEEP_ALIVE_MS = 130_000
 const MAX_HEADER_BYTES = 32_768
 
-/** Attempts to find a free port that is free under both addresses. */
-const FREE_PORT_ATTEMPTS = 5
-
-/**
- * Serves `localhost`, that is 127.0.0.1 and, where the machine has it, ::1; no other address.
- * @param port 0 takes a free one
- * @throws when the port is in use
- */
+/** Serves localhost. @param port 0 takes a free one @throws Error that names the port, when it is in use */
 export async function listenOnLoopback(port: number, answer: AnswerRequest): Promise<LoopbackServer> {
   const unanswered = new Set<ServerResponse>()
   const track: AnswerRequest = (request, response) => {
@@ -30,32 +23,9 @@ export async function listenOnLoopback(port: number, answer: AnswerRequest): Pro
     response.once('close', () => unanswered.delete(response))
     answer(request, response)
   }
-  for (let attempt = 1; ; attempt++) {
-    const servers: Server[] = []
-    try {
-      const first = await listen('127.0.0.1', port, track)
-      servers.push(first)
-      const chosen = (first.address() as AddressInfo).port
-      const second = await listen('::1', chosen, track).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'EADDRINUSE') throw error
-        return undefined // no IPv6 on this machine
-      })
-      if (second !== undefined) servers.push(second)
-      return loopbackServer(chosen, servers, unanswered)
-    } catch (cause) {
-      for (const server of servers) server.close()
-      if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
-      if (port !== 0 || attempt === FREE_PORT_ATTEMPTS) throw new Error(`Port ${port} is in use`, { cause })
-    }
-  }
-}
-
-function listen(address: string, port: number, answer: AnswerRequest): Promise<Server> {
-  const { promise, resolve, reject } = Promise.withResolvers<Server>()
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES }, answer)
-  server.once('error', reject)
-  server.listen(port, address, () => resolve(server.off('error', reject)))
-  return promise
+  const make = () => createServer({ keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES }, track)
+  const { port: chosen, servers } = await listenOnLocalhost(port, make)
+  return loopbackServer(chosen, servers, unanswered)
 }
 
 function loopbackServer(port: number, servers: readonly Server[], unanswered: ReadonlySet<ServerResponse>) {

@@ -1,0 +1,48 @@
+import type { AddressInfo, Server } from 'node:net'
+
+/** Tries for a port that is free under both addresses. */
+const FREE_PORT_TRIES = 5
+
+/** What a machine without IPv6 answers. */
+const NO_SUCH_ADDRESS: readonly (string | undefined)[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
+
+/** Listening at one port under one address or two. */
+export type OnLocalhost<Kind extends Server> = { readonly port: number; readonly servers: readonly Kind[] }
+
+/**
+ * Listens on 127.0.0.1 and, where the machine has it, on ::1, so that the name localhost works either way.
+ * @param port 0 takes a free one
+ * @param make a server for each address
+ * @throws Error `Port N is in use`
+ */
+export async function listenOnLocalhost<Kind extends Server>(
+  port: number,
+  make: () => Kind,
+): Promise<OnLocalhost<Kind>> {
+  for (let tries = 1; ; tries += 1) {
+    const first = await listening(make(), port, '127.0.0.1')
+    const chosen = (first.address() as AddressInfo).port
+    try {
+      return { port: chosen, servers: [first, await listening(make(), chosen, '::1')] }
+    } catch (error) {
+      const { code } = (error as { cause?: { code?: string } }).cause ?? {}
+      if (NO_SUCH_ADDRESS.includes(code)) return { port: chosen, servers: [first] }
+      await new Promise((resolve) => first.close(resolve))
+      if (port !== 0 || tries === FREE_PORT_TRIES) throw error
+    }
+  }
+}
+
+function listening<Kind extends Server>(server: Kind, port: number, host: string): Promise<Kind> {
+  return new Promise((resolve, reject) => {
+    const refuse = (cause: NodeJS.ErrnoException) => {
+      const reason = cause.code === 'EADDRINUSE' ? `Port ${port} is in use` : `Cannot listen on ${host} port ${port}`
+      reject(new Error(reason, { cause }))
+    }
+    server.once('error', refuse)
+    server.listen({ port, host, ipv6Only: host === '::1' }, () => {
+      server.off('error', refuse)
+      resolve(server)
+    })
+  })
+}
