@@ -130,6 +130,7 @@ describe('Creating and previewing group links', () => {
     const collectionId = api.collections.make(users(0, 3))
     const noGroup = await api.call('POST', '/group-links', { collectionId, directoryGroupId: NOBODYS_ID })
     assert.deepEqual(codes(noGroup), [403, 'GroupNotFound'])
+    assert.match(noGroup.body.error ?? '', new RegExp(NOBODYS_ID))
     await api.create(collectionId, groupId)
     const again = await api.call('POST', '/group-links', { collectionId, directoryGroupId: groupId })
     assert.deepEqual(codes(again), [409, 'GroupAlreadyLinked'])
@@ -143,6 +144,10 @@ describe('Creating and previewing group links', () => {
       ),
     )
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409, 409, 409])
+    const message = `The directory group ${directoryGroupId} is already linked to a collection`
+    for (const { body } of replies.filter(({ status }) => status === 409)) {
+      assert.deepEqual(body.errors, [{ code: 'GroupAlreadyLinked', message, target: '/directoryGroupId' }])
+    }
   })
 
   for (const [claim, fault] of [

@@ -125,6 +125,10 @@ describe('changing a criteria collection', () => {
     assert.deepEqual(renamed.body.data, { ...created, name: 'Other' })
     const silent = await tenant.send('PUT', path, { objectType: 'Identity', description: null })
     assert.deepEqual(silent.body.data, { ...created, name: 'Other', description: null })
+    const labelled = await tenant.send('PUT', path, { objectType: 'Identity', metadata: { attributes: { a: 'B' } } })
+    assert.deepEqual(labelled.body.data.metadata, { tags: ['one'], attributes: { a: 'B' } })
+    const bare = await tenant.send('PUT', path, { objectType: 'Identity', metadata: { attributes: {} } })
+    assert.deepEqual(bare.body.data.metadata, created.metadata)
     const narrowed = await tenant.send('PUT', path, { objectType: 'Identity', condition: named('Bo') })
     assert.deepEqual(narrowed.body.data, { ...created, name: 'Other', description: null, condition: named('Bo') })
     assert.deepEqual((await tenant.send('GET', path)).body.data, narrowed.body.data)
@@ -198,10 +202,13 @@ describe('references between criteria collections', () => {
     const foreign = await criteriaTenant(service).create(named('Ann'))
     for (const id of [NOBODYS_ID, foreign]) {
       const body = { objectType: 'Identity', name: 'x', condition: memberOf(id) }
-      assert.deepEqual(faults(await tenant.send('POST', CRITERIA, body)), [400, 'CollectionUnknown /condition'])
+      assert.deepEqual(faults(await tenant.send('POST', CRITERIA, body)), [
+        400,
+        'CollectionUnknown /condition/conditions/0/value',
+      ])
       assert.deepEqual(faults(await tenant.send('POST', `${CRITERIA}/preview`, { preview: body })), [
         400,
-        'CollectionUnknown /preview/condition',
+        'CollectionUnknown /preview/condition/conditions/0/value',
       ])
     }
   })

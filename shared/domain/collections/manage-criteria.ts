@@ -22,8 +22,7 @@ export async function createCriteriaCollection(
   deps: CollectionDependencies,
   creation: Creation = onlyTry(deps),
 ): Promise<Collection> {
-  const { metadata, faults } =
-    body.metadata === undefined ? { metadata: NO_METADATA, faults: [] } : readMetadata(body.metadata)
+  const { metadata, faults } = readMetadata(body.metadata)
   const besides = [...objectTypeFaults(body.objectType), ...faults]
   const nowMs = deps.nowMs()
   const id = creation.newId()
@@ -44,7 +43,7 @@ export async function createCriteriaCollection(
       description: body.description ?? null,
       definition: condition.wire,
       definitionVersion: 1,
-      metadata,
+      metadata: { ...NO_METADATA, ...metadata },
       refersTo,
       createdBy: caller.objectId,
       createdAtMs: nowMs,
@@ -67,8 +66,7 @@ export async function updateCriteriaCollection(
   caller: Caller,
   deps: CollectionDependencies,
 ): Promise<Versioned<Collection>> {
-  const { metadata, faults } =
-    body.metadata === undefined ? { metadata: undefined, faults: [] } : readMetadata(body.metadata)
+  const { metadata, faults } = readMetadata(body.metadata)
   const updated = await whileStale(async () => {
     const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
     const condition = await readGivenCondition(body, faults, caller.tenantId, deps)
@@ -88,7 +86,7 @@ export async function updateCriteriaCollection(
       ...definition,
       name: body.name ?? before.name,
       description: body.description === undefined ? before.description : body.description,
-      metadata: metadata ?? before.metadata,
+      metadata: { ...before.metadata, ...metadata },
       updatedAtMs: deps.nowMs(),
     }
     const isRelated = before.refersTo.length + after.refersTo.length > 0

@@ -1,5 +1,5 @@
 import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
-import { Refusal, type RefusalCode } from '../refusal.ts'
+import { REFUSALS, Refusal, type RefusalCode } from '../refusal.ts'
 import { DirectoryFault, type DirectoryGroup } from './directory.ts'
 import { type LinkRecord, type NewGroupLink, newLink } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
@@ -45,8 +45,7 @@ async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: 
   const { collectionId, directoryGroupId } = input
   await verifyCollection(tenantId, collectionId, deps)
   if ((await deps.links.ofGroup(tenantId, directoryGroupId)) !== undefined) {
-    const message = `The directory group ${directoryGroupId} is already linked to a collection`
-    throw new Refusal('GroupAlreadyLinked', message, '/directoryGroupId')
+    throw groupTaken(directoryGroupId)
   }
   const group = await verifyGroup({ tenantId, groupId: directoryGroupId, target: '/directoryGroupId' }, deps)
   const link = newLink(
@@ -54,9 +53,18 @@ async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: 
     deps.nowMs(),
   )
   await deps.tenants.remember(tenantId)
-  await deps.links.add(link)
+  await deps.links.add(link).catch((error: unknown) => {
+    const isTaken = error instanceof Refusal && error.code === 'GroupAlreadyLinked'
+    throw isTaken ? groupTaken(directoryGroupId, error) : error
+  })
   deps.log.info('link.created', { tenantId, linkId: id, collectionId, directoryGroupId })
   return link
+}
+
+/** The same answer whether the other link was there already or came at the same moment. */
+function groupTaken(groupId: string, cause?: unknown): Refusal {
+  const message = `The directory group ${groupId} is already linked to a collection`
+  return new Refusal('GroupAlreadyLinked', message, '/directoryGroupId', cause)
 }
 
 /** @throws Refusal `CollectionUnknown`, `ObjectTypeNotLinkable`, and `CollectionNotVerified` when the check itself fails. */
@@ -81,10 +89,9 @@ type GroupToVerify = { readonly tenantId: string; readonly groupId: string; read
 export async function verifyGroup(asked: GroupToVerify, deps: LinkDependencies): Promise<DirectoryGroup> {
   const group = await askDirectory(asked, deps, () => deps.directory.readGroup(asked.tenantId, asked.groupId))
   const refusal = groupRefusal(group)
-  if (group === undefined || refusal !== undefined) {
-    throw new Refusal(refusal ?? 'GroupNotFound', undefined, asked.target)
-  }
-  return group
+  if (group !== undefined && refusal === undefined) return group
+  const code = refusal ?? 'GroupNotFound'
+  throw new Refusal(code, `${REFUSALS[code].message}: ${asked.groupId}`, asked.target)
 }
 
 /** Turns what the directory failed to do into the refusal `GroupNotVerified`. */

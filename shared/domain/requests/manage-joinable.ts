@@ -24,7 +24,7 @@ export async function createJoinableCollection(
   deps: RequestDependencies,
   creation: Creation = onlyTry(deps),
 ): Promise<Collection> {
-  const { metadata, faults } = body.metadata === undefined ? NO_METADATA_GIVEN : readMetadata(body.metadata)
+  const { metadata, faults } = readMetadata(body.metadata)
   const allFaults = [...objectTypeFaults(body.objectType), ...faults]
   const nowMs = deps.nowMs()
   const id = creation.newId()
@@ -44,7 +44,7 @@ export async function createJoinableCollection(
       description: body.description ?? null,
       definition: policy,
       definitionVersion: 1,
-      metadata,
+      metadata: { ...NO_METADATA, ...metadata },
       refersTo,
       createdBy: caller.objectId,
       createdAtMs: nowMs,
@@ -54,8 +54,6 @@ export async function createJoinableCollection(
   })
   return value
 }
-
-const NO_METADATA_GIVEN = { metadata: NO_METADATA, faults: [] }
 
 /**
  * Changes what the body names and keeps the rest. Requests that wait under another policy are brought to where this one
@@ -69,21 +67,21 @@ export async function updateJoinableCollection(
   caller: Caller,
   deps: RequestDependencies,
 ): Promise<Versioned<Collection>> {
-  const { metadata, faults } =
-    body.metadata === undefined ? { metadata: undefined, faults: [] } : readMetadata(body.metadata)
+  const { metadata, faults } = readMetadata(body.metadata)
   let isMoved = false
   const updated = await whileStale(async () => {
     const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
+    const given = await readGivenPolicy(body, faults, caller.tenantId, deps)
     const { value: before, version } = found(await deps.collections.find(caller.tenantId, id, 'joinable'), id)
     refuseOtherVersion(version, ifMatch)
     refuseOtherType(before, body.objectType)
-    const definition = await updatedDefinition(before, body.joinPolicy, faults, deps)
+    const definition = given === undefined ? before : definitionBy(given, before)
     const after: Collection = {
       ...before,
       ...definition,
       name: body.name ?? before.name,
       description: body.description === undefined ? before.description : body.description,
-      metadata: metadata ?? before.metadata,
+      metadata: { ...before.metadata, ...metadata },
       updatedAtMs: deps.nowMs(),
     }
     isMoved = after.definitionVersion !== before.definitionVersion
@@ -121,19 +119,24 @@ function refuseOtherType(before: Collection, objectType: CollectionObjectType): 
   throw new Refusal('ObjectTypeFixed', message, '/objectType')
 }
 
-type Definition = Pick<Collection, 'definition' | 'definitionVersion' | 'refersTo'>
+type KnownPolicy = { readonly policy: JoinPolicy; readonly refersTo: readonly string[] }
 
-async function updatedDefinition(
-  before: Collection,
-  given: JoinPolicyInput | undefined,
+/** Looked at before the record is: faulty input is told also of a collection that is not there. */
+async function readGivenPolicy(
+  { joinPolicy }: JoinableCollectionUpdate,
   faults: readonly RefusalEntry[],
+  tenantId: string,
   deps: RequestDependencies,
-): Promise<Definition> {
-  if (given === undefined) {
-    refuseAll(faults)
-    return before
-  }
-  const { policy, refersTo } = await readJoinPolicy(before.tenantId, given, faults, deps)
+): Promise<KnownPolicy | undefined> {
+  if (joinPolicy !== undefined) return readJoinPolicy(tenantId, joinPolicy, faults, deps)
+  refuseAll(faults)
+  return undefined
+}
+
+function definitionBy(
+  { policy, refersTo }: KnownPolicy,
+  before: Collection,
+): Pick<Collection, 'definition' | 'definitionVersion' | 'refersTo'> {
   const isSame = JSON.stringify(policy) === JSON.stringify(before.definition)
   return { definition: policy, definitionVersion: before.definitionVersion + (isSame ? 0 : 1), refersTo }
 }
@@ -147,7 +150,7 @@ async function readJoinPolicy(
   given: JoinPolicyInput,
   faults: readonly RefusalEntry[],
   deps: RequestDependencies,
-): Promise<{ policy: JoinPolicy; refersTo: string[] }> {
+): Promise<KnownPolicy> {
   const checked = checkJoinPolicy(given)
   const unknown = await unknownReferences(tenantId, checked.references, deps)
   refuseAll([...faults, ...checked.faults, ...unknown])
