@@ -134,5 +134,5 @@ function refuseOtherPosition(request: MembershipRequest, relationshipId: string 
 }
 
 function refusalMessage(code: RefusalCode, { id, status }: MembershipRequest): string {
-  return code === 'InvalidRequestState' ? `The request ${id} is ${status}` : `${REFUSALS[code].message}: request ${id}`
+  return code === 'InvalidRequestState' ? `The request ${id} is ${status}` : `${REFUSALS[code].message} (request ${id})`
 }
