@@ -136,6 +136,23 @@ describe('Creating and previewing group links', () => {
     assert.deepEqual(codes(again), [409, 'GroupAlreadyLinked'])
   })
 
+  it('makes none for a collection that is deleted at the same moment', async () => {
+    const directoryGroupId = await api.newGroup()
+    const collectionId = api.collections.make(users(0, 3))
+    const verified = api.collections.find
+    api.collections.find = async (...asked) => {
+      const found = await verified(...asked)
+      api.collections.remove(collectionId)
+      return found
+    }
+    const late = await api.call('POST', '/group-links', { collectionId, directoryGroupId })
+    api.collections.find = verified
+    assert.deepEqual(codes(late), [400, 'CollectionUnknown'])
+    assert.equal(late.body.errors[0]?.target, '/collectionId')
+    assert.deepEqual((await api.call('GET', `/group-links?collectionId=${collectionId}`)).body.data, [])
+    await api.create(api.collections.make(users(0, 3)), directoryGroupId)
+  })
+
   it('lets one of several creates at once win', async () => {
     const directoryGroupId = await api.newGroup()
     const replies = await Promise.all(

@@ -53,12 +53,20 @@ async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: 
     deps.nowMs(),
   )
   await deps.tenants.remember(tenantId)
-  await deps.links.add(link).catch((error: unknown) => {
+  const { version } = await deps.links.add(link).catch((error: unknown) => {
     const isTaken = error instanceof Refusal && error.code === 'GroupAlreadyLinked'
     throw isTaken ? groupTaken(directoryGroupId, error) : error
   })
+  if (!(await deps.collections.keepForLink(tenantId, collectionId))) {
+    await deps.links.remove(tenantId, id, version)
+    throw collectionUnknown(collectionId)
+  }
   deps.log.info('link.created', { tenantId, linkId: id, collectionId, directoryGroupId })
   return link
+}
+
+function collectionUnknown(collectionId: string): Refusal {
+  return new Refusal('CollectionUnknown', `The collection ${collectionId} does not exist`, '/collectionId')
 }
 
 /** The same answer whether the other link was there already or came at the same moment. */
@@ -74,9 +82,7 @@ export async function verifyCollection(tenantId: string, collectionId: string, d
     deps.log.error('link.collection-check-failed', fault, { tenantId, collectionId })
     throw new Refusal('CollectionNotVerified', `The collection ${collectionId} could not be verified`, target, fault)
   })
-  if (collection === undefined) {
-    throw new Refusal('CollectionUnknown', `The collection ${collectionId} does not exist`, target)
-  }
+  if (collection === undefined) throw collectionUnknown(collectionId)
   if (!LINKABLE_OBJECT_TYPES.includes(collection.objectType)) {
     const message = `A collection of object type ${collection.objectType} has no directory accounts`
     throw new Refusal('ObjectTypeNotLinkable', message, target)
