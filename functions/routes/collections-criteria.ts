@@ -93,7 +93,8 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'updateCriteriaCollection',
-      summary: 'Change a criteria collection; what is left out keeps its value',
+      summary:
+        'Change a criteria collection; what is left out keeps its value, tags and attributes each for themselves',
       method: 'PUT',
       path: '/{id}',
       roles: COLLECTION_WRITERS,

@@ -112,7 +112,8 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'updateJoinableCollection',
-    summary: 'Change a joinable collection; what is left out keeps its value, and waiting requests follow the policy',
+    summary:
+      'Change a joinable collection; what is left out keeps its value (as in criteria collections), and waiting requests follow the policy',
     method: 'PUT',
     path: '/{id}',
     roles: COLLECTION_WRITERS,

@@ -63,6 +63,9 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     async referenceVersion(tenantId) {
       return (await readDocument(collections, REFERENCE_GUARD_ID, tenantId))?._etag ?? NO_GUARD
     },
+    async noteReference(tenantId) {
+      await collections.items.upsert(guardDocument(tenantId))
+    },
     async add(collection, referenceVersion) {
       await write(collection, { operationType: 'Create', resourceBody: documentOf(collection) }, referenceVersion)
       return written(collection)
@@ -104,8 +107,12 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
   }
 }
 
+function guardDocument(tenantId: string): { id: string; tenantId: string } {
+  return { id: REFERENCE_GUARD_ID, tenantId }
+}
+
 function guardOperation(tenantId: string, referenceVersion: string): OperationInput {
-  const resourceBody = { id: REFERENCE_GUARD_ID, tenantId }
+  const resourceBody = guardDocument(tenantId)
   if (referenceVersion === NO_GUARD) return { operationType: 'Create', resourceBody }
   return { operationType: 'Replace', id: REFERENCE_GUARD_ID, resourceBody, ifMatch: referenceVersion }
 }

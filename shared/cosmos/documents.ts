@@ -49,11 +49,11 @@ export function ifVersion(version: string): { accessCondition: { type: 'IfMatch'
 }
 
 /** For `.catch()`: turns known statuses into refusals; what it does not know goes on untouched. */
-export function refuse(codes: Readonly<Record<number, RefusalCode>>, message?: string): (error: unknown) => never {
+export function refuse(codes: Readonly<Record<number, RefusalCode>>): (error: unknown) => never {
   return (error) => {
     const code = codes[statusOf(error) ?? 0]
     if (code === undefined) throw error
-    throw new Refusal(code, message, undefined, error)
+    throw new Refusal(code, undefined, undefined, error)
   }
 }
 

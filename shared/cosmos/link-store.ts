@@ -37,9 +37,8 @@ export function cosmosLinkStore(links: Container): LinkStore {
       return inTenant(tenantId, { query: 'SELECT * FROM c' })
     },
     async add(link) {
-      const message = `The directory group ${link.directoryGroupId} is already linked to a collection`
       return written<LinkRecord>(
-        await links.items.create<LinkRecord>(link).catch(refuse({ 409: 'GroupAlreadyLinked' }, message)),
+        await links.items.create<LinkRecord>(link).catch(refuse({ 409: 'GroupAlreadyLinked' })),
       )
     },
     async replace(link, version) {

@@ -30,11 +30,28 @@ export async function readJsonBody(request: HttpRequest, limitBytes: number): Pr
   if (!isJson(request.header('content-type'))) throw new Refusal('UnsupportedMediaType')
   const text = decoded(bytes)
   if (depthOf(text) > DEPTH_LIMIT) throw new Refusal('BodyTooDeep')
+  const value = parsed(text)
+  if (!isWellFormed(text)) throw new Refusal('InvalidJson', 'The body has half a surrogate pair in one of its texts')
+  return value
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
     throw new Refusal('InvalidJson', `The body is not JSON: ${(cause as Error).message}`, undefined, cause)
   }
+}
+
+/** Whether JSON holds Unicode only: RFC 7493, section 2.1. What is not can come in by an escape alone. */
+function isWellFormed(json: string): boolean {
+  if (!/\\u[dD][89a-fA-F]/.test(json)) return true
+  let isSound = true
+  JSON.parse(json, (name, value: unknown) => {
+    isSound &&= name.isWellFormed() && (typeof value !== 'string' || value.isWellFormed())
+    return value
+  })
+  return isSound
 }
 
 function isJson(contentType: string | null): boolean {

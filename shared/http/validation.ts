@@ -108,15 +108,26 @@ const CODE_OF_KEYWORD: Readonly<Record<string, RefusalCode>> = {
 }
 
 function entriesOf(errors: readonly ErrorObject[], target: (pointer: string) => string): RefusalEntry[] {
-  // A union reports each of its branches and then itself: the branches say more, unless they are all there is.
-  const telling = errors.filter((error) => error.keyword !== 'anyOf' && error.keyword !== 'if' && !isNullBranch(error))
-  return (telling.length > 0 ? telling : errors).slice(0, ERRORS_AT_MOST).map((error) => {
-    const missing = error.keyword === 'required' ? `/${escaped(error.params.missingProperty)}` : ''
-    const pointer = `${error.instancePath}${missing}`
+  const telling = errors.filter((error) => !SUMMARIES.has(error.keyword) && !isNullBranch(error))
+  const first = new Map<string, ErrorObject>()
+  for (const error of telling.length > 0 ? telling : errors) {
+    const pointer = pointerOf(error)
+    if (!first.has(pointer)) first.set(pointer, error)
+  }
+  return [...first].slice(0, ERRORS_AT_MOST).map(([pointer, error]) => {
     const parent = error.parentSchema as { 'x-guid'?: boolean } | undefined
     const code = parent?.['x-guid'] && error.keyword === 'pattern' ? 'InvalidId' : CODE_OF_KEYWORD[error.keyword]
     return refusalEntry(code ?? 'InvalidValue', messageOf(error, pointer), target(pointer))
   })
+}
+
+/** Reported besides what they are about, which says more, unless they are all there is. */
+const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'if', 'propertyNames'])
+
+/** The place that is told of, once: null is of the wrong type and, by the way, none of the words allowed either. */
+function pointerOf({ keyword, instancePath, params, propertyName }: ErrorObject): string {
+  const member = keyword === 'required' ? params.missingProperty : propertyName
+  return member === undefined ? instancePath : `${instancePath}/${escaped(member)}`
 }
 
 /** What may be null may also be something else, and that branch tells what is wrong. */

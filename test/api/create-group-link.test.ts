@@ -130,9 +130,27 @@ describe('Creating and previewing group links', () => {
     const collectionId = api.collections.make(users(0, 3))
     const noGroup = await api.call('POST', '/group-links', { collectionId, directoryGroupId: NOBODYS_ID })
     assert.deepEqual(codes(noGroup), [403, 'GroupNotFound'])
+    assert.match(noGroup.body.error ?? '', new RegExp(NOBODYS_ID))
     await api.create(collectionId, groupId)
     const again = await api.call('POST', '/group-links', { collectionId, directoryGroupId: groupId })
     assert.deepEqual(codes(again), [409, 'GroupAlreadyLinked'])
+  })
+
+  it('makes none for a collection that is deleted at the same moment', async () => {
+    const directoryGroupId = await api.newGroup()
+    const collectionId = api.collections.make(users(0, 3))
+    const verified = api.collections.find
+    api.collections.find = async (...asked) => {
+      const found = await verified(...asked)
+      api.collections.remove(collectionId)
+      return found
+    }
+    const late = await api.call('POST', '/group-links', { collectionId, directoryGroupId })
+    api.collections.find = verified
+    assert.deepEqual(codes(late), [400, 'CollectionUnknown'])
+    assert.equal(late.body.errors[0]?.target, '/collectionId')
+    assert.deepEqual((await api.call('GET', `/group-links?collectionId=${collectionId}`)).body.data, [])
+    await api.create(api.collections.make(users(0, 3)), directoryGroupId)
   })
 
   it('lets one of several creates at once win', async () => {
@@ -143,6 +161,10 @@ describe('Creating and previewing group links', () => {
       ),
     )
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409, 409, 409])
+    const message = `The directory group ${directoryGroupId} is already linked to a collection`
+    for (const { body } of replies.filter(({ status }) => status === 409)) {
+      assert.deepEqual(body.errors, [{ code: 'GroupAlreadyLinked', message, target: '/directoryGroupId' }])
+    }
   })
 
   for (const [claim, fault] of [

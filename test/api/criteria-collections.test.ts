@@ -82,12 +82,14 @@ describe('making a criteria collection', () => {
   for (const [claim, change, expected] of [
     ['no name', { name: undefined }, 'MissingMember /name'],
     ['a name of spaces', { name: '  ' }, 'InvalidValue /name'],
+    ['an empty name', { name: '' }, 'InvalidLength /name'],
     ['a name of 257 characters', { name: 'x'.repeat(257) }, 'InvalidLength /name'],
     ['a description of 2049 characters', { description: 'x'.repeat(2049) }, 'InvalidLength /description'],
     ['no condition', { condition: undefined }, 'MissingMember /condition'],
     ['a condition that is text', { condition: 'all' }, 'InvalidType /condition'],
     ['no object type', { objectType: undefined }, 'MissingMember /objectType'],
     ['an unknown object type', { objectType: 'Person' }, 'InvalidValue /objectType'],
+    ['null for an object type', { objectType: null }, 'InvalidType /objectType'],
     ['groups', { objectType: 'Group' }, 'ObjectTypeNotSupported /objectType'],
     ['21 tags', { metadata: { tags: Array.from({ length: 21 }, String) } }, 'InvalidLength /metadata/tags'],
     ['a tag of 51 characters', { metadata: { tags: ['x'.repeat(51)] } }, 'InvalidLength /metadata/tags/0'],
@@ -96,6 +98,12 @@ describe('making a criteria collection', () => {
       { metadata: { attributes: { a: 'x'.repeat(201) } } },
       'InvalidLength /metadata/attributes/a',
     ],
+    [
+      'the name of an attribute, of 51 characters',
+      { metadata: { attributes: { ok: '1', ['x'.repeat(51)]: '1' } } },
+      `InvalidLength /metadata/attributes/${'x'.repeat(51)}`,
+    ],
+    ['an attribute without a name', { metadata: { attributes: { '': '1' } } }, 'InvalidLength /metadata/attributes/'],
     ['an attribute that is a number', { metadata: { attributes: { a: 1 } } }, 'InvalidType /metadata/attributes/a'],
   ] as const) {
     it(`refuses ${claim}`, async () => {
@@ -117,6 +125,10 @@ describe('changing a criteria collection', () => {
     assert.deepEqual(renamed.body.data, { ...created, name: 'Other' })
     const silent = await tenant.send('PUT', path, { objectType: 'Identity', description: null })
     assert.deepEqual(silent.body.data, { ...created, name: 'Other', description: null })
+    const labelled = await tenant.send('PUT', path, { objectType: 'Identity', metadata: { attributes: { a: 'B' } } })
+    assert.deepEqual(labelled.body.data.metadata, { tags: ['one'], attributes: { a: 'B' } })
+    const bare = await tenant.send('PUT', path, { objectType: 'Identity', metadata: { attributes: {} } })
+    assert.deepEqual(bare.body.data.metadata, created.metadata)
     const narrowed = await tenant.send('PUT', path, { objectType: 'Identity', condition: named('Bo') })
     assert.deepEqual(narrowed.body.data, { ...created, name: 'Other', description: null, condition: named('Bo') })
     assert.deepEqual((await tenant.send('GET', path)).body.data, narrowed.body.data)
@@ -190,10 +202,13 @@ describe('references between criteria collections', () => {
     const foreign = await criteriaTenant(service).create(named('Ann'))
     for (const id of [NOBODYS_ID, foreign]) {
       const body = { objectType: 'Identity', name: 'x', condition: memberOf(id) }
-      assert.deepEqual(faults(await tenant.send('POST', CRITERIA, body)), [400, 'CollectionUnknown /condition'])
+      assert.deepEqual(faults(await tenant.send('POST', CRITERIA, body)), [
+        400,
+        'CollectionUnknown /condition/conditions/0/value',
+      ])
       assert.deepEqual(faults(await tenant.send('POST', `${CRITERIA}/preview`, { preview: body })), [
         400,
-        'CollectionUnknown /preview/condition',
+        'CollectionUnknown /preview/condition/conditions/0/value',
       ])
     }
   })

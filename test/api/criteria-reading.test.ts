@@ -329,9 +329,9 @@ describe('lists and searches of collections', () => {
     ] as const) {
       assert.deepEqual(await found(query), expected, query)
     }
-    assert.deepEqual(faults(await tenant.send('GET', `${COLLECTIONS}/search?attributes=owner`)), [
-      400,
-      'InvalidValue attributes',
-    ])
+    for (const term of ['owner', ':HR', '%20:HR', '']) {
+      const refused = await tenant.send('GET', `${COLLECTIONS}/search?attributes=${term}`)
+      assert.deepEqual(faults(refused), [400, 'InvalidValue attributes'], term)
+    }
   })
 })

@@ -49,6 +49,9 @@ describe('joinable collections', () => {
     })
     assert.equal(changed.data.name, 'Singers')
     assert.deepEqual(changed.data.joinPolicy, policy)
+    const tagged = { objectType: 'Identity', metadata: { tags: ['Art'] } }
+    const kept = await call(admin, 'PUT', `${COLLECTIONS}/${made.data}`, tagged)
+    assert.deepEqual(kept.data.metadata, { tags: ['art'], attributes: { room: 'A1' } })
     const other = await call(admin, 'PUT', `${COLLECTIONS}/${made.data}`, { objectType: 'Relationship' })
     assert.deepEqual([other.status, other.codes], [400, ['ObjectTypeFixed']])
 
@@ -100,6 +103,16 @@ describe('joinable collections', () => {
     assert.equal((await call(reader, 'POST', COLLECTIONS, {})).status, 403)
     const employee = await person()
     assert.equal((await call(employee.token, 'GET', COLLECTIONS)).status, 403)
+  })
+
+  it('tell what is wrong with a change before they tell that there is no such collection', async () => {
+    const change = (body: object) =>
+      call(admin, 'PUT', `${COLLECTIONS}/${randomUUID()}`, { objectType: 'Identity', ...body })
+    const policy = await change({ joinPolicy: { approvalRequired: true } })
+    assert.deepEqual([policy.status, policy.codes], [400, ['GateRequired']])
+    const metadata = await change({ metadata: { tags: ['a', 'A'] } })
+    assert.deepEqual([metadata.status, metadata.codes], [400, ['DuplicateTag']])
+    assert.equal((await change({ name: 'x' })).status, 404)
   })
 
   it('cannot be deleted while another one names them, but when only they do themselves', async () => {

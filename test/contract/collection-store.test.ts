@@ -75,6 +75,18 @@ describe('CollectionStore on the local database', () => {
     await assert.rejects(store.add(collectionWith({ tenantId }), guard), { code: 'StaleVersion' })
   })
 
+  it('refuses a removal when something else has come to refer to a collection since it looked', async () => {
+    const collection = collectionWith({})
+    const { tenantId, id } = collection
+    const { version } = await store.add(collection, undefined)
+    for (const remark of ['the first there is', 'another one']) {
+      const guard = await store.referenceVersion(tenantId)
+      await store.noteReference(tenantId)
+      await assert.rejects(store.remove(tenantId, id, version, guard), { code: 'StaleVersion' }, remark)
+    }
+    await store.remove(tenantId, id, version, await store.referenceVersion(tenantId))
+  })
+
   it('answers a hundred reads of one collection at once with two, and none with less than was written before', async () => {
     const collections = container('collections')
     let readCount = 0

@@ -214,6 +214,8 @@ describe('dispatch', () => {
     ['no body', '', 'application/json', 400, 'BodyRequired'],
     ['what is not JSON', '{"a":', 'application/json', 400, 'InvalidJson'],
     ['what is not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'application/json', 400, 'InvalidJson'],
+    ['half a surrogate pair', '{"name":"\\uD83D"}', 'application/json', 400, 'InvalidJson'],
+    ['half a surrogate pair for a name', '{"name":"x","\\udc00":1}', 'application/json', 400, 'InvalidJson'],
     ['a list where an object is due', '[]', 'application/json', 400, 'InvalidType'],
     ['null', 'null', 'application/json', 400, 'InvalidType'],
     ['another content type', '{}', 'text/plain', 415, 'UnsupportedMediaType'],
@@ -232,8 +234,9 @@ describe('dispatch', () => {
     })
   }
 
-  it('takes 64 levels, and a content type with a parameter', async () => {
+  it('takes 64 levels, a content type with a parameter, and a whole pair of surrogates', async () => {
     assert.equal((await post(nested(64), 'application/json; charset=utf-8')).status, 201)
+    assert.equal((await post(`{"name":"\\uD83D\\uDE00","owner":"${ID}"}`)).status, 201)
   })
 
   it('asks for the core identity with the role, before the input, unless a role makes the caller exempt', async () => {

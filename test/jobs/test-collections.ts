@@ -48,6 +48,9 @@ export function testCollections(): TestCollections {
       const collection = all.get(id)
       return collection === undefined ? undefined : { objectType: collection.objectType, name: 'A collection' }
     },
+    async keepForLink(_tenantId, id) {
+      return all.has(id)
+    },
     async accountsOf(_tenantId, id) {
       const { collection, state } = latest(id)
       return { ...state, membershipVersion: collection.states.length }

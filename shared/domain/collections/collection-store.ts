@@ -23,6 +23,8 @@ export interface CollectionStore {
   /** Those of the ids that exist, with what they refer to. */
   existing(tenantId: string, ids: readonly string[]): Promise<Collection[]>
   referenceVersion(tenantId: string): Promise<string>
+  /** Makes every reference version read before stale, for what refers to collections without being one. */
+  noteReference(tenantId: string): Promise<void>
   /** @throws Refusal `StaleVersion` when the reference version is no longer current. */
   add(collection: Collection, referenceVersion: string | undefined): Promise<Versioned<Collection>>
   /** @throws Refusal `StaleVersion` when either version is no longer current. */

@@ -1,5 +1,5 @@
 import { checkCondition } from '../criteria/check-condition.ts'
-import { type CheckedCondition, collectionsReferredTo } from '../criteria/condition.ts'
+import { type CheckedCondition, type CollectionReference, collectionReferences } from '../criteria/condition.ts'
 import { type ConditionSchema, conditionSchema, storedConditionSchema } from '../criteria/schema.ts'
 import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
 import type { Collection } from './collection.ts'
@@ -36,8 +36,10 @@ export async function readCondition(
     )
     throw Refusal.ofAll([...besides, ...faults])
   }
-  const unknown = await unknownCollections(tenantId, [...collectionsReferredTo(check.condition)], deps)
-  const faults = unknown.map((id) => refusalEntry('CollectionUnknown', `There is no collection ${id}`, pointer))
+  const unknown = await unknownCollections(tenantId, collectionReferences(check.condition), deps)
+  const faults = unknown.map(({ collectionId, pointer: within }) =>
+    refusalEntry('CollectionUnknown', `There is no collection ${collectionId}`, pointer + within),
+  )
   refuseAll([...besides, ...faults])
   return check.condition
 }
@@ -51,9 +53,10 @@ export function storedCondition(collection: Collection): CheckedCondition {
 
 async function unknownCollections(
   tenantId: string,
-  ids: readonly string[],
+  references: readonly CollectionReference[],
   deps: ConditionDependencies,
-): Promise<string[]> {
-  const known = new Set((await deps.collections.existing(tenantId, ids)).map(({ id }) => id))
-  return ids.filter((id) => !known.has(id))
+): Promise<CollectionReference[]> {
+  const ids = new Set(references.map(({ collectionId }) => collectionId))
+  const known = new Set((await deps.collections.existing(tenantId, [...ids])).map(({ id }) => id))
+  return references.filter(({ collectionId }) => !known.has(collectionId))
 }

@@ -28,6 +28,10 @@ export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvalu
       const collection = (await collections.find(tenantId, collectionId))?.value
       return collection && { objectType: collection.objectType, name: collection.name }
     },
+    async keepForLink(tenantId, collectionId) {
+      await collections.noteReference(tenantId)
+      return (await collections.find(tenantId, collectionId)) !== undefined
+    },
     async changesSince(tenantId, collectionId, membershipVersion): Promise<AccountChanges | undefined> {
       const collection = await existing(tenantId, collectionId, deps)
       const history = collection.kind === 'joinable' ? deps.joined : deps.memberships

@@ -9,19 +9,31 @@ export function normalisedTerm(text: string): string {
   return text.trim().toLowerCase()
 }
 
-/** The metadata as it is stored, and every tag or key that is there twice once normalised. */
-export function readMetadata(given: Static<typeof Metadata>): { metadata: CollectionMetadata; faults: RefusalEntry[] } {
-  const tags = (given.tags ?? []).map(normalisedTerm)
-  const entries = Object.entries(given.attributes ?? {}).map(([key, value]) => [normalisedTerm(key), value] as const)
-  const faults = [
+export type GivenMetadata = {
+  /** As it is stored. What is left out is not there, and so keeps its value: statement, "Collection", rule 1. */
+  readonly metadata: Partial<CollectionMetadata>
+  /** Every tag or key that is there twice once normalised. */
+  readonly faults: readonly RefusalEntry[]
+}
+
+/** The metadata of a body, in the form in which it is stored. */
+export function readMetadata(given: Static<typeof Metadata> = {}): GivenMetadata {
+  const tags = given.tags?.map(normalisedTerm)
+  const attributes =
+    given.attributes && Object.entries(given.attributes).map(([key, value]) => [normalisedTerm(key), value] as const)
+  const metadata = { ...(tags && { tags }), ...(attributes && { attributes: Object.fromEntries(attributes) }) }
+  return { metadata, faults: repetitions(tags ?? [], attributes?.map(([key]) => key) ?? []) }
+}
+
+function repetitions(tags: readonly string[], keys: readonly string[]): RefusalEntry[] {
+  return [
     ...repeated(tags).map((index) =>
       refusalEntry('DuplicateTag', `The tag ${tags[index]} is given twice`, `/metadata/tags/${index}`),
     ),
-    ...repeated(entries.map(([key]) => key)).map((index) =>
-      refusalEntry('DuplicateTag', `The attribute ${entries[index]?.[0]} is given twice`, '/metadata/attributes'),
+    ...repeated(keys).map((index) =>
+      refusalEntry('DuplicateTag', `The attribute ${keys[index]} is given twice`, '/metadata/attributes'),
     ),
   ]
-  return { metadata: { tags, attributes: Object.fromEntries(entries) }, faults }
 }
 
 /** Places of the values that stand earlier in the list as well. */

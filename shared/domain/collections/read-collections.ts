@@ -37,7 +37,7 @@ export async function listCollections(
 export function searchFilter(tags: readonly string[] = [], attributes: readonly string[] = []): CollectionFilter {
   refuseAll(
     attributes
-      .filter((term) => term.indexOf(':') < 1)
+      .filter((term) => !/^\s*[^\s:][^:]*:/.test(term))
       .map((term) => refusalEntry('InvalidValue', `${term} does not read key:value`, 'attributes')),
   )
   return {

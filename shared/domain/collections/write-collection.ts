@@ -35,7 +35,7 @@ export async function addCollection(
   deps: WriteDependencies,
 ): Promise<Collection> {
   const { tenantId, objectId: createdBy } = caller
-  const { metadata, faults } = givenMetadata(body)
+  const { metadata, faults } = readMetadata(body.metadata)
   const nowMs = deps.nowMs()
   const id = creation.newId()
   // First: a tenant that is remembered for nothing does no harm, one that the sweep does not know does.
@@ -54,7 +54,7 @@ export async function addCollection(
       description: body.description ?? null,
       ...definition,
       definitionVersion: 1,
-      metadata: metadata ?? NO_METADATA,
+      metadata: { ...NO_METADATA, ...metadata },
       createdBy,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
@@ -89,7 +89,7 @@ export async function changeCollection(
   { readDefinition, refuse }: ChangeRules,
   deps: WriteDependencies,
 ): Promise<{ collection: Versioned<Collection>; isRedefined: boolean }> {
-  const { metadata, faults } = givenMetadata(body)
+  const { metadata, faults } = readMetadata(body.metadata)
   return whileStale(async () => {
     const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
     const given = await readDefinition?.(faults)
@@ -107,17 +107,13 @@ export async function changeCollection(
       definitionVersion: before.definitionVersion + (isRedefined ? 1 : 0),
       name: body.name ?? before.name,
       description: body.description === undefined ? before.description : body.description,
-      metadata: metadata ?? before.metadata,
+      metadata: { ...before.metadata, ...metadata },
       updatedAtMs: deps.nowMs(),
     }
     const isRelated = before.refersTo.length + after.refersTo.length > 0
     const collection = await deps.collections.replace(after, version, isRelated ? referenceVersion : undefined)
     return { collection, isRedefined }
   })
-}
-
-function givenMetadata({ metadata }: Described): Partial<ReturnType<typeof readMetadata>> & { faults: RefusalEntry[] } {
-  return metadata === undefined ? { faults: [] } : readMetadata(metadata)
 }
 
 function refuseOtherType(before: Collection, objectType: CollectionObjectType): void {

@@ -67,14 +67,28 @@ export type WireGroup = {
 /** A condition free of faults. `wire` is its normalised form, to be stored and returned; it checks without faults again. */
 export type CheckedCondition = { readonly root: CheckedGroup; readonly wire: WireGroup }
 
+/** Where a condition names a collection; `pointer` is a JSON pointer into the condition. */
+export type CollectionReference = { readonly collectionId: string; readonly pointer: string }
+
+/** Every place where `memberOfCollection` names a collection, in the order of the condition. */
+export function collectionReferences(condition: CheckedCondition): CollectionReference[] {
+  return referencesWithin(condition.root, '')
+}
+
 /** The ids of the collections that `memberOfCollection` names anywhere in the condition. */
 export function collectionsReferredTo(condition: CheckedCondition): ReadonlySet<string> {
-  const collectionIds = new Set<string>()
-  for (const leaf of leavesOf(condition.root)) {
-    if (leaf.name !== MEMBER_OF_COLLECTION) continue
-    for (const value of leaf.values) collectionIds.add(String(value))
+  return new Set(collectionReferences(condition).map(({ collectionId }) => collectionId))
+}
+
+function referencesWithin(node: CheckedNode, pointer: string): CollectionReference[] {
+  if (node.kind === 'group') {
+    return node.children.flatMap((child, index) => referencesWithin(child, `${pointer}/conditions/${index}`))
   }
-  return collectionIds
+  if (node.name !== MEMBER_OF_COLLECTION) return []
+  return node.values.map((value, index) => ({
+    collectionId: String(value),
+    pointer: node.operator === 'In' ? `${pointer}/value/${index}` : `${pointer}/value`,
+  }))
 }
 
 /** Whether the same data may give other members tomorrow. */

@@ -1,5 +1,5 @@
 import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
-import { Refusal, type RefusalCode } from '../refusal.ts'
+import { REFUSALS, Refusal, type RefusalCode } from '../refusal.ts'
 import { DirectoryFault, type DirectoryGroup } from './directory.ts'
 import { type LinkRecord, type NewGroupLink, newLink } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
@@ -45,8 +45,7 @@ async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: 
   const { collectionId, directoryGroupId } = input
   await verifyCollection(tenantId, collectionId, deps)
   if ((await deps.links.ofGroup(tenantId, directoryGroupId)) !== undefined) {
-    const message = `The directory group ${directoryGroupId} is already linked to a collection`
-    throw new Refusal('GroupAlreadyLinked', message, '/directoryGroupId')
+    throw groupTaken(directoryGroupId)
   }
   const group = await verifyGroup({ tenantId, groupId: directoryGroupId, target: '/directoryGroupId' }, deps)
   const link = newLink(
@@ -54,9 +53,26 @@ async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: 
     deps.nowMs(),
   )
   await deps.tenants.remember(tenantId)
-  await deps.links.add(link)
+  const { version } = await deps.links.add(link).catch((error: unknown) => {
+    const isTaken = error instanceof Refusal && error.code === 'GroupAlreadyLinked'
+    throw isTaken ? groupTaken(directoryGroupId, error) : error
+  })
+  if (!(await deps.collections.keepForLink(tenantId, collectionId))) {
+    await deps.links.remove(tenantId, id, version)
+    throw collectionUnknown(collectionId)
+  }
   deps.log.info('link.created', { tenantId, linkId: id, collectionId, directoryGroupId })
   return link
+}
+
+function collectionUnknown(collectionId: string): Refusal {
+  return new Refusal('CollectionUnknown', `The collection ${collectionId} does not exist`, '/collectionId')
+}
+
+/** The same answer whether the other link was there already or came at the same moment. */
+function groupTaken(groupId: string, cause?: unknown): Refusal {
+  const message = `The directory group ${groupId} is already linked to a collection`
+  return new Refusal('GroupAlreadyLinked', message, '/directoryGroupId', cause)
 }
 
 /** @throws Refusal `CollectionUnknown`, `ObjectTypeNotLinkable`, and `CollectionNotVerified` when the check itself fails. */
@@ -66,9 +82,7 @@ export async function verifyCollection(tenantId: string, collectionId: string, d
     deps.log.error('link.collection-check-failed', fault, { tenantId, collectionId })
     throw new Refusal('CollectionNotVerified', `The collection ${collectionId} could not be verified`, target, fault)
   })
-  if (collection === undefined) {
-    throw new Refusal('CollectionUnknown', `The collection ${collectionId} does not exist`, target)
-  }
+  if (collection === undefined) throw collectionUnknown(collectionId)
   if (!LINKABLE_OBJECT_TYPES.includes(collection.objectType)) {
     const message = `A collection of object type ${collection.objectType} has no directory accounts`
     throw new Refusal('ObjectTypeNotLinkable', message, target)
@@ -81,10 +95,9 @@ type GroupToVerify = { readonly tenantId: string; readonly groupId: string; read
 export async function verifyGroup(asked: GroupToVerify, deps: LinkDependencies): Promise<DirectoryGroup> {
   const group = await askDirectory(asked, deps, () => deps.directory.readGroup(asked.tenantId, asked.groupId))
   const refusal = groupRefusal(group)
-  if (group === undefined || refusal !== undefined) {
-    throw new Refusal(refusal ?? 'GroupNotFound', undefined, asked.target)
-  }
-  return group
+  if (group !== undefined && refusal === undefined) return group
+  const code = refusal ?? 'GroupNotFound'
+  throw new Refusal(code, `${REFUSALS[code].message}: ${asked.groupId}`, asked.target)
 }
 
 /** Turns what the directory failed to do into the refusal `GroupNotVerified`. */

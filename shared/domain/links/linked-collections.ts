@@ -20,6 +20,11 @@ export type AccountChanges = {
 export interface LinkedCollections {
   /** Undefined when there is no such collection. */
   find(tenantId: string, collectionId: string): Promise<{ objectType: string; name: string } | undefined>
+  /**
+   * To be asked once a link is written: a deletion that saw no link before then finds itself overtaken, and one that
+   * was faster is told here. @returns Whether the collection is still there.
+   */
+  keepForLink(tenantId: string, collectionId: string): Promise<boolean>
   /** The accounts as of now; a collection that was never evaluated is evaluated first. */
   accountsOf(tenantId: string, collectionId: string): Promise<CollectionAccounts>
   /** Undefined when the history does not reach back to that version: then only a whole comparison tells. */

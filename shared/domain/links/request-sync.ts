@@ -27,7 +27,7 @@ export async function requestSync(
   const enabled = links.filter(({ value }) => value.state === 'Enabled')
   const jobIds = await Promise.all(enabled.map((link) => manualSync(link, deps)))
   const [jobId] = jobIds
-  if (jobId === undefined) throw new Refusal('LinkDisabled')
+  if (jobId === undefined) throw new Refusal('LinkDisabled', `The collection ${collectionId} has no enabled group link`)
   return { jobId, jobIds }
 }
 

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import { Guid } from '../guid.ts'
-import { Refusal } from '../refusal.ts'
+import { REFUSALS, Refusal, type RefusalCode } from '../refusal.ts'
 import { Nullable } from '../schema.ts'
 import type { Versioned } from '../versioned.ts'
 import { decide, gateOf, gatesAhead, type RequestAction } from './decide-request.ts'
@@ -133,6 +133,6 @@ function refuseOtherPosition(request: MembershipRequest, relationshipId: string 
   )
 }
 
-function refusalMessage(code: string, { id, status }: MembershipRequest): string | undefined {
-  return code === 'InvalidRequestState' ? `The request ${id} is ${status}` : undefined
+function refusalMessage(code: RefusalCode, { id, status }: MembershipRequest): string {
+  return code === 'InvalidRequestState' ? `The request ${id} is ${status}` : `${REFUSALS[code].message} (request ${id})`
 }
