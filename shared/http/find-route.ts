@@ -9,8 +9,9 @@ export type FoundRoute =
 type Shape = { readonly segments: readonly string[]; readonly routes: Map<Method, Route> }
 
 /**
- * Makes the look-up for a group of routes. A literal segment wins over a parameter, segment by segment from the left;
- * a trailing slash does not matter; a path is compared by case. Throws when two routes share method and shape.
+ * Makes the look-up for a group of routes. A literal segment wins over a parameter, segment by segment from the left,
+ * whatever the method: what reads like a name is no id. A trailing slash does not matter; a path is compared by case.
+ * Throws when two routes share method and shape.
  */
 export function routeFinder(group: RouteGroup): (method: string, rawPath: string) => FoundRoute {
   const prefix = `/${group.prefix}`
@@ -19,20 +20,17 @@ export function routeFinder(group: RouteGroup): (method: string, rawPath: string
     if (rawPath !== prefix && !rawPath.startsWith(`${prefix}/`)) return { outcome: 'none' }
     const segments = decodedSegments(rawPath.slice(prefix.length))
     if (segments === undefined) return { outcome: 'none' }
-    const candidates = shapes.filter((shape) => fits(shape, segments))
-    for (const shape of candidates) {
-      const route = shape.routes.get(method as Method)
-      if (route !== undefined) return { outcome: 'found', route, path: parameters(shape, segments) }
-    }
-    if (candidates.length === 0) return { outcome: 'none' }
-    return { outcome: 'other-methods', allow: allowed(candidates) }
+    const shape = shapes.find((candidate) => fits(candidate, segments))
+    if (shape === undefined) return { outcome: 'none' }
+    const route = shape.routes.get(method as Method)
+    if (route === undefined) return { outcome: 'other-methods', allow: allowed(shape) }
+    return { outcome: 'found', route, path: parameters(shape, segments) }
   }
 }
 
 /** Whatever can be read can be asked for without its content. */
-function allowed(shapes: readonly Shape[]): string[] {
-  const methods = new Set<string>(shapes.flatMap((shape) => [...shape.routes.keys()]))
-  return [...methods, ...(methods.has('GET') ? ['HEAD'] : [])].sort()
+function allowed({ routes }: Shape): string[] {
+  return [...routes.keys(), ...(routes.has('GET') ? ['HEAD'] : [])].sort()
 }
 
 function orderedShapes(routes: readonly Route[]): Shape[] {
