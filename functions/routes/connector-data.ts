@@ -87,6 +87,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     roles: CONNECTOR_WRITERS,
     body: Batch,
     bodyLimitBytes: BATCH_LIMIT_BYTES,
+    itemsFailAlone: true,
     reply: { status: 200, schema: Type.Array(BatchItemResult) },
     refusals: [...WRITE_REFUSALS, ...DATA_REFUSALS, 'DuplicateItem', 'ConnectorObjectNotFound'],
     run: async ({ path, body, caller }) => ({

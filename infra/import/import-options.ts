@@ -17,6 +17,7 @@ export const USAGE = `usage: npm run import -- <folder or file> --connector <id>
 
 Brings the space of a connector to what files say: identities, orgunits and relationships, .csv or .jsonl.
 In CSV the first line names the attributes; references hold external ids, lists are separated by |.
+In JSON lines each line is { "externalId": "...", "data": { ... } }, with data as the connector API takes it.
 
   --connector <id>      the connector whose data these are
   --dry-run             show what would be done, and change nothing
@@ -46,10 +47,10 @@ const OPTIONS = {
 type Environment = Readonly<Record<string, string | undefined>>
 type Read = (option: keyof typeof OPTIONS & string) => string | undefined
 
-/** @returns `help` when that was asked for. @throws ImportRefusal that names what is missing or unknown. */
+/** @returns `help` when that was asked for, or nothing at all. @throws ImportRefusal that names what is missing or unknown. */
 export function readImportOptions(words: readonly string[], environment: Environment): ImportOptions | 'help' {
   const { values, positionals } = parsed(words)
-  if (values.help) return 'help'
+  if (values.help || words.length === 0) return 'help'
   const read: Read = (option) => {
     const variable = option.toUpperCase().replaceAll('-', '_')
     return (values[option] as string | undefined) || environment[variable] || undefined

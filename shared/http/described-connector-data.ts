@@ -54,7 +54,7 @@ export function connectorDataComponents(): Record<string, JsonObject> {
   }
 }
 
-/** Null counts as absent, and so does an empty string. */
+/** Null counts as absent, and so does a blank string. */
 function dataOf(objectType: ObjectType): JsonObject {
   const attributes = Object.entries<AttributeDefinition>(ATTRIBUTES[objectType])
   return {

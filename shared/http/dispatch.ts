@@ -8,7 +8,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { isKnownVersion } from './entity-tag.ts'
 import { faultEnvelope, type HttpAnswer, notModified, refusalEnvelope, statusOf, successEnvelope } from './envelope.ts'
 import { type FoundRoute, routeFinder } from './find-route.ts'
-import { DEFAULT_BODY_LIMIT_BYTES, type HttpRequest, readJsonBody } from './read-body.ts'
+import { type HttpRequest, readJsonBody } from './read-body.ts'
 import { requestIdOf } from './request-id.ts'
 import type { Route, RouteGroup } from './route.ts'
 import { runRoute } from './run-route.ts'
@@ -149,7 +149,7 @@ async function identityOf(
 
 async function validBody(request: HttpRequest, route: Route): Promise<unknown> {
   if (route.body === undefined) return undefined
-  const body = await readJsonBody(request, route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES)
+  const body = await readJsonBody(request, route)
   const faults = bodyFaults(route.body, body)
   if (faults.length > 0) throw Refusal.ofAll(faults)
   return knownMembers(route, body)

@@ -1,7 +1,7 @@
 import { Refusal } from '../domain/refusal.ts'
 
 /** Bytes. Decisions, section 1; connector batches set their own. */
-export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
+const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 
 /** Levels of nesting. Decisions, section 1. */
 const DEPTH_LIMIT = 64
@@ -15,13 +15,19 @@ export type HttpRequest = {
   bytes(): Promise<Uint8Array>
 }
 
+/** What a route says of its body. */
+type BodyRules = { readonly bodyLimitBytes?: number; readonly itemsFailAlone?: boolean }
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The JSON value of a request's body.
  * @throws Refusal `BodyTooLarge`, `BodyRequired`, `UnsupportedMediaType`, `InvalidJson`, `BodyTooDeep`.
  */
-export async function readJsonBody(request: HttpRequest, limitBytes: number): Promise<unknown> {
+export async function readJsonBody(
+  request: HttpRequest,
+  { bodyLimitBytes: limitBytes = DEFAULT_BODY_LIMIT_BYTES, itemsFailAlone = false }: BodyRules,
+): Promise<unknown> {
   const tooLarge = () => new Refusal('BodyTooLarge', `The body is larger than ${limitBytes} bytes`)
   if (Number(request.header('content-length') ?? 0) > limitBytes) throw tooLarge()
   const bytes = await request.bytes()
@@ -31,7 +37,9 @@ export async function readJsonBody(request: HttpRequest, limitBytes: number): Pr
   const text = decoded(bytes)
   if (depthOf(text) > DEPTH_LIMIT) throw new Refusal('BodyTooDeep')
   const value = parsed(text)
-  if (!isWellFormed(text)) throw new Refusal('InvalidJson', 'The body has half a surrogate pair in one of its texts')
+  if (!itemsFailAlone && !isWellFormed(text)) {
+    throw new Refusal('InvalidJson', 'The body has half a surrogate pair in one of its texts')
+  }
   return value
 }
 

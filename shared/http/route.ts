@@ -39,6 +39,8 @@ export type Route = {
   readonly body?: TSchema
   /** Bytes. 1 MiB unless said otherwise. */
   readonly bodyLimitBytes?: number
+  /** The body is a list of items, of which one that is faulty fails alone: its texts are the route's own to look at. */
+  readonly itemsFailAlone?: true
   readonly reply: {
     readonly status: 200 | 201 | 202
     readonly schema: TSchema

@@ -3,7 +3,7 @@ import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import type { TObject, TSchema } from 'typebox'
 import { isGuid } from '../domain/is-guid.ts'
-import { Refusal, type RefusalCode, type RefusalEntry, refusalEntry } from '../domain/refusal.ts'
+import { type RefusalCode, type RefusalEntry, refusalEntry, refuseAll } from '../domain/refusal.ts'
 
 /** More errors of one body than anyone reads. */
 const ERRORS_AT_MOST = 50
@@ -58,13 +58,14 @@ export function readQuery(schema: TObject | undefined, search: URLSearchParams):
     const values = search.getAll(name)
     if (values.length === 0) continue
     if (property.type === 'array') query[name] = values
-    else if (values.length > 1) twice.push(refusalEntry('InvalidValue', `${name} is given more than once`, name))
     else query[name] = readText(values[0] ?? '', property.type)
+    const isTwice = property.type !== 'array' && values.length > 1
+    if (isTwice) twice.push(refusalEntry('InvalidValue', `${name} is given more than once`, name))
   }
   const validate = validator(schema)
   const faults = validate(query) ? [] : entriesOf(validate.errors ?? [], (pointer) => pointer.split('/')[1] ?? '')
-  const all = [...twice, ...faults]
-  if (all.length > 0) throw Refusal.ofAll(all)
+  const all = [...twice, ...faults.filter(({ target }) => twice.every((entry) => entry.target !== target))]
+  refuseAll(all)
   return query
 }
 
@@ -76,25 +77,23 @@ function readText(text: string, type: string | undefined): unknown {
 
 /**
  * The path parameters, GUIDs in lower case.
- * @throws Refusal `InvalidId` for one that should be a GUID; else as its schema has it.
+ * @throws Refusal with an entry for each that is not as its schema has it, `InvalidId` for one that should be a GUID.
  */
 export function readPath(
   path: Readonly<Record<string, string>>,
   schemas: Readonly<Record<string, TSchema>> = {},
 ): Record<string, string> {
-  const read: Record<string, string> = {}
-  for (const [name, value] of Object.entries(path)) {
-    const schema = schemas[name]
-    if (schema === undefined) {
-      if (!isGuid(value)) throw new Refusal('InvalidId', `${value} is not a GUID`, name)
-      read[name] = value.toLowerCase()
-      continue
-    }
-    const faults = bodyFaults(schema, value)
-    if (faults.length > 0) throw Refusal.ofAll(faults.map((fault) => ({ ...fault, target: name })))
-    read[name] = value
-  }
-  return read
+  const entries = Object.entries(path)
+  refuseAll(entries.flatMap(([name, value]) => pathFaults(name, value, schemas[name])))
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, schemas[name] === undefined ? value.toLowerCase() : value]),
+  )
+}
+
+function pathFaults(name: string, value: string, schema: TSchema | undefined): RefusalEntry[] {
+  if (schema === undefined) return isGuid(value) ? [] : [refusalEntry('InvalidId', `${value} is not a GUID`, name)]
+  const validate = validator(schema)
+  return validate(value) ? [] : entriesOf(validate.errors ?? [], () => name, name)
 }
 
 const CODE_OF_KEYWORD: Readonly<Record<string, RefusalCode>> = {
@@ -107,7 +106,12 @@ const CODE_OF_KEYWORD: Readonly<Record<string, RefusalCode>> = {
   maxProperties: 'InvalidLength',
 }
 
-function entriesOf(errors: readonly ErrorObject[], target: (pointer: string) => string): RefusalEntry[] {
+/** @param whole what the validated value is called where it is itself at fault */
+function entriesOf(
+  errors: readonly ErrorObject[],
+  target: (pointer: string) => string,
+  whole = 'The body',
+): RefusalEntry[] {
   const telling = errors.filter((error) => !SUMMARIES.has(error.keyword) && !isNullBranch(error))
   const first = new Map<string, ErrorObject>()
   for (const error of telling.length > 0 ? telling : errors) {
@@ -117,7 +121,7 @@ function entriesOf(errors: readonly ErrorObject[], target: (pointer: string) => 
   return [...first].slice(0, ERRORS_AT_MOST).map(([pointer, error]) => {
     const parent = error.parentSchema as { 'x-guid'?: boolean } | undefined
     const code = parent?.['x-guid'] && error.keyword === 'pattern' ? 'InvalidId' : CODE_OF_KEYWORD[error.keyword]
-    return refusalEntry(code ?? 'InvalidValue', messageOf(error, pointer), target(pointer))
+    return refusalEntry(code ?? 'InvalidValue', messageOf(error, pointer, whole), target(pointer))
   })
 }
 
@@ -149,8 +153,8 @@ const DEMANDS: Readonly<Record<string, (demanded: unknown) => string>> = {
   pattern: (pattern) => (pattern === '\\S' ? 'may not be blank' : `has to match ${pattern}`),
 }
 
-function messageOf(error: ErrorObject, pointer: string): string {
-  const name = pointer === '' ? 'The body' : pointer.slice(1).replaceAll('/', '.')
+function messageOf(error: ErrorObject, pointer: string, whole: string): string {
+  const name = pointer === '' ? whole : pointer.slice(1).replaceAll('/', '.')
   const parent = error.parentSchema as { 'x-guid'?: boolean } | undefined
   if (error.keyword === 'required') return `${name} is required`
   if (parent?.['x-guid']) return `${name} has to be a GUID, not ${shown(error.data)}`

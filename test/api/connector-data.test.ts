@@ -126,6 +126,32 @@ describe('a batch of connector data', () => {
     )
   })
 
+  it('counts the characters of an external id in a batch and in references as elsewhere', async () => {
+    const tenant = await newTenant(service)
+    const hr = await tenant.addConnector('HR')
+    const longest = '😀'.repeat(500)
+    const results = await hr.batch(
+      upsert('identity', longest, {}),
+      upsert('relationship', 'r1', { identity: { externalId: longest } }),
+      upsert('identity', `${longest}x`, {}),
+      upsert('relationship', 'r2', { identity: { externalId: `${longest}x` } }),
+    )
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      [201, 201, 400, 400],
+    )
+  })
+
+  it('joins nobody by a number of blanks', async () => {
+    const tenant = await newTenant(service)
+    const [hr, payroll] = [await tenant.addConnector('HR'), await tenant.addConnector('Payroll')]
+    await hr.batch(upsert('identity', 'p1', { nin: '  ' }))
+    await payroll.batch(upsert('identity', 'p2', { nin: '  ' }))
+    const [one, other] = [await tenant.byExternalId('identities', 'p1'), await tenant.byExternalId('identities', 'p2')]
+    assert.notEqual(one.id, other.id)
+    assert.equal('nin' in one, false)
+  })
+
   it('takes 1000 items and no more', async () => {
     const tenant = await newTenant(service)
     const hr = await tenant.addConnector('HR')

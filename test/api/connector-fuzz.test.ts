@@ -119,7 +119,7 @@ describe('ten thousand random items', () => {
 
 describe('a single write of something odd', () => {
   for (const [claim, externalId, attributes, code] of [
-    ['half a surrogate pair as a name', '\ud800', {}, 'InvalidValue'],
+    ['half a surrogate pair as a name', '\ud800', {}, 'InvalidJson'],
     ['a text of 2 MB', 'p1', { displayName: 'x'.repeat(2_000_000) }, 'BodyTooLarge'],
   ] as const) {
     it(`refuses ${claim}`, async () => {

@@ -70,6 +70,15 @@ describe('connectors', () => {
     ])
   })
 
+  it('have a name that can be read', async () => {
+    const { admin } = await newTenant(service)
+    const { status, body } = await admin('POST', CONNECTORS, { name: '  ', clientId: randomUUID() })
+    assert.deepEqual(
+      [status, body.errors],
+      [400, [{ code: 'InvalidValue', message: 'name may not be blank, not "  "', target: '/name' }]],
+    )
+  })
+
   it('can only be deleted when they have no live objects', async () => {
     const tenant = await newTenant(service)
     const hr = await tenant.addConnector('HR')

@@ -61,6 +61,19 @@ describe('the text of a search', () => {
     assert.deepEqual(await found(tenant, 'relationships', 'attic'), [])
   })
 
+  it('has 1 to 200 characters, of whatever length in memory', async () => {
+    const tenant = await newTenant(service)
+    for (const [text, status] of [
+      ['', 400],
+      [' ', 400],
+      [` ${'😀'.repeat(200)} `, 200],
+      ['😀'.repeat(201), 400],
+    ] as const) {
+      const answer = await tenant.admin('GET', `${CORE}/identities/search?text=${encodeURIComponent(text)}`)
+      assert.equal(answer.status, status, text)
+    }
+  })
+
   it('is found in what an object says now, not in what it said, nor in one that is deleted', async () => {
     const tenant = await newTenant(service)
     const hr = await tenant.addConnector('HR')

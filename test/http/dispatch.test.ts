@@ -35,12 +35,29 @@ const routes = [
     },
   }),
   route({
+    operationId: 'readPart',
+    summary: '',
+    method: 'GET',
+    path: '/{id}/parts/{part}',
+    parameters: { part: Type.String({ enum: ['1', '2'] }) },
+    roles: [READER],
+    query: Type.Object({ colour: Type.String() }),
+    reply: { status: 200, schema: Type.Any() },
+    refusals: [],
+    run: async ({ path }) => ({ data: path }),
+  }),
+  route({
     operationId: 'writeThing',
     summary: '',
     method: 'POST',
     path: '/',
     roles: ['Administrator'],
-    body: Type.Object({ name: Type.String({ maxLength: 5 }), owner: Guid, note: Type.Optional(Type.String()) }),
+    body: Type.Object({
+      name: Type.String({ maxLength: 5 }),
+      owner: Guid,
+      note: Type.Optional(Type.String()),
+      colour: Type.Optional(Type.String({ enum: ['red', 'blue'] })),
+    }),
     bodyLimitBytes: 1000,
     reply: { status: 201, schema: Type.Any() },
     refusals: [],
@@ -177,12 +194,28 @@ describe('dispatch', () => {
     ['a number that is none', 'pageSize=ten', 'pageSize'],
     ['a number out of range', 'pageSize=0', 'pageSize'],
     ['a parameter given twice', 'pageSize=1&pageSize=2', 'pageSize'],
+    ['a parameter given twice that is due', 'colour=red&colour=blue', 'colour'],
   ] as const) {
-    it(`refuses ${claim}, and names the parameter`, async () => {
-      const { status, json } = await send({ path: `/${ID}?${query}` })
-      assert.deepEqual([status, json.errors[0].target], [400, target])
+    it(`refuses ${claim}, and names the parameter once`, async () => {
+      const { status, json } = await send({ path: `/${ID}${target === 'colour' ? '/parts/1' : ''}?${query}` })
+      assert.deepEqual([status, json.errors.map((entry: { target: string }) => entry.target)], [400, [target]])
     })
   }
+
+  it('tells all faults of a path at once, by the names of its parameters', async () => {
+    const { status, json } = await send({ path: '/x/parts/7?colour=red' })
+    const told = json.errors.map((entry: Record<string, string>) => [entry.target, entry.code, entry.message])
+    assert.deepEqual(
+      [status, told],
+      [
+        400,
+        [
+          ['id', 'InvalidId', 'x is not a GUID'],
+          ['part', 'InvalidValue', 'part has to be one of 1, 2, not "7"'],
+        ],
+      ],
+    )
+  })
 
   it('lower-cases GUIDs in a body and drops members that it does not know', async () => {
     const { status, json, headers } = await post(JSON.stringify({ name: 'a', owner: ID.toUpperCase(), id: 7 }))
@@ -190,11 +223,12 @@ describe('dispatch', () => {
   })
 
   it('tells all faults of a body at once, each with its pointer', async () => {
-    const { status, json } = await post(JSON.stringify({ name: 'too long', owner: 'x', note: 1 }))
+    const { status, json } = await post(JSON.stringify({ name: 'too long', owner: 'x', note: 1, colour: 7 }))
     assert.equal(status, 400)
     assert.deepEqual(json.errors.map(({ code, target }: { code: string; target: string }) => [code, target]).sort(), [
       ['InvalidId', '/owner'],
       ['InvalidLength', '/name'],
+      ['InvalidType', '/colour'],
       ['InvalidType', '/note'],
     ])
   })

@@ -205,6 +205,11 @@ describe('an import over a bad connection', () => {
 })
 
 describe('an import that is asked for wrongly', () => {
+  it('tells how to ask, when nothing is named at all', async () => {
+    const { code, out } = await run([], {})
+    assert.deepEqual([code, out.split(' [')[0]], [0, 'usage: npm run import -- <folder or file> --connector <id>'])
+  })
+
   for (const [claim, words, variables, code, message] of [
     ['without a file', ['--connector', 'x'], {}, 2, /One folder or file has to be named/],
     ['without a connector', ['.'], {}, 2, /--connector <id> is missing/],

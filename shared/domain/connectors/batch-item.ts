@@ -1,3 +1,4 @@
+import { characterCount } from '../character-count.ts'
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import { type RefusalEntry, refusalEntry } from '../refusal.ts'
 import type { ObjectData } from './connector-object.ts'
@@ -74,7 +75,7 @@ function externalIdFaults(value: unknown, target: string): RefusalEntry[] {
   const place = `${target}/externalId`
   if (value === undefined) return [refusalEntry('MissingMember', 'externalId is required', place)]
   if (typeof value !== 'string') return [refusalEntry('InvalidType', 'externalId has to be a string', place)]
-  if (value === '' || value.length > EXTERNAL_ID_LIMIT_COUNT) {
+  if (value === '' || characterCount(value) > EXTERNAL_ID_LIMIT_COUNT) {
     const message = `externalId has to have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`
     return [refusalEntry('InvalidLength', message, place)]
   }

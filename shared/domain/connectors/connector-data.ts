@@ -138,7 +138,10 @@ async function readableConnector(id: string, caller: Caller, deps: WriteDependen
 
 function requireItsApplication({ id, clientId }: Connector, caller: Caller): void {
   if (caller.clientId === clientId) return
-  throw new Refusal('NotThisConnector', `The application ${caller.clientId} is not that of connector ${id}`)
+  throw new Refusal(
+    'NotThisConnector',
+    `${caller.clientId ?? 'No application'} is not the application of connector ${id}`,
+  )
 }
 
 async function requireObject(

@@ -8,7 +8,7 @@ const SOFT_DELETION_DEFAULT_DAYS = 90
 /** Ten years: beyond it, an entry is a mistake. */
 const SOFT_DELETION_LIMIT_DAYS = 3650
 
-const Name = Type.String({ minLength: 1, maxLength: 256 })
+const Name = Type.String({ minLength: 1, maxLength: 256, pattern: '\\S' })
 const SoftDeletionDays = Type.Integer({ minimum: 1, maximum: SOFT_DELETION_LIMIT_DAYS })
 
 /** A source of core objects: the application that may write to its connector space, and what becomes of deleted objects. */

@@ -1,3 +1,4 @@
+import { characterCount } from '../character-count.ts'
 import {
   type AttributeDefinition,
   type AttributeKind,
@@ -28,8 +29,8 @@ type Fault = { readonly code: RefusalCode; readonly message: string; readonly be
 type Checked = { readonly value: DataValue | undefined } | { readonly faults: readonly Fault[] }
 
 /**
- * Checks `data` by the attributes of its type and brings it to its stored form: GUIDs in lower case, empty strings and
- * nulls left out. Faults name their place below `target`, a JSON pointer.
+ * Checks `data` by the attributes of its type and brings it to its stored form: GUIDs in lower case, nulls and strings
+ * of nothing but white space left out: nobody is joined with others by a number of blanks. Faults name their place below `target`, a JSON pointer.
  */
 export function readObjectData(objectType: ObjectType, data: unknown, target: string): ReadData {
   if (!isRecord(data)) return { data: {}, faults: [refusalEntry('InvalidType', 'data has to be an object', target)] }
@@ -76,7 +77,7 @@ const CHECKS: Record<AttributeKind, (value: unknown, name: string, definition: A
     if ('faults' in checked || checked.value === undefined || isDate(String(checked.value))) return checked
     return fault('InvalidValue', `${name} has to be a date or an instant in ISO 8601, not ${shown(value)}`)
   },
-  guid: (value, name) => (value === '' ? { value: undefined } : checkGuid(value, name)),
+  guid: (value, name) => (isBlank(value) ? { value: undefined } : checkGuid(value, name)),
   guids: (value, name) => checkList(value, name, checkGuid),
   reference: (value, name) => checkReference(value, name),
   references: (value, name) => checkList(value, name, checkReference),
@@ -84,10 +85,16 @@ const CHECKS: Record<AttributeKind, (value: unknown, name: string, definition: A
 
 function checkString(value: unknown, name: string): Checked {
   if (typeof value !== 'string') return wrongType(name, 'a string')
-  if (value.length > STRING_LIMIT_COUNT) {
-    return fault('InvalidLength', `${name} has ${value.length} characters, more than ${STRING_LIMIT_COUNT}`)
+  const count = characterCount(value)
+  if (count > STRING_LIMIT_COUNT) {
+    return fault('InvalidLength', `${name} has ${count} characters, more than ${STRING_LIMIT_COUNT}`)
   }
-  return { value: value === '' ? undefined : value }
+  if (!value.isWellFormed()) return fault('InvalidValue', `${name} holds half of a surrogate pair`)
+  return { value: isBlank(value) ? undefined : value }
+}
+
+function isBlank(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === ''
 }
 
 function checkGuid(value: unknown, name: string): Checked {
@@ -101,7 +108,7 @@ function checkReference(value: unknown, name: string): Checked {
   const { externalId } = value
   if (typeof externalId !== 'string')
     return fault('InvalidType', `${name}.externalId has to be a string`, '/externalId')
-  if (externalId === '' || externalId.length > EXTERNAL_ID_LIMIT_COUNT) {
+  if (externalId === '' || characterCount(externalId) > EXTERNAL_ID_LIMIT_COUNT) {
     return fault(
       'InvalidLength',
       `${name}.externalId has to have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`,

@@ -1,4 +1,5 @@
 import type { Caller } from '../caller.ts'
+import { characterCount } from '../character-count.ts'
 import { Refusal } from '../refusal.ts'
 import type { Page } from '../versioned.ts'
 import type { CoreObject, ObjectType } from './core-object.ts'
@@ -94,7 +95,7 @@ export async function searchCoreObjects(
   { coreObjects }: CoreObjectDependencies,
 ): Promise<CoreObjectRecord[]> {
   const trimmed = text.trim()
-  if (trimmed === '' || trimmed.length > SEARCH_TEXT_LIMIT_COUNT) {
+  if (trimmed === '' || characterCount(trimmed) > SEARCH_TEXT_LIMIT_COUNT) {
     throw new Refusal('InvalidLength', `text has to have 1 to ${SEARCH_TEXT_LIMIT_COUNT} characters`, 'text')
   }
   const ids = await (await sightOf(caller, coreObjects)).idsOf(objectType)
