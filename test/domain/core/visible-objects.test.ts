@@ -181,12 +181,15 @@ describe('what a user may see', () => {
       deleted: false,
     } as const
     rows.apply([unit])
-    const sights = new Sights(async () => rows)
+    let current = rows
+    const sights = new Sights(async () => current)
     const caller = user(TENANT_ID, accountOf(1), 'User')
     const first = await sights.of(caller)
     rows.apply([unit])
     assert.equal(await sights.of(caller), first)
-    rows.apply([{ ...unit, attributes: { displayName: 'Other' } }])
+    current = rows.forked()
+    assert.equal(await sights.of(caller), first)
+    current.apply([{ ...unit, attributes: { displayName: 'Other' } }])
     assert.notEqual(await sights.of(caller), first)
   })
 
