@@ -1,6 +1,6 @@
 // `npm run import`: brings the space of a connector to what CSV or JSON files say.
-import { createInterface } from 'node:readline/promises'
 import { connect } from './api-connection.ts'
+import { askOnTerminal } from './ask-on-terminal.ts'
 import { connectorSpace } from './connector-space.ts'
 import { readImportOptions, USAGE } from './import-options.ts'
 import { ImportRefusal } from './import-refusal.ts'
@@ -21,15 +21,8 @@ async function main(): Promise<number> {
     space: connectorSpace(options.connectorId, call, digestOfData),
     progress: progressOn(process.stderr, Date.now),
     say,
-    ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
+    ask: askOnTerminal(process.stdin, process.stdout),
   })
-}
-
-async function ask(question: string): Promise<boolean> {
-  const lines = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await lines.question(`${question} [y/N] `)
-  lines.close()
-  return /^y(es)?$/i.test(answer.trim())
 }
 
 try {

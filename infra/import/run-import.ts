@@ -1,3 +1,4 @@
+import type { Ask } from './ask-on-terminal.ts'
 import type { ConnectorSpace, SpaceObject } from './connector-space.ts'
 import { type FaultyLine, type FileEntry, filesToImport, readImportFile } from './import-file.ts'
 import type { ImportOptions } from './import-options.ts'
@@ -12,7 +13,7 @@ export type ImportSurroundings = {
   /** Words for the person who watches, line by line. */
   say(line: string): void
   /** Asks a yes-or-no question; undefined where nobody can be asked. */
-  readonly ask: ((question: string) => Promise<boolean>) | undefined
+  readonly ask: Ask | undefined
 }
 
 /** More than this part of the objects is not deleted unasked. */

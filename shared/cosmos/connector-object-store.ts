@@ -16,6 +16,9 @@ type Document = ConnectorObject & { readonly tenantId: string; readonly ttl?: nu
 const DAY_S = 24 * 60 * 60
 const LIVE = 'NOT IS_DEFINED(c.deletedAtMs)'
 
+/** What a batch asks for by its keys comes in one answer, if it is not too large for one, though several say each. */
+const DOCUMENTS_PER_ANSWER_COUNT = 5000
+
 /** Container `connectorObjects`, partition key `/tenantId`; soft-deleted documents carry a `ttl`. */
 export function cosmosConnectorObjectStore(container: Container): ConnectorObjectStore {
   /** Nothing is asked for an empty list. */
@@ -28,7 +31,8 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     if (values.length === 0) return []
     const query = `SELECT * FROM c WHERE ${[`ARRAY_CONTAINS(@values, ${property})`, ...also].join(' AND ')}`
     const parameters: SqlParameter[] = [{ name: '@values', value: [...values] }]
-    return (await queryAll<Stored<Document>>(container, tenantId, { query, parameters })).map(versioned)
+    const options = { maxItemCount: DOCUMENTS_PER_ANSWER_COUNT }
+    return (await queryAll<Stored<Document>>(container, tenantId, { query, parameters }, options)).map(versioned)
   }
   return {
     ofIds: (tenantId, ids) => whereIn(tenantId, 'c.id', ids),

@@ -1,8 +1,9 @@
 import type { Container } from '@azure/cosmos'
 import type { CoreObject, ObjectType } from '../domain/core/core-object.ts'
+import type { SearchScope } from '../domain/core/core-object-reader.ts'
 import { isGuid } from '../domain/is-guid.ts'
 import { type CoreObjectDocument, parsedCoreObject } from './core-object-document.ts'
-import { queryAll } from './documents.ts'
+import { queryAll, queryDocuments } from './documents.ts'
 
 type Searchable = {
   /** Properties compared as they are. */
@@ -46,14 +47,18 @@ const inOneLine = (text: string): string => text.replaceAll('\n', ' ')
 
 /** No search goes over the border between two attributes, which is the end of a line. */
 const folded = (text: string): string => inOneLine(text).toLowerCase()
-/** Keeps a query's parameters far below what the store takes. */
+
+/** So many ids go with a query, far fewer than the store takes; of more, what matches is held against them. */
 const IDS_PER_QUERY_COUNT = 2000
+
+/** Ids of matches in one answer of the store, where they are held against what is looked among. */
+const MATCHES_PER_ANSWER_COUNT = 2000
 
 type Search = {
   readonly objectType: ObjectType
   readonly text: string
-  /** Only objects with these ids; undefined for all. */
-  readonly among: ReadonlySet<string> | undefined
+  /** Only these objects; undefined for all. */
+  readonly among: SearchScope | undefined
   readonly limit: number
 }
 
@@ -64,56 +69,60 @@ export async function searchCoreObjectDocuments(
   search: Search,
 ): Promise<CoreObject[]> {
   const { objectType, text, among, limit } = search
+  if (among?.count === 0) return []
   const { exact, ids, name } = SEARCHABLE[objectType]
   const wanted = [
     { condition: `CONTAINS(${searched(objectType)}.text, @text)`, text: folded(text) },
     ...exact.map((property) => ({ condition: `c.${property} = @text`, text })),
     ...(isGuid(text) ? ids.map((property) => ({ condition: `c.${property} = @text`, text: text.toLowerCase() })) : []),
   ]
+  const matches = among !== undefined && among.count > IDS_PER_QUERY_COUNT ? matchesAmongMany : firstMatches
   // One query for each, for each has its own index; together with OR they would have none.
-  const found = await Promise.all(
-    wanted.flatMap((each) =>
-      groupsOf(among).map((group) => matches(container, tenantId, { ...each, objectType, limit, among: group })),
-    ),
-  )
+  const found = await Promise.all(wanted.map((each) => matches(container, tenantId, { ...search, ...each })))
   const byId = new Map(found.flat().map((document) => [document.id, parsedCoreObject(document)]))
   return [...byId.values()].sort(byNameThenId(name)).slice(0, limit)
 }
 
 const searched = (objectType: ObjectType): string => `c.search.${objectType}`
 
-type Match = {
-  readonly objectType: ObjectType
-  readonly condition: string
-  readonly text: string
-  readonly among: readonly string[] | undefined
-  readonly limit: number
-}
+type Match = Search & { readonly condition: string }
 
-/** The first of one query. Only live objects have a name to be ordered by: saying so lets an index give the order. */
-function matches(
-  container: Container,
-  tenantId: string,
-  { objectType, condition, text, among, limit }: Match,
-): Promise<CoreObjectDocument[]> {
-  const name = `${searched(objectType)}.name`
-  const conditions = [`${name} >= ''`, condition, ...(among === undefined ? [] : ['ARRAY_CONTAINS(@among, c.id)'])]
+/** The first of one query, among few ids or all. */
+function firstMatches(container: Container, tenantId: string, match: Match): Promise<CoreObjectDocument[]> {
+  const { among, limit, text } = match
   return queryAll<CoreObjectDocument>(container, tenantId, {
-    query: `SELECT TOP @limit * FROM c WHERE ${conditions.join(' AND ')} ORDER BY ${name}`,
+    query: `SELECT TOP @limit * ${fromMatches(match, among === undefined ? [] : ['ARRAY_CONTAINS(@among, c.id)'])}`,
     parameters: [
       { name: '@limit', value: limit },
       { name: '@text', value: text },
-      ...(among === undefined ? [] : [{ name: '@among', value: [...among] }]),
+      ...(among === undefined ? [] : [{ name: '@among', value: [...among.ids()] }]),
     ],
   })
 }
 
-/** One query for all objects, or one for each part of the ids. */
-function groupsOf(among: ReadonlySet<string> | undefined): (string[] | undefined)[] {
-  if (among === undefined) return [undefined]
-  const ids = [...among]
-  const groups = Array.from({ length: Math.ceil(ids.length / IDS_PER_QUERY_COUNT) })
-  return groups.map((_, index) => ids.slice(index * IDS_PER_QUERY_COUNT, (index + 1) * IDS_PER_QUERY_COUNT))
+/**
+ * The first of one query among so many ids that most matches are likely to be some of them: matches are gone through in
+ * their order, by their ids, until there are enough. That costs no more than the same text costs without a limit.
+ */
+async function matchesAmongMany(container: Container, tenantId: string, match: Match): Promise<CoreObjectDocument[]> {
+  const { among, limit, text } = match
+  const query = { query: `SELECT c.id ${fromMatches(match, [])}`, parameters: [{ name: '@text', value: text }] }
+  const options = { maxItemCount: MATCHES_PER_ANSWER_COUNT }
+  const ids: string[] = []
+  for await (const answer of queryDocuments<{ id: string }>(container, tenantId, query, options)) {
+    ids.push(...answer.map(({ id }) => id).filter((id) => among?.has(id)))
+    if (ids.length >= limit) break
+  }
+  return queryAll<CoreObjectDocument>(container, tenantId, {
+    query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id) AND c.deleted = false',
+    parameters: [{ name: '@ids', value: ids.slice(0, limit) }],
+  })
+}
+
+/** Only live objects have a name to be ordered by: saying so lets an index give the order. */
+function fromMatches({ objectType, condition }: Match, more: readonly string[]): string {
+  const name = `${searched(objectType)}.name`
+  return `FROM c WHERE ${[`${name} >= ''`, condition, ...more].join(' AND ')} ORDER BY ${name}`
 }
 
 const byNameThenId = (name: string) => (one: CoreObject, other: CoreObject) =>

@@ -1,6 +1,6 @@
 import type { Container, SqlParameter } from '@azure/cosmos'
 import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/settle-core-objects.ts'
-import type { CoreObject, Reference } from '../domain/core/core-object.ts'
+import type { CoreObject } from '../domain/core/core-object.ts'
 import type { CoreObjectReader } from '../domain/core/core-object-reader.ts'
 import type { FormerCoreObjects } from '../domain/core/former-core-objects.ts'
 import { type CoreObjectDocument, parsedCoreObject, parsedMerged } from './core-object-document.ts'
@@ -11,13 +11,15 @@ import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
 
 const DAY_S = 24 * 60 * 60
 
-type EndsRow = { readonly id: string; readonly identity?: Reference; readonly orgUnit?: Reference }
+/** As many as a page of a list may have: a page by ids comes in one answer, if it is not too large for one. */
+const DOCUMENTS_PER_ANSWER_COUNT = 5000
 
 /** Container `coreObjects`, partition key `/tenantId`; deleted documents stay for a while, with a `ttl`. */
 export function cosmosCoreObjectStore(container: Container): CoreObjectReader & CoreObjectWriter {
   const find = (tenantId: string, where: string, values: Readonly<Record<string, string | readonly string[]>>) => {
     const parameters = Object.entries(values).map(([name, value]) => ({ name: `@${name}`, value }) as SqlParameter)
-    return queryAll<CoreObjectDocument>(container, tenantId, { query: `SELECT * FROM c WHERE ${where}`, parameters })
+    const query = { query: `SELECT * FROM c WHERE ${where}`, parameters }
+    return queryAll<CoreObjectDocument>(container, tenantId, query, { maxItemCount: DOCUMENTS_PER_ANSWER_COUNT })
   }
   const findLive = async (...query: Parameters<typeof find>): Promise<CoreObject[]> =>
     (await find(...query))
@@ -54,41 +56,6 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
     async relationshipsOf(tenantId, end, ids) {
       if (ids.length === 0) return []
       return findLive(tenantId, `ARRAY_CONTAINS(@ids, c.attributes.${end}.objectId)`, { ids })
-    },
-    async relationshipEnds(tenantId, end, ids) {
-      if (ids.length === 0) return []
-      const query = `SELECT c.id, c.attributes.identity, c.attributes.orgUnit FROM c
-        WHERE ARRAY_CONTAINS(@ids, c.attributes.${end}.objectId) AND c.deleted = false`
-      const parameters = [{ name: '@ids', value: [...ids] }]
-      const rows = await queryAll<EndsRow>(container, tenantId, { query, parameters })
-      return rows.map(({ id, identity, orgUnit }) => ({
-        id,
-        identityId: identity?.objectId,
-        orgUnitId: orgUnit?.objectId,
-      }))
-    },
-    async identityOfAccount(tenantId, directoryObjectId) {
-      const [first] = await findLive(tenantId, 'c.attributes.directoryObjectId = @account', {
-        account: directoryObjectId,
-      })
-      return first?.id
-    },
-    async unitsLedBy(tenantId, identityId) {
-      const [managed, deputised] = await Promise.all([
-        findLive(tenantId, "c.attributes.manager.objectId = @identity AND c.objectType = 'orgUnit'", {
-          identity: identityId,
-        }),
-        findLive(
-          tenantId,
-          "c.objectType = 'orgUnit' AND ARRAY_CONTAINS(c.attributes.deputies, { objectId: @identity })",
-          { identity: identityId },
-        ),
-      ])
-      return [...new Set([...managed, ...deputised].map(({ id }) => id))]
-    },
-    async unitsBelow(tenantId, orgUnitIds) {
-      const found = await findLive(tenantId, 'ARRAY_CONTAINS(@ids, c.attributes.parent.objectId)', { ids: orgUnitIds })
-      return found.map(({ id }) => id)
     },
     search: (tenantId, objectType, text, among, limit) =>
       searchCoreObjectDocuments(container, tenantId, { objectType, text, among, limit }),

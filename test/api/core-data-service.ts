@@ -6,10 +6,13 @@ import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.t
 import { createContainers } from '../../infra/local/create-containers.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { Caller, Role } from '../../shared/domain/caller.ts'
+import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
+import { Sights } from '../../shared/domain/core/sight.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { cursors } from '../../shared/http/cursor.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
@@ -58,10 +61,12 @@ export async function startCoreDataService(nowMs: () => number = Date.now): Prom
 function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonly string[]): CoreDataService {
   const database = openDatabase({ endpoint: cosmos.endpoint, key: cosmos.key })
   const rings: string[] = []
+  const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(database('coreObjects'), nowMs), 100_000)
   const deps = {
     connectors: cosmosConnectorStore(database('connectors')),
     objects: cosmosConnectorObjectStore(database('connectorObjects')),
     coreObjects: cosmosCoreObjectStore(database('coreObjects')),
+    sights: new Sights((tenantId) => snapshots.fresh(tenantId)),
     cursors: cursors(cursorKeys),
     doorbells: { ring: async ({ message }: { message: { tenantId: string } }) => void rings.push(message.tenantId) },
     log: { info() {}, warn() {}, error: (_event: string, error: unknown) => faults.push(error) },

@@ -5,9 +5,10 @@ import { CosmosClient, type QueryIterator } from '@azure/cosmos'
 import { localSecrets } from '../../infra/local/local-secrets.ts'
 import { DATABASE_ID } from '../../shared/cosmos/containers.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
+import { newTenant, startCoreDataService } from '../api/core-data-service.ts'
 import { type ApiClient, asApplication } from '../journeys/demo-clients.ts'
 import { newDataFolder, startedEnvironment } from '../journeys/started-environment.ts'
-import { generatedObjects } from './generated-objects.ts'
+import { generatedObjects, joiningIdentities } from './generated-objects.ts'
 
 /**
  * Loads objects through the API of a started environment, and reads them back. Bars, at 100,000: 1500 objects/s loaded
@@ -18,6 +19,7 @@ const OBJECTS_COUNT = Number(process.argv[2] ?? 100_000)
 const IDENTITIES_COUNT = Number(process.argv[3] ?? 100_000)
 const BATCH_COUNT = 1000
 const BATCHES_AT_ONCE_COUNT = 3
+const JOINED_COUNT = Math.min(20_000, Math.round(OBJECTS_COUNT * 0.46))
 const SEARCHES = ['person 77', 'person', '77.example', 'pérson', '10000000777', 'no such text']
 
 /** In which Linux counts processor time. */
@@ -46,12 +48,18 @@ try {
   const clientId = tenant?.apps.find(({ name }) => name === 'connector')?.clientId
   const operator = await asApplication(environment, 'operator')
   const connector = await asApplication(environment, 'connector')
-  const created = await operator('POST', CONNECTORS, { name: 'Benchmark', clientId })
+  const newConnector = async (name: string): Promise<string> =>
+    (await operator('POST', CONNECTORS, { name, clientId })).json.data
   const { items, moreIdentities } = generatedObjects(OBJECTS_COUNT, IDENTITIES_COUNT)
-  const load = (what: readonly unknown[]) => loadAll(what, `${CONNECTORS}/${created.json.data}/data/batch`, connector)
+  const loadBy = (connectorId: string) => (what: readonly unknown[]) =>
+    loadAll(what, `${CONNECTORS}/${connectorId}/data/batch`, connector)
+  const load = loadBy(await newConnector('Benchmark'))
   await reportLoad('load', items, load)
   await reportLoad('load again, nothing new', items.slice(0, 20_000), load)
   await reportLoad('more identities', moreIdentities, load)
+  const loadSecond = loadBy(await newConnector('Second'))
+  await reportLoad('a second connector, joining by nin', joiningIdentities(JOINED_COUNT), loadSecond)
+  await reportLoad('first connector again, nothing new', items.slice(0, 20_000), load)
   await reportPages('identities', operator)
   await reportPages('orgunits', operator)
   await reportCharges(String(tenant?.tenantId))
@@ -59,6 +67,7 @@ try {
 } finally {
   await environment.stop()
 }
+await reportOperations()
 
 async function reportLoad(
   name: string,
@@ -102,6 +111,31 @@ async function reportPages(type: string, operator: ApiClient): Promise<void> {
     )
   }
   report(`${type}: ${count} in pages of ${pagesMs.map(Math.round).join(', ')} ms`)
+}
+
+/** What loading asks of the database, by the counters of one in this process. */
+async function reportOperations(): Promise<void> {
+  const service = await startCoreDataService()
+  const tenant = await newTenant(service)
+  const [first, second] = [await tenant.addConnector('First'), await tenant.addConnector('Second')]
+  const { items } = generatedObjects(BATCH_COUNT * 5, 0)
+  for (const [name, connector, what] of [
+    ['load', first, items],
+    ['load again', first, items],
+    ['second connector, joining by nin', second, joiningIdentities(BATCH_COUNT)],
+  ] as const) {
+    const count = () => Object.values(service.cosmos.operations()).reduce((sum, each) => sum + each, 0)
+    const [operationsBefore, unitsBefore] = [count(), service.cosmos.chargedUnits()]
+    for (let start = 0; start < what.length; start += BATCH_COUNT) {
+      await connector.batch(...what.slice(start, start + BATCH_COUNT))
+    }
+    const perObject = (sum: number): string => (sum / what.length).toFixed(3)
+    const units = perObject(service.cosmos.chargedUnits() - unitsBefore)
+    report(
+      `${name}, beside another connector: ${perObject(count() - operationsBefore)} operations, ${units} RU an object`,
+    )
+  }
+  await service.close()
 }
 
 /** The same pages as the routes read them, with what the database says that each cost. */

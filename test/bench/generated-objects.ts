@@ -31,12 +31,21 @@ export function generatedObjects(
   }
 }
 
+/** What a second system says of the first people: other names for them, and the number that they are joined by. */
+export function joiningIdentities(count: number): readonly Item[] {
+  return Array.from({ length: count }, (_, index) =>
+    upsert('identity', `second${index}`, { mobile: `+47 ${index}`, nin: ninOf(index) }),
+  )
+}
+
+const ninOf = (index: number): string => String(10_000_000_000 + index)
+
 const person = (index: number): Item =>
   upsert('identity', `p${index}`, {
     displayName: `${index % 10 === 0 ? 'Pérson' : 'Person'} ${index}`,
     firstName: 'Person',
     lastName: String(index),
     email: `person${index}@example.org`,
-    nin: String(10_000_000_000 + index),
+    nin: ninOf(index),
     primaryRelationship: to(`r${index}`),
   })

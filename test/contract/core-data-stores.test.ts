@@ -136,16 +136,4 @@ describe('the store of core objects', () => {
     assert.deepEqual((await coreObjects.page(tenantId, 'identity', undefined, 10)).items, [])
     assert.equal((await coreObjects.mergedOfIds(tenantId, [gone.id])).length, 1)
   })
-
-  it('finds the units that someone leads and those below them', async () => {
-    const tenantId = randomUUID()
-    const unit = (attributes: MergedCoreObject['attributes']) => core({ objectType: 'orgUnit', attributes })
-    const managed = unit({ manager: { objectId: 'me' } })
-    const deputised = unit({ deputies: [{ objectId: 'you' }, { objectId: 'me' }] })
-    const below = unit({ parent: { objectId: managed.id } })
-    const position = core({ objectType: 'relationship', attributes: { manager: { objectId: 'me' } } })
-    await coreObjects.write(tenantId, [managed, deputised, below, position].map(asNew), 1)
-    assert.deepEqual((await coreObjects.unitsLedBy(tenantId, 'me')).sort(), [managed.id, deputised.id].sort())
-    assert.deepEqual(await coreObjects.unitsBelow(tenantId, [managed.id, deputised.id]), [below.id])
-  })
 })

@@ -5,6 +5,7 @@ import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { APPLICATION_ROLES, type Caller, USER_ROLES } from '../../shared/domain/caller.ts'
+import { Sights } from '../../shared/domain/core/sight.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { freshPeople } from '../../shared/domain/requests/request-dependencies.ts'
 import { cursors } from '../../shared/http/cursor.ts'
@@ -45,6 +46,7 @@ export async function openWholeService(): Promise<WholeService> {
   const { container, nowMs } = world
   const coreData = {
     coreObjects: cosmosCoreObjectStore(container('coreObjects')),
+    sights: new Sights((tenantId) => world.deps.snapshots.fresh(tenantId)),
     cursors: cursors([createHash('sha256').update('fuzz').digest('base64')]),
   }
   const deps: AllRouteDependencies = {

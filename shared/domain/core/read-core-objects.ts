@@ -3,11 +3,12 @@ import { characterCount } from '../character-count.ts'
 import { Refusal } from '../refusal.ts'
 import type { Page } from '../versioned.ts'
 import type { CoreObject, ObjectType } from './core-object.ts'
-import type { CoreObjectReader } from './core-object-reader.ts'
+import type { CoreObjectReader, SearchScope } from './core-object-reader.ts'
 import { type CoreObjectRecord, toCoreObjectRecord } from './core-object-record.ts'
-import { idIn, sightOf } from './sight.ts'
+import { isSeen, type Sights } from './sight.ts'
+import type { VisibleObjects } from './visible-objects.ts'
 
-export type CoreObjectDependencies = { readonly coreObjects: CoreObjectReader }
+export type CoreObjectDependencies = { readonly coreObjects: CoreObjectReader; readonly sights: Sights }
 
 /** Statement, "Search". */
 const SEARCH_RESULTS_COUNT = 100
@@ -19,13 +20,13 @@ export async function listCoreObjects(
   after: string | undefined,
   size: number,
   caller: Caller,
-  { coreObjects }: CoreObjectDependencies,
+  { coreObjects, sights }: CoreObjectDependencies,
 ): Promise<Page<CoreObjectRecord>> {
-  const ids = await (await sightOf(caller, coreObjects)).idsOf(objectType)
+  const sight = await sights.of(caller)
   const page =
-    ids === 'all'
+    sight === 'all'
       ? await coreObjects.page(caller.tenantId, objectType, after, size)
-      : await pageOfIds(ids, objectType, after, size, caller.tenantId, coreObjects)
+      : await visiblePage(sight, objectType, after, size, caller.tenantId, coreObjects)
   return { ...page, items: page.items.map(toCoreObjectRecord) }
 }
 
@@ -34,14 +35,12 @@ export async function readCoreObject(
   objectType: ObjectType,
   id: string,
   caller: Caller,
-  { coreObjects }: CoreObjectDependencies,
+  { coreObjects, sights }: CoreObjectDependencies,
 ): Promise<CoreObjectRecord> {
-  const [found, sight] = await Promise.all([
-    coreObjects.ofIds(caller.tenantId, objectType, [id]),
-    sightOf(caller, coreObjects),
-  ])
-  const [object] = await sight.seen(found)
-  if (object === undefined) throw new Refusal('CoreObjectNotFound', `There is no ${objectType} ${id}`, 'id')
+  const [found, sight] = await Promise.all([coreObjects.ofIds(caller.tenantId, objectType, [id]), sights.of(caller)])
+  const [object] = found
+  if (object === undefined || !isSeen(sight, object))
+    throw new Refusal('CoreObjectNotFound', `There is no ${objectType} ${id}`, 'id')
   return toCoreObjectRecord(object)
 }
 
@@ -53,38 +52,49 @@ export async function readRelationshipsOf(
   end: 'identity' | 'orgUnit',
   id: string,
   caller: Caller,
-  { coreObjects }: CoreObjectDependencies,
+  { coreObjects, sights }: CoreObjectDependencies,
 ): Promise<CoreObjectRecord[]> {
   const [ends, relationships, sight] = await Promise.all([
     coreObjects.ofIds(caller.tenantId, end, [id]),
     coreObjects.relationshipsOf(caller.tenantId, end, [id]),
-    sightOf(caller, coreObjects),
+    sights.of(caller),
   ])
-  if ((await sight.seen(ends)).length === 0) {
+  if (!ends.some((object) => isSeen(sight, object))) {
     throw new Refusal('CoreObjectNotFound', `There is no ${end} ${id}`, 'id')
   }
-  return (await sight.seen(relationships)).map(toCoreObjectRecord)
+  return relationships.filter((object) => isSeen(sight, object)).map(toCoreObjectRecord)
 }
 
-/** Those that are found, in the order asked, each once; then, if wanted, every ancestor once. */
+/**
+ * Those that are found, in the order asked, each once; then, if wanted, every ancestor of them once. Between one that the
+ * caller may see and an ancestor, there may be others.
+ */
 export async function readSeveral(
   objectType: ObjectType,
   ids: readonly string[],
   includeParents: boolean,
   caller: Caller,
-  { coreObjects }: CoreObjectDependencies,
+  { coreObjects, sights }: CoreObjectDependencies,
 ): Promise<CoreObjectRecord[]> {
-  const sight = await sightOf(caller, coreObjects)
-  const ordered = new Map(ids.map((id) => [id, undefined as CoreObject | undefined]))
-  let level = [...ordered.keys()]
-  while (level.length > 0) {
-    const found = await sight.seen(await coreObjects.ofIds(caller.tenantId, objectType, level))
-    const byId = new Map(found.map((object) => [object.id, object]))
-    for (const id of level) ordered.set(id, byId.get(id))
-    const parents = includeParents ? level.flatMap((id) => idIn(byId.get(id)?.attributes.parent)) : []
-    level = [...new Set(parents)].filter((id) => !ordered.has(id))
+  const read = new Map<string, CoreObject>()
+  const readMore = async (wanted: readonly string[]) => {
+    const unread = wanted.filter((id) => !read.has(id))
+    for (const object of await coreObjects.ofIds(caller.tenantId, objectType, unread)) read.set(object.id, object)
   }
-  return [...ordered.values()].filter((object) => object !== undefined).map(toCoreObjectRecord)
+  const [sight] = await Promise.all([sights.of(caller), readMore(ids)])
+  const visibleOf = (id: string): CoreObject[] => {
+    const object = read.get(id)
+    return object !== undefined && isSeen(sight, object) ? [object] : []
+  }
+  const given = new Set(ids.filter((id) => visibleOf(id).length > 0))
+  let level: readonly string[] = includeParents ? [...given] : []
+  while (level.length > 0) {
+    const parents = new Set(level.flatMap((id) => idIn(read.get(id)?.attributes.parent)))
+    level = [...parents.difference(given)]
+    await readMore(level)
+    for (const id of level) given.add(id)
+  }
+  return [...given].flatMap(visibleOf).map(toCoreObjectRecord)
 }
 
 /** At most 100 of what the caller may see. @throws Refusal `InvalidLength` for a text of none or too many characters. */
@@ -92,30 +102,44 @@ export async function searchCoreObjects(
   objectType: ObjectType,
   text: string,
   caller: Caller,
-  { coreObjects }: CoreObjectDependencies,
+  { coreObjects, sights }: CoreObjectDependencies,
 ): Promise<CoreObjectRecord[]> {
   const trimmed = text.trim()
   if (trimmed === '' || characterCount(trimmed) > SEARCH_TEXT_LIMIT_COUNT) {
     throw new Refusal('InvalidLength', `text has to have 1 to ${SEARCH_TEXT_LIMIT_COUNT} characters`, 'text')
   }
-  const ids = await (await sightOf(caller, coreObjects)).idsOf(objectType)
-  const among = ids === 'all' ? undefined : ids
+  const sight = await sights.of(caller)
+  const among = sight === 'all' ? undefined : scopeOf(sight, objectType)
   const found = await coreObjects.search(caller.tenantId, objectType, trimmed, among, SEARCH_RESULTS_COUNT)
   return found.map(toCoreObjectRecord)
 }
 
-async function pageOfIds(
-  ids: ReadonlySet<string>,
+async function visiblePage(
+  visible: VisibleObjects,
   objectType: ObjectType,
   after: string | undefined,
   size: number,
   tenantId: string,
   coreObjects: CoreObjectReader,
 ): Promise<Page<CoreObject>> {
-  const following = [...ids].filter((id) => after === undefined || id > after).sort()
+  const following = visible.idsAfter(objectType, after, size + 1)
   const wanted = following.slice(0, size)
-  const found = await coreObjects.ofIds(tenantId, objectType, wanted)
-  const items = found.sort((one, other) => (one.id < other.id ? -1 : 1))
+  const items = await coreObjects.ofIds(tenantId, objectType, wanted)
   const last = wanted.at(-1)
   return following.length > size && last !== undefined ? { items, continueAfter: last } : { items }
+}
+
+function scopeOf(visible: VisibleObjects, objectType: ObjectType): SearchScope {
+  const count = visible.count(objectType)
+  return {
+    count,
+    has: (id) => visible.has({ objectType, id }),
+    ids: () => visible.idsAfter(objectType, undefined, count),
+  }
+}
+
+/** The id in a reference; none when it is unknown. */
+function idIn(value: unknown): string[] {
+  const { objectId } = (value ?? {}) as { objectId?: unknown }
+  return typeof objectId === 'string' ? [objectId] : []
 }

@@ -1,17 +1,10 @@
 import type { Caller, Role } from '../caller.ts'
-import type { CoreObject, ObjectType } from './core-object.ts'
-import type { CoreObjectReader, RelationshipEnds } from './core-object-reader.ts'
+import type { RowSnapshot } from '../criteria/row-snapshot.ts'
+import type { CoreObject } from './core-object.ts'
+import { type VisibleObjects, visibleObjects } from './visible-objects.ts'
 
-/** What a caller may see. */
-export type Sight = {
-  /** Those of these objects that the caller may see, in their order. Costs what the objects cost, not the tenant. */
-  seen(objects: readonly CoreObject[]): Promise<readonly CoreObject[]>
-  /** The ids of all objects of a type that the caller may see. */
-  idsOf(objectType: ObjectType): Promise<ReadonlySet<string> | 'all'>
-}
-
-const ALL: Sight = { seen: async (objects) => objects, idsOf: async () => 'all' }
-const NOTHING: Sight = { seen: async () => [], idsOf: async () => new Set() }
+/** What a caller may see of the core objects of the tenant. */
+export type Sight = 'all' | VisibleObjects
 
 /** Who sees all core objects of the tenant: decisions, section 2. */
 const SEES_ALL: readonly Role[] = [
@@ -23,65 +16,46 @@ const SEES_ALL: readonly Role[] = [
 /** Everyone who may read core objects, if only their own. */
 export const CORE_OBJECT_READERS: readonly Role[] = ['User', ...SEES_ALL]
 
+/** Callers of a tenant whose sight is kept for the next call. */
+const CALLERS_KEPT_COUNT = 100
+
 export function seesAll({ roles }: Caller): boolean {
   return SEES_ALL.some((role) => roles.has(role))
 }
 
+/** Whether the object is among what may be seen. */
+export function isSeen(sight: Sight, object: CoreObject): boolean {
+  return sight === 'all' || sight.has(object)
+}
+
 /**
- * What the caller may see. A user: oneself, one's relationships and their org units (the unit itself only), and the org
- * units that one manages or is deputy of, with all below them, their relationships and the identities holding them.
- * Nothing for a user without a core identity. Decisions, section 2.
+ * Tells callers' sight by the rows in memory. It is worked out once and kept until anything in the tenant changes, or its
+ * rows are dropped: the next call of the same person looks it up.
  */
-export async function sightOf(caller: Caller, reader: CoreObjectReader): Promise<Sight> {
-  if (seesAll(caller)) return ALL
-  const { tenantId } = caller
-  const self = await reader.identityOfAccount(tenantId, caller.objectId)
-  if (self === undefined) return NOTHING
-  const [own, delegated] = await Promise.all([
-    reader.relationshipEnds(tenantId, 'identity', [self]),
-    unitsDelegatedTo(self, tenantId, reader),
-  ])
-  const orgUnits = new Set([...delegated, ...own.flatMap(({ orgUnitId }) => orgUnitId ?? [])])
-  const seesRelationship = ({ identityId, orgUnitId }: RelationshipEnds): boolean =>
-    identityId === self || (orgUnitId !== undefined && delegated.has(orgUnitId))
-  const isHolder = ({ orgUnitId }: RelationshipEnds): boolean => orgUnitId !== undefined && delegated.has(orgUnitId)
-  return {
-    async seen(objects) {
-      const identities = objects.filter(({ objectType }) => objectType === 'identity').map(({ id }) => id)
-      const held = await reader.relationshipEnds(tenantId, 'identity', identities)
-      const holders = new Set([self, ...held.filter(isHolder).map(({ identityId }) => identityId)])
-      return objects.filter((object) => {
-        if (object.objectType === 'identity') return holders.has(object.id)
-        return object.objectType === 'orgUnit' ? orgUnits.has(object.id) : seesRelationship(endsOf(object))
-      })
-    },
-    async idsOf(objectType) {
-      if (objectType === 'orgUnit') return orgUnits
-      const held = await reader.relationshipEnds(tenantId, 'orgUnit', [...delegated])
-      return objectType === 'identity'
-        ? new Set([self, ...held.flatMap(({ identityId }) => identityId ?? [])])
-        : new Set([...own, ...held].map(({ id }) => id))
-    },
+export class Sights {
+  readonly #freshRows: (tenantId: string) => Promise<RowSnapshot>
+  /** By the revision of a tenant's rows, then by account: what is no longer true is no longer found, and goes. */
+  readonly #kept = new WeakMap<object, Map<string, VisibleObjects>>()
+
+  /** @param freshRows a tenant's rows with everything that was written before the call. */
+  constructor(freshRows: (tenantId: string) => Promise<RowSnapshot>) {
+    this.#freshRows = freshRows
   }
-}
 
-function endsOf({ id, attributes: { identity, orgUnit } }: CoreObject): RelationshipEnds {
-  return { id, identityId: idIn(identity)[0], orgUnitId: idIn(orgUnit)[0] }
-}
-
-/** Level by level. A unit already seen is not gone below again, whatever circle the data may hold. */
-async function unitsDelegatedTo(identityId: string, tenantId: string, reader: CoreObjectReader): Promise<Set<string>> {
-  const units = new Set<string>()
-  let level = await reader.unitsLedBy(tenantId, identityId)
-  while (level.length > 0) {
-    for (const id of level) units.add(id)
-    level = (await reader.unitsBelow(tenantId, level)).filter((id) => !units.has(id))
+  /** What the caller may see of all that was written before this call. */
+  async of(caller: Caller): Promise<Sight> {
+    return seesAll(caller) ? 'all' : this.#visibleTo(caller.objectId, await this.#freshRows(caller.tenantId))
   }
-  return units
-}
 
-/** The id in a reference; none when it is unknown. */
-export function idIn(value: unknown): string[] {
-  const { objectId } = (value ?? {}) as { objectId?: unknown }
-  return typeof objectId === 'string' ? [objectId] : []
+  #visibleTo(account: string, rows: RowSnapshot): VisibleObjects {
+    const kept = this.#kept.get(rows.revision) ?? new Map<string, VisibleObjects>()
+    this.#kept.set(rows.revision, kept)
+    const visible = kept.get(account) ?? visibleObjects(rows.identityOfAccount(account), rows)
+    // At the end, where those stand that were asked for last.
+    kept.delete(account)
+    kept.set(account, visible)
+    const [longestUnasked] = kept.keys()
+    if (kept.size > CALLERS_KEPT_COUNT && longestUnasked !== undefined) kept.delete(longestUnasked)
+    return visible
+  }
 }

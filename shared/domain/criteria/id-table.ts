@@ -1,4 +1,4 @@
-import { type Bitmap, countBits } from './bitmap.ts'
+import { type Bitmap, countBits, hasBit } from './bitmap.ts'
 import { GuidDictionary } from './guid-dictionary.ts'
 
 /** All slots in ascending order of their ids, each slot's place in that order, and the ids in it that were asked for. */
@@ -46,6 +46,30 @@ export class IdTable {
   idsIn(slots: Bitmap): string[] {
     const count = countBits(slots)
     return count * DENSE_SHARE > this.size ? this.#manyIdsIn(slots, count) : this.#fewIdsIn(slots, count)
+  }
+
+  /** The first ids of a set of slots after one, or the first of all: at most `limitCount`, ascending. */
+  idsAfter(slots: Bitmap, after: string | undefined, limitCount: number): string[] {
+    const order = this.#currentOrder()
+    const found: string[] = []
+    let rank = after === undefined ? 0 : this.#firstRankAfter(after)
+    for (; rank < order.slots.length && found.length < limitCount; rank += 1) {
+      const slot = order.slots[rank] as number
+      if (hasBit(slots, slot)) found.push(this.#idAt(rank, slot))
+    }
+    return found
+  }
+
+  #firstRankAfter(id: string): number {
+    const { slots } = this.#order
+    let low = 0
+    let high = slots.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#idAt(middle, slots[middle] as number) <= id) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   #idAt(rank: number, slot: number): string {

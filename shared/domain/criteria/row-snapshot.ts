@@ -24,6 +24,8 @@ export class RowSnapshot {
   readonly referrers: Readonly<Record<LinkedType, Referrers>>
   /** What functions have made of the values. */
   readonly derivedTexts: DerivedTextMemory
+  /** Another object after each change: what was made of the rows is true of them as long as it is the same. */
+  revision: object = {}
   readonly #links: Readonly<Record<LinkedType, Column>>
 
   /** @param origin of which this becomes a fork; an empty snapshot without one. */
@@ -34,6 +36,7 @@ export class RowSnapshot {
       orgUnit: origin?.referrers.orgUnit.forked() ?? new Referrers(),
     }
     this.derivedTexts = origin?.derivedTexts ?? new DerivedTextMemory()
+    if (origin !== undefined) this.revision = origin.revision
     const { relationship } = this.tables
     this.#links = { identity: relationship.column('identity'), orgUnit: relationship.column('orgUnit') }
   }
@@ -53,6 +56,7 @@ export class RowSnapshot {
       if (object.objectType === 'relationship') this.#applyRelationship(object, change)
       else this.#applyLinked(object, object.objectType, change)
     }
+    if (change.rowsMoved || change.attributes.size > 0) this.revision = {}
     return change
   }
 
@@ -100,6 +104,19 @@ export class RowSnapshot {
   accountOf(holder: 'identity' | 'relationship', id: string): string | undefined {
     const slot = this.tables[holder].ids.codeOf(id)
     return this.#text('identity', 'directoryObjectId', holder === 'identity' ? slot : this.#links.identity.codeAt(slot))
+  }
+
+  /** The identity of a directory account; the one with the lowest id if there are several. */
+  identityOfAccount(directoryObjectId: string): string | undefined {
+    const { identity } = this.tables
+    const account = identity.column('directoryObjectId')
+    const code = account.values.kind === 'text' ? account.values.codeOf(directoryObjectId.toLowerCase()) : 0
+    if (code === 0) return undefined
+    const codes = account.codes(identity.slotCount)
+    const ids: string[] = []
+    for (let slot = codes.indexOf(code); slot !== -1; slot = codes.indexOf(code, slot + 1))
+      ids.push(identity.ids.idOf(slot))
+    return ids.sort()[0]
   }
 
   /** The identity that holds a relationship; undefined when the relationship or the identity is not there. */

@@ -33,12 +33,7 @@ export class People {
 
   /** The identity of a directory account; the one with the lowest id if there are several. */
   identityOfAccount(directoryObjectId: string): string | undefined {
-    const { identity } = this.#rows.tables
-    const account = identity.column('directoryObjectId')
-    if (account.values.kind !== 'text') return undefined
-    const code = account.values.dictionary.codeOf(directoryObjectId.toLowerCase())
-    if (code === 0) return undefined
-    return this.#idsOf('identity', slotsWith(account, code, identity.slotCount)).sort()[0]
+    return this.#rows.identityOfAccount(directoryObjectId)
   }
 
   /** Ids of the identity's positions, ended ones included. Ascending. */

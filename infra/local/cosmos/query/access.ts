@@ -21,8 +21,8 @@ export type RowKey = { readonly pk: string; readonly id: string }
 
 /** Counting stops here: a way in that leads to more rows is not selective. */
 const PROBE_LIMIT_COUNT = 2000
-/** Later for texts: without such a way in, each document would be searched. */
-const TEXT_PROBE_LIMIT_COUNT = 20_000
+/** Later for texts, and for lists, each of whose values may have some rows: the other way is a look at each document. */
+const PATIENT_PROBE_LIMIT_COUNT = 20_000
 
 /** The rows in the order of partition and id, or against it. They are read as they are taken: stop to stop reading. */
 export function scanRows(scan: Scan, after: RowKey | undefined, isDescending = false): Iterable<StoredRow> {
@@ -188,7 +188,7 @@ function probe(scan: Scan, way: Way): number {
 }
 
 const probeLimit = ({ terms }: Way): number =>
-  terms.some(({ kind }) => kind === 'occurs') ? TEXT_PROBE_LIMIT_COUNT : PROBE_LIMIT_COUNT
+  terms.some(({ kind }) => kind === 'occurs' || kind === 'one-of') ? PATIENT_PROBE_LIMIT_COUNT : PROBE_LIMIT_COUNT
 
 function presenceOf({ path }: Pick<Way, 'path'>): Fragment[] {
   return path === undefined ? [] : [{ sql: presence(path), values: [] }]

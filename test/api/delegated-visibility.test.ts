@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import {
+  type Body,
+  CORE,
+  type CoreDataService,
+  newTenant,
+  remove,
+  type Send,
+  startCoreDataService,
+  to,
+  upsert,
+  user,
+} from './core-data-service.ts'
+
+let service: CoreDataService
+let passedMs = 0
+before(async () => {
+  const startedMs = Date.now()
+  service = await startCoreDataService(() => startedMs + passedMs)
+})
+after(() => service.close())
+
+const names = async (send: Send, path: string): Promise<string[]> => {
+  const { status, body } = await send('GET', `${CORE}/${path}`)
+  assert.equal(status, 200, path)
+  return body.data.map(({ externalId }: Body) => externalId).sort()
+}
+
+/** A tenant whose `boss` leads the unit `shop`; `branch` lies below it, `else` nowhere. */
+async function shopOf(boss: string) {
+  const tenant = await newTenant(service)
+  const hr = await tenant.addConnector('HR')
+  await hr.batch(
+    upsert('identity', 'boss', { directoryObjectId: boss, displayName: 'Berg' }),
+    upsert('identity', 'worker', { displayName: 'Berg' }),
+    upsert('orgUnit', 'shop', { manager: to('boss') }),
+    upsert('orgUnit', 'branch', { parent: to('shop') }),
+    upsert('orgUnit', 'else', {}),
+    upsert('relationship', 'job', { identity: to('worker'), orgUnit: to('branch') }),
+  )
+  const send = service.as(user(tenant.tenantId, boss, 'User'))
+  return { tenant, hr, send }
+}
+
+describe('what a leader sees', () => {
+  for (const [claim, change, identities, relationships] of [
+    ['a position moves out', upsert('relationship', 'job', { identity: to('worker'), orgUnit: to('else') }), [], []],
+    ['a position is deleted', remove('relationship', 'job'), [], []],
+    ['its holder is deleted', remove('identity', 'worker'), [], ['job']],
+    ['its unit moves away', upsert('orgUnit', 'branch', { parent: to('else') }), [], []],
+    ['the unit between is deleted', remove('orgUnit', 'shop'), [], []],
+    ['somebody else leads', upsert('orgUnit', 'shop', { manager: to('worker') }), [], []],
+    ['a new position arrives', upsert('relationship', 'own', { identity: to('boss') }), ['worker'], ['job', 'own']],
+    [
+      'a position has ended, or is to begin: both are theirs to see',
+      upsert('relationship', 'job', {
+        identity: to('worker'),
+        orgUnit: to('branch'),
+        startDate: '2090-01-01',
+        endDate: '2020-01-01',
+      }),
+      ['worker'],
+      ['job'],
+    ],
+  ] as const) {
+    it(`changes with the very next call when ${claim}`, async () => {
+      const { hr, send } = await shopOf(randomUUID())
+      assert.deepEqual(await names(send, 'identities'), ['boss', 'worker'])
+      assert.deepEqual(await names(send, 'relationships'), ['job'])
+      await hr.batch(change)
+      assert.deepEqual(await names(send, 'identities'), ['boss', ...identities])
+      assert.deepEqual(await names(send, 'identities/search?text=berg'), ['boss', ...identities])
+      assert.deepEqual(await names(send, 'relationships'), relationships)
+    })
+  }
+
+  it('changes with the very next call when the account goes to somebody else', async () => {
+    const account = randomUUID()
+    const { hr, send } = await shopOf(account)
+    assert.deepEqual(await names(send, 'orgunits'), ['branch', 'shop'])
+    await hr.batch(upsert('identity', 'boss', { directoryObjectId: randomUUID() }))
+    assert.deepEqual(await names(send, 'identities'), [])
+    await hr.batch(upsert('identity', 'worker', { directoryObjectId: account }))
+    assert.deepEqual(await names(send, 'orgunits'), ['branch'])
+  })
+
+  it('holds the ancestors of a unit that may be seen, beyond others that may not, and none of a hidden unit', async () => {
+    const { tenant, hr, send } = await shopOf(randomUUID())
+    await hr.batch(
+      upsert('orgUnit', 'top', {}),
+      upsert('orgUnit', 'hidden', { parent: to('top') }),
+      upsert('orgUnit', 'shop', { manager: to('boss'), parent: to('hidden') }),
+      upsert('orgUnit', 'other', { parent: to('top') }),
+      upsert('relationship', 'own', { identity: to('boss'), orgUnit: to('top') }),
+    )
+    const idOf = new Map((await tenant.all('orgunits')).map(({ externalId, id }) => [externalId, id]))
+    for (const [asked, expected] of [
+      [['branch'], ['branch', 'shop', 'top']],
+      [
+        ['hidden', 'branch'],
+        ['branch', 'shop', 'top'],
+      ],
+      [['hidden', 'other', 'else'], []],
+    ] as const) {
+      const ids = asked.map((name) => idOf.get(name))
+      const { body } = await send('POST', `${CORE}/orgunits/multiple`, { ids, includeParents: true })
+      assert.deepEqual(
+        body.data.map(({ externalId }: Body) => externalId),
+        expected,
+      )
+    }
+  })
+})
+
+describe('the cost of what a leader sees', () => {
+  /** Two thirds of them are more than go with one query. */
+  const PEOPLE_COUNT = 3200
+  const people = Array.from({ length: PEOPLE_COUNT }, (_, index) => String(index).padStart(4, '0'))
+  const isElsewhere = (name: string): boolean => Number(name) % 3 === 0
+
+  it('is that of the page, whoever leads how many; and their search finds what they may see alone', async () => {
+    const [boss, helper] = [randomUUID(), randomUUID()]
+    const { hr, send, tenant } = await shopOf(boss)
+    await hr.batch(
+      upsert('identity', 'helper', { directoryObjectId: helper }),
+      upsert('orgUnit', 'corner', { parent: to('shop'), deputies: [to('helper')] }),
+    )
+    const few = service.as(user(tenant.tenantId, helper, 'User'))
+    for (let start = 0; start < PEOPLE_COUNT; start += 400) {
+      const group = people.slice(start, start + 400)
+      await hr.batch(
+        ...group.map((name) => upsert('identity', name, { displayName: `Person ${name}`, nin: name })),
+        ...group.map((name) =>
+          upsert('relationship', name, { identity: to(name), orgUnit: to(isElsewhere(name) ? 'else' : 'branch') }),
+        ),
+      )
+    }
+    for (const each of [send, few]) await each('GET', `${CORE}/identities?pageSize=50`)
+    // What was written just now is read again by each look, for the store counts whole seconds.
+    passedMs += 60_000
+    for (const each of [send, few]) await each('GET', `${CORE}/identities?pageSize=50`)
+    const operationCount = () => Object.values(service.cosmos.operations()).reduce((sum, each) => sum + each, 0)
+    for (const each of [send, few]) {
+      const before = operationCount()
+      await each('GET', `${CORE}/identities?pageSize=50`)
+      // What has changed, and the page: each a query and its plan.
+      assert.equal(operationCount() - before, 4)
+    }
+
+    const { body } = await send('GET', `${CORE}/identities/search?text=person`)
+    assert.deepEqual(
+      body.data.map(({ externalId }: Body) => externalId),
+      people.filter((name) => !isElsewhere(name)).slice(0, 100),
+    )
+    assert.deepEqual(await names(send, 'identities/search?text=0001'), ['0001'])
+    assert.deepEqual(await names(send, 'identities/search?text=0003'), [])
+    assert.deepEqual(await names(few, 'identities/search?text=person'), [])
+  })
+})

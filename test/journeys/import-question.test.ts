@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { describe, it } from 'node:test'
+import { type Ask, askOnTerminal } from '../../infra/import/ask-on-terminal.ts'
+import { nameOf, type SpaceItem } from '../../infra/import/connector-space.ts'
+import { digestOfData } from '../../infra/import/plan-import.ts'
+import { runImport } from '../../infra/import/run-import.ts'
+import { newDataFolder } from './started-environment.ts'
+
+/** What the connector has. */
+const PRESENT_COUNT = 20
+const present = Array.from({ length: PRESENT_COUNT }, (_, index) => `p${index}`)
+
+/** An import of a file that lacks the last objects, with everything that it wrote. */
+async function importLacking(missingCount: number, ask: Ask | undefined, isConfirmed = false) {
+  const path = join(newDataFolder(), 'identities.csv')
+  writeFileSync(path, ['externalId', ...present.slice(0, PRESENT_COUNT - missingCount)].join('\n'))
+  const written: SpaceItem[] = []
+  const objects = present.map((externalId) => ({
+    objectType: 'identity' as const,
+    externalId,
+    digest: digestOfData({}),
+  }))
+  const space = {
+    readAll: async () => new Map(objects.map((object) => [nameOf(object), object])),
+    write: async (items: readonly SpaceItem[]) => {
+      written.push(...items)
+      return items.map((_, index) => ({ index, status: 200 }))
+    },
+  }
+  const connection = { apiUrl: '', token: 'x', credentials: undefined }
+  const options = { path, connectorId: 'c', isDryRun: false, deletesMissing: true, isConfirmed, connection }
+  const progress = { show() {}, end() {} }
+  const run = () => runImport(options, { space, progress, say() {}, ask })
+  return { run, written }
+}
+
+/** Answers in order, and keeps the questions. */
+function answering(...answers: boolean[]): { ask: Ask; questions: string[] } {
+  const questions: string[] = []
+  const ask = async (question: string) => {
+    questions.push(question)
+    return answers.shift() ?? false
+  }
+  return { ask, questions }
+}
+
+describe('an import that would delete', () => {
+  it('asks before more than a tenth goes, and deletes when told yes', async () => {
+    const { ask, questions } = answering(true)
+    const { run, written } = await importLacking(3, ask)
+    assert.equal(await run(), 0)
+    assert.deepEqual(questions, ['Delete 3 of 20 objects?'])
+    assert.deepEqual(written.map(({ op, externalId }) => `${op} ${externalId}`).sort(), [
+      'delete p17',
+      'delete p18',
+      'delete p19',
+    ])
+  })
+
+  it('changes nothing when told no', async () => {
+    const { run, written } = await importLacking(3, answering(false).ask)
+    await assert.rejects(run(), { message: 'Nothing was changed', exitCode: 1 })
+    assert.deepEqual(written, [])
+  })
+
+  it('refuses where nobody can be asked', async () => {
+    const { run, written } = await importLacking(3, undefined)
+    await assert.rejects(run(), { message: /^3 of 20 objects would be deleted: say --yes/, exitCode: 1 })
+    assert.deepEqual(written, [])
+  })
+
+  for (const [claim, missingCount, isConfirmed] of [
+    ['a tenth', 2, false],
+    ['nothing', 0, false],
+    ['all, and was told so beforehand,', 20, true],
+  ] as const) {
+    it(`does not ask when ${claim} goes`, async () => {
+      const { ask, questions } = answering()
+      const { run, written } = await importLacking(missingCount, ask, isConfirmed)
+      assert.equal(await run(), 0)
+      assert.deepEqual([questions, written.length], [[], missingCount])
+    })
+  }
+})
+
+describe('a question on the terminal', () => {
+  const terminal = (): PassThrough & { isTTY: boolean } => Object.assign(new PassThrough(), { isTTY: true })
+
+  for (const [typed, expected] of [
+    ['y\n', true],
+    ['Yes \n', true],
+    ['\n', false],
+    ['n\n', false],
+    ['yellow\n', false],
+    ['', false],
+    ['\u0003', false],
+  ] as const) {
+    it(`is answered ${expected ? 'yes' : 'no'} by ${JSON.stringify(typed)}`, async () => {
+      const [input, output] = [terminal(), terminal()]
+      const answer = askOnTerminal(input, output)?.('Delete 3 of 20 objects?')
+      input.end(typed)
+      assert.equal(await answer, expected)
+      assert.match(String(output.read()), /Delete 3 of 20 objects\? \[y\/N\] /)
+    })
+  }
+
+  it('is asked only where input and output are a terminal', () => {
+    assert.equal(askOnTerminal(terminal(), new PassThrough()), undefined)
+    assert.equal(askOnTerminal(new PassThrough(), terminal()), undefined)
+  })
+})

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { type Container, openCatalog } from '../../infra/local/cosmos/catalog.ts'
+import { createItem } from '../../infra/local/cosmos/items.ts'
+import type { Json } from '../../infra/local/cosmos/json.ts'
+import { parsePartition } from '../../infra/local/cosmos/partition.ts'
+import { type Page, type PageRequest, runQuery } from '../../infra/local/cosmos/query/execute.ts'
+import { parseQuery } from '../../infra/local/cosmos/query/parser.ts'
+import { openStorage, type Storage } from '../../infra/local/cosmos/storage.ts'
+
+/** Three times as many as have any one of the values looked for. */
+const DOCUMENTS_COUNT = 6000
+const TYPES = ['identity', 'orgUnit', 'relationship']
+const PARTITION = parsePartition('["t1"]')
+
+const idOf = (index: number): string => String(index).padStart(6, '0')
+
+let storage: Storage
+let container: Container
+before(() => {
+  storage = openStorage(':memory:', () => 1_000_000)
+  const catalog = openCatalog(storage)
+  catalog.createDatabase('{"id":"d"}')
+  container = catalog.createContainer('d', '{"id":"c","partitionKey":{"paths":["/tenantId"]}}')
+  storage.write(() => {
+    for (let index = 0; index < DOCUMENTS_COUNT; index += 1) {
+      const target = { storage, container, partition: PARTITION, ifMatch: undefined, ifNoneMatch: undefined }
+      const objectType = TYPES[index % TYPES.length] ?? ''
+      createItem(target, { id: idOf(index), tenantId: 't1', objectType, deleted: false, key: `k${index % 2000}` })
+    }
+  })
+})
+after(() => storage.close())
+
+/** A page of a query, with how SQLite goes about finding its documents, step by step. */
+function explained(text: string, values: Record<string, Json>, request: PageRequest): { page: Page; steps: string[] } {
+  const steps: string[] = []
+  const observed: Storage = {
+    ...storage,
+    prepare(sql) {
+      if (sql.startsWith('SELECT pk, id, body')) {
+        const bound = new Array<null>(sql.split('?').length - 1).fill(null)
+        for (const { detail } of storage.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...bound)) steps.push(String(detail))
+      }
+      return storage.prepare(sql)
+    },
+  }
+  const place = { storage: observed, container, partition: PARTITION }
+  const parameters = new Map(Object.entries(values).map(([name, value]) => [`@${name}`, value]))
+  return { page: runQuery(parseQuery(text), place, parameters, request), steps }
+}
+
+describe('the plan of a page of one type', () => {
+  const LIST = "SELECT TOP @count * FROM c WHERE c.objectType = 'identity' AND c.deleted = false"
+
+  it('is a seek in the index of the type, on the first page and on later ones, and sorts nothing', () => {
+    for (const [after, seek, first] of [
+      [undefined, /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\?\)$/, idOf(0)],
+      [idOf(3000), /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\? AND id>\?\)$/, idOf(3003)],
+    ] as const) {
+      const text = `${LIST} ${after === undefined ? '' : 'AND c.id > @after'} ORDER BY c.id`
+      const values = { count: 51, ...(after === undefined ? {} : { after }) }
+      const { page, steps } = explained(text, values, { rowCount: 51, after: undefined })
+      assert.equal(steps.length, 1, steps.join('; '))
+      assert.match(steps[0] ?? '', seek)
+      assert.equal((JSON.parse(page.results[0] ?? '') as { id: string }).id, first)
+      assert.equal(page.lookedAtCount, 51)
+    }
+  })
+
+  it('is a seek to where a continuation says, too', () => {
+    const text = `${LIST} ORDER BY c.id`
+    const { page } = explained(text, { count: 1000 }, { rowCount: 100, after: undefined })
+    const next = explained(text, { count: 1000 }, { rowCount: 100, after: page.end })
+    assert.match(
+      next.steps.join('; '),
+      /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\? AND id>\?\)$/,
+    )
+    assert.equal((JSON.parse(next.page.results[0] ?? '') as { id: string }).id, idOf(300))
+  })
+})
+
+describe('the plan of a look for many values', () => {
+  it('is a seek for each of them, though several documents have each', () => {
+    const keys = Array.from({ length: 1000 }, (_, index) => `k${index}`)
+    const text = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@keys, c.key)'
+    const { page, steps } = explained(text, { keys }, { rowCount: 5000, after: undefined })
+    assert.equal(page.results.length, 3000)
+    assert.equal(page.lookedAtCount, 3000)
+    assert.match(steps[0] ?? '', /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\?\)$/)
+  })
+})
