@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
+import type { Connector } from '../../shared/domain/connectors/connector.ts'
+import { type AccountWorld, gone, identity, openAccountWorld, position } from './account-world.ts'
+import { TENANT, user } from './link-directory.ts'
+
+const HOURS_MS = 60 * 60 * 1000
+
+let world: AccountWorld
+before(async () => {
+  world = await openAccountWorld()
+})
+after(() => world.close())
+
+/** A source whose people all have a display name of their own, by which a collection finds them. */
+async function newPlace() {
+  const source = await world.newSource()
+  const name = `Place ${source.id}`
+  const person = (externalId: string, account: string | undefined, nin = externalId): ObjectWrite =>
+    identity(`${externalId} ${name}`, {
+      displayName: name,
+      nin: `${nin} ${name}`,
+      ...(account === undefined ? {} : { directoryObjectId: account }),
+    })
+  return {
+    source,
+    name,
+    person,
+    write: (...writes: ObjectWrite[]) => world.write(source, ...writes),
+    post: (externalId: string, holder: string, title = name) =>
+      position(`${externalId} ${name}`, `${holder} ${name}`, { title }),
+    gone: (objectType: ObjectWrite['objectType'], externalId: string) => gone(objectType, `${externalId} ${name}`),
+  }
+}
+
+const membersOf = async (groupId: string) => [...(await world.membersOf(groupId))].sort()
+
+async function storedMoves(sinceMs = 0) {
+  return world.coldProcess().collections.accountMoves.since(TENANT, sinceMs)
+}
+
+describe('A group whose members come to other accounts, in a process that has just started', () => {
+  for (const [claim, before_, after_] of [
+    ['follows one account to another', user(1), user(2)],
+    ['gets an account that a member had not', undefined, user(2)],
+    ['loses an account that a member has no more, once all have one', user(1), undefined],
+  ] as const) {
+    it(claim, async () => {
+      const place = await newPlace()
+      await place.write(place.person('Ann', before_), place.person('Bo', user(9)))
+      const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+      await place.write(place.person('Ann', after_))
+      await world.followed()
+      if (after_ === undefined) {
+        // Nobody is removed while a member has no account.
+        assert.deepEqual(await membersOf(groupId), [user(1), user(9)])
+        await place.write(place.person('Ann', user(3)))
+        await world.followed()
+      }
+      assert.deepEqual(await membersOf(groupId), [after_ ?? user(3), user(9)])
+    })
+  }
+
+  it('follows the person who holds a position, and a position that comes to another person', async () => {
+    const place = await newPlace()
+    await place.write(place.person('Ann', user(1)), place.person('Bo', user(2)), place.post('post', 'Ann'))
+    const groupId = await world.linkedGroup(await world.criteria('Relationship', 'relationshipTitle', place.name))
+    assert.deepEqual(await membersOf(groupId), [user(1)])
+    await place.write(place.person('Ann', user(3)))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [user(3)])
+    await place.write(place.post('post', 'Bo'))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [user(2)])
+  })
+
+  it('follows members of a joinable collection', async () => {
+    const place = await newPlace()
+    await place.write(place.person('Ann', user(1)), place.person('Bo', user(9)))
+    const ids = await Promise.all(
+      ['Ann', 'Bo'].map((each) => world.coreIdOf(place.source, 'identity', `${each} ${place.name}`)),
+    )
+    const groupId = await world.linkedGroup(await world.joinable(ids))
+    assert.deepEqual(await membersOf(groupId), [user(1), user(9)])
+    await place.write(place.person('Ann', user(2)))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [user(2), user(9)])
+  })
+
+  it('follows people who are joined with others, and split again', async () => {
+    const place = await newPlace()
+    const accounts: Connector = await world.newSource()
+    await place.write(place.person('Ann', undefined))
+    const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+    const account = (nin: string) => identity('of Ann', { nin: `${nin} ${place.name}`, directoryObjectId: user(5) })
+    await world.write(accounts, account('Ann'))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [user(5)])
+    await world.write(accounts, account('somebody else'))
+    await place.write(place.person('Bo', user(9)))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [user(5), user(9)])
+    await place.write(place.gone('identity', 'Ann'))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [user(9)])
+  })
+
+  it('follows who is deleted and comes back with another account before anybody looked', async () => {
+    const place = await newPlace()
+    await place.write(place.person('Ann', user(1)))
+    const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+    await place.write(place.gone('identity', 'Ann'))
+    await place.write(place.person('Ann', user(2)))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [user(2)])
+  })
+
+  it('loses the former account of someone who leaves in the same moment', async () => {
+    const place = await newPlace()
+    await place.write(place.person('Ann', user(1)), place.person('Bo', user(9)))
+    const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+    await place.write(identity(`Ann ${place.name}`, { displayName: 'Elsewhere', directoryObjectId: user(2) }))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [user(9)])
+  })
+
+  it('is compared once for a change, however many processes start', async () => {
+    const place = await newPlace()
+    await place.write(place.person('Ann', user(1)))
+    const collectionId = await world.criteria('Identity', 'identityDisplayName', place.name)
+    await world.linkedGroup(collectionId)
+    await world.clock.sleep(HOURS_MS)
+    await place.write(place.person('Ann', user(2)))
+    const [one, other] = [world.coldProcess(), world.coldProcess()]
+    await Promise.all([one.evaluate(), other.evaluate()])
+    await world.drain(one.sync)
+    await world.clock.sleep(HOURS_MS / 2)
+    // Still dated close to the change, so compared once more for certainty; then never again.
+    await world.followed()
+    const jobCount = (await world.jobsOf(collectionId)).length
+    await world.clock.sleep(HOURS_MS / 2)
+    await world.followed()
+    await world.followed()
+    assert.equal((await world.jobsOf(collectionId)).length, jobCount)
+    assert.ok(jobCount <= 3, `${jobCount} jobs`)
+  })
+})
+
+describe('The time at which an account changed', () => {
+  it('is stored for nobody who is created with their account, in whatever order', async () => {
+    const place = await newPlace()
+    const sinceMs = world.clock.nowMs()
+    const many = Array.from({ length: 500 }, (_, index) => place.person(`Person ${index}`, user(index)))
+    await place.write(...many)
+    await place.write(...many.map((_, index) => place.post(`Post ${index}`, `Person ${index}`)))
+    const collections = [
+      await world.criteria('Identity', 'identityDisplayName', place.name),
+      await world.criteria('Relationship', 'relationshipTitle', place.name),
+    ]
+    for (const id of collections) await world.linkedGroup(id)
+    assert.deepEqual(await storedMoves(sinceMs), [])
+    await world.followed()
+    for (const id of collections) {
+      assert.deepEqual(
+        (await world.jobsOf(id)).map(({ type }) => type),
+        ['LinkCreated'],
+      )
+    }
+  })
+
+  it('stays through changes that leave the account alone, and is not shown', async () => {
+    const place = await newPlace()
+    const sinceMs = world.clock.nowMs()
+    await place.write(place.person('Ann', user(1)))
+    await place.write(place.person('Ann', user(2)))
+    const [moved, ...others] = await storedMoves(sinceMs)
+    const id = await world.coreIdOf(place.source, 'identity', `Ann ${place.name}`)
+    assert.deepEqual([moved?.id, moved?.objectType, others.length], [id, 'identity', 0])
+    await place.write(identity(`Ann ${place.name}`, { displayName: 'Another', directoryObjectId: user(2) }))
+    await place.write(place.gone('identity', 'Ann'))
+    assert.deepEqual(await storedMoves(sinceMs), [moved])
+    await place.write(place.person('Ann', user(2)))
+    assert.deepEqual(await storedMoves(sinceMs), [moved])
+    const [shown] = await world.coreObjects.ofIds(TENANT, 'identity', [id])
+    assert.deepEqual(Object.keys(shown ?? {}).sort(), [
+      'attributes',
+      'deleted',
+      'externalId',
+      'id',
+      'lastUpdatedS',
+      'objectType',
+    ])
+  })
+
+  it('is found among many ids as among few', async () => {
+    const place = await newPlace()
+    await place.write(place.person('Ann', user(1)), place.person('Bo', user(3)))
+    await place.write(place.person('Ann', user(2)), place.person('Bo', user(4)))
+    const id = await world.coreIdOf(place.source, 'identity', `Ann ${place.name}`)
+    const { accountMoves } = world.coldProcess().collections
+    for (const count of [0, 3000]) {
+      const ids = [...Array.from({ length: count }, () => randomUUID()), id]
+      assert.deepEqual(
+        (await accountMoves.amongSince(TENANT, ids, 0)).map((move) => move.id),
+        [id],
+      )
+    }
+    assert.deepEqual(await accountMoves.amongSince(TENANT, [id], world.clock.nowMs()), [])
+  })
+})
