@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { after, before, beforeEach, describe, it } from 'node:test'
 import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
+import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import { type AccountWorld, gone, identity, openAccountWorld, position } from './account-world.ts'
-import { TENANT, user } from './link-directory.ts'
+import { TENANT, users } from './link-directory.ts'
 
 const HOURS_MS = 60 * 60 * 1000
 
@@ -12,17 +13,28 @@ let world: AccountWorld
 before(async () => {
   world = await openAccountWorld()
 })
+// What the tests before have moved is then of the past.
+beforeEach(() => world.clock.sleep(3 * HOURS_MS))
 after(() => world.close())
+
+let accountCount = 0
+
+/** Accounts that nobody else has, in ascending order: whoever has no `nin` is taken for the one with the same account. */
+function newAccounts(count: number): string[] {
+  accountCount += count
+  return users(accountCount - count, count)
+}
 
 /** A source whose people all have a display name of their own, by which a collection finds them. */
 async function newPlace() {
   const source = await world.newSource()
   const name = `Place ${source.id}`
-  const person = (externalId: string, account: string | undefined, nin = externalId): ObjectWrite =>
+  const person = (externalId: string, account: string | undefined, more: ObjectData = {}): ObjectWrite =>
     identity(`${externalId} ${name}`, {
       displayName: name,
-      nin: `${nin} ${name}`,
+      nin: `${externalId} ${name}`,
       ...(account === undefined ? {} : { directoryObjectId: account }),
+      ...more,
     })
   return {
     source,
@@ -42,97 +54,104 @@ async function storedMoves(sinceMs = 0) {
 }
 
 describe('A group whose members come to other accounts, in a process that has just started', () => {
-  for (const [claim, before_, after_] of [
-    ['follows one account to another', user(1), user(2)],
-    ['gets an account that a member had not', undefined, user(2)],
-    ['loses an account that a member has no more, once all have one', user(1), undefined],
+  for (const [claim, hadOne, getsOne] of [
+    ['follows one account to another', true, true],
+    ['gets an account that a member had not', false, true],
+    ['loses an account that a member has no more, once all have one', true, false],
   ] as const) {
     it(claim, async () => {
       const place = await newPlace()
-      await place.write(place.person('Ann', before_), place.person('Bo', user(9)))
+      const [first, second, third, ofBo] = newAccounts(4)
+      await place.write(place.person('Ann', hadOne ? first : undefined), place.person('Bo', ofBo))
       const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
-      await place.write(place.person('Ann', after_))
+      await place.write(place.person('Ann', getsOne ? second : undefined))
       await world.followed()
-      if (after_ === undefined) {
+      if (!getsOne) {
         // Nobody is removed while a member has no account.
-        assert.deepEqual(await membersOf(groupId), [user(1), user(9)])
-        await place.write(place.person('Ann', user(3)))
+        assert.deepEqual(await membersOf(groupId), [first, ofBo])
+        await place.write(place.person('Ann', third))
         await world.followed()
       }
-      assert.deepEqual(await membersOf(groupId), [after_ ?? user(3), user(9)])
+      assert.deepEqual(await membersOf(groupId), [getsOne ? second : third, ofBo])
     })
   }
 
   it('follows the person who holds a position, and a position that comes to another person', async () => {
     const place = await newPlace()
-    await place.write(place.person('Ann', user(1)), place.person('Bo', user(2)), place.post('post', 'Ann'))
+    const [first, second, third] = newAccounts(3)
+    await place.write(place.person('Ann', first), place.person('Bo', second), place.post('post', 'Ann'))
     const groupId = await world.linkedGroup(await world.criteria('Relationship', 'relationshipTitle', place.name))
-    assert.deepEqual(await membersOf(groupId), [user(1)])
-    await place.write(place.person('Ann', user(3)))
+    assert.deepEqual(await membersOf(groupId), [first])
+    await place.write(place.person('Ann', third))
     await world.followed()
-    assert.deepEqual(await membersOf(groupId), [user(3)])
+    assert.deepEqual(await membersOf(groupId), [third])
     await place.write(place.post('post', 'Bo'))
     await world.followed()
-    assert.deepEqual(await membersOf(groupId), [user(2)])
+    assert.deepEqual(await membersOf(groupId), [second])
   })
 
   it('follows members of a joinable collection', async () => {
     const place = await newPlace()
-    await place.write(place.person('Ann', user(1)), place.person('Bo', user(9)))
+    const [first, second, third] = newAccounts(3)
+    await place.write(place.person('Ann', first), place.person('Bo', third))
     const ids = await Promise.all(
       ['Ann', 'Bo'].map((each) => world.coreIdOf(place.source, 'identity', `${each} ${place.name}`)),
     )
     const groupId = await world.linkedGroup(await world.joinable(ids))
-    assert.deepEqual(await membersOf(groupId), [user(1), user(9)])
-    await place.write(place.person('Ann', user(2)))
+    assert.deepEqual(await membersOf(groupId), [first, third])
+    await place.write(place.person('Ann', second))
     await world.followed()
-    assert.deepEqual(await membersOf(groupId), [user(2), user(9)])
+    assert.deepEqual(await membersOf(groupId), [second, third])
   })
 
   it('follows people who are joined with others, and split again', async () => {
     const place = await newPlace()
+    const [first, second] = newAccounts(2)
     const accounts: Connector = await world.newSource()
     await place.write(place.person('Ann', undefined))
     const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
-    const account = (nin: string) => identity('of Ann', { nin: `${nin} ${place.name}`, directoryObjectId: user(5) })
+    const account = (nin: string) => place.person('of Ann', first, { nin: `${nin} ${place.name}`, displayName: nin })
     await world.write(accounts, account('Ann'))
     await world.followed()
-    assert.deepEqual(await membersOf(groupId), [user(5)])
+    assert.deepEqual(await membersOf(groupId), [first])
     await world.write(accounts, account('somebody else'))
-    await place.write(place.person('Bo', user(9)))
+    await place.write(place.person('Bo', second))
     await world.followed()
-    assert.deepEqual(await membersOf(groupId), [user(5), user(9)])
+    assert.deepEqual(await membersOf(groupId), [first, second])
     await place.write(place.gone('identity', 'Ann'))
     await world.followed()
-    assert.deepEqual(await membersOf(groupId), [user(9)])
+    assert.deepEqual(await membersOf(groupId), [second])
   })
 
   it('follows who is deleted and comes back with another account before anybody looked', async () => {
     const place = await newPlace()
-    await place.write(place.person('Ann', user(1)))
+    const [first, second] = newAccounts(2)
+    await place.write(place.person('Ann', first))
     const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
     await place.write(place.gone('identity', 'Ann'))
-    await place.write(place.person('Ann', user(2)))
+    await place.write(place.person('Ann', second))
     await world.followed()
-    assert.deepEqual(await membersOf(groupId), [user(2)])
+    assert.deepEqual(await membersOf(groupId), [second])
   })
 
   it('loses the former account of someone who leaves in the same moment', async () => {
     const place = await newPlace()
-    await place.write(place.person('Ann', user(1)), place.person('Bo', user(9)))
+    const [first, second, third] = newAccounts(3)
+    await place.write(place.person('Ann', first), place.person('Bo', third))
     const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
-    await place.write(identity(`Ann ${place.name}`, { displayName: 'Elsewhere', directoryObjectId: user(2) }))
+    await place.write(place.person('Ann', second, { displayName: 'Elsewhere' }))
     await world.followed()
-    assert.deepEqual(await membersOf(groupId), [user(9)])
+    assert.deepEqual(await membersOf(groupId), [third])
   })
 
   it('is compared once for a change, however many processes start', async () => {
     const place = await newPlace()
-    await place.write(place.person('Ann', user(1)))
+    const [first, second] = newAccounts(2)
+    await place.write(place.person('Ann', first))
     const collectionId = await world.criteria('Identity', 'identityDisplayName', place.name)
     await world.linkedGroup(collectionId)
     await world.clock.sleep(HOURS_MS)
-    await place.write(place.person('Ann', user(2)))
+    await place.write(place.person('Ann', second))
     const [one, other] = [world.coldProcess(), world.coldProcess()]
     await Promise.all([one.evaluate(), other.evaluate()])
     await world.drain(one.sync)
@@ -152,7 +171,7 @@ describe('The time at which an account changed', () => {
   it('is stored for nobody who is created with their account, in whatever order', async () => {
     const place = await newPlace()
     const sinceMs = world.clock.nowMs()
-    const many = Array.from({ length: 500 }, (_, index) => place.person(`Person ${index}`, user(index)))
+    const many = newAccounts(500).map((account, index) => place.person(`Person ${index}`, account))
     await place.write(...many)
     await place.write(...many.map((_, index) => place.post(`Post ${index}`, `Person ${index}`)))
     const collections = [
@@ -172,16 +191,17 @@ describe('The time at which an account changed', () => {
 
   it('stays through changes that leave the account alone, and is not shown', async () => {
     const place = await newPlace()
+    const [first, second] = newAccounts(2)
     const sinceMs = world.clock.nowMs()
-    await place.write(place.person('Ann', user(1)))
-    await place.write(place.person('Ann', user(2)))
+    await place.write(place.person('Ann', first))
+    await place.write(place.person('Ann', second))
     const [moved, ...others] = await storedMoves(sinceMs)
     const id = await world.coreIdOf(place.source, 'identity', `Ann ${place.name}`)
     assert.deepEqual([moved?.id, moved?.objectType, others.length], [id, 'identity', 0])
-    await place.write(identity(`Ann ${place.name}`, { displayName: 'Another', directoryObjectId: user(2) }))
+    await place.write(place.person('Ann', second, { displayName: 'Another' }))
     await place.write(place.gone('identity', 'Ann'))
     assert.deepEqual(await storedMoves(sinceMs), [moved])
-    await place.write(place.person('Ann', user(2)))
+    await place.write(place.person('Ann', second))
     assert.deepEqual(await storedMoves(sinceMs), [moved])
     const [shown] = await world.coreObjects.ofIds(TENANT, 'identity', [id])
     assert.deepEqual(Object.keys(shown ?? {}).sort(), [
@@ -196,8 +216,9 @@ describe('The time at which an account changed', () => {
 
   it('is found among many ids as among few', async () => {
     const place = await newPlace()
-    await place.write(place.person('Ann', user(1)), place.person('Bo', user(3)))
-    await place.write(place.person('Ann', user(2)), place.person('Bo', user(4)))
+    const [first, second, third, fourth] = newAccounts(4)
+    await place.write(place.person('Ann', first), place.person('Bo', third))
+    await place.write(place.person('Ann', second), place.person('Bo', fourth))
     const id = await world.coreIdOf(place.source, 'identity', `Ann ${place.name}`)
     const { accountMoves } = world.coldProcess().collections
     for (const count of [0, 3000]) {
