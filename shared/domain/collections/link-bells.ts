@@ -12,7 +12,7 @@ import {
 import type { RowChanges } from './tenant-snapshots.ts'
 
 /** A criteria collection after an evaluation. */
-export type EvaluatedCollection = MembersOverTime & {
+type EvaluatedCollection = MembersOverTime & {
   /** Whether this evaluation has changed its members. */
   readonly isChanged: boolean
   /** Undefined where nothing is known of it. */
