@@ -122,9 +122,17 @@ export async function openAccountWorld() {
     const { requests } = coldProcess()
     const body = { objectType: 'Identity', name: 'Choir', joinPolicy: { approvalRequired: false } } as const
     const { id } = await createJoinableCollection(body, CALLER, requests)
-    const actor = { id: CALLER.objectId, identityId: undefined }
-    await addMembers(TENANT, id, { coreIdentityIds: [...identityIds] }, actor, requests)
+    await join(id, identityIds, requests)
     return id
+  }
+
+  async function join(
+    collectionId: string,
+    identityIds: readonly string[],
+    requests: RequestDependencies,
+  ): Promise<void> {
+    const actor = { id: CALLER.objectId, identityId: undefined }
+    await addMembers(TENANT, collectionId, { coreIdentityIds: [...identityIds] }, actor, requests)
   }
 
   /** The core object behind what a source has written. */
@@ -140,7 +148,19 @@ export async function openAccountWorld() {
     return object.value.coreObjectId
   }
 
-  return { ...world, coreObjects, newSource, write, coldProcess, followed, linkedGroup, criteria, joinable, coreIdOf }
+  return {
+    ...world,
+    coreObjects,
+    newSource,
+    write,
+    coldProcess,
+    followed,
+    linkedGroup,
+    criteria,
+    joinable,
+    join,
+    coreIdOf,
+  }
 }
 
 export type AccountWorld = Awaited<ReturnType<typeof openAccountWorld>>

@@ -167,6 +167,25 @@ describe('A group whose members come to other accounts, in a process that has ju
   })
 })
 
+describe('A member who joined while nobody could be told', () => {
+  it('is in the group after the first evaluation of a process that has just started', async () => {
+    const place = await newPlace()
+    const [first, second] = newAccounts(2)
+    await place.write(place.person('Ann', first), place.person('Bo', second))
+    const coreIdOf = (name: string) => world.coreIdOf(place.source, 'identity', `${name} ${place.name}`)
+    const collectionId = await world.joinable([await coreIdOf('Ann')])
+    const groupId = await world.linkedGroup(collectionId)
+    const { requests } = world.coldProcess()
+    const ring = () => Promise.reject(new Error('The queue is away'))
+    await world.join(collectionId, [await coreIdOf('Bo')], { ...requests, doorbells: { ring } })
+    await world.drain()
+    assert.deepEqual(await membersOf(groupId), [first])
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [first, second])
+    assert.equal((await world.jobsOf(collectionId)).length, 1)
+  })
+})
+
 describe('The time at which an account changed', () => {
   it('is stored for nobody who is created with their account, in whatever order', async () => {
     const place = await newPlace()
