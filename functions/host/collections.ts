@@ -1,3 +1,4 @@
+import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
@@ -25,6 +26,7 @@ export const collectionDependencies: CollectionDependencies = {
   memberships: cosmosMembershipStore(container('members')),
   joined: cosmosJoinedMembers(container('requests')),
   snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST),
+  accountMoves: cosmosAccountMoves(container('coreObjects')),
   links: collectionLinks(linkStore, nowMs),
   tenants: tenantStore,
   doorbells,

@@ -57,6 +57,7 @@ var containers = [
       { path: '/attributes/directoryOnPremisesSamAccountName/?' }
       { path: '/attributes/employeeId/?' }
       { path: '/externalId/?' }
+      { path: '/accountMovedAtMs/?' }
     ]
     excludedPaths: [
       { path: '/contributors/*' }

@@ -35,6 +35,7 @@ export const CONTAINERS = [
       '/attributes/directoryOnPremisesSamAccountName',
       '/attributes/employeeId',
       '/externalId',
+      '/accountMovedAtMs',
     ],
     searched: [
       ['/search/identity/name', '/search/identity/text'],

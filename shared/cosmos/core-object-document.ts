@@ -7,10 +7,11 @@ export type CoreObjectDocument = Stored<MergedCoreObject & { readonly tenantId: 
 
 /** @throws Error when the document is not a core object. */
 export function parsedMerged(document: CoreObjectDocument): MergedCoreObject {
-  const { id, objectType, externalId, attributes, contributors, deleted } = document
+  const { id, objectType, externalId, attributes, contributors, deleted, accountMovedAtMs } = document
   const isWhole = typeof externalId === 'string' && typeof attributes === 'object' && Array.isArray(contributors)
   if (!isWhole || !isObjectType(objectType)) throw new Error(`The stored core object ${id} is not one`)
-  return { id, objectType, externalId, attributes, contributors, deleted: deleted === true }
+  const merged = { id, objectType, externalId, attributes, contributors, deleted: deleted === true }
+  return accountMovedAtMs === undefined ? merged : { ...merged, accountMovedAtMs }
 }
 
 /** The same with the store's own time. @throws Error when the document is not a core object. */

@@ -3,6 +3,7 @@ import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
 import { createContainers } from '../../infra/local/create-containers.ts'
+import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
@@ -62,10 +63,12 @@ export async function startCriteriaService(): Promise<CriteriaService> {
         cosmosCoreObjectChanges(database('coreObjects'), () => performance.now()),
         rowsAtMost,
       ),
+      accountMoves: cosmosAccountMoves(database('coreObjects')),
       links: {
         linksOf: async (_tenantId, collectionId) => links.get(collectionId) ?? [],
         linkedCollections: async () => new Set(links.keys()),
-        accountsMoved: async () => undefined,
+        accountsMoved: async () => new Set(),
+        behind: async () => new Set(),
       },
       tenants: { remember: async () => undefined },
       doorbells: { ring: async (doorbell) => void rings.push(doorbell) },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
+import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
@@ -63,7 +64,13 @@ export async function joinableWorld(dispatcherOf: typeof dispatcher = conforming
       cosmosCoreObjectChanges(container('coreObjects'), () => elapsedMs),
       100_000,
     ),
-    links: { linksOf: async () => [], linkedCollections: async () => linked, accountsMoved: async () => undefined },
+    accountMoves: cosmosAccountMoves(container('coreObjects')),
+    links: {
+      linksOf: async () => [],
+      linkedCollections: async () => linked,
+      accountsMoved: async () => new Set<string>(),
+      behind: async () => new Set<string>(),
+    },
     tenants: { remember: async () => undefined },
     doorbells: { ring: async (doorbell: Doorbell) => void rung.push(doorbell) },
     log: SILENT,

@@ -105,7 +105,10 @@ describe('A membership change', () => {
   it('of the account of someone who stays is left to one comparing job, which also takes out the old account', async () => {
     const { collectionId, groupId, linkId } = await synced(users(0, 5))
     world.collections.exchange(collectionId, [...users(0, 4), user(20)])
-    await collectionLinks(world.deps.links, world.clock.nowMs).accountsMoved(TENANT, [collectionId])
+    await collectionLinks(world.deps.links, world.clock.nowMs).accountsMoved(
+      TENANT,
+      new Map([[collectionId, world.clock.nowMs()]]),
+    )
     await ring(collectionId)
     await ring(collectionId)
     await world.drain()
@@ -122,7 +125,10 @@ describe('A membership change', () => {
       ...world.deps.directory,
       listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
         world.collections.exchange(collectionId, [...users(0, 4), user(20)])
-        await collectionLinks(world.deps.links, world.clock.nowMs).accountsMoved(TENANT, [collectionId])
+        await collectionLinks(world.deps.links, world.clock.nowMs).accountsMoved(
+          TENANT,
+          new Map([[collectionId, world.clock.nowMs()]]),
+        )
         await ring(collectionId)
         return world.directory.listUsers(...asked)
       },

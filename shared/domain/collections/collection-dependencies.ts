@@ -1,3 +1,4 @@
+import type { AccountMoves } from '../core/account-moves.ts'
 import type { Doorbells } from '../doorbell.ts'
 import type { Log } from '../log.ts'
 import type { Measures } from '../measures.ts'
@@ -12,8 +13,14 @@ export interface CollectionLinks {
   linksOf(tenantId: string, collectionId: string): Promise<readonly string[]>
   /** Ids of all collections that feed a group by an enabled link. */
   linkedCollections(tenantId: string): Promise<ReadonlySet<string>>
-  /** Writes down that members of these have other accounts now: only comparing whole groups tells what to write. */
-  accountsMoved(tenantId: string, collectionIds: readonly string[]): Promise<void>
+  /**
+   * Writes down that members of these collections have other accounts since then (ms): only comparing whole groups tells
+   * what to write. Links that were compared since are left out.
+   * @returns The collections with a link that has to be compared.
+   */
+  accountsMoved(tenantId: string, movedAtMs: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
+  /** Those of the collections with a link that has applied less than this version of its membership. */
+  behind(tenantId: string, membershipVersions: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
 }
 
 /** Remembers which tenants there are, for the sweep. */
@@ -29,6 +36,7 @@ export type CollectionDependencies = {
   /** Members of joinable collections. */
   readonly joined: JoinedMembers
   readonly snapshots: TenantSnapshots
+  readonly accountMoves: AccountMoves
   readonly links: CollectionLinks
   readonly tenants: TenantDirectory
   readonly doorbells: Doorbells

@@ -13,9 +13,8 @@ import { storedCondition } from './condition-entry.ts'
 import { dayOf } from './evaluation-context.ts'
 import { JoinedMemory } from './joined-memory.ts'
 import { removeLeftMembers } from './left-members.ts'
-import { LinkBells } from './link-bells.ts'
+import { ringForLinks } from './link-bells.ts'
 import { definitionKeyOf, idsNow, type Known, type Round } from './members-now.ts'
-import { withMovedAccounts } from './moved-accounts.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
 /** What another evaluator has written meanwhile is evaluated anew, so often at most. */
@@ -39,7 +38,6 @@ export class TenantEvaluator {
   readonly #deps: EvaluatorDependencies
   readonly #known = new Map<string, Map<string, Known>>()
   readonly #joined: JoinedMemory
-  readonly #linkBells: LinkBells
   /** Evaluates all that is due. Calls during an evaluation share the next one. */
   readonly evaluate = coalescing(async (tenantId) => {
     await this.#evaluateUntilSettled(tenantId)
@@ -49,7 +47,6 @@ export class TenantEvaluator {
   constructor(deps: EvaluatorDependencies) {
     this.#deps = deps
     this.#joined = new JoinedMemory(deps.joined)
-    this.#linkBells = new LinkBells(deps)
   }
 
   async #evaluateUntilSettled(tenantId: string): Promise<void> {
@@ -72,7 +69,9 @@ export class TenantEvaluator {
     const criteria = await collections.list(tenantId, { kind: 'criteria' })
     const known = await this.#knownOf(tenantId, criteria)
     const rows = await snapshots.fresh(tenantId)
-    const changes = snapshots.takeChanges(tenantId)
+    const taken = snapshots.takeChanges(tenantId)
+    // What an evaluation that failed had taken is gone: whoever remembers nothing looks at everything.
+    const changes = this.#known.has(tenantId) ? taken : 'everything'
     this.#known.set(tenantId, known)
     this.#forgetTheDropped()
     await follower.follow(tenantId, rows, changes)
@@ -117,16 +116,18 @@ export class TenantEvaluator {
         known.delete(collection.id)
       }
     } finally {
-      const overTime = criteria.map((collection) => {
+      const evaluated = criteria.map((collection) => {
         const before = idsBefore.get(collection.id)
-        return { collection, before, after: known.get(collection.id)?.ids ?? before }
+        const memory = known.get(collection.id)
+        return {
+          collection,
+          before,
+          after: memory?.ids ?? before,
+          isChanged: changed.has(collection.id),
+          membershipVersion: memory?.head?.value.membershipVersion,
+        }
       })
-      await this.#linkBells.ring(tenantId, {
-        changed,
-        moved: withMovedAccounts(overTime, round.changes),
-        criteria: new Set(criteria.map(({ id }) => id)),
-        rows: round.changes,
-      })
+      await ringForLinks(tenantId, { criteria: evaluated, rows: round.rows, changes: round.changes }, this.#deps)
     }
     return { changed, overtaken }
   }

@@ -1,56 +1,99 @@
+import { MOVED_LATELY_MS } from '../core/account-moves.ts'
+import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
-import { joinableWithMovedAccounts, mayMoveAccounts } from './moved-accounts.ts'
+import {
+  accountsMovedAtMs,
+  joinableAccountsMoved,
+  type MembersOverTime,
+  mayMoveAccounts,
+  movedAsStored,
+  movedByChanges,
+} from './moved-accounts.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
-/** What an evaluation found that links have to hear of. */
-export type EvaluatedChanges = {
-  /** Criteria collections whose members have changed. */
-  readonly changed: ReadonlySet<string>
-  /** Criteria collections in which somebody who stayed may have another account. */
-  readonly moved: readonly string[]
-  /** All criteria collections: whatever else is linked is a joinable one. */
-  readonly criteria: ReadonlySet<string>
-  readonly rows: RowChanges
+/** A criteria collection after an evaluation. */
+type EvaluatedCollection = MembersOverTime & {
+  /** Whether this evaluation has changed its members. */
+  readonly isChanged: boolean
+  /** Undefined where nothing is known of it. */
+  readonly membershipVersion: number | undefined
 }
 
-type LinkBellDependencies = Pick<CollectionDependencies, 'links' | 'joined' | 'doorbells' | 'newId'>
+/** What an evaluation found that links may have to hear of. */
+export type Evaluated = {
+  /** All criteria collections: whatever else is linked is a joinable one. */
+  readonly criteria: readonly EvaluatedCollection[]
+  readonly rows: RowSnapshot
+  readonly changes: RowChanges
+}
+
+type LinkBellDependencies = Pick<
+  CollectionDependencies,
+  'links' | 'joined' | 'accountMoves' | 'doorbells' | 'newId' | 'nowMs'
+>
 
 /**
- * Rings for links whose collections have changed. What could not be rung for is owed: the next evaluation, which finds
- * these changes made already, rings for it.
+ * Rings for links whose collections have changed, or have members with other accounts. An evaluator that sees a
+ * collection for the first time has seen no change of it: it goes by what is stored, and so makes up for bells that one
+ * before it could not ring.
  */
-export class LinkBells {
-  readonly #deps: LinkBellDependencies
-  readonly #owed = new Map<string, EvaluatedChanges[]>()
-
-  constructor(deps: LinkBellDependencies) {
-    this.#deps = deps
+export async function ringForLinks(tenantId: string, evaluated: Evaluated, deps: LinkBellDependencies): Promise<void> {
+  const { criteria, changes } = evaluated
+  const isQuiet = criteria.every((one) => !one.isChanged && !isNew(one, changes))
+  if (isQuiet && changes !== 'everything' && !mayMoveAccounts(changes)) return
+  const linked = await deps.links.linkedCollections(tenantId)
+  if (linked.size === 0) return
+  const due = new Set(criteria.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id))
+  for (const id of await withMovedAccounts(tenantId, linked, evaluated, deps)) due.add(id)
+  for (const id of await leftBehind(tenantId, linked, evaluated, deps)) due.add(id)
+  for (const collectionId of linked.intersection(due)) {
+    const message = { tenantId, collectionId }
+    await deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `change:${deps.newId()}` })
   }
+}
 
-  /** One evaluation of a tenant at a time. */
-  async ring(tenantId: string, changes: EvaluatedChanges): Promise<void> {
-    const owed = this.#owed.get(tenantId) ?? []
-    if (changes.changed.size > 0 || mayMoveAccounts(changes.rows)) owed.push(changes)
-    this.#owed.set(tenantId, owed)
-    for (let next = owed[0]; next !== undefined; next = owed[0]) {
-      await this.#ringFor(tenantId, next)
-      owed.shift()
-    }
-    this.#owed.delete(tenantId)
-  }
+function isNew({ before }: MembersOverTime, changes: RowChanges): boolean {
+  return changes === 'everything' || before === undefined
+}
 
-  async #ringFor(tenantId: string, { changed, moved, criteria, rows }: EvaluatedChanges): Promise<void> {
-    const { links, joined, doorbells, newId } = this.#deps
-    const linked = await links.linkedCollections(tenantId)
-    const joinable = [...linked].filter((id) => !criteria.has(id))
-    const allMoved = new Set([
-      ...moved.filter((id) => linked.has(id)),
-      ...(await joinableWithMovedAccounts(tenantId, joinable, rows, joined)),
-    ])
-    if (allMoved.size > 0) await links.accountsMoved(tenantId, [...allMoved])
-    for (const collectionId of linked.intersection(changed).union(allMoved)) {
-      const message = { tenantId, collectionId }
-      await doorbells.ring({ queue: 'membership-changes', message }, { id: `change:${newId()}` })
-    }
+/** Collections with a link that does not know yet that members have other accounts. */
+async function withMovedAccounts(
+  tenantId: string,
+  linked: ReadonlySet<string>,
+  { criteria, rows, changes }: Evaluated,
+  { links, joined, accountMoves, nowMs }: LinkBellDependencies,
+): Promise<ReadonlySet<string>> {
+  const fed = criteria.filter(({ collection }) => linked.has(collection.id))
+  const asksStore = changes === 'everything' || fed.some((one) => isNew(one, changes))
+  const seen = movedByChanges(changes, nowMs())
+  const stored = asksStore ? movedAsStored(await accountMoves.since(tenantId, nowMs() - MOVED_LATELY_MS), rows) : seen
+  const ofJoinables = changes === 'everything' ? stored : seen
+  const moved = await joinableAccountsMoved(tenantId, joinables(linked, criteria), ofJoinables, joined)
+  for (const one of fed) {
+    const movedAtMs = accountsMovedAtMs(one, isNew(one, changes) ? stored : seen)
+    if (movedAtMs !== undefined) moved.set(one.collection.id, movedAtMs)
   }
+  return moved.size === 0 ? new Set() : links.accountsMoved(tenantId, moved)
+}
+
+/** Collections that changed without their links hearing of it: whoever changed them came to grief before it rang. */
+async function leftBehind(
+  tenantId: string,
+  linked: ReadonlySet<string>,
+  { criteria, changes }: Evaluated,
+  { links, joined }: LinkBellDependencies,
+): Promise<ReadonlySet<string>> {
+  const isWhole = changes === 'everything'
+  const versions = new Map(isWhole ? await joined.versions(tenantId, joinables(linked, criteria)) : [])
+  for (const one of criteria) {
+    const { collection, membershipVersion } = one
+    if (!isNew(one, changes) || !linked.has(collection.id) || membershipVersion === undefined) continue
+    versions.set(collection.id, membershipVersion)
+  }
+  return versions.size === 0 ? new Set() : links.behind(tenantId, versions)
+}
+
+function joinables(linked: ReadonlySet<string>, criteria: readonly MembersOverTime[]): string[] {
+  const own = new Set(criteria.map(({ collection }) => collection.id))
+  return [...linked].filter((id) => !own.has(id))
 }

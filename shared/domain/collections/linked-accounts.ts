@@ -1,3 +1,4 @@
+import { MOVED_LATELY_MS } from '../core/account-moves.ts'
 import type { Reference } from '../core/core-object.ts'
 import type { FormerCoreObjects } from '../core/former-core-objects.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
@@ -84,13 +85,14 @@ function holderIn({ kind, objectType }: Collection): AccountHolder {
 
 /**
  * The accounts of those who are members no more, many of whom are no more themselves. Undefined when nobody knows any
- * longer whose account it was: then only comparing the whole group tells.
+ * longer whose account it was: then only comparing the whole group tells. Who changed accounts lately may have left
+ * another one in the group than they have now.
  */
 async function accountsLost(
   removed: readonly string[],
   collection: Collection,
   rows: RowSnapshot,
-  { formerObjects }: AccountDependencies,
+  { formerObjects, accountMoves, nowMs }: AccountDependencies,
 ): Promise<ReadonlySet<string> | undefined> {
   const { tenantId } = collection
   let identityIds = removed
@@ -106,6 +108,8 @@ async function accountsLost(
     if (holders.includes(undefined)) return undefined
     identityIds = holders as string[]
   }
+  const left = [...new Set([...removed, ...identityIds])]
+  if ((await accountMoves.amongSince(tenantId, left, nowMs() - MOVED_LATELY_MS)).length > 0) return undefined
   const isLive = (id: string) => rows.tables.identity.isLive(rows.tables.identity.ids.codeOf(id))
   const gone = identityIds.filter((id) => !isLive(id))
   const former = await formerObjects.ofIds(tenantId, gone)

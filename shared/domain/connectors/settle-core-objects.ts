@@ -5,6 +5,7 @@ import {
   type MergedCoreObject,
   mergedCoreObject,
   vanishedCoreObject,
+  withAccountMove,
 } from '../core/merged-core-object.ts'
 import type { Versioned } from '../versioned.ts'
 import type { ConnectorObject } from './connector-object.ts'
@@ -29,6 +30,7 @@ export interface CoreObjectWriter {
 type SettleDependencies = {
   readonly objects: Pick<ConnectorObjectStore, 'ofCoreObjects' | 'standings'>
   readonly coreObjects: CoreObjectWriter
+  nowMs(): number
 }
 
 /** Core objects looked at together: bounds what is held in memory when thousands refer to one object. */
@@ -72,7 +74,7 @@ async function dueWrites(
   coreObjectIds: readonly string[],
   traces: ReadonlyMap<string, CoreObjectTrace | undefined>,
   rankOf: RankOf,
-  { objects, coreObjects }: SettleDependencies,
+  { objects, coreObjects, nowMs }: SettleDependencies,
 ): Promise<CoreObjectWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
   const contributors = await liveContributors(tenantId, coreObjectIds, rankOf, objects)
@@ -83,7 +85,7 @@ async function dueWrites(
     const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, coreObjectOf))
     const object = mergedOrVanished(id, contributions, before?.value ?? traces.get(id))
     if (object === undefined || (before !== undefined && isSameCoreObject(before.value, object))) return []
-    return [{ object, version: before?.version }]
+    return [{ object: withAccountMove(object, before?.value, nowMs()), version: before?.version }]
   })
 }
 

@@ -1,11 +1,13 @@
 import type { ObjectData } from '../connectors/connector-object.ts'
 import { attributeDefinition } from './attributes.ts'
-import type { Attributes, AttributeValue, CoreObject, ObjectType } from './core-object.ts'
+import type { Attributes, AttributeValue, CoreObject, ObjectType, Reference } from './core-object.ts'
 
 /** A core object as merged, before the store has given it a time. */
 export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
   /** The ids of the connector objects it was merged from; the one whose connector was created first comes first. */
   readonly contributors: readonly string[]
+  /** When another account last came to stand behind the object, by the writer's clock; absent until that happens. */
+  readonly accountMovedAtMs?: number
 }
 
 /** What one connector says of the object. */
@@ -60,6 +62,28 @@ export function isSameCoreObject(one: MergedCoreObject, other: MergedCoreObject)
     JSON.stringify(one.contributors) === JSON.stringify(other.contributors) &&
     JSON.stringify(inOrder(one.attributes)) === JSON.stringify(inOrder(other.attributes))
   )
+}
+
+/**
+ * The object with the time at which its account last changed: now, if it has another one than it had before. Groups have
+ * to follow such a change also where it is first seen long after, by who never saw the object as it was. Whoever is
+ * created has the account that they came with; what is deleted and comes back is compared with what it was last.
+ */
+export function withAccountMove(
+  object: MergedCoreObject,
+  before: MergedCoreObject | undefined,
+  nowMs: number,
+): MergedCoreObject {
+  if (before === undefined) return object
+  const hasMoved = accountSource(before) !== accountSource(object)
+  const accountMovedAtMs = hasMoved ? nowMs : before.accountMovedAtMs
+  return accountMovedAtMs === undefined ? object : { ...object, accountMovedAtMs }
+}
+
+/** What tells whose directory account an object stands for: an identity's own, or who holds a position. */
+function accountSource({ objectType, attributes }: MergedCoreObject): string | undefined {
+  if (objectType === 'identity') return attributes.directoryObjectId as string | undefined
+  return objectType === 'relationship' ? (attributes.identity as Reference | undefined)?.objectId : undefined
 }
 
 function resolvedValue(contribution: Contribution, name: string): AttributeValue | undefined {

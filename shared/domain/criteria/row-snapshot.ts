@@ -126,6 +126,15 @@ export class RowSnapshot {
     return identity.isLive(slot) ? identity.ids.idOf(slot) : undefined
   }
 
+  /** The relationships that an identity holds. */
+  heldBy(identityId: string): string[] {
+    const { identity, relationship } = this.tables
+    const held: string[] = []
+    let slot = this.referrers.identity.first(identity.ids.codeOf(identityId))
+    for (; slot !== 0; slot = this.referrers.identity.next(slot)) held.push(relationship.ids.idOf(slot))
+    return held
+  }
+
   #text(objectType: ObjectType, attribute: string, slot: number): string | undefined {
     const column = this.tables[objectType].column(attribute)
     const code = column.codeAt(slot)

@@ -47,6 +47,8 @@ export type LinkRecord = GroupLink & {
   readonly removalsOwed: boolean
   /** When members who stayed last got other accounts, until a whole comparison that began later has ended. */
   readonly accountsMovedAtMs: number | null
+  /** When the last whole comparison that ended well began; null until one has. */
+  readonly comparedAtMs: number | null
   readonly recentWrites: readonly RecentWrite[]
   /** A single change has found the link held: a job that has been at it for a while lets it go first. */
   readonly changesWait: boolean
@@ -75,6 +77,7 @@ export function newLink(
     appliedMembershipVersion: null,
     removalsOwed: false,
     accountsMovedAtMs: null,
+    comparedAtMs: null,
     recentWrites: [],
     changesWait: false,
     manualJobId: null,

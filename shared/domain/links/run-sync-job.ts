@@ -63,6 +63,7 @@ async function endWell(
     appliedMembershipVersion: result.membershipVersion,
     removalsOwed: result.heldBackCount > 0,
     accountsMovedAtMs: link.accountsMovedAtMs === run.accountsMovedAtMs ? null : link.accountsMovedAtMs,
+    comparedAtMs: run.takenUpAtMs,
   }))
   await settle(run, succeeded(run.job.value, nowMs), deps)
   if (isFirst) await ringForChanges(run, deps)

@@ -21,6 +21,8 @@ export type SyncRun = {
   /** Accounts that this worker has written, for the link's memory. */
   readonly added: string[]
   readonly removed: string[]
+  /** When the job was taken up, before the accounts were read. */
+  readonly takenUpAtMs: number
   /** The link's, as it stood before the accounts were read. */
   accountsMovedAtMs: number | null
   /** What earlier workers of the job have begun, as far as this one's read of the group has left it open. */

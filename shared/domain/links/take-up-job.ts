@@ -89,7 +89,8 @@ async function holdOf(
   const { tenantId, id: linkId, directoryGroupId: groupId, collectionId } = leased.value
   const held = { tenantId, linkId, lease }
   try {
-    const taken = await deps.jobs.replace(takenUp(job.value, deps.nowMs()), job.version)
+    const takenUpAtMs = deps.nowMs()
+    const taken = await deps.jobs.replace(takenUp(job.value, takenUpAtMs), job.version)
     return {
       ...held,
       groupId,
@@ -98,6 +99,7 @@ async function holdOf(
       job: taken,
       added: [],
       removed: [],
+      takenUpAtMs,
       accountsMovedAtMs: leased.value.accountsMovedAtMs,
       earlier: taken.value.unconfirmed,
       displayName: undefined,

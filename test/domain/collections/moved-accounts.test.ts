@@ -2,14 +2,17 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Collection } from '../../../shared/domain/collections/collection.ts'
 import {
-  joinableWithMovedAccounts,
+  accountsMovedAtMs,
+  joinableAccountsMoved,
   type MembersOverTime,
-  withMovedAccounts,
+  movedAsStored,
+  movedByChanges,
 } from '../../../shared/domain/collections/moved-accounts.ts'
 import { TenantSnapshots } from '../../../shared/domain/collections/tenant-snapshots.ts'
-import type { SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
+import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
 
 const TENANT = 'tenant'
+const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 const [ADA, BO] = [id(1), id(2)]
 const [POST_OF_ADA, POST_OF_BO] = [id(11), id(12)]
@@ -45,9 +48,11 @@ async function changesOf(...written: SnapshotObject[]) {
   return snapshots.takeChanges(TENANT)
 }
 
-const collection = (objectType: string, before: string[], after: string[]): MembersOverTime => {
+const collection = (objectType: string, before: string[] | undefined, after: string[]): MembersOverTime => {
   return { collection: { id: 'collection', objectType } as Collection, before, after }
 }
+
+const movedBy = async (...written: SnapshotObject[]) => movedByChanges(await changesOf(...written), NOW_MS)
 
 describe('Accounts behind members who stay', () => {
   for (const [claim, written, objectType, members] of [
@@ -59,24 +64,24 @@ describe('Accounts behind members who stay', () => {
   ] as const) {
     it(`have moved when one is ${claim}`, async () => {
       const overTime = collection(objectType, [...members], [...members])
-      assert.deepEqual(withMovedAccounts([overTime], await changesOf(written)), ['collection'])
+      assert.equal(accountsMovedAtMs(overTime, await movedBy(written)), NOW_MS)
     })
   }
 
   it('have not when it is someone else’s', async () => {
-    const changes = await changesOf(identity(BO, { directoryObjectId: id(902) }))
-    assert.deepEqual(withMovedAccounts([collection('Identity', [ADA], [ADA])], changes), [])
+    const moved = await movedBy(identity(BO, { directoryObjectId: id(902) }))
+    assert.equal(accountsMovedAtMs(collection('Identity', [ADA], [ADA]), moved), undefined)
   })
 
   it('have not when something else of a member changes', async () => {
-    const changes = await changesOf(identity(ADA, { directoryObjectId: id(901), displayName: 'Ada' }))
-    assert.deepEqual(withMovedAccounts([collection('Identity', [ADA], [ADA])], changes), [])
+    const moved = await movedBy(identity(ADA, { directoryObjectId: id(901), displayName: 'Ada' }))
+    assert.equal(accountsMovedAtMs(collection('Identity', [ADA], [ADA]), moved), undefined)
   })
 
   it('have not for those who come or go with it, which the change of members tells', async () => {
-    const changes = await changesOf(identity(BO, { directoryObjectId: id(902) }))
-    const overTime = [collection('Identity', [ADA], [ADA, BO]), collection('Identity', [ADA, BO], [ADA])]
-    assert.deepEqual(withMovedAccounts(overTime, changes), [])
+    const moved = await movedBy(identity(BO, { directoryObjectId: id(902) }))
+    assert.equal(accountsMovedAtMs(collection('Identity', [ADA], [ADA, BO]), moved), undefined)
+    assert.equal(accountsMovedAtMs(collection('Identity', [ADA, BO], [ADA]), moved), undefined)
   })
 
   it('are looked for among the members of joinable collections too', async () => {
@@ -87,7 +92,45 @@ describe('Accounts behind members who stay', () => {
           ['with Ada', { memberships: [{ identityId: ADA, relationshipId: POST_OF_ADA }], membershipVersion: 1 }],
         ]),
     } as never
-    const changes = await changesOf(identity(BO, { directoryObjectId: id(902) }))
-    assert.deepEqual(await joinableWithMovedAccounts(TENANT, ['with Bo', 'with Ada'], changes, joined), ['with Bo'])
+    const moved = await movedBy(identity(BO, { directoryObjectId: id(902) }))
+    assert.deepEqual(
+      await joinableAccountsMoved(TENANT, ['with Bo', 'with Ada'], moved, joined),
+      new Map([['with Bo', NOW_MS]]),
+    )
   })
+})
+
+describe('Accounts that are stored as moved', () => {
+  const rows = new RowSnapshot()
+  rows.apply([identity(ADA), identity(BO), relationship(POST_OF_ADA, ADA), relationship(POST_OF_BO, BO)])
+  const moves = (...all: [string, 'identity' | 'relationship', number][]) =>
+    movedAsStored(
+      all.map(([of, objectType, movedAtMs]) => ({ id: of, objectType, movedAtMs })),
+      rows,
+    )
+
+  for (const [claim, stored, objectType, after, expected] of [
+    ['are the last of several members’', moves([ADA, 'identity', 5], [BO, 'identity', 7]), 'Identity', [ADA, BO], 7],
+    ['are looked for among members only', moves([ADA, 'identity', 5], [BO, 'identity', 7]), 'Identity', [ADA], 5],
+    ['are those of the positions that a person holds', moves([ADA, 'identity', 5]), 'Relationship', [POST_OF_ADA], 5],
+    ['are not those of others’ positions', moves([ADA, 'identity', 5]), 'Relationship', [POST_OF_BO], undefined],
+    [
+      'are the holder’s where that is later',
+      moves([ADA, 'identity', 5], [POST_OF_ADA, 'relationship', 3]),
+      'Relationship',
+      [POST_OF_ADA],
+      5,
+    ],
+    [
+      'are of the position where another holds it since',
+      moves([ADA, 'identity', 5], [POST_OF_ADA, 'relationship', 9]),
+      'Relationship',
+      [POST_OF_ADA],
+      9,
+    ],
+  ] as const) {
+    it(claim, () => {
+      assert.equal(accountsMovedAtMs(collection(objectType, undefined, [...after]), stored), expected)
+    })
+  }
 })

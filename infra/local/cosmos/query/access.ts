@@ -171,6 +171,8 @@ function waysIn(scan: Scan): Way[] {
 /** Whether an index over the property's values leads to few documents, if few there are. */
 function leadsSomewhere(term: Term): boolean {
   if (term.kind === 'equals') return term.value !== null && typeof term.value !== 'boolean'
+  // Numbers are mostly times, and most who ask want the latest; texts are compared to page through all there are.
+  if (term.kind === 'range') return typeof term.value === 'number'
   return term.kind === 'one-of' || term.kind === 'occurs'
 }
 

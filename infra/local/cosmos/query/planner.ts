@@ -81,7 +81,14 @@ function pushOperator(operator: ComparisonOperator, operand: Expression, value: 
   if (operator === '=') return { terms: [{ kind: 'equals', field, value }], isExact: isColumn }
   // Every text is at least the empty one, and nothing else compares with it.
   if (!isColumn && operator === '>=' && value === '') return { terms: [{ kind: 'is-text', field }], isExact: false }
-  return isColumn ? { terms: [{ kind: 'range', field, operator, value }], isExact: true } : NOTHING
+  if (isColumn) return { terms: [{ kind: 'range', field, operator, value }], isExact: true }
+  return typeof value === 'number' ? pushNumberRange(operator, field, value) : NOTHING
+}
+
+/** The last digits of fractions may differ between JSON and SQLite: what is next to a whole number passes with it. */
+function pushNumberRange(operator: '<' | '<=' | '>' | '>=', field: Field, value: number): Pushed {
+  const inclusive = operator === '<' || operator === '<=' ? '<=' : '>='
+  return { terms: [{ kind: 'range', field, operator: inclusive, value }], isExact: false }
 }
 
 function pushOneOf(operand: Expression, values: readonly (Json | undefined)[]): Pushed {

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
+import type { Connector } from '../../shared/domain/connectors/connector.ts'
+import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
+import { type AccountWorld, gone, identity, openAccountWorld, position } from './account-world.ts'
+import { TENANT, users } from './link-directory.ts'
+
+const HOURS_MS = 60 * 60 * 1000
+
+let world: AccountWorld
+before(async () => {
+  world = await openAccountWorld()
+})
+// What the tests before have moved is then of the past.
+beforeEach(() => world.clock.sleep(3 * HOURS_MS))
+after(() => world.close())
+
+let accountCount = 0
+
+/** Accounts that nobody else has, in ascending order: whoever has no `nin` is taken for the one with the same account. */
+function newAccounts(count: number): string[] {
+  accountCount += count
+  return users(accountCount - count, count)
+}
+
+/** A source whose people all have a display name of their own, by which a collection finds them. */
+async function newPlace() {
+  const source = await world.newSource()
+  const name = `Place ${source.id}`
+  const person = (externalId: string, account: string | undefined, more: ObjectData = {}): ObjectWrite =>
+    identity(`${externalId} ${name}`, {
+      displayName: name,
+      nin: `${externalId} ${name}`,
+      ...(account === undefined ? {} : { directoryObjectId: account }),
+      ...more,
+    })
+  return {
+    source,
+    name,
+    person,
+    write: (...writes: ObjectWrite[]) => world.write(source, ...writes),
+    post: (externalId: string, holder: string, title = name) =>
+      position(`${externalId} ${name}`, `${holder} ${name}`, { title }),
+    gone: (objectType: ObjectWrite['objectType'], externalId: string) => gone(objectType, `${externalId} ${name}`),
+  }
+}
+
+const membersOf = async (groupId: string) => [...(await world.membersOf(groupId))].sort()
+
+async function storedMoves(sinceMs = 0) {
+  return world.coldProcess().collections.accountMoves.since(TENANT, sinceMs)
+}
+
+describe('A group whose members come to other accounts, in a process that has just started', () => {
+  for (const [claim, hadOne, getsOne] of [
+    ['follows one account to another', true, true],
+    ['gets an account that a member had not', false, true],
+    ['loses an account that a member has no more, once all have one', true, false],
+  ] as const) {
+    it(claim, async () => {
+      const place = await newPlace()
+      const [first, second, third, ofBo] = newAccounts(4)
+      await place.write(place.person('Ann', hadOne ? first : undefined), place.person('Bo', ofBo))
+      const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+      await place.write(place.person('Ann', getsOne ? second : undefined))
+      await world.followed()
+      if (!getsOne) {
+        // Nobody is removed while a member has no account.
+        assert.deepEqual(await membersOf(groupId), [first, ofBo])
+        await place.write(place.person('Ann', third))
+        await world.followed()
+      }
+      assert.deepEqual(await membersOf(groupId), [getsOne ? second : third, ofBo])
+    })
+  }
+
+  it('follows the person who holds a position, and a position that comes to another person', async () => {
+    const place = await newPlace()
+    const [first, second, third] = newAccounts(3)
+    await place.write(place.person('Ann', first), place.person('Bo', second), place.post('post', 'Ann'))
+    const groupId = await world.linkedGroup(await world.criteria('Relationship', 'relationshipTitle', place.name))
+    assert.deepEqual(await membersOf(groupId), [first])
+    await place.write(place.person('Ann', third))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [third])
+    await place.write(place.post('post', 'Bo'))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [second])
+  })
+
+  it('follows members of a joinable collection', async () => {
+    const place = await newPlace()
+    const [first, second, third] = newAccounts(3)
+    await place.write(place.person('Ann', first), place.person('Bo', third))
+    const ids = await Promise.all(
+      ['Ann', 'Bo'].map((each) => world.coreIdOf(place.source, 'identity', `${each} ${place.name}`)),
+    )
+    const groupId = await world.linkedGroup(await world.joinable(ids))
+    assert.deepEqual(await membersOf(groupId), [first, third])
+    await place.write(place.person('Ann', second))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [second, third])
+  })
+
+  it('follows people who are joined with others, and split again', async () => {
+    const place = await newPlace()
+    const [first, second] = newAccounts(2)
+    const accounts: Connector = await world.newSource()
+    await place.write(place.person('Ann', undefined))
+    const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+    const account = (nin: string) => place.person('of Ann', first, { nin: `${nin} ${place.name}`, displayName: nin })
+    await world.write(accounts, account('Ann'))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [first])
+    await world.write(accounts, account('somebody else'))
+    await place.write(place.person('Bo', second))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [first, second])
+    await place.write(place.gone('identity', 'Ann'))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [second])
+  })
+
+  it('follows who is deleted and comes back with another account before anybody looked', async () => {
+    const place = await newPlace()
+    const [first, second] = newAccounts(2)
+    await place.write(place.person('Ann', first))
+    const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+    await place.write(place.gone('identity', 'Ann'))
+    await place.write(place.person('Ann', second))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [second])
+  })
+
+  it('loses the former account of someone who leaves in the same moment', async () => {
+    const place = await newPlace()
+    const [first, second, third] = newAccounts(3)
+    await place.write(place.person('Ann', first), place.person('Bo', third))
+    const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+    await place.write(place.person('Ann', second, { displayName: 'Elsewhere' }))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [third])
+  })
+
+  it('is compared once for a change, however many processes start', async () => {
+    const place = await newPlace()
+    const [first, second] = newAccounts(2)
+    await place.write(place.person('Ann', first))
+    const collectionId = await world.criteria('Identity', 'identityDisplayName', place.name)
+    await world.linkedGroup(collectionId)
+    await world.clock.sleep(HOURS_MS)
+    await place.write(place.person('Ann', second))
+    const [one, other] = [world.coldProcess(), world.coldProcess()]
+    await Promise.all([one.evaluate(), other.evaluate()])
+    await world.drain(one.sync)
+    await world.clock.sleep(HOURS_MS / 2)
+    // Still dated close to the change, so compared once more for certainty; then never again.
+    await world.followed()
+    const jobCount = (await world.jobsOf(collectionId)).length
+    await world.clock.sleep(HOURS_MS / 2)
+    await world.followed()
+    await world.followed()
+    assert.equal((await world.jobsOf(collectionId)).length, jobCount)
+    assert.ok(jobCount <= 3, `${jobCount} jobs`)
+  })
+})
+
+describe('A member who joined while nobody could be told', () => {
+  it('is in the group after the first evaluation of a process that has just started', async () => {
+    const place = await newPlace()
+    const [first, second] = newAccounts(2)
+    await place.write(place.person('Ann', first), place.person('Bo', second))
+    const coreIdOf = (name: string) => world.coreIdOf(place.source, 'identity', `${name} ${place.name}`)
+    const collectionId = await world.joinable([await coreIdOf('Ann')])
+    const groupId = await world.linkedGroup(collectionId)
+    const { requests } = world.coldProcess()
+    const ring = () => Promise.reject(new Error('The queue is away'))
+    await world.join(collectionId, [await coreIdOf('Bo')], { ...requests, doorbells: { ring } })
+    await world.drain()
+    assert.deepEqual(await membersOf(groupId), [first])
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [first, second])
+    assert.equal((await world.jobsOf(collectionId)).length, 1)
+  })
+})
+
+describe('The time at which an account changed', () => {
+  it('is stored for nobody who is created with their account, in whatever order', async () => {
+    const place = await newPlace()
+    const sinceMs = world.clock.nowMs()
+    const many = newAccounts(500).map((account, index) => place.person(`Person ${index}`, account))
+    await place.write(...many)
+    await place.write(...many.map((_, index) => place.post(`Post ${index}`, `Person ${index}`)))
+    const collections = [
+      await world.criteria('Identity', 'identityDisplayName', place.name),
+      await world.criteria('Relationship', 'relationshipTitle', place.name),
+    ]
+    for (const id of collections) await world.linkedGroup(id)
+    assert.deepEqual(await storedMoves(sinceMs), [])
+    await world.followed()
+    for (const id of collections) {
+      assert.deepEqual(
+        (await world.jobsOf(id)).map(({ type }) => type),
+        ['LinkCreated'],
+      )
+    }
+  })
+
+  it('stays through changes that leave the account alone, and is not shown', async () => {
+    const place = await newPlace()
+    const [first, second] = newAccounts(2)
+    const sinceMs = world.clock.nowMs()
+    await place.write(place.person('Ann', first))
+    await place.write(place.person('Ann', second))
+    const [moved, ...others] = await storedMoves(sinceMs)
+    const id = await world.coreIdOf(place.source, 'identity', `Ann ${place.name}`)
+    assert.deepEqual([moved?.id, moved?.objectType, others.length], [id, 'identity', 0])
+    await place.write(place.person('Ann', second, { displayName: 'Another' }))
+    await place.write(place.gone('identity', 'Ann'))
+    assert.deepEqual(await storedMoves(sinceMs), [moved])
+    await place.write(place.person('Ann', second))
+    assert.deepEqual(await storedMoves(sinceMs), [moved])
+    const [shown] = await world.coreObjects.ofIds(TENANT, 'identity', [id])
+    assert.deepEqual(Object.keys(shown ?? {}).sort(), [
+      'attributes',
+      'deleted',
+      'externalId',
+      'id',
+      'lastUpdatedS',
+      'objectType',
+    ])
+  })
+
+  it('is found among many ids as among few', async () => {
+    const place = await newPlace()
+    const [first, second, third, fourth] = newAccounts(4)
+    await place.write(place.person('Ann', first), place.person('Bo', third))
+    await place.write(place.person('Ann', second), place.person('Bo', fourth))
+    const id = await world.coreIdOf(place.source, 'identity', `Ann ${place.name}`)
+    const { accountMoves } = world.coldProcess().collections
+    for (const count of [0, 3000]) {
+      const ids = [...Array.from({ length: count }, () => randomUUID()), id]
+      assert.deepEqual(
+        (await accountMoves.amongSince(TENANT, ids, 0)).map((move) => move.id),
+        [id],
+      )
+    }
+    assert.deepEqual(await accountMoves.amongSince(TENANT, [id], world.clock.nowMs()), [])
+  })
+})
