@@ -17,11 +17,6 @@ param serviceClientId string
 @description('Resource URI of that application; empty for api:// and its client id.')
 param serviceResourceUri string = ''
 
-@description('Keys of the cursors, 32 bytes each in base64, separated by commas: the first signs, all verify.')
-@secure()
-@minLength(44)
-param cursorKeys string
-
 @description('Whom alerts and budget tell.')
 @minLength(3)
 param alertEmail string
@@ -269,7 +264,6 @@ module appSettings 'modules/app-settings.bicep' = {
     homeTenantId: subscription().tenantId
     serviceClientId: serviceClientId
     serviceResourceUri: empty(serviceResourceUri) ? 'api://${serviceClientId}' : serviceResourceUri
-    cursorKeys: cursorKeys
     evaluationDelayMs: evaluationDelayMs
     syncRetryDelaysS: syncRetryDelaysS
     syncSliceS: syncSliceS

@@ -2,8 +2,8 @@ import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { cursors } from '../../shared/http/cursor.ts'
 import { nowMs } from './clock.ts'
+import { openCursors } from './cursors.ts'
 import { container, doorbells, newId } from './foundation.ts'
 import { log } from './observation.ts'
 import { settings } from './settings.ts'
@@ -13,7 +13,7 @@ export const connectorDependencies = {
   connectors: cosmosConnectorStore(container('connectors')),
   objects: cosmosConnectorObjectStore(container('connectorObjects')),
   coreObjects: cosmosCoreObjectStore(container('coreObjects')),
-  cursors: cursors(settings.cursorKeys),
+  cursors: openCursors,
   doorbells,
   log,
   evaluationDelayMs: settings.evaluationDelayMs,

@@ -1,13 +1,12 @@
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { Sights } from '../../shared/domain/core/sight.ts'
-import { cursors } from '../../shared/http/cursor.ts'
 import { collectionDependencies } from './collections.ts'
+import { openCursors } from './cursors.ts'
 import { container } from './foundation.ts'
-import { settings } from './settings.ts'
 
 /** What the core object routes work with. Sight goes by the same rows in memory as evaluation. */
 export const coreObjectDependencies = {
   coreObjects: cosmosCoreObjectStore(container('coreObjects')),
   sights: new Sights((tenantId) => collectionDependencies.snapshots.fresh(tenantId)),
-  cursors: cursors(settings.cursorKeys),
+  cursors: openCursors,
 }

@@ -15,12 +15,12 @@ import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.t
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
 import { Guid } from '../../shared/domain/guid.ts'
 import { Closed } from '../../shared/domain/schema.ts'
-import type { Cursors } from '../../shared/http/cursor.ts'
+import type { OpenCursors } from '../../shared/http/cursor.ts'
 import { type Answer, statusOf } from '../../shared/http/envelope.ts'
 import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
 import { pathValue, type Route, route } from '../../shared/http/route.ts'
 
-export type ConnectorDataDependencies = WriteDependencies & { readonly cursors: Cursors }
+export type ConnectorDataDependencies = WriteDependencies & { readonly cursors: OpenCursors }
 
 /** Decisions, sections 1 and 4. */
 const BATCH_LIMIT_BYTES = 4 * 1024 * 1024

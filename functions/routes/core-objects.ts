@@ -12,13 +12,13 @@ import {
 } from '../../shared/domain/core/read-core-objects.ts'
 import { CORE_OBJECT_READERS, seesAll } from '../../shared/domain/core/sight.ts'
 import { Guid } from '../../shared/domain/guid.ts'
-import type { Cursors } from '../../shared/http/cursor.ts'
+import type { OpenCursors } from '../../shared/http/cursor.ts'
 import type { Answer } from '../../shared/http/envelope.ts'
 import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
 import { pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import { PREFIXES } from './prefixes.ts'
 
-export type CoreObjectRouteDependencies = CoreObjectDependencies & { readonly cursors: Cursors }
+export type CoreObjectRouteDependencies = CoreObjectDependencies & { readonly cursors: OpenCursors }
 
 /** Decisions, section 3. */
 const IDS_LIMIT_COUNT = 1000

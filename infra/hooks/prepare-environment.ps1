@@ -1,11 +1,6 @@
 # Before provisioning: makes once what the templates take from the azd environment, and keeps it from then on.
 $ErrorActionPreference = 'Stop'
 
-if (-not $env:CURSOR_KEYS) {
-  $key = [byte[]]::new(32)
-  [Security.Cryptography.RandomNumberGenerator]::Fill($key)
-  azd env set CURSOR_KEYS ([Convert]::ToBase64String($key))
-}
 # The first day of a budget cannot be changed afterwards.
 if (-not $env:BUDGET_START_DATE) {
   azd env set BUDGET_START_DATE ([DateTime]::UtcNow.ToString('yyyy-MM-01'))

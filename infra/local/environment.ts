@@ -100,7 +100,6 @@ export async function startEnvironment(options: LocalOptions, say: (line: string
       COSMOS_ENDPOINT: cosmos.endpoint,
       COSMOS_KEY: cosmos.key,
       ServiceBus: bus.connectionString,
-      CURSOR_KEYS: secrets.cursorKey,
     }
     applySettings(connections)
     leaveSettings(join(dataFolder, 'local.settings.json'), connections)

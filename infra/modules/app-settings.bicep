@@ -36,11 +36,6 @@ param serviceClientId string
 @minLength(1)
 param serviceResourceUri string
 
-@description('Keys of the cursors, base64, separated by commas: the first signs, all verify.')
-@secure()
-@minLength(44)
-param cursorKeys string
-
 @description('Milliseconds for which changes are gathered before collections are evaluated.')
 @minValue(0)
 @maxValue(60000)
@@ -97,7 +92,6 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     GRAPH_URL: graphUrl
     MANAGED_IDENTITY_CLIENT_ID: identityClientId
     COSMOS_ENDPOINT: cosmosEndpoint
-    CURSOR_KEYS: cursorKeys
     // Alerts and workbook read what is logged at this level.
     LOG_LEVEL: 'info'
     EVALUATION_DELAY_MS: string(evaluationDelayMs)

@@ -17,6 +17,9 @@ export type Cursors = {
   open(cursor: string, binding: CursorBinding): CursorPosition
 }
 
+/** The cursors, once their keys are at hand. */
+export type OpenCursors = () => Promise<Cursors>
+
 const PREFIX = 'v1_'
 const MAC_BYTES = 32
 

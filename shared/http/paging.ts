@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Page } from '../domain/versioned.ts'
-import type { CursorBinding, Cursors } from './cursor.ts'
+import type { CursorBinding, OpenCursors } from './cursor.ts'
 import type { Answer } from './envelope.ts'
 
 /** Statement, "Paging", and decisions, section 3. */
@@ -29,12 +29,12 @@ export type PageQuery = Static<typeof PageQuery>
 export async function pagedAnswer<T>(
   { pageSize, nextCursor }: PageQuery,
   binding: CursorBinding,
-  cursors: Cursors,
+  cursors: OpenCursors,
   read: (after: string | undefined, size: number) => Promise<Page<T>>,
 ): Promise<Answer<readonly T[]>> {
-  const position = nextCursor === undefined ? undefined : cursors.open(nextCursor, binding)
+  const position = nextCursor === undefined ? undefined : (await cursors()).open(nextCursor, binding)
   const size = pageSize ?? position?.pageSize ?? PAGE_SIZE_DEFAULT
   const { items, continueAfter } = await read(position?.after, size)
   if (continueAfter === undefined) return { data: items }
-  return { data: items, nextCursor: cursors.seal({ after: continueAfter, pageSize: size }, binding) }
+  return { data: items, nextCursor: (await cursors()).seal({ after: continueAfter, pageSize: size }, binding) }
 }

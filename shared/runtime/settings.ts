@@ -13,6 +13,7 @@ export type Settings = {
   readonly cosmosKey: string | undefined
   readonly serviceBusConnectionString: string | undefined
   readonly serviceBusNamespace: string | undefined
+  /** None: the database keeps them. */
   readonly cursorKeys: readonly string[]
   readonly logLevel: LogLevel
   readonly monitorConnectionString: string | undefined
@@ -112,8 +113,12 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   },
   cursorKeys: {
     name: 'CURSOR_KEYS',
-    meaning: 'Comma-separated keys (base64, 32 bytes each): the first signs cursors, all verify them',
-    parse: (read, name) => keys(required(read(name), name), name),
+    meaning:
+      'Comma-separated keys (base64, 32 bytes each): the first signs cursors, all verify them (default: made and kept in the database)',
+    parse: (read, name) => {
+      const value = read(name)
+      return value === undefined ? [] : keys(value, name)
+    },
   },
   logLevel: {
     name: 'LOG_LEVEL',

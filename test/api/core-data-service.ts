@@ -67,7 +67,7 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
     objects: cosmosConnectorObjectStore(database('connectorObjects')),
     coreObjects: cosmosCoreObjectStore(database('coreObjects')),
     sights: new Sights((tenantId) => snapshots.fresh(tenantId)),
-    cursors: cursors(cursorKeys),
+    cursors: async () => cursors(cursorKeys),
     doorbells: { ring: async ({ message }: { message: { tenantId: string } }) => void rings.push(message.tenantId) },
     log: { info() {}, warn() {}, error: (_event: string, error: unknown) => faults.push(error) },
     evaluationDelayMs: 0,

@@ -6,5 +6,4 @@ export const APP_SETTINGS = {
   COSMOS_ENDPOINT: 'http://127.0.0.1:9',
   COSMOS_KEY: Buffer.alloc(64).toString('base64'),
   ServiceBus: 'Endpoint=sb://127.0.0.1:9;SharedAccessKeyName=x;SharedAccessKey=y;UseDevelopmentEmulator=true',
-  CURSOR_KEYS: Buffer.alloc(32).toString('base64'),
 }

@@ -19,7 +19,6 @@ const SETTINGS = {
   MANAGED_IDENTITY_CLIENT_ID: '33333333-3333-4333-8333-333333333333',
   COSMOS_ENDPOINT: 'http://127.0.0.1:9',
   ServiceBus__fullyQualifiedNamespace: 'namespace.servicebus.windows.net',
-  CURSOR_KEYS: Buffer.alloc(32).toString('base64'),
   LOG_LEVEL: 'error',
 }
 

@@ -47,7 +47,7 @@ export async function openWholeService(): Promise<WholeService> {
   const coreData = {
     coreObjects: cosmosCoreObjectStore(container('coreObjects')),
     sights: new Sights((tenantId) => world.deps.snapshots.fresh(tenantId)),
-    cursors: cursors([createHash('sha256').update('fuzz').digest('base64')]),
+    cursors: async () => cursors([createHash('sha256').update('fuzz').digest('base64')]),
   }
   const deps: AllRouteDependencies = {
     requests: { ...world.deps, log },

@@ -20,16 +20,14 @@ describe('before provisioning', { skip: process.platform === 'win32' }, () => {
     return readFileSync(join(folder, 'calls'), 'utf8').split('\n').filter(Boolean)
   }
 
-  it('a key of 32 bytes is made, and the budget given its first day', () => {
-    const [key = '', day = '', ...others] = callsIn({})
-    const [, made = ''] = /^env set CURSOR_KEYS (\S+)$/.exec(key) ?? []
-    assert.equal(Buffer.from(made, 'base64').byteLength, 32)
+  it('the budget is given its first day', () => {
+    const [day = '', ...others] = callsIn({})
     assert.match(day, /^env set BUDGET_START_DATE \d{4}-\d\d-01$/)
     assert.deepEqual(others, [])
   })
 
   it('what is there already stays', () => {
-    assert.deepEqual(callsIn({ CURSOR_KEYS: 'one,another', BUDGET_START_DATE: '2030-01-01' }), [])
+    assert.deepEqual(callsIn({ BUDGET_START_DATE: '2030-01-01' }), [])
   })
 })
 

@@ -54,14 +54,13 @@ export const RULE_FAULTS: readonly SeededFault[] = [
   ),
   fault(
     'a secret as an output',
-    append(/^targetScope = 'subscription'/m, "@description('Keys.')\noutput CURSORS string = cursorKeys"),
-    /output CURSORS tells a secret/,
+    append(
+      /^targetScope = 'subscription'/m,
+      "@description('Keys.')\n@secure()\nparam keys string\n@description('Keys.')\noutput KEYS string = keys",
+    ),
+    /output KEYS tells a secret/,
   ),
-  fault(
-    'a secret given to a parameter that is none',
-    inModule('appSettings', /(syncRetryDelaysS: )syncRetryDelaysS/, '$1cursorKeys'),
-    /syncRetryDelaysS is given the secret cursorKeys/,
-  ),
+  fault('a secret as a setting', anywhere(/(\n +)LOG_LEVEL: 'info'/, "$&$1CURSOR_KEYS: 'AAAA'"), /CURSOR_KEYS/),
   fault(
     'an output that tells something else',
     anywhere(/(output API_URL string = functionApp\.outputs\.)url/, '$1name'),

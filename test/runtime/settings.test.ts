@@ -9,7 +9,6 @@ const CLOUD = {
   MANAGED_IDENTITY_CLIENT_ID: '33333333-3333-4333-8333-333333333333',
   COSMOS_ENDPOINT: 'https://account.documents.azure.com:443/',
   ServiceBus__fullyQualifiedNamespace: 'namespace.servicebus.windows.net',
-  CURSOR_KEYS: Buffer.alloc(32, 1).toString('base64'),
 }
 
 /** Values that are not of the form of their setting. */

@@ -10,11 +10,12 @@ import {
 } from '../deployment/value.ts'
 import { at, itemsOf, ofType, place, type Rule, type Subject } from './rule.ts'
 
-/** Settings that hold a secret in place of the managed identity: for one machine. */
+/** Settings that hold a secret, of which the cloud has none: the identity and the database stand for them. */
 const LOCAL_ONLY: readonly string[] = [
   SETTINGS.graphClientSecret.name,
   SETTINGS.cosmosKey.name,
   SETTINGS.serviceBusConnectionString.name,
+  SETTINGS.cursorKeys.name,
 ]
 
 /** Settings of the platform, all by the managed identity. */
@@ -34,7 +35,6 @@ const MADE_UP: Readonly<Record<string, string>> = {
   [SETTINGS.serviceBusNamespace.name]: 'namespace.servicebus.windows.net',
   [SETTINGS.cosmosEndpoint.name]: 'https://account.documents.azure.com:443/',
   APPLICATIONINSIGHTS_CONNECTION_STRING: 'InstrumentationKey=11111111-1111-4111-8111-111111111111',
-  [SETTINGS.cursorKeys.name]: Buffer.alloc(32).toString('base64'),
 }
 
 /** The service finds every setting it reads, and no other is set. */
