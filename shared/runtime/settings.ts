@@ -113,8 +113,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   },
   cursorKeys: {
     name: 'CURSOR_KEYS',
-    meaning:
-      'Comma-separated keys (base64, 32 bytes each): the first signs cursors, all verify them (default: made and kept in the database)',
+    meaning: 'Keys of cursors (base64, 32 bytes, comma-separated; the first signs; default: kept in the database)',
     parse: (read, name) => {
       const value = read(name)
       return value === undefined ? [] : keys(value, name)
