@@ -8,7 +8,7 @@ const fault = (name: string, seed: SeededFault['seed'], expected: RegExp): Seede
 })
 
 /** An alert of a list, from its bracket to the next one. */
-const logAlert = (name: string) => new RegExp(`\\n  \\{\\n    name: '${name}'[^]*?'''[^]*?'''\\n  \\}`)
+const logAlert = (name: string) => new RegExp(`\\n  \\{\\n    name: '${name}'[sS]*?'''[sS]*?'''\\n  \\}`)
 
 /** What leaves an operator in the dark, though everything would be deployed. */
 export const OPERATION_FAULTS: readonly SeededFault[] = [
@@ -49,10 +49,10 @@ export const OPERATION_FAULTS: readonly SeededFault[] = [
   ),
   fault(
     'a budget that tells nobody',
-    inResource('Microsoft.Consumption/budgets', /(80[^]*?contactEmails: \[)email/, '$1'),
+    inResource('Microsoft.Consumption/budgets', /(80[\s\S]*?contactEmails: \[)email/, '$1'),
     /the budget tells nobody/,
   ),
-  fault('no workbook', inModule('workbook', /^[^]*$/, ''), /there is no workbook/),
+  fault('no workbook', inModule('workbook', /^[\s\S]*$/, ''), /there is no workbook/),
   fault(
     'a workspace without its diagnostics',
     inResource('Microsoft.Insights/diagnosticSettings', /scope: workspace/, 'scope: component'),
