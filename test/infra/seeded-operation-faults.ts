@@ -8,7 +8,7 @@ const fault = (name: string, seed: SeededFault['seed'], expected: RegExp): Seede
 })
 
 /** An alert of a list, from its bracket to the next one. */
-const logAlert = (name: string) => new RegExp(`\\n  \\{\\n    name: '${name}'[sS]*?'''[sS]*?'''\\n  \\}`)
+const logAlert = (name: string) => new RegExp(`\\n  \\{\\n    name: '${name}'[\\s\\S]*?'''[\\s\\S]*?'''\\n  \\}`)
 
 /** What leaves an operator in the dark, though everything would be deployed. */
 export const OPERATION_FAULTS: readonly SeededFault[] = [
