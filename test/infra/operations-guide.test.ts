@@ -48,7 +48,7 @@ describe('whoever operates the service', () => {
   for (const [topic, words] of [
     ['deploy', /azd up/],
     ['consent, by its address', /\/adminconsent\?client_id=/],
-    ['roles', /## Consent and roles/],
+    ['give roles', /## Consent and roles/],
     ['rotate', /## Rotate/],
     ['restore', /az cosmosdb restore/],
     ['upgrade', /## Deploy and upgrade/],
