@@ -15,6 +15,7 @@ param location string
 param serviceClientId string
 
 @description('Resource URI of that application; empty for api:// and its client id.')
+@maxLength(255)
 param serviceResourceUri string = ''
 
 @description('Whom alerts and budget tell.')
@@ -85,9 +86,11 @@ param logRetentionDays int = 30
 param waitingMessageCount int = 1000
 
 @description('Where access tokens come from.')
+@minLength(9)
 param authorityUrl string = environment().authentication.loginEndpoint
 
 @description('Microsoft Graph.')
+@minLength(9)
 param graphUrl string = 'https://graph.microsoft.com'
 
 @description('Milliseconds for which changes are gathered before collections are evaluated.')

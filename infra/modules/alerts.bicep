@@ -4,21 +4,26 @@
 param namePrefix string
 
 @description('Azure region, for the alerts that query logs.')
+@minLength(1)
 param location string
 
 @description('Tags of every resource.')
 param tags object
 
 @description('Who is told.')
+@minLength(3)
 param email string
 
 @description('Resource id of the workspace with the logs.')
+@minLength(1)
 param workspaceId string
 
 @description('Resource id of the Service Bus namespace.')
+@minLength(1)
 param serviceBusId string
 
 @description('Resource id of the Cosmos DB account.')
+@minLength(1)
 param cosmosId string
 
 @description('Messages that may wait in a queue for a quarter of an hour.')

@@ -1,25 +1,34 @@
 @description('Name of the function app that takes the settings.')
+@minLength(1)
 param appName string
 
 @description('Client id of the managed identity.')
+@minLength(36)
+@maxLength(36)
 param identityClientId string
 
 @description('Address of the blobs of the host storage.')
+@minLength(1)
 param blobEndpoint string
 
 @description('Host name of the Service Bus namespace.')
+@minLength(1)
 param serviceBusHostName string
 
 @description('Address of the Cosmos DB account.')
+@minLength(1)
 param cosmosEndpoint string
 
 @description('Connection string of Application Insights. It holds no secret: keys are switched off there.')
+@minLength(1)
 param applicationInsightsConnectionString string
 
 @description('Where access tokens come from.')
+@minLength(9)
 param authorityUrl string
 
 @description('Microsoft Graph.')
+@minLength(9)
 param graphUrl string
 
 @description('Directory tenant in which the multi-tenant application is registered.')

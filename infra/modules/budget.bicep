@@ -1,4 +1,5 @@
 @description('Name of the budget.')
+@minLength(1)
 param name string
 
 @description('Money per month, in the currency of the subscription.')
@@ -11,6 +12,7 @@ param amount int
 param startDate string
 
 @description('Who is told.')
+@minLength(3)
 param email string
 
 resource budget 'Microsoft.Consumption/budgets@2024-08-01' = {

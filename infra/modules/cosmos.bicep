@@ -4,6 +4,7 @@
 param name string
 
 @description('Azure region.')
+@minLength(1)
 param location string
 
 @description('Tags of every resource.')
@@ -32,9 +33,12 @@ param backupTier string
 param deleteLock bool
 
 @description('Workspace that takes the diagnostic logs.')
+@minLength(1)
 param workspaceId string
 
 @description('Object id of the identity that reads and writes the data.')
+@minLength(36)
+@maxLength(36)
 param principalId string
 
 // Cosmos DB Built-in Data Contributor: a role of the account itself, apart from those of Azure.

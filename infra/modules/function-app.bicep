@@ -4,15 +4,18 @@
 param name string
 
 @description('Name of its plan.')
+@minLength(1)
 param planName string
 
 @description('Azure region.')
+@minLength(1)
 param location string
 
 @description('Tags of every resource.')
 param tags object
 
 @description('Name of the service in azure.yaml, by which azd finds where to put the code.')
+@minLength(1)
 param serviceName string
 
 @description('Major version of Node.js.')
@@ -37,15 +40,19 @@ param alwaysReadyInstanceCount int
 param zoneRedundant bool
 
 @description('Resource id of the subnet through which the app reaches the other resources; empty for none.')
+@maxLength(1000)
 param subnetId string
 
 @description('Resource id of the managed identity.')
+@minLength(1)
 param identityId string
 
 @description('Address of the container from which the code is run.')
+@minLength(1)
 param deploymentContainerUrl string
 
 @description('Workspace that takes the diagnostic metrics.')
+@minLength(1)
 param workspaceId string
 
 resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {

@@ -1,7 +1,9 @@
 @description('Name of the managed identity.')
+@minLength(1)
 param name string
 
 @description('Azure region.')
+@minLength(1)
 param location string
 
 @description('Tags of every resource.')

@@ -1,10 +1,13 @@
 @description('Name of the Log Analytics workspace.')
+@minLength(1)
 param workspaceName string
 
 @description('Name of the Application Insights component.')
+@minLength(1)
 param componentName string
 
 @description('Azure region.')
+@minLength(1)
 param location string
 
 @description('Tags of every resource.')
@@ -20,6 +23,8 @@ param dailyLogQuotaGb int
 param logRetentionDays int
 
 @description('Object id of the identity that sends telemetry.')
+@minLength(36)
+@maxLength(36)
 param publisherPrincipalId string
 
 // Monitoring Metrics Publisher

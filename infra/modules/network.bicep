@@ -2,9 +2,11 @@
 param enabled bool
 
 @description('Name of the virtual network.')
+@minLength(1)
 param name string
 
 @description('Azure region.')
+@minLength(1)
 param location string
 
 @description('Tags of every resource.')
@@ -16,12 +18,15 @@ param tags object
 param addressPrefix string
 
 @description('Resource id of the Cosmos DB account.')
+@minLength(1)
 param cosmosId string
 
 @description('Resource id of the Service Bus namespace.')
+@minLength(1)
 param serviceBusId string
 
 @description('Resource id of the storage account.')
+@minLength(1)
 param storageId string
 
 var appSubnetName = 'app'

@@ -4,6 +4,7 @@
 param name string
 
 @description('Azure region.')
+@minLength(1)
 param location string
 
 @description('Tags of every resource.')
@@ -13,9 +14,12 @@ param tags object
 param privateNetwork bool
 
 @description('Workspace that takes the diagnostic logs.')
+@minLength(1)
 param workspaceId string
 
 @description('Object id of the identity that sends and receives.')
+@minLength(36)
+@maxLength(36)
 param principalId string
 
 // As in shared/messaging/queues.ts. Durations are ISO 8601; the service takes five minutes at most for a lock.

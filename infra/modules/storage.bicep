@@ -4,6 +4,7 @@
 param name string
 
 @description('Azure region.')
+@minLength(1)
 param location string
 
 @description('Tags of every resource.')
@@ -16,9 +17,12 @@ param zoneRedundant bool
 param privateNetwork bool
 
 @description('Workspace that takes the diagnostic logs.')
+@minLength(1)
 param workspaceId string
 
 @description('Object id of the identity that the Functions host uses.')
+@minLength(36)
+@maxLength(36)
 param principalId string
 
 // Storage Blob Data Owner: the host makes its own containers and takes leases of their blobs.

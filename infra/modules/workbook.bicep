@@ -1,19 +1,24 @@
 @description('Title of the workbook.')
+@minLength(1)
 param displayName string
 
 @description('Azure region.')
+@minLength(1)
 param location string
 
 @description('Tags of every resource.')
 param tags object
 
 @description('Resource id of the workspace that the workbook queries.')
+@minLength(1)
 param workspaceId string
 
 @description('Resource id of the Service Bus namespace.')
+@minLength(1)
 param serviceBusId string
 
 @description('Resource id of the Cosmos DB account.')
+@minLength(1)
 param cosmosId string
 
 var template = loadTextContent('../workbook.json')

@@ -48,11 +48,13 @@ export const faults: unknown[] = []
  * The service's own routes and stores over a local database, one tenant, and a clock that only the test moves.
  * @param dispatcherOf the service's own one where time is measured.
  */
-export async function joinableWorld(dispatcherOf: typeof dispatcher = conformingDispatcher) {
+export async function joinableWorld(
+  dispatcherOf: typeof dispatcher = conformingDispatcher,
+  tenantId: string = randomUUID(),
+) {
   let elapsedMs = 0
   const nowMs = () => START_MS + elapsedMs
   const { cosmos, container } = await localAccount(nowMs)
-  const tenantId = randomUUID()
   const rung: Doorbell[] = []
   const linked = new Set<string>()
   const callers = new Map<string, Caller>()

@@ -6,7 +6,10 @@ import { openDirectory, SERVICE, send } from '../local/directory-fixture.ts'
 export const CLIENT = 'aaaaaaaa-0000-4000-8000-00000000000c'
 export const RESOURCE_URI = `api://${SERVICE}`
 
-type PublishedKey = { kid: string; n: string; issuer?: string }
+type PublishedKey = { kid: string; kty: string; n?: string; use?: string; issuer?: string }
+
+/** `elsewhere`: the keys are at another address, to which the endpoint sends whoever asks. */
+type Failure = 'none' | 'down' | 'silent' | 'elsewhere'
 
 /** The local directory's keys as an authority publishes them, with an endpoint that can fail and whose keys can change. */
 export type Authority = {
@@ -14,7 +17,7 @@ export type Authority = {
   /** Key sets served so far, failures included. */
   readonly requests: () => number
   /** How the endpoint behaves from now on. */
-  behave(change: { isDown?: boolean; publish?: (keys: PublishedKey[]) => PublishedKey[] }): void
+  behave(change: { failure?: Failure; publish?: (keys: PublishedKey[]) => PublishedKey[] }): void
   signed(claims: object, key?: 'current' | 'unpublished' | 'otherIssuer', header?: object): Promise<string>
   close(): Promise<void>
 }
@@ -22,14 +25,20 @@ export type Authority = {
 export async function openAuthority(): Promise<Authority> {
   const directory = await openDirectory()
   let requestCount = 0
-  let isDown = false
+  let failure: Failure = 'none'
   let publish = (keys: PublishedKey[]) => keys
   const server = createServer(async (request, response) => {
     requestCount += 1
-    if (isDown) return void response.writeHead(503).end()
-    const { text } = await send(directory, 'GET', request.url ?? '')
+    const [path = ''] = request.url?.split('?') ?? []
+    if (failure === 'silent') return
+    if (failure === 'elsewhere' && path === request.url) {
+      return void response.writeHead(302, { location: `${path}?moved` }).end()
+    }
+    const { text } = await send(directory, 'GET', path)
     const { keys } = JSON.parse(text.replaceAll(directory.url, url())) as { keys: PublishedKey[] }
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: publish(keys) }))
+    response
+      .writeHead(failure === 'down' ? 503 : 200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ keys: publish(keys) }))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -38,7 +47,7 @@ export async function openAuthority(): Promise<Authority> {
     url: url(),
     requests: () => requestCount,
     behave(change) {
-      isDown = change.isDown ?? isDown
+      failure = change.failure ?? failure
       publish = change.publish ?? publish
     },
     signed: async (claims, key = 'current', header = {}) =>

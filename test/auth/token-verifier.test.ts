@@ -23,7 +23,7 @@ before(async () => {
 after(() => authority.close())
 beforeEach(() => {
   nowS = NOW_S
-  authority.behave({ isDown: false, publish: (keys) => keys })
+  authority.behave({ failure: 'none', publish: (keys) => keys })
   verify = newVerifier()
 })
 
@@ -155,6 +155,27 @@ describe('a token', () => {
   it('is refused with a critical header that nobody understands', () =>
     refused(userClaims(), 'current', { crit: ['x'], x: 1 }))
 
+  it('is refused with an iss of another tenant, also when its key is anybody’s', async () => {
+    authority.behave({ publish: (keys) => keys.map(({ issuer: _issuer, ...key }) => key) })
+    await callerOf(userClaims())
+    await refused(userClaims({ tid: OTHER_TENANT }))
+    await refused(userClaims({ iss: `https://login.example/${TENANT}/v2.0` }))
+    await refused({ ...versionOne(userClaims()), iss: userClaims().iss })
+  })
+
+  it('is refused when it is of no tenant, though its iss agrees', () =>
+    refused(userClaims({ tid: 'common', iss: `${authority.url}/common/v2.0` })))
+
+  it('is refused when the id of its key is a number, though a key has its digits for an id', async () => {
+    const { kid: current } = JSON.parse(atob((await authority.signed(userClaims())).split('.')[0] ?? ''))
+    authority.behave({ publish: (keys) => keys.map((key) => (key.kid === current ? { ...key, kid: '7' } : key)) })
+    await refused(userClaims(), 'current', { kid: 7 })
+    assert.equal(
+      (await verify(`Bearer ${await authority.signed(userClaims(), 'current', { kid: '7' })}`)).objectId,
+      PERSON,
+    )
+  })
+
   it('is refused when a single character of it was changed', async () => {
     const [header, claims, signature] = (await authority.signed(userClaims({ roles: [] }))).split('.')
     const forged = Buffer.from(JSON.stringify(userClaims({ roles: ['Administrator'] }))).toString('base64url')
@@ -238,7 +259,7 @@ describe('the keys of the authority', () => {
 
   it('go on working for a day while their endpoint is down, and no longer', async () => {
     await callerOf(userClaims())
-    authority.behave({ isDown: true })
+    authority.behave({ failure: 'down' })
     for (const ageS of [2 * HOUR_S, 12 * HOUR_S, DAY_S - 1]) {
       nowS = NOW_S + ageS
       await callerOf(userClaims({ iat: nowS, exp: nowS + HOUR_S }))
@@ -247,12 +268,37 @@ describe('the keys of the authority', () => {
     nowS = NOW_S + DAY_S
     const token = await authority.signed(userClaims({ iat: nowS, exp: nowS + HOUR_S }))
     assert.equal(await refusalOf(`Bearer ${token}`), 'TokenNotVerified')
-    authority.behave({ isDown: false })
+    authority.behave({ failure: 'none' })
     await verify(`Bearer ${token}`)
   })
 
+  it('are those that sign: no others are taken, and they stand in nobody’s way', async () => {
+    const curve = { kid: 'curve', kty: 'EC', crv: 'P-256' }
+    authority.behave({ publish: (keys) => [curve, ...keys] })
+    await callerOf(userClaims())
+    authority.behave({ publish: (keys) => keys.map((key) => ({ ...key, use: 'enc' })) })
+    verify = newVerifier()
+    await refused(userClaims())
+  })
+
+  it('are not taken from where their endpoint sends us', async () => {
+    authority.behave({ failure: 'elsewhere' })
+    assert.equal(await refusalOf(`Bearer ${await authority.signed(userClaims())}`), 'TokenNotVerified')
+  })
+
+  it('are not waited for longer than five seconds when their endpoint says nothing', async (context) => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal)
+    const waits = context.mock.method(AbortSignal, 'timeout', (delayMs: number) => timeout(delayMs / 100))
+    authority.behave({ failure: 'silent' })
+    assert.equal(await refusalOf(`Bearer ${await authority.signed(userClaims())}`), 'TokenNotVerified')
+    assert.deepEqual(
+      waits.mock.calls.map(({ arguments: [delayMs] }) => delayMs),
+      [5_000],
+    )
+  })
+
   it('are what is missing when their endpoint was never reached, and a token that needs no key is still refused', async () => {
-    authority.behave({ isDown: true })
+    authority.behave({ failure: 'down' })
     assert.equal(await refusalOf(`Bearer ${await authority.signed(userClaims())}`), 'TokenNotVerified')
     await refused(userClaims(), 'current', { alg: 'none' })
   })

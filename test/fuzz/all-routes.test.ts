@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { requestsFor } from './requests.ts'
-import { FOREIGN, openWholeService, type WireRequest } from './whole-service.ts'
+import { type CallerName, FOREIGN, openWholeService, type WireRequest } from './whole-service.ts'
 
 /** `FUZZ_REQUESTS=20000` looks longer; `FUZZ_SEED` tries a run again. */
 const REQUESTS_COUNT = Number(process.env.FUZZ_REQUESTS ?? 2_000)
@@ -18,23 +18,29 @@ describe('whatever is sent', () => {
     const routes = service.groups.flatMap(({ prefix, routes }) => routes.map((route) => ({ prefix, route })))
     const made = requestsFor(service.ids)
     const requests = fc.constantFrom(...routes).chain(({ prefix, route }) => made(prefix, route))
-    const as = fc.constantFrom('person', 'application', 'application')
+    const as = fc.oneof(
+      { weight: 9, arbitrary: fc.constantFrom<CallerName>('person', 'application', 'application') },
+      fc.constant<CallerName>('nobody'),
+    )
+    const foreignBefore = await service.foreign()
     const statuses = new Map<number, number>()
     await fc.assert(
       fc.asyncProperty(requests, as, async (request, name) => {
-        const status = await answered(request, name as 'person' | 'application')
+        const status = await answered(request, name)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
       }),
       { numRuns: REQUESTS_COUNT, seed: SEED, endOnFailure: true },
     )
     // Neither all good nor all bad: the generator reaches behind validation.
-    for (const status of [200, 201, 400, 403, 404]) assert.ok(statuses.has(status), `${status} of ${[...statuses]}`)
+    for (const status of [200, 201, 400, 401, 403, 404])
+      assert.ok(statuses.has(status), `${status} of ${[...statuses]}`)
+    assert.deepEqual(await service.foreign(), foreignBefore, 'Something of another tenant was written')
   })
 })
 
-async function answered(request: WireRequest, as: 'person' | 'application'): Promise<number> {
+async function answered(request: WireRequest, as: CallerName): Promise<number> {
   const startMs = performance.now()
-  const { status, body = '' } = await service.send(request, as)
+  const { status, headers, body = '' } = await service.send(request, as)
   const tookMs = performance.now() - startMs
   // Once again, before a busy machine is blamed on the request.
   if (tookMs > ANSWERED_WITHIN_MS) {
@@ -43,6 +49,6 @@ async function answered(request: WireRequest, as: 'person' | 'application'): Pro
     assert.ok(performance.now() - againMs <= ANSWERED_WITHIN_MS, `It took ${tookMs} ms`)
   }
   if (status === 500) throw new Error('A fault', { cause: service.faults.at(-1) })
-  assert.ok(!body.includes(FOREIGN), 'Something of another tenant')
+  assert.ok(!`${JSON.stringify(headers)}${body}`.includes(FOREIGN), 'Something of another tenant')
   return status
 }

@@ -37,6 +37,11 @@ const HOSTILE_TEXTS = [
   '+275760-09-14',
 ]
 
+/** Percent signs that stand for no character, and separators that must not become any. */
+const HOSTILE_SEGMENTS = ['%', '%zz', '%ff%fe', '%c0%af', '%2F', '%2e%2e', '%5c', ';a=b', '@', ':', '%00', 'multiple']
+
+const CONTENT_TYPES = ['text/plain', 'application/json; charset=utf-16', 'application/jsonx', 'multipart/form-data', '']
+
 const hostileText = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary', maxLength: 40 }))
 const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(null, true, 0, -1, 1e308, -0, 2 ** 53, 1.5, '', [], {}, [[]], [null]),
@@ -125,8 +130,12 @@ export function requestsFor(ids: readonly string[]) {
       const schema = parameters[name]
       const usual = schema === undefined ? id : valid(schema as Schema)
       return fc
-        .oneof({ weight: 9, arbitrary: usual }, hostileText)
-        .map((value) => [name, segment(String(value))] as const)
+        .oneof(
+          { weight: 18, arbitrary: usual.map((value) => segment(String(value))) },
+          { weight: 2, arbitrary: hostileText.map(segment) },
+          fc.constantFrom(...HOSTILE_SEGMENTS),
+        )
+        .map((value) => [name, value] as const)
     })
     return fc.tuple(...segments).map((values) => {
       const named = new Map(values)
@@ -153,6 +162,10 @@ export function requestsFor(ids: readonly string[]) {
       path: fc.tuple(pathOf(prefix, route), queryOf(route)).map((parts) => parts.join('')),
       headers: fc.record(
         {
+          'content-type': fc.oneof(
+            { weight: 20, arbitrary: fc.constant('application/json') },
+            fc.constantFrom(...CONTENT_TYPES),
+          ),
           'if-match': hostileText,
           'if-none-match': hostileText,
           'x-request-id': hostileText,

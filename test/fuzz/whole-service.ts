@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import type { Container } from '@azure/cosmos'
 import { type AllRouteDependencies, allRoutes } from '../../functions/routes/all-routes.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
@@ -14,10 +15,13 @@ import type { RouteGroup } from '../../shared/http/route.ts'
 import { equals, joinableWorld, OPEN } from '../api/joinable-world.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
 import { onceOn } from '../http/once-dependencies.ts'
-import { openWorld } from '../jobs/link-world.ts'
+import { TENANT } from '../jobs/link-directory.ts'
+import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
 /** What no answer may hold: everything of the other tenant is called so. */
 export const FOREIGN = 'foreign-tenant-secret'
+
+const FOREIGN_TENANT = '99999999-0000-4000-8000-000000000009'
 
 export type WireRequest = {
   readonly method: string
@@ -25,7 +29,7 @@ export type WireRequest = {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
 }
-export type CallerName = 'person' | 'application'
+export type CallerName = 'person' | 'application' | 'nobody'
 
 /** All routes on local databases, one tenant with a little of everything and a foreign one beside it. */
 export type WholeService = {
@@ -35,11 +39,13 @@ export type WholeService = {
   /** Faults logged so far. */
   readonly faults: unknown[]
   send(request: WireRequest, as?: CallerName): Promise<HttpAnswer>
+  /** Every document of the foreign tenant, with the version that the database gave it. */
+  foreign(): Promise<readonly unknown[]>
   close(): Promise<void>
 }
 
 export async function openWholeService(): Promise<WholeService> {
-  const world = await joinableWorld()
+  const world = await joinableWorld(conformingDispatcher, TENANT)
   const links = await openWorld()
   const faults: unknown[] = []
   const log = { info() {}, warn() {}, error: (_event: string, error: unknown) => void faults.push(error) }
@@ -67,7 +73,7 @@ export async function openWholeService(): Promise<WholeService> {
   }
   const self = await world.person(['User'])
   const clientId = randomUUID()
-  const callers: Record<CallerName, Caller> = {
+  const callers: Record<string, Caller> = {
     person: callerOf('user', world.tenantId, self.account, clientId),
     application: callerOf('application', world.tenantId, randomUUID(), clientId),
   }
@@ -76,7 +82,7 @@ export async function openWholeService(): Promise<WholeService> {
     prefix: `/${group.prefix}`,
     dispatch: conformingDispatcher(group, {
       authenticate: async (authorization) => {
-        const caller = callers[authorization as CallerName]
+        const caller = callers[authorization ?? '']
         if (caller === undefined) throw new Refusal('TokenMissing')
         return caller
       },
@@ -102,8 +108,17 @@ export async function openWholeService(): Promise<WholeService> {
       bytes: async () => bytes,
     })
   }
-  const ids = [self.identityId, self.account, ...(await filled(world, send, clientId)), ...(await foreignIds(world))]
-  return { groups, ids, faults, send, close: () => links.close() }
+  const own = [...(await filled(world, send, clientId)), ...(await filledLinks(links))]
+  const everywhere = [...KEPT.map((name) => container(name)), links.container('links'), links.container('jobs')]
+  const foreign = await Promise.all(everywhere.map((each) => copiedToForeign(each, world.tenantId)))
+  return {
+    groups,
+    ids: [self.identityId, self.account, ...own, ...foreign.flat()],
+    faults,
+    send,
+    foreign: async () => (await Promise.all(everywhere.map((each) => documentsOf(each, FOREIGN_TENANT)))).flat(),
+    close: () => links.close(),
+  }
 }
 
 function callerOf(kind: Caller['kind'], tenantId: string, objectId: string, clientId: string): Caller {
@@ -128,25 +143,48 @@ async function filled(world: World, send: WholeService['send'], clientId: string
   return [holder.identityId, orgUnit, position, open, criteria, connector, connected, request.data.id]
 }
 
-/** Documents as the stores keep them, under another tenant. */
-async function foreignIds({ container, tenantId }: World): Promise<string[]> {
+/** A link and its first job, a collection and a group that are free to be linked. */
+async function filledLinks(links: LinkWorld): Promise<string[]> {
+  const { collectionId, groupId, linkId } = await links.linked([])
+  const [job] = await links.jobsOf(collectionId)
+  const free = [links.collections.make([]), await links.newGroup()]
+  return [collectionId, groupId, linkId, ...(job === undefined ? [] : [job.id]), ...free]
+}
+
+/** Containers of the one world that hold something of each tenant; those of links are the other's. */
+const KEPT = ['coreObjects', 'collections', 'connectors', 'connectorObjects', 'requests'] as const
+
+async function documentsOf(container: Container, tenantId: string) {
+  const { resources } = await container.items
+    .query({
+      query: 'SELECT * FROM c WHERE c.tenantId = @tenantId',
+      parameters: [{ name: '@tenantId', value: tenantId }],
+    })
+    .fetchAll()
+  return resources
+}
+
+/** Documents as the stores keep them, under another tenant. Answers their ids. */
+async function copiedToForeign(container: Container, tenantId: string): Promise<string[]> {
   const ids: string[] = []
-  for (const name of ['coreObjects', 'collections', 'connectors', 'requests'] as const) {
-    const { resources } = await container(name)
-      .items.query({
-        query: 'SELECT * FROM c WHERE c.tenantId = @tenantId',
-        parameters: [{ name: '@tenantId', value: tenantId }],
-      })
-      .fetchAll()
-    for (const document of resources) {
-      const id = randomUUID()
-      const { _rid, _self, _etag, _attachments, _ts, ...own } = document
-      const copy = JSON.parse(JSON.stringify(own, (key, value) => (NAMES.includes(key) ? FOREIGN : value)))
-      await container(name).items.create({ ...copy, id, tenantId: '99999999-0000-4000-8000-000000000009' })
-      ids.push(id)
-    }
+  for (const document of await documentsOf(container, tenantId)) {
+    const id = randomUUID()
+    const { _rid, _self, _etag, _attachments, _ts, ...own } = document
+    const copy = JSON.parse(JSON.stringify(own, (key, value) => (NAMES.includes(key) ? FOREIGN : value)))
+    await container.items.create({ ...copy, id, tenantId: FOREIGN_TENANT })
+    ids.push(id)
   }
+  if (ids.length === 0) throw new Error(`Container ${container.id} has nothing to be another tenant's`)
   return ids
 }
 
-const NAMES = ['name', 'displayName', 'title', 'description', 'notes', 'externalId']
+const NAMES = [
+  'name',
+  'displayName',
+  'title',
+  'description',
+  'notes',
+  'externalId',
+  'directoryGroupDisplayName',
+  'error',
+]

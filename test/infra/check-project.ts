@@ -5,13 +5,14 @@ import { parseProject, type TemplateTexts } from './bicep/read-project.ts'
 import type { Template } from './bicep/syntax.ts'
 import { deploy } from './deployment/deploy.ts'
 import { scenariosOf } from './deployment/scenarios.ts'
+import { alertsAreComplete, somebodyIsTold } from './rules/alerts.ts'
 import { settingsAreThoseOfTheCode } from './rules/app-settings.ts'
 import { databaseIsKept, functionAppRunsTheCode } from './rules/function-app.ts'
 import { localAuthenticationIsOff, secretsStaySecret, templatesHoldNoSecrets } from './rules/local-authentication.ts'
 import { alertsWatchWhatThereIs, resourcesAreDiagnosed, workbooksCanBeOpened } from './rules/monitoring.ts'
 import { closedResourcesCanBeReached } from './rules/network.ts'
 import { outputsTellWhatTheyName } from './rules/outputs.ts'
-import { parametersAreDescribed } from './rules/parameters.ts'
+import { parametersAreConstrained, parametersAreDescribed } from './rules/parameters.ts'
 import { containersAreThoseOfTheCode, queuesAreThoseOfTheCode } from './rules/queues-and-containers.ts'
 import { databaseRolesAreAssignedRight, rolesAreAssignedRight } from './rules/role-assignments.ts'
 import type { ProjectFacts, Rule, TemplateRule } from './rules/rule.ts'
@@ -25,6 +26,8 @@ const RULES: readonly Rule[] = [
   queuesAreThoseOfTheCode,
   containersAreThoseOfTheCode,
   alertsWatchWhatThereIs,
+  alertsAreComplete,
+  somebodyIsTold,
   workbooksCanBeOpened,
   resourcesAreDiagnosed,
   functionAppRunsTheCode,
@@ -34,7 +37,12 @@ const RULES: readonly Rule[] = [
 ]
 
 /** What the templates' text has to keep to. */
-const TEMPLATE_RULES: readonly TemplateRule[] = [templatesHoldNoSecrets, secretsStaySecret, parametersAreDescribed]
+const TEMPLATE_RULES: readonly TemplateRule[] = [
+  templatesHoldNoSecrets,
+  secretsStaySecret,
+  parametersAreDescribed,
+  parametersAreConstrained,
+]
 
 /** The template that the deployment starts from. */
 export const MAIN = 'infra/main.bicep'

@@ -4,13 +4,14 @@ import { readTemplateTexts } from './bicep/read-project.ts'
 import { checkProject } from './check-project.ts'
 import { projectFolder, readProjectFacts, readProjectText, readTypes } from './project-facts.ts'
 import type { SeededFault } from './seeded-fault.ts'
+import { OPERATION_FAULTS } from './seeded-operation-faults.ts'
 import { RULE_FAULTS } from './seeded-rule-faults.ts'
 import { LANGUAGE_FAULTS, TYPE_FAULTS } from './seeded-type-faults.ts'
 
 const texts = readTemplateTexts(projectFolder)
 const azureTypes = readTypes()
 const facts = readProjectFacts()
-const ALL = [...TYPE_FAULTS, ...LANGUAGE_FAULTS, ...RULE_FAULTS]
+const ALL = [...TYPE_FAULTS, ...LANGUAGE_FAULTS, ...RULE_FAULTS, ...OPERATION_FAULTS]
 const isTried = ({ needsTypes }: SeededFault): boolean => !needsTypes || azureTypes !== undefined
 
 describe('of the mistakes put into the templates', () => {

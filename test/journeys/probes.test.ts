@@ -4,6 +4,25 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 
+const REQUEST_ID = 'a-request.of_mine'
+
+/** Of the probes, the description, each kind of refusal, and what is nobody's. */
+const PATHS = [
+  '/',
+  '/health',
+  '/ready',
+  '/openapi.json',
+  '/docs',
+  '/docs/nothing',
+  '/nowhere',
+  '/nowhere/%zz',
+  '/collections/beta',
+  '/collections/beta/%ff%fe',
+  '/collections-joinable/beta/x/y/z',
+  '/group-link/beta/group-links',
+  '/iamcore/beta/sync/connectors',
+]
+
 describe('the probes of a started environment', () => {
   const dataFolder = newDataFolder()
   let environment: StartedEnvironment
@@ -30,6 +49,26 @@ describe('the probes of a started environment', () => {
     const told = JSON.stringify([await probe('/health'), await probe('/ready')])
     for (const name of ['COSMOS_ENDPOINT', 'COSMOS_KEY', 'ServiceBus', 'AUTHORITY_URL']) {
       assert.ok(Values[name].length > 5 && !told.includes(Values[name]), name)
+    }
+  })
+
+  it('have, as everything that is answered, the id of the request: the one that was sent, or else a new one', async () => {
+    const ids = new Set<string>()
+    for (const path of PATHS) {
+      for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PATCH']) {
+        const idOf = async (id: string) => {
+          const response = await fetch(`${environment.apiUrl}${path}`, { method, headers: { 'x-request-id': id } })
+          const body = await response.text()
+          const isEnvelope = response.headers.get('content-type')?.startsWith('application/json') === true
+          if (response.status >= 400 && method !== 'HEAD') assert.ok(isEnvelope && JSON.parse(body).errors.length > 0)
+          return response.headers.get('x-request-id') ?? ''
+        }
+        assert.equal(await idOf(REQUEST_ID), REQUEST_ID, `${method} ${path}`)
+        const made = await idOf('<not sane>')
+        assert.match(made, /^[\w.-]{1,128}$/, `${method} ${path}`)
+        assert.ok(!ids.has(made))
+        ids.add(made)
+      }
     }
   })
 })

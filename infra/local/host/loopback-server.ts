@@ -15,15 +15,30 @@ export type AnswerRequest = (request: IncomingMessage, response: ServerResponse)
 const KEEP_ALIVE_MS = 130_000
 const MAX_HEADER_BYTES = 32_768
 
+/** A request that has not come whole by then is answered 408 and its connection ended, however slowly it goes on. */
+const REQUEST_TIMEOUT_MS = 60_000
+
 /** Serves localhost. @param port 0 takes a free one @throws Error that names the port, when it is in use */
-export async function listenOnLoopback(port: number, answer: AnswerRequest): Promise<LoopbackServer> {
+export async function listenOnLoopback(
+  port: number,
+  answer: AnswerRequest,
+  requestTimeoutMs: number = REQUEST_TIMEOUT_MS,
+): Promise<LoopbackServer> {
   const unanswered = new Set<ServerResponse>()
   const track: AnswerRequest = (request, response) => {
     unanswered.add(response)
     response.once('close', () => unanswered.delete(response))
     answer(request, response)
   }
-  const make = () => createServer({ keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES }, track)
+  const limits = {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: requestTimeoutMs,
+    // How often it is looked for requests that are late.
+    connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
+  }
+  const make = () => createServer(limits, track)
   const { port: chosen, servers } = await listenOnLocalhost(port, make)
   return loopbackServer(chosen, servers, unanswered)
 }

@@ -20,6 +20,7 @@ const WATCHED: readonly string[] = ['DeadletteredMessages', 'ActiveMessages', 'T
 
 const DIAGNOSED: readonly string[] = [
   'Microsoft.DocumentDB/databaseAccounts',
+  'Microsoft.OperationalInsights/workspaces',
   'Microsoft.ServiceBus/namespaces',
   'Microsoft.Storage/storageAccounts/blobServices',
   'Microsoft.Web/sites',
@@ -80,9 +81,11 @@ function checkActions(subject: Subject, alert: DeployedResource, actions: readon
   }
 }
 
-/** Workbooks can be opened: their name is a GUID, their content a workbook with no blank left to fill in. */
+/** There is a workbook, and it can be opened: its name is a GUID, its content a workbook with no blank left to fill in. */
 export const workbooksCanBeOpened: Rule = (subject) => {
-  for (const workbook of ofType(subject, 'Microsoft.Insights/workbooks')) {
+  const workbooks = ofType(subject, 'Microsoft.Insights/workbooks')
+  if (workbooks.length === 0) subject.report({ file: 'infra/main.bicep', line: 1 }, 'there is no workbook')
+  for (const workbook of workbooks) {
     const { name } = workbook
     const isGuid =
       name instanceof Opaque

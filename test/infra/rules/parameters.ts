@@ -15,6 +15,23 @@ export const parametersAreDescribed: TemplateRule = ({ templates, report }) => {
   }
 }
 
+/** What holds a parameter of a type to what makes sense. The others have few values, or no decorator that would. */
+const CONSTRAINTS: Readonly<Record<string, readonly string[]>> = {
+  string: ['allowed', 'minLength', 'maxLength'],
+  int: ['allowed', 'minValue', 'maxValue'],
+}
+
+/** A number or a text that makes no sense is refused before anything is deployed. */
+export const parametersAreConstrained: TemplateRule = ({ templates, report }) => {
+  for (const declaration of templates.flatMap(({ declarations }) => declarations)) {
+    if (declaration.kind !== 'parameter' || declaration.type.kind !== 'named') continue
+    const { name, at, decorators, type } = declaration
+    const constraints = CONSTRAINTS[type.name]
+    if (constraints === undefined || decorators.some((each) => constraints.includes(each.name))) continue
+    report(at, `parameter ${name} has none of ${constraints.map((each) => `@${each}`).join(', ')}`)
+  }
+}
+
 /** Where azd puts in a variable of its environment; after `=` what it puts in when there is none. */
 const SUBSTITUTION = /^\$\{\w+(?:=(.*))?\}$/
 

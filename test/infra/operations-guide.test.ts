@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, it } from 'node:test'
+import { QUEUES } from '../../shared/messaging/queues.ts'
+import { projectFolder, readProjectText } from './project-facts.ts'
+
+const GUIDES = ['README.md', 'infra/README.md', 'infra/operations/README.md'] as const
+const operations = readProjectText('infra/operations/README.md')
+
+/** The first group of every match, each once, in order. */
+const named = (text: string, pattern: RegExp): string[] =>
+  [...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ''))].sort()
+
+describe('whoever operates the service', () => {
+  it('reads of every alert what it means and what to do, and of no other', () => {
+    const alerts = named(readProjectText('infra/modules/alerts.bicep'), /^ {4}name: '([a-z-]+)'$/gm)
+    assert.ok(alerts.length >= 5, alerts.join())
+    const table = operations.slice(operations.indexOf('## Alerts'))
+    assert.deepEqual(named(table, /^\| `([a-z-]+)` +\| \S.{10,}\| \S.{10,}\|$/gm), alerts)
+  })
+
+  it('reads of no queue that there is none of', () => {
+    const replayed = named(operations, /--queue ([a-z-]+)/g)
+    assert.ok(replayed.length > 0)
+    assert.deepEqual(
+      replayed.filter((name) => !QUEUES.some((queue) => queue.name === name)),
+      [],
+    )
+  })
+
+  for (const guide of GUIDES) {
+    it(`finds every command and every file that is named in ${guide}`, () => {
+      const { scripts } = JSON.parse(readProjectText('package.json')) as { scripts: Record<string, string> }
+      const commands = named(readProjectText(guide), /\bnpm run ([a-z:-]+)/g)
+      assert.deepEqual(
+        commands.filter((name) => scripts[name] === undefined),
+        [],
+      )
+      const files = named(readProjectText(guide), /\]\((?!https?:|#)([^)#]+)/g)
+      assert.deepEqual(
+        files.filter((file) => !existsSync(join(projectFolder, dirname(guide), file))),
+        [],
+      )
+    })
+  }
+
+  for (const [topic, words] of [
+    ['deploy', /azd up/],
+    ['consent, by its address', /\/adminconsent\?client_id=/],
+    ['give roles', /## Consent and roles/],
+    ['rotate', /## Rotate/],
+    ['restore', /az cosmosdb restore/],
+    ['upgrade', /## Deploy and upgrade/],
+    ['replay what was given up', /npm run dead-letters -- replay/],
+  ] as const) {
+    it(`is told how to ${topic}`, () => assert.match(operations, words))
+  }
+})

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { readBody } from '../../infra/local/host/http-request.ts'
+import { type LoopbackServer, listenOnLoopback } from '../../infra/local/host/loopback-server.ts'
+
+const REQUEST_TIMEOUT_MS = 300
+const CLIENT_COUNT = 20
+
+const POST = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n'
+
+describe('a client that is slow', () => {
+  let server: LoopbackServer
+  const bodies: string[] = []
+  before(async () => {
+    server = await listenOnLoopback(
+      0,
+      async (request, response) => {
+        const body = await readBody(request)
+        bodies.push(String(body))
+        if (!response.destroyed && body !== 'aborted') response.end()
+      },
+      REQUEST_TIMEOUT_MS,
+    )
+  })
+  after(() => server.cut())
+
+  /** Sends the beginning, and answers what has come back when the server has ended the connection. */
+  async function ended(beginning: string, goOn: (socket: Socket) => void = () => undefined): Promise<string> {
+    const socket = connect(server.port, '127.0.0.1').on('error', () => undefined)
+    socket.write(beginning)
+    goOn(socket)
+    let received = ''
+    socket.setEncoding('latin1').on('data', (text) => {
+      received += text
+    })
+    await once(socket, 'close')
+    return received
+  }
+  const all = (beginning: string) => Promise.all(Array.from({ length: CLIENT_COUNT }, () => ended(beginning)))
+
+  it('in its headers is told so, and its connection ended', async () => {
+    for (const answer of await all(POST)) assert.match(answer, /^HTTP\/1\.1 408 /)
+    assert.deepEqual(bodies, [])
+  })
+
+  it('in its body is told so as well, and nothing is run with what has come', async () => {
+    for (const answer of await all(`${POST}\r\n{`)) assert.match(answer, /^HTTP\/1\.1 408 /)
+    assert.deepEqual(bodies.splice(0), Array(CLIENT_COUNT).fill('aborted'))
+  })
+
+  it('gains no time by sending a little now and then', async () => {
+    const startMs = performance.now()
+    await ended(`${POST}\r\n{`, (socket) => {
+      const drip = setInterval(() => socket.write(' '), 20)
+      socket.once('close', () => clearInterval(drip))
+    })
+    assert.deepEqual(bodies.splice(0), ['aborted'])
+    assert.ok(performance.now() - startMs < 4 * REQUEST_TIMEOUT_MS)
+  })
+
+  it('leaves nothing behind that the end of the server would wait for, nor does one that has gone', async () => {
+    const gone = Array.from({ length: CLIENT_COUNT }, () => connect(server.port, '127.0.0.1'))
+    for (const socket of gone) socket.on('error', () => undefined).write(`${POST}\r\n{`)
+    while (bodies.length < CLIENT_COUNT) {
+      for (const socket of gone) socket.destroySoon()
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    assert.deepEqual(bodies, Array(CLIENT_COUNT).fill('aborted'))
+    const startMs = performance.now()
+    await server.close()
+    assert.ok(performance.now() - startMs < REQUEST_TIMEOUT_MS)
+  })
+})
