@@ -70,6 +70,23 @@ describe('MembershipStore on the local database', () => {
     assert.ok(before.size >= 16)
   })
 
+  it('tells in the head when it was evaluated, how many there are, and in a digest whether they are the same', async () => {
+    const headOf = async (ids: string[]) => {
+      const collection = newCollection()
+      await store.replace(TENANT, collection, undefined, evaluation(ids))
+      const { resource } = await container('members').item('head', `${TENANT}:${collection}`).read()
+      return resource
+    }
+    const [some, same, others] = [
+      await headOf(idsOf(range(0, 500))),
+      await headOf(idsOf(range(0, 500))),
+      await headOf(idsOf(range(1, 501))),
+    ]
+    assert.deepEqual([some.count, some.evaluatedAtMs, some.membershipVersion], [500, 1_700_000_000_000, 1])
+    assert.equal(some.digest, same.digest)
+    assert.notEqual(some.digest, others.digest)
+  })
+
   it('writes nothing when members and definition are as before', async () => {
     const collection = newCollection()
     const { head } = await store.replace(TENANT, collection, undefined, evaluation([idOf(1)]))

@@ -161,6 +161,18 @@ describe('A membership change', () => {
     assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
   })
 
+  it('of an account that the directory does not know removes nobody, and a job tells', async () => {
+    const { collectionId, groupId } = await synced(users(0, 5))
+    world.collections.change(collectionId, [...users(1, 4), user(900_001)])
+    await ring(collectionId)
+    await world.drain()
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
+    assert.ok(calls().every((call) => !call.startsWith('DELETE')))
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.type, job?.status, job?.removed], ['ScheduledSweep', 'Failed', 0])
+    assert.match(job?.error ?? '', /^The directory has no account/)
+  })
+
   it('waits while a job writes to the group, and is not lost', async () => {
     const { collectionId, groupId, linkId } = await synced(users(0, 5))
     await requestSync(TENANT, collectionId, world.deps)
