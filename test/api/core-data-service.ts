@@ -13,6 +13,7 @@ import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { Caller, Role } from '../../shared/domain/caller.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
 import { Sights } from '../../shared/domain/core/sight.ts'
+import type { Doorbell } from '../../shared/domain/doorbell.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { cursors } from '../../shared/http/cursor.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
@@ -39,7 +40,7 @@ export type Send = (
 export type CoreDataService = {
   readonly cosmos: LocalCosmos
   readonly database: ReturnType<typeof openDatabase>
-  /** Rings so far, by tenant. */
+  /** Rings for evaluations so far, by tenant. */
   readonly rings: string[]
   /** Requests of one caller. Who it is, is told to the service directly: tokens have tests of their own. */
   as(caller: Caller): Send
@@ -68,7 +69,11 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
     coreObjects: cosmosCoreObjectStore(database('coreObjects')),
     sights: new Sights((tenantId) => snapshots.fresh(tenantId)),
     cursors: async () => cursors(cursorKeys),
-    doorbells: { ring: async ({ message }: { message: { tenantId: string } }) => void rings.push(message.tenantId) },
+    doorbells: {
+      ring: async ({ queue, message }: Doorbell) => {
+        if (queue === 'evaluations') rings.push(message.tenantId)
+      },
+    },
     log: { info() {}, warn() {}, error: (_event: string, error: unknown) => faults.push(error) },
     evaluationDelayMs: 0,
     deriveId: derivedId,

@@ -194,7 +194,8 @@ describe('Creating and previewing group links', () => {
   it('previews what a sync would write, and writes nothing', async () => {
     const collectionId = api.collections.make(users(0, 3))
     api.collections.change(collectionId, users(0, 3), 2)
-    const groupId = await api.newGroup({}, users(2, 3))
+    const nested = await api.newGroup()
+    const groupId = await api.newGroup({}, [...users(2, 3), nested])
     api.server.clearRequests()
     const { status, body } = await api.as('reader')('POST', '/group-links/preview', { collectionId, groupId })
     assert.equal(status, 200)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
+import type { Container } from '@azure/cosmos'
 import fc from 'fast-check'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { localDatabase } from './local-database.ts'
@@ -25,6 +26,21 @@ let collections = 0
 const newCollection = () => idOf(1_000_000 + ++collections)
 
 const evaluation = (ids: string[], definitionKey = '1') => ({ ids, definitionKey, evaluatedAtMs: 1_700_000_000_000 })
+
+/** The same container, to which something else happens before the first page of each query is fetched. */
+function queriedAfter(members: Container, happens: () => Promise<void>): Container {
+  const query = (...asked: Parameters<Container['items']['query']>) => {
+    const pages = members.items.query(...asked)
+    return {
+      hasMoreResults: () => pages.hasMoreResults(),
+      async fetchNext() {
+        await happens()
+        return pages.fetchNext()
+      },
+    }
+  }
+  return { item: members.item.bind(members), items: { query } } as unknown as Container
+}
 
 describe('MembershipStore on the local database', () => {
   it('knows no members of a collection that was never evaluated', async () => {
@@ -70,6 +86,23 @@ describe('MembershipStore on the local database', () => {
     assert.ok(before.size >= 16)
   })
 
+  it('tells in the head when it was evaluated, how many there are, and in a digest whether they are the same', async () => {
+    const headOf = async (ids: string[]) => {
+      const collection = newCollection()
+      await store.replace(TENANT, collection, undefined, evaluation(ids))
+      const { resource } = await container('members').item('head', `${TENANT}:${collection}`).read()
+      return resource
+    }
+    const [some, same, others] = [
+      await headOf(idsOf(range(0, 500))),
+      await headOf(idsOf(range(0, 500))),
+      await headOf(idsOf(range(1, 501))),
+    ]
+    assert.deepEqual([some.count, some.evaluatedAtMs, some.membershipVersion], [500, 1_700_000_000_000, 1])
+    assert.equal(some.digest, same.digest)
+    assert.notEqual(some.digest, others.digest)
+  })
+
   it('writes nothing when members and definition are as before', async () => {
     const collection = newCollection()
     const { head } = await store.replace(TENANT, collection, undefined, evaluation([idOf(1)]))
@@ -110,6 +143,22 @@ describe('MembershipStore on the local database', () => {
     assert.equal(await store.changesAfter(TENANT, collection, 4), undefined)
     await container('members').item('change:2', `${TENANT}:${collection}`).delete()
     assert.equal(await store.changesAfter(TENANT, collection, 1), undefined)
+  })
+
+  it('shows no part of the members when all of them are replaced between looking at the head and at the chunks', async () => {
+    const collection = newCollection()
+    const [some, others] = [idsOf(range(0, 7_000)), idsOf(range(10_000, 18_000))]
+    const { head } = await store.replace(TENANT, collection, undefined, evaluation(some))
+    let isReplaced = false
+    const replaceOnce = async () => {
+      if (isReplaced) return
+      isReplaced = true
+      await store.replace(TENANT, collection, head, evaluation(others))
+    }
+    const late = cosmosMembershipStore(queriedAfter(container('members'), replaceOnce))
+    const seen = (await late.members(TENANT, collection))?.ids
+    assert.equal(seen?.length, 8_000)
+    assert.deepEqual(seen, others)
   })
 
   it('forgets a removed collection entirely', async () => {

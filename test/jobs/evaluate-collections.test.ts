@@ -59,6 +59,29 @@ describe('evaluation of criteria collections', () => {
     assert.deepEqual(await membersNow(), [])
   })
 
+  it("reads an identity's directory groups and licenses as they are stored, positions by their holder's", async () => {
+    const tenant = criteriaTenant(service)
+    const [group, license] = [randomUUID(), randomUUID()]
+    const inGroup = all(leaf('directMemberOfDirectoryGroups', 'Contains', group.toUpperCase()))
+    const licensed = all(leaf('assignedLicenses', 'Contains', license))
+    const ids = [
+      await tenant.create(inGroup),
+      await tenant.create(licensed),
+      await tenant.create(licensed, { objectType: 'Relationship' }),
+      await tenant.create(all(leaf('assignedLicenses', 'IsNull'))),
+    ]
+    const ann = await tenant.person('Ann', { directMemberOfDirectoryGroups: [randomUUID(), group] })
+    const bo = await tenant.person('Bo', { assignedLicenses: [license] })
+    const position = await tenant.position(bo, undefined)
+    const membersNow = async () => {
+      await tenant.evaluate()
+      return Promise.all(ids.map((id) => tenant.members(id)))
+    }
+    assert.deepEqual(await membersNow(), [[ann], [bo], [position], [ann]])
+    await tenant.person('Bo', { directMemberOfDirectoryGroups: [group], assignedLicenses: [] }, bo)
+    assert.deepEqual(await membersNow(), [[ann, bo].sort(), [], [], [ann]])
+  })
+
   it('follows a changed definition, and does nothing when it was written as it was', async () => {
     const tenant = criteriaTenant(service)
     const [ann, bo] = [await tenant.person('Ann'), await tenant.person('Bo')]

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
 import {
   CRITERIA,
   type CriteriaProcess,
@@ -91,5 +92,40 @@ describe('two evaluators of one tenant', () => {
       fc.asyncProperty(steps, fc.nat(1), (series, last) => run(series, processes, last)),
       { numRuns: 15 },
     )
+  })
+
+  it('show nobody who refers to a collection that the other one has just written as out of it', async () => {
+    const tenant = criteriaTenant(service)
+    const ann = await tenant.person('Ann')
+    const base = await tenant.create(startsWith('A'))
+    const referring = await tenant.create(memberOf(base))
+    const { memberships } = service.process
+    const written: (readonly string[])[] = []
+    let isOvertaken = false
+    const watched: MembershipStore = {
+      ...memberships,
+      async replace(tenantId, id, previous, evaluation) {
+        if (id === referring) written.push(evaluation.ids)
+        if (id === base && isOvertaken) {
+          isOvertaken = false
+          await service.process.evaluator.evaluate(tenantId)
+        }
+        return memberships.replace(tenantId, id, previous, evaluation)
+      },
+    }
+    const { evaluator } = service.newProcess({ memberships: watched })
+    await evaluator.evaluate(tenant.tenantId)
+    const anders = await tenant.person('Anders')
+    // Another row of hers: she is looked at again wherever she could be.
+    await tenant.position(ann, undefined)
+    isOvertaken = true
+    await evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(written[0], [ann])
+    const both = [ann, anders].sort()
+    assert.ok(
+      written.slice(1).every((ids) => ids.length === both.length),
+      JSON.stringify(written),
+    )
+    assert.deepEqual(await tenant.members(referring), both)
   })
 })

@@ -10,6 +10,8 @@ import type { Directory } from '../../shared/domain/links/directory.ts'
 export const TENANT = '11111111-0000-4000-8000-000000000001'
 export const SMALL_TENANT = '22222222-0000-4000-8000-000000000002'
 export const SERVICE = 'aaaaaaaa-0000-4000-8000-000000000001'
+/** Of the service itself, in the larger tenant. */
+export const SERVICE_PRINCIPAL = 'cccccccc-0000-4000-8000-000000000001'
 const TESTER = 'aaaaaaaa-0000-4000-8000-000000000002'
 /** Its tokens stand for the service's secret. */
 export const MANAGED_IDENTITY = 'cccccccc-0000-4000-8000-00000000000f'
@@ -159,7 +161,7 @@ function tenantSeed(tenantId: string, domain: string, userCount: number): Tenant
     domain,
     applications: [
       {
-        ...application('service', SERVICE, 'cccccccc-0000-4000-8000-000000000001', ['GroupMember.ReadWrite.All']),
+        ...application('service', SERVICE, SERVICE_PRINCIPAL, ['GroupMember.ReadWrite.All']),
         federatedSubject: MANAGED_IDENTITY,
       },
       application('tester', TESTER, 'cccccccc-0000-4000-8000-000000000002', TESTER_RIGHTS),

@@ -151,3 +151,22 @@ function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('There is no such record')
   return value
 }
+
+/** A link whose first sync has ended; the directory's log of requests is empty. */
+export async function syncedLink(
+  world: LinkWorld,
+  accounts: readonly string[],
+  members: readonly string[] = [],
+): Promise<Linked> {
+  const linked = await world.linked(accounts, members)
+  await world.drain()
+  world.server.clearRequests()
+  return linked
+}
+
+/** As whoever changes a membership does. */
+export async function ringForChanges({ deps, rings, clock }: LinkWorld, collectionId: string): Promise<void> {
+  const message = { tenantId: TENANT, collectionId }
+  const id = `change ${rings.length} ${clock.nowMs()} ${randomUUID()}`
+  await deps.doorbells.ring({ queue: 'membership-changes', message }, { id })
+}

@@ -4,9 +4,8 @@ import { setLinkState } from '../../shared/domain/links/change-link.ts'
 import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
 import { createLink } from '../../shared/domain/links/create-link.ts'
 import { requestSync } from '../../shared/domain/links/request-sync.ts'
-import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
 import { TENANT, user, users } from './link-directory.ts'
-import { type LinkWorld, openWorld } from './link-world.ts'
+import { type LinkWorld, openWorld, ringForChanges, syncedLink } from './link-world.ts'
 
 describe('A membership change', () => {
   let world: LinkWorld
@@ -19,20 +18,8 @@ describe('A membership change', () => {
     world.rings.length = 0
   })
 
-  /** A link whose first sync has ended. */
-  async function synced(accounts: readonly string[], members: readonly string[] = []) {
-    const linked = await world.linked(accounts, members)
-    await world.drain()
-    world.server.clearRequests()
-    return linked
-  }
-
-  async function ring(collectionId: string): Promise<void> {
-    const message = { tenantId: TENANT, collectionId }
-    const id = `change ${world.rings.length} ${world.clock.nowMs()} ${Math.random()}`
-    await world.deps.doorbells.ring({ queue: 'membership-changes', message }, { id })
-  }
-
+  const synced = (accounts: readonly string[], members?: readonly string[]) => syncedLink(world, accounts, members)
+  const ring = (collectionId: string) => ringForChanges(world, collectionId)
   const calls = () =>
     world.server.requests().map(({ method, path }) => `${method} ${path.split('/').slice(4).join('/')}`)
 
@@ -161,31 +148,16 @@ describe('A membership change', () => {
     assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
   })
 
-  it('waits while a job writes to the group, and is not lost', async () => {
-    const { collectionId, groupId, linkId } = await synced(users(0, 5))
-    await requestSync(TENANT, collectionId, world.deps)
-    const [job] = await world.jobsOf(collectionId)
-    let hasWaited = false
-    const directory = {
-      ...world.deps.directory,
-      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
-        world.collections.change(collectionId, users(0, 6))
-        await ring(collectionId)
-        world.rings.splice(
-          0,
-          world.rings.length,
-          ...world.rings.filter(({ doorbell }) => doorbell.queue !== 'sync-jobs'),
-        )
-        await world.deliverNext()
-        hasWaited = (await world.membersOf(groupId)).size === 5
-        return world.directory.listUsers(...asked)
-      },
-    }
-    await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, { ...world.deps, directory })
-    assert.ok(hasWaited)
+  it('of an account that the directory does not know removes nobody, and a job tells', async () => {
+    const { collectionId, groupId } = await synced(users(0, 5))
+    world.collections.change(collectionId, [...users(1, 4), user(900_001)])
+    await ring(collectionId)
     await world.drain()
-    assert.equal((await world.membersOf(groupId)).size, 6)
-    assert.equal((await world.link(linkId)).appliedMembershipVersion, 2)
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
+    assert.ok(calls().every((call) => !call.startsWith('DELETE')))
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.type, job?.status, job?.removed], ['ScheduledSweep', 'Failed', 0])
+    assert.match(job?.error ?? '', /^The directory has no account/)
   })
 
   it('is undone by a later one although the directory does not show it yet', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { requestSync } from '../../shared/domain/links/request-sync.ts'
-import { TENANT, user, users } from './link-directory.ts'
+import { SERVICE_PRINCIPAL, TENANT, user, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 
 describe('A sync job', () => {
@@ -98,6 +98,38 @@ describe('A sync job', () => {
       (await world.jobsOf(collectionId)).map(({ status }) => status),
       ['Succeeded', 'Succeeded'],
     )
+  })
+
+  it('leaves nested groups, devices and service principals in the group alone, and does not count them', async () => {
+    const nested = await world.newGroup()
+    const device = 'dddddddd-0000-4000-8000-00000000000d'
+    const { collectionId, groupId } = await world.linked(users(0, 3), [...users(2, 3), nested, SERVICE_PRINCIPAL])
+    // The local directory knows no devices: a page of members shows one all the same.
+    const directory = world.directoryOver((send) => async (tenantId, call) => {
+      const reply = await send(tenantId, call)
+      if (!call.path.includes('/members?')) return reply
+      const page = reply.body as { value: object[] }
+      const member = { '@odata.type': '#microsoft.graph.device', id: device }
+      return { ...reply, body: { ...page, value: [...page.value, member] } }
+    })
+    world.server.clearRequests()
+    await world.drain({ ...world.deps, directory })
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.added, job?.removed, job?.skipped], ['Succeeded', 2, 2, 0])
+    assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 3), nested]))
+    const written = world.server.requests().flatMap((request) => request.batch ?? [request])
+    const removals = written.filter(({ method }) => method === 'DELETE').map(({ path }) => path.split('/').at(-2))
+    assert.deepEqual(removals.sort(), users(3, 2))
+  })
+
+  it("tells the group's name as it last read it", async () => {
+    const { collectionId, groupId, linkId } = await world.linked(users(0, 3))
+    await world.drain()
+    assert.equal((await world.link(linkId)).directoryGroupDisplayName, 'A group')
+    await world.asTester({ method: 'PATCH', path: `/groups/${groupId}`, body: { displayName: 'Renamed' } })
+    await requestSync(TENANT, collectionId, world.deps)
+    await world.drain()
+    assert.equal((await world.link(linkId)).directoryGroupDisplayName, 'Renamed')
   })
 
   it('puts back who was taken out of the group by hand a moment ago', async () => {

@@ -67,7 +67,8 @@ describe('A sync job, when the directory misbehaves', () => {
     assert.equal(waiting?.attempts, 1)
     assert.equal(waiting?.error, 'The directory asks to be left alone for a while')
     assert.ok((waiting?.dueAtMs ?? 0) >= startMs + 100_000)
-    assert.equal((await world.link(linkId)).lastSyncOutcome, null)
+    assert.deepEqual([waiting?.completedAt, (await world.link(linkId)).lastSyncOutcome], [null, null])
+    assert.equal((await world.link(linkId)).lastSyncedAt, null)
     await world.drain()
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.error], ['Succeeded', 2, 5, null])
@@ -103,7 +104,8 @@ describe('A sync job, when the directory misbehaves', () => {
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.removed], ['Failed', 4, 0, 0])
     assert.match(job?.error ?? '', /answered 503/)
-    assert.equal((await world.link(linkId)).lastSyncOutcome, 'Failed')
+    const { lastSyncOutcome, lastSyncedAt } = await world.link(linkId)
+    assert.deepEqual([lastSyncOutcome, lastSyncedAt], ['Failed', job?.completedAt])
     assert.deepEqual(
       world.waitsMs.filter((waitMs) => waitMs > 10_000).map((waitMs) => Math.round(waitMs / 1000)),
       [15, 60, 240],

@@ -7,7 +7,7 @@ import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
 import { sharedWriteBudget, type WriteBudget, type WritePurpose } from '../../shared/domain/links/write-budget.ts'
 import { writeStep } from '../../shared/domain/links/write-step.ts'
 import { TENANT, users } from './link-directory.ts'
-import { type LinkWorld, openWorld } from './link-world.ts'
+import { type LinkWorld, openWorld, ringForChanges } from './link-world.ts'
 
 describe('The write budget', () => {
   let world: LinkWorld
@@ -108,6 +108,21 @@ describe('The write budget', () => {
     await world.deps.doorbells.ring({ queue: 'membership-changes', message }, { id: 'one left' })
     await world.deliverNext(deps)
     assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 9)))
+  })
+
+  it('makes a change wait for the next window once all of it is used up, and does not lose it', async () => {
+    const { collectionId, groupId } = await world.linked(users(0, 10))
+    await world.drain()
+    await world.clock.sleep(600_000)
+    const deps: SyncDependencies = { ...world.deps, budget: instance(20, 10_000) }
+    await grantedCount(deps.budget, TENANT, 'change', 20)
+    world.collections.change(collectionId, users(1, 9))
+    await ringForChanges(world, collectionId)
+    await world.deliverNext(deps)
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 10)))
+    await world.drain(deps)
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 9)))
+    assert.equal((await world.jobsOf(collectionId)).length, 1)
   })
 
   it('makes a job that is at it for long let a waiting change go first', async () => {

@@ -47,6 +47,7 @@ const ATTRIBUTES_OF: Record<ObjectType, fc.Arbitrary<Record<string, unknown>>> =
     directoryObjectId: fc.constantFrom(...GROUPS, GROUPS[1]?.toUpperCase() as string),
     directoryOnPremisesSyncEnabled: fc.boolean(),
     directMemberOfDirectoryGroups: groups,
+    assignedLicenses: groups,
     primaryRelationship: reference('relationship'),
     'custom/number': text,
     'custom/b c': text,
@@ -89,7 +90,7 @@ export const SCHEMA: ConditionSchema = new Map([...conditionSchema(custom), ['id
 // biome-ignore format: a list of names
 const NAMES: readonly string[] = [
   'identityDisplayName', 'identityDisplayName', 'identityEmail', 'identityDirectoryObjectId', 'identityId',
-  'identityExternalId', 'identityDirectoryOnPremisesSyncEnabled', 'directMemberOfDirectoryGroups',
+  'identityExternalId', 'identityDirectoryOnPremisesSyncEnabled', 'directMemberOfDirectoryGroups', 'assignedLicenses',
   'identityPrimaryRelationship', 'identityCustom/number', 'identityCustom/b c', 'orgUnitDisplayName', 'orgUnitType',
   'orgUnitParent', 'orgUnitDeputies', 'orgUnitId', 'relationshipTitle', 'relationshipTitle', 'relationshipStartDate',
   'relationshipEndDate', 'relationshipIdentity', 'relationshipOrgUnit', 'relationshipManager', 'relationshipId',

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Collection } from '../../../shared/domain/collections/collection.ts'
+import { definitionKeyOf, idsNow, type Known, type Round } from '../../../shared/domain/collections/members-now.ts'
+import type { GatheredChanges } from '../../../shared/domain/collections/tenant-snapshots.ts'
+import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
+import { compile } from '../../../shared/domain/criteria/compile.ts'
+import { attributesRead, dependsOnDay } from '../../../shared/domain/criteria/condition.ts'
+import { RowSnapshot } from '../../../shared/domain/criteria/row-snapshot.ts'
+import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
+import { finished } from '../../../shared/domain/time-slices.ts'
+
+const DAY_MS = Date.parse('2030-03-01T00:00:00Z')
+const NEXT_DAY_MS = Date.parse('2030-03-02T00:00:00Z')
+const REFERRED_TO = '11111111-1111-4111-8111-111111111111'
+
+const person = (id: string, displayName: string) => ({
+  id,
+  objectType: 'identity' as const,
+  externalId: id,
+  attributes: { displayName },
+  deleted: false,
+})
+
+const COLLECTION = { objectType: 'Identity', refersTo: [REFERRED_TO] } as unknown as Collection
+
+/** What is remembered of a collection whose only member so far was `ann`. */
+function remembered(value: string, name = 'identityDisplayName'): Known {
+  const leaf = { id: name, field: name, operator: 'Equals', value }
+  const schema = conditionSchema({ identity: [], orgUnit: [], relationship: [] })
+  const check = checkCondition({ groupOperator: 'AND', conditions: [leaf] }, schema)
+  assert.ok(check.ok)
+  const known = {
+    definitionVersion: 1,
+    condition: compile(check.condition),
+    dependsOnDay: dependsOnDay(check.condition),
+    attributesRead: attributesRead(check.condition),
+    ids: ['ann'],
+  }
+  const definitionKey = definitionKeyOf({ ...known, head: undefined }, DAY_MS)
+  const head = { count: 1, membershipVersion: 1, definitionKey, evaluatedAtMs: DAY_MS }
+  return { ...known, head: { value: head, version: '1' } }
+}
+
+const changesOf = (ids: readonly string[], attributes: readonly string[], rowsMoved = false): GatheredChanges => ({
+  ids: { identity: new Set(ids), orgUnit: new Set(), relationship: new Set() },
+  attributes: new Set(attributes),
+  rowsMoved,
+})
+
+/** The members now on rows where both `ann` and `bo` are called Ann; the ids of the rows looked at one by one. */
+function evaluated(known: Known, round: Partial<Round>, todayMs = DAY_MS) {
+  const rows = new RowSnapshot()
+  rows.apply([person('ann', 'Ann'), person('bo', 'Ann'), person('cat', 'Ann')])
+  let isRead = false
+  const watched = new Proxy(known.condition, {
+    get(condition, name, receiver) {
+      isRead = true
+      const member: unknown = Reflect.get(condition, name, receiver)
+      return typeof member === 'function' ? member.bind(condition) : member
+    },
+  })
+  const context = { todayMs, membersOf: () => undefined }
+  const nothing: Round = { rows, changes: changesOf([], []), changedMembers: new Set(), context }
+  const memory = { ...known, condition: watched }
+  const ids = finished(idsNow(COLLECTION, memory, definitionKeyOf(memory, todayMs), { ...nothing, ...round }))
+  return { ids, isRead }
+}
+
+const NOT_LOOKED_AT = { ids: undefined, isRead: false }
+const WHOLE = { ids: ['ann', 'bo', 'cat'], isRead: true }
+
+describe('The members of a collection are not looked at', () => {
+  const known = remembered('Ann')
+  for (const [claim, round] of [
+    ['when nothing has changed', {}],
+    [
+      'when attributes have changed that its condition does not read',
+      { changes: changesOf(['bo'], ['identityEmail']) },
+    ],
+    ['when objects of another type have changed', { changes: changesOf([], ['identityDisplayName'], true) }],
+    ['when the members of a collection that it does not name have', { changedMembers: new Set(['another']) }],
+  ] as const) {
+    it(claim, () => assert.deepEqual(evaluated(known, round), NOT_LOOKED_AT))
+  }
+
+  it('when the day turns and its condition does not ask for it', () => {
+    assert.deepEqual(evaluated(known, {}, NEXT_DAY_MS), NOT_LOOKED_AT)
+  })
+})
+
+describe('The members of a collection are', () => {
+  const known = remembered('Ann')
+  it('those before with the changed objects alone looked at, where their attributes or rows have changed', () => {
+    for (const changes of [changesOf(['bo'], ['identityDisplayName']), changesOf(['bo'], [], true)]) {
+      assert.deepEqual(evaluated(known, { changes }).ids, ['ann', 'bo'])
+    }
+  })
+
+  it('evaluated as a whole when those of a collection that it names have changed', () => {
+    assert.deepEqual(evaluated(known, { changedMembers: new Set([REFERRED_TO]) }), WHOLE)
+  })
+
+  it('evaluated as a whole when all that is known is that something has changed', () => {
+    assert.deepEqual(evaluated(known, { changes: 'everything' }), WHOLE)
+  })
+
+  it('evaluated as a whole after a new definition', () => {
+    assert.deepEqual(evaluated({ ...known, definitionVersion: 2 }, {}), WHOLE)
+  })
+
+  it('evaluated as a whole on a new day, when the condition asks for it', () => {
+    const ofToday = remembered('Today()', 'relationshipEndDate')
+    assert.deepEqual(evaluated(ofToday, {}), NOT_LOOKED_AT)
+    assert.deepEqual(evaluated(ofToday, {}, NEXT_DAY_MS), { ids: [], isRead: true })
+  })
+})

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { TenantSnapshots } from '../../../shared/domain/collections/tenant-snapshots.ts'
+import type { CoreObject } from '../../../shared/domain/core/core-object.ts'
+import type { ChangeMark, CoreObjectChanges } from '../../../shared/domain/core/core-object-changes.ts'
+
+const identity = (id: string): CoreObject =>
+  ({ id, objectType: 'identity', externalId: id, attributes: {}, deleted: false }) as unknown as CoreObject
+
+/** A store whose marks count the objects seen, and which notes from where each reading began and how much it gave. */
+function readableChanges() {
+  const written: CoreObject[] = []
+  const readings: { from: number | undefined; count: number }[] = []
+  const state = { isAway: false }
+  const changes: CoreObjectChanges = {
+    async *since(_tenantId, mark) {
+      const from = mark?.seenUntilS
+      const objects = written.slice(from)
+      readings.push({ from, count: objects.length })
+      const seen: ChangeMark = { seenUntilS: written.length, seenAtMs: 0, readFromS: 0 }
+      if (state.isAway) {
+        yield { objects: objects.slice(0, 1), mark: seen }
+        throw new Error('The database is away')
+      }
+      yield { objects, mark: seen }
+    },
+  }
+  return { changes, written, readings, state }
+}
+
+const people = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => identity(`person ${from + index}`))
+
+describe('The rows of a tenant', () => {
+  it('are loaded once, and from then on refreshed by what was written since', async () => {
+    const { changes, written, readings } = readableChanges()
+    const snapshots = new TenantSnapshots(changes, 1_000)
+    written.push(...people(0, 100))
+    assert.equal((await snapshots.fresh('tenant')).rowCount, 100)
+    written.push(...people(100, 1))
+    assert.equal((await snapshots.fresh('tenant')).rowCount, 101)
+    assert.equal((await snapshots.fresh('tenant')).rowCount, 101)
+    assert.deepEqual(readings, [
+      { from: undefined, count: 100 },
+      { from: 100, count: 1 },
+      { from: 101, count: 0 },
+    ])
+  })
+
+  it('are refreshed once for all who ask while a refresh is due', async () => {
+    const { changes, written, readings } = readableChanges()
+    const snapshots = new TenantSnapshots(changes, 1_000)
+    written.push(...people(0, 10))
+    await Promise.all(Array.from({ length: 50 }, () => snapshots.fresh('tenant')))
+    assert.ok(readings.length <= 2, `${readings.length} readings`)
+  })
+
+  it('are loaded anew after a refresh that failed half-way, of which no mark would be true', async () => {
+    const { changes, written, readings, state } = readableChanges()
+    const snapshots = new TenantSnapshots(changes, 1_000)
+    written.push(...people(0, 10))
+    await snapshots.fresh('tenant')
+    written.push(...people(10, 5))
+    state.isAway = true
+    await assert.rejects(snapshots.fresh('tenant'), /The database is away/)
+    state.isAway = false
+    assert.equal((await snapshots.fresh('tenant')).rowCount, 15)
+    assert.deepEqual(readings.at(-1), { from: undefined, count: 15 })
+    assert.equal(snapshots.takeChanges('tenant'), 'everything')
+  })
+
+  it('leave memory when others need the room, those unused for longest first', async () => {
+    const { changes, written } = readableChanges()
+    written.push(...people(0, 10))
+    const snapshots = new TenantSnapshots(changes, 20)
+    for (const tenantId of ['one', 'two', 'one', 'three']) await snapshots.fresh(tenantId)
+    assert.deepEqual(
+      ['one', 'two', 'three'].map((tenantId) => snapshots.holds(tenantId)),
+      [true, false, true],
+    )
+  })
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { applyMembershipChanges } from '../../shared/domain/links/apply-membership-changes.ts'
+import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
+import { TENANT, users } from './link-directory.ts'
+import { type LinkWorld, openWorld, ringForChanges, syncedLink } from './link-world.ts'
+
+describe('A membership change, beside other workers,', () => {
+  let world: LinkWorld
+  before(async () => {
+    world = await openWorld()
+  })
+  after(() => world.close())
+  beforeEach(() => {
+    world.rings.length = 0
+  })
+
+  it('during the first sync of a link, which it finds nothing to build on, is written right after it', async () => {
+    const { collectionId, groupId } = await world.linked(users(0, 5))
+    const directory = {
+      ...world.deps.directory,
+      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
+        world.collections.change(collectionId, users(0, 6))
+        await ringForChanges(world, collectionId)
+        await world.deliverNext()
+        return world.directory.listUsers(...asked)
+      },
+    }
+    await world.deliverNext({ ...world.deps, directory })
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
+    await world.drain()
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 6)))
+    assert.equal((await world.jobsOf(collectionId)).length, 1)
+  })
+
+  for (const [claim, hasWritten] of [
+    ['before its write', false],
+    ['before it could note what it has written', true],
+  ] as const) {
+    it(`whose worker dies ${claim} is made by another one once the lease has ended`, async () => {
+      const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 5))
+      world.collections.change(collectionId, users(1, 5))
+      const death = Promise.withResolvers<void>()
+      const addMembers = async (...asked: Parameters<typeof world.directory.addMembers>) => {
+        if (hasWritten) await world.directory.addMembers(...asked)
+        death.resolve()
+        return new Promise<never>(() => undefined)
+      }
+      const dying = { ...world.deps, directory: { ...world.deps.directory, addMembers } }
+      await Promise.race([applyMembershipChanges({ tenantId: TENANT, collectionId }, dying), death.promise])
+      await ringForChanges(world, collectionId)
+      await world.drain()
+      assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 5)))
+      const { lease, appliedMembershipVersion } = await world.link(linkId)
+      assert.deepEqual([lease, appliedMembershipVersion], [null, 2])
+      assert.equal((await world.jobsOf(collectionId)).length, 1)
+    })
+  }
+
+  it('waits while a job writes to the group, and is not lost', async () => {
+    const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 5))
+    await requestSync(TENANT, collectionId, world.deps)
+    const [job] = await world.jobsOf(collectionId)
+    let hasWaited = false
+    const directory = {
+      ...world.deps.directory,
+      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
+        world.collections.change(collectionId, users(0, 6))
+        await ringForChanges(world, collectionId)
+        world.rings.splice(
+          0,
+          world.rings.length,
+          ...world.rings.filter(({ doorbell }) => doorbell.queue !== 'sync-jobs'),
+        )
+        await world.deliverNext()
+        hasWaited = (await world.membersOf(groupId)).size === 5
+        return world.directory.listUsers(...asked)
+      },
+    }
+    await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, { ...world.deps, directory })
+    assert.ok(hasWaited)
+    await world.drain()
+    assert.equal((await world.membersOf(groupId)).size, 6)
+    assert.equal((await world.link(linkId)).appliedMembershipVersion, 2)
+  })
+})
