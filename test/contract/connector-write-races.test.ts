@@ -171,6 +171,20 @@ describe('org units whose parents are set at the same moment', () => {
     ])
   })
 
+  it('can be written below a circle that is stored, and brought out of it', async () => {
+    const place = await newPlace()
+    await place.write([unit('a', 'top'), unit('b', 'a')])
+    const circle: WriteDependencies = {
+      ...deps,
+      objects: { ...deps.objects, standings: async () => [] },
+    }
+    assert.deepEqual(await place.write([unit('a', 'b')], circle), ['updated'])
+    assert.deepEqual(await place.write([unit('c', 'b')]), ['created'])
+    assert.deepEqual(await place.write([unit('b', 'a')]), ['ReferenceCycle'])
+    assert.deepEqual(await place.write([unit('b', 'top')]), ['updated'])
+    assert.deepEqual(await place.write([unit('b', 'a')]), ['ReferenceCycle'])
+  })
+
   it('are all written, though several batches change the tree at once', async () => {
     const place = await newPlace()
     const batches = [1, 2, 3].map((batch) =>

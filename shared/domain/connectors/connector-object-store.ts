@@ -15,7 +15,7 @@ export type Standing = {
 export type ConnectorObjectWrite = { readonly object: ConnectorObject; readonly version: string | undefined }
 
 /** Whose objects are written. */
-export type Space = {
+type Space = {
   readonly tenantId: string
   readonly connectorId: string
   /** How long soft-deleted objects stay. */

@@ -3,14 +3,15 @@ import type { Log } from '../log.ts'
 import { type RefusalCode, refusalEntry } from '../refusal.ts'
 import type { ObjectWrite } from './batch-item.ts'
 import { byCreation, type Connector } from './connector.ts'
-import { connectorObjectId, type DeriveId, ownCoreObjectId, referenceIds } from './connector-object.ts'
+import { connectorObjectId, type DeriveId, ownCoreObjectId } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { ConnectorStore } from './connector-store.ts'
 import { type Decision, decideWrite, type ItemOutcome, type Surroundings } from './decide-writes.ts'
 import { identitiesAround } from './identities-around.ts'
 import { joinKeys, type RankOf } from './joining.ts'
 import { finishDeletion } from './manage-connectors.ts'
-import { parentIn, parentOfLive } from './parent-cycle.ts'
+import { parentOfLive } from './parent-cycle.ts'
+import { parentsAbove } from './parents-above.ts'
 import { People } from './people.ts'
 import { type CoreObjectWriter, settleCoreObjects } from './settle-core-objects.ts'
 
@@ -185,29 +186,6 @@ async function surroundings(
     derive: deps.deriveId,
     nowMs: deps.nowMs(),
   }
-}
-
-/** The org tree from the parents that the writes name up to the top, one query for each level. */
-async function parentsAbove(
-  tenantId: string,
-  connectorId: string,
-  writes: readonly ObjectWrite[],
-  { objects, deriveId }: WriteDependencies,
-): Promise<Map<string, string | undefined>> {
-  const parents = new Map<string, string | undefined>()
-  let level = writes.flatMap((write) =>
-    write.operation !== 'delete' && write.objectType === 'orgUnit'
-      ? (parentIn(referenceIds({ ...write, connectorId }, write.data, deriveId)) ?? [])
-      : [],
-  )
-  while (level.length > 0) {
-    const standings = await objects.standings(tenantId, [...new Set(level)])
-    for (const { id, isLive, parentId } of standings) parents.set(id, isLive ? parentId : undefined)
-    level = standings.flatMap(({ isLive, parentId }) =>
-      isLive && parentId !== undefined && !parents.has(parentId) ? [parentId] : [],
-    )
-  }
-  return parents
 }
 
 /** @returns Whether any core object changed. */
