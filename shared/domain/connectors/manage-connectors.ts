@@ -43,6 +43,8 @@ export async function createConnector(
     createdBy: caller.objectId,
     createdAt: toTimestamp(nextCreationMs(existing, deps.nowMs())),
   })
+  // The first write would do it, at the price of being tried twice.
+  await deps.objects.open(caller.tenantId, id)
   await deps.connectors.add(caller.tenantId, connector)
   return connector
 }
