@@ -7,9 +7,10 @@ import type {
 } from '../domain/connectors/connector-object-store.ts'
 import { isObjectType, type ObjectType } from '../domain/core/core-object.ts'
 import type { Versioned } from '../domain/versioned.ts'
+import { closeSpace, openSpace, spaceVersion, treeVersion, whileOpen, whileTreeIs } from './connector-space-guards.ts'
 import { queryAll, type Stored } from './documents.ts'
 import { readPage } from './keyset-page.ts'
-import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
+import { type VersionedWrite, writeInChain, writeVersioned } from './versioned-writes.ts'
 
 type Document = ConnectorObject & { readonly tenantId: string; readonly ttl?: number }
 
@@ -19,7 +20,7 @@ const LIVE = 'NOT IS_DEFINED(c.deletedAtMs)'
 /** What a batch asks for by its keys comes in one answer, if it is not too large for one, though several say each. */
 const DOCUMENTS_PER_ANSWER_COUNT = 5000
 
-/** Container `connectorObjects`, partition key `/tenantId`; soft-deleted documents carry a `ttl`. */
+/** Container `connectorObjects`, partition key `/tenantId`; soft-deleted documents carry a `ttl`. Guards lie beside them. */
 export function cosmosConnectorObjectStore(container: Container): ConnectorObjectStore {
   /** Nothing is asked for an empty list. */
   const whereIn = async (
@@ -57,11 +58,24 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       )
       return [...new Set(found.flat())]
     },
-    write: (tenantId, writes, softDeletionDays) =>
+    open: (tenantId, connectorId) => openSpace(container, tenantId, connectorId),
+    version: (tenantId, connectorId) => spaceVersion(container, tenantId, connectorId),
+    close: (tenantId, connectorId, version) => closeSpace(container, tenantId, connectorId, version),
+    treeVersion: (tenantId, connectorId) => treeVersion(container, tenantId, connectorId),
+    write: ({ tenantId, connectorId, softDeletionDays }, writes) =>
       writeVersioned(
         container,
         tenantId,
         writes.map((write) => documentWrite(tenantId, write, softDeletionDays)),
+        [whileOpen(tenantId, connectorId)],
+      ),
+    writeTree: ({ tenantId, connectorId, softDeletionDays }, writes, version) =>
+      writeInChain(
+        container,
+        tenantId,
+        writes.map((write) => documentWrite(tenantId, write, softDeletionDays)),
+        whileTreeIs(tenantId, connectorId, version),
+        [whileOpen(tenantId, connectorId)],
       ),
     async page(tenantId, connectorId, objectType, after, size) {
       const ofType = objectType === undefined ? '' : 'AND c.objectType = @objectType'

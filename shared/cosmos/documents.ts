@@ -72,12 +72,25 @@ export async function writeTogether(
   container: Container,
   partition: string,
   operations: OperationInput[],
-): Promise<{ status: number; index: number } | undefined> {
-  if (operations.length === 0) return undefined
+): Promise<TransactionFailure | undefined> {
+  const outcome = await versionsTogether(container, partition, operations)
+  return 'status' in outcome ? outcome : undefined
+}
+
+/** The operation of a transaction that failed. */
+export type TransactionFailure = { readonly status: number; readonly index: number }
+
+/** The same, answering the versions of what was written, in the order of the operations. */
+export async function versionsTogether(
+  container: Container,
+  partition: string,
+  operations: OperationInput[],
+): Promise<TransactionFailure | { readonly versions: readonly (string | undefined)[] }> {
+  if (operations.length === 0) return { versions: [] }
   // What is written is known: nothing of it has to come back.
   const options = { contentResponseOnWriteEnabled: false }
   const { result, code } = await container.items.batch(operations, partition, options)
-  if (code !== 207) return undefined
+  if (code !== 207) return { versions: (result ?? []).map(({ eTag }) => eTag) }
   // All but the culprit answer 424.
   const index = (result ?? []).findIndex(({ statusCode }) => statusCode >= 400 && statusCode !== 424)
   return { status: result?.[index]?.statusCode ?? 500, index }

@@ -48,7 +48,9 @@ async function documents(container: 'connectorObjects' | 'coreObjects', tenantId
 
 /** What every live core object must refer to, derived from the connector objects alone. */
 async function assertConsistent(tenantId: string): Promise<void> {
-  const objects = (await documents('connectorObjects', tenantId)).filter(({ deletedAtMs }) => deletedAtMs === undefined)
+  const objects = (await documents('connectorObjects', tenantId)).filter(
+    ({ connectorId, deletedAtMs }) => connectorId !== undefined && deletedAtMs === undefined,
+  )
   const cores = (await documents('coreObjects', tenantId)).filter(({ deleted }) => !deleted)
   const liveCoreIds = [...new Set(objects.map(({ coreObjectId }) => coreObjectId))].sort()
   assert.deepEqual(cores.map(({ id }) => id).sort(), liveCoreIds)

@@ -6,6 +6,7 @@ import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import type { ConnectorObject } from '../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorObjectWrite } from '../../shared/domain/connectors/connector-object-store.ts'
 import type { MergedCoreObject } from '../../shared/domain/core/merged-core-object.ts'
 import { localDatabase } from './local-database.ts'
 
@@ -24,6 +25,12 @@ function object(more: Partial<ConnectorObject> = {}): ConnectorObject {
 function core(more: Partial<MergedCoreObject> = {}): MergedCoreObject {
   const names = { objectType: 'identity', externalId: 'x' } as const
   return { id: randomUUID(), ...names, attributes: {}, contributors: ['o'], deleted: false, ...more }
+}
+
+/** In a space that has been opened. */
+async function write(tenantId: string, writes: readonly ConnectorObjectWrite[]): Promise<ReadonlySet<string>> {
+  await objects.open(tenantId, 'c1')
+  return objects.write({ tenantId, connectorId: 'c1', softDeletionDays: 1 }, writes)
 }
 
 const asNew = <T>(each: T) => ({ object: each, version: undefined })
@@ -55,7 +62,7 @@ describe('the store of connector objects', () => {
     const tenantId = randomUUID()
     const data = { displayName: 'x'.repeat(2000), email: 'y'.repeat(2000) }
     const many = Array.from({ length: 1000 }, () => object({ data }))
-    assert.equal((await objects.write(tenantId, many.map(asNew), 1)).size, 0)
+    assert.equal((await write(tenantId, many.map(asNew))).size, 0)
     const ids = many.map(({ id }) => id)
     assert.equal((await objects.ofIds(tenantId, ids)).length, 1000)
   })
@@ -63,12 +70,12 @@ describe('the store of connector objects', () => {
   it('names what it did not write because someone else was first', async () => {
     const tenantId = randomUUID()
     const [first, second] = [object(), object()]
-    await objects.write(tenantId, [asNew(first)], 1)
-    assert.ok((await objects.write(tenantId, [asNew(second), asNew(first)], 1)).has(first.id))
+    await write(tenantId, [asNew(first)])
+    assert.ok((await write(tenantId, [asNew(second), asNew(first)])).has(first.id))
     const [read] = await objects.ofIds(tenantId, [first.id])
-    const write = { object: { ...first, data: { email: 'a' } }, version: read?.version }
-    assert.equal((await objects.write(tenantId, [write], 1)).size, 0)
-    assert.deepEqual([...(await objects.write(tenantId, [write], 1))], [first.id])
+    const change = { object: { ...first, data: { email: 'a' } }, version: read?.version }
+    assert.equal((await write(tenantId, [change])).size, 0)
+    assert.deepEqual([...(await write(tenantId, [change]))], [first.id])
   })
 
   it('finds who refers to an object, directly and in lists, deleted ones not', async () => {
@@ -81,7 +88,7 @@ describe('the store of connector objects', () => {
       by({ manager: 'p1' }, { deletedAtMs: 1 }),
       by({ parent: 'p1' }),
     ]
-    await objects.write(tenantId, [...referring, ...others].map(asNew), 1)
+    await write(tenantId, [...referring, ...others].map(asNew))
     assert.deepEqual(
       (await objects.coreObjectsReferringTo(tenantId, 'identity', ['p1', 'p9'])).sort(),
       referring.map(({ coreObjectId }) => coreObjectId).sort(),
@@ -91,7 +98,7 @@ describe('the store of connector objects', () => {
   it('knows live identities by their keys', async () => {
     const tenantId = randomUUID()
     const [one, other] = [object({ data: { nin: '1' } }), object({ data: { nin: '2', directoryObjectId: 'a' } })]
-    await objects.write(tenantId, [one, other, object({ data: { nin: '1' }, deletedAtMs: 1 })].map(asNew), 1)
+    await write(tenantId, [one, other, object({ data: { nin: '1' }, deletedAtMs: 1 })].map(asNew))
     const ids = async (...keys: [string[], string[]]) =>
       (await objects.identitiesByKeys(tenantId, ...keys)).map(({ value }) => value.id)
     assert.deepEqual(await ids(['1'], []), [one.id])
@@ -103,7 +110,7 @@ describe('the store of connector objects', () => {
     const tenantId = randomUUID()
     const many = Array.from({ length: 4 }, () => object())
     const rest = [object({ deletedAtMs: 1 }), object({ connectorId: 'c2' }), object({ objectType: 'orgUnit' })]
-    await objects.write(tenantId, [...many, ...rest].map(asNew), 1)
+    await write(tenantId, [...many, ...rest].map(asNew))
     const first = await objects.page(tenantId, 'c1', 'identity', undefined, 2)
     const second = await objects.page(tenantId, 'c1', 'identity', first.continueAfter, 2)
     const sorted = many.map(({ id }) => id).sort()

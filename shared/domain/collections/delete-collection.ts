@@ -1,9 +1,10 @@
 import type { Caller } from '../caller.ts'
 import { refuseOtherVersion } from '../if-match.ts'
 import { Refusal } from '../refusal.ts'
+import { whileStale } from '../while-stale.ts'
 import type { CollectionKind } from './collection.ts'
 import { type CollectionDependencies, ringEvaluation } from './collection-dependencies.ts'
-import { found, whileStale } from './read-then-write.ts'
+import { found } from './read-then-write.ts'
 
 /**
  * Deletes a collection that nothing refers to, and forgets its members.

@@ -2,20 +2,6 @@ import { Refusal } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import type { Collection } from './collection.ts'
 
-/** Attempts of one change before the caller is told that others are faster. */
-const ATTEMPTS_AT_MOST = 5
-
-/** Reads, decides and writes again when someone else has written in between. */
-export async function whileStale<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let attempts = 1; ; attempts += 1) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'StaleVersion' || attempts === ATTEMPTS_AT_MOST) throw error
-    }
-  }
-}
-
 /** @throws Refusal `CollectionNotFound` */
 export function found(collection: Versioned<Collection> | undefined, id: string): Versioned<Collection> {
   if (collection === undefined) throw new Refusal('CollectionNotFound', `There is no collection ${id}`)

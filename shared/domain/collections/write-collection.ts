@@ -4,10 +4,11 @@ import { type Creation, leftBefore } from '../idempotency/creation.ts'
 import { refuseOtherVersion } from '../if-match.ts'
 import { Refusal, type RefusalEntry, refuseAll } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
+import { whileStale } from '../while-stale.ts'
 import type { Collection, CollectionKind, CollectionObjectType, Metadata } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { NO_METADATA, readMetadata } from './metadata.ts'
-import { found, whileStale } from './read-then-write.ts'
+import { found } from './read-then-write.ts'
 
 type WriteDependencies = Pick<CollectionDependencies, 'collections' | 'tenants' | 'nowMs'>
 

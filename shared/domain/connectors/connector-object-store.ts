@@ -14,7 +14,18 @@ export type Standing = {
 /** A write of a connector object, with the version it replaces; without one it must be new. */
 export type ConnectorObjectWrite = { readonly object: ConnectorObject; readonly version: string | undefined }
 
-/** The connector spaces of each tenant. Soft-deleted objects are kept until their time is over. */
+/** Whose objects are written. */
+type Space = {
+  readonly tenantId: string
+  readonly connectorId: string
+  /** How long soft-deleted objects stay. */
+  readonly softDeletionDays: number
+}
+
+/**
+ * The connector spaces of each tenant. Soft-deleted objects are kept until their time is over. A space takes writes from
+ * being opened to being closed, and is closed once: nothing is ever written to it again.
+ */
 export interface ConnectorObjectStore {
   /** Those that exist, soft-deleted ones too. */
   ofIds(tenantId: string, ids: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
@@ -30,15 +41,28 @@ export interface ConnectorObjectStore {
   ): Promise<Versioned<StoredConnectorObject>[]>
   /** The core objects of the live objects that refer to one of these objects, which are all of one type. */
   coreObjectsReferringTo(tenantId: string, objectType: ObjectType, ids: readonly string[]): Promise<string[]>
+  /** Opens a space, if it is not. @returns False when it has been closed. */
+  open(tenantId: string, connectorId: string): Promise<boolean>
+  /** The version of an open space: every write to it makes another. Undefined before it is opened and when it is closed. */
+  version(tenantId: string, connectorId: string): Promise<string | undefined>
+  /** @throws Refusal `StaleVersion` when anything was written since `version` was read. */
+  close(tenantId: string, connectorId: string, version: string): Promise<void>
   /**
-   * Writes all, expecting the quoted versions.
-   * @param softDeletionDays How long soft-deleted ones among them stay.
+   * Writes all, expecting the quoted versions and an open space.
    * @returns The ids of those that were not written because someone else had changed them or their neighbours.
    */
-  write(
-    tenantId: string,
+  write(space: Space, writes: readonly ConnectorObjectWrite[]): Promise<ReadonlySet<string>>
+  /** The version of a connector's org tree. Undefined before its first change. */
+  treeVersion(tenantId: string, connectorId: string): Promise<string | undefined>
+  /**
+   * Writes what changes the org tree, in order, until one was overtaken: also by whoever has changed the tree since
+   * `version` was read.
+   * @returns The ids of those that were not written.
+   */
+  writeTree(
+    space: Space,
     writes: readonly ConnectorObjectWrite[],
-    softDeletionDays: number,
+    version: string | undefined,
   ): Promise<ReadonlySet<string>>
   /** Live objects of a connector in the order of ids. */
   page(

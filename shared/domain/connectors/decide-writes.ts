@@ -7,11 +7,10 @@ import {
   connectorObjectId,
   type DeriveId,
   ownCoreObjectId,
-  type ReferenceIds,
   referenceIds,
 } from './connector-object.ts'
 import type { ConnectorObjectWrite } from './connector-object-store.ts'
-import { type ParentOf, parentFault } from './parent-cycle.ts'
+import { type ParentOf, parentFault, parentIn } from './parent-cycle.ts'
 import type { People, Placement } from './people.ts'
 
 /** What became of one item. `id` is the connector object's. */
@@ -73,8 +72,6 @@ export function decideWrite(write: ObjectWrite, around: Surroundings): Decision 
   if (fault !== undefined) return refused(fault)
   return placed({ id, connectorId, objectType, externalId, data, references }, stored, live !== undefined, around)
 }
-
-export const parentIn = (references: ReferenceIds): string | undefined => references.parent as string | undefined
 
 function deletion({ value, version }: Versioned<ConnectorObject>, around: Surroundings): Decision {
   const object = { ...value, deletedAtMs: around.nowMs }

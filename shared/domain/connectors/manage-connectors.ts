@@ -4,13 +4,14 @@ import { refuseOtherVersion } from '../if-match.ts'
 import { Refusal } from '../refusal.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
+import { whileStale } from '../while-stale.ts'
 import { type Connector, type ConnectorUpdate, type NewConnector, newConnector, nextCreationMs } from './connector.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { ConnectorStore } from './connector-store.ts'
 
 export type ConnectorDependencies = {
   readonly connectors: ConnectorStore
-  readonly objects: Pick<ConnectorObjectStore, 'hasLive'>
+  readonly objects: Pick<ConnectorObjectStore, 'hasLive' | 'open' | 'version' | 'close'>
   newId(): string
   nowMs(): number
 }
@@ -42,6 +43,8 @@ export async function createConnector(
     createdBy: caller.objectId,
     createdAt: toTimestamp(nextCreationMs(existing, deps.nowMs())),
   })
+  // The first write would do it, at the price of being tried twice.
+  await deps.objects.open(caller.tenantId, id)
   await deps.connectors.add(caller.tenantId, connector)
   return connector
 }
@@ -67,10 +70,33 @@ export async function deleteConnector(
   caller: Caller,
   deps: ConnectorDependencies,
 ): Promise<void> {
-  const { version } = await requireConnector(caller.tenantId, id, deps.connectors)
-  refuseOtherVersion(version, ifMatch)
-  if (await deps.objects.hasLive(caller.tenantId, id)) {
+  const { tenantId } = caller
+  await whileStale(async () => {
+    const { version } = await requireConnector(tenantId, id, deps.connectors)
+    if (!(await deps.objects.open(tenantId, id))) return
+    refuseOtherVersion(version, ifMatch)
+    await closeEmptySpace(tenantId, id, deps)
+  })
+  await finishDeletion(tenantId, id, deps.connectors)
+}
+
+/** From here on the deletion is certain, whoever finishes it: no object is ever added again. */
+async function closeEmptySpace(tenantId: string, id: string, { objects }: ConnectorDependencies): Promise<void> {
+  // Read before the objects are looked at: whatever is written meanwhile makes this stale.
+  const spaceVersion = await objects.version(tenantId, id)
+  if (await objects.hasLive(tenantId, id)) {
     throw new Refusal('ConnectorInUse', `Connector ${id} still has live objects`)
   }
-  await deps.connectors.remove(caller.tenantId, id, version)
+  if (spaceVersion !== undefined) await objects.close(tenantId, id, spaceVersion)
+}
+
+/** Removes the connector whose space was closed, if nobody has yet. A change of it made meanwhile goes with it. */
+export async function finishDeletion(tenantId: string, id: string, connectors: ConnectorStore): Promise<void> {
+  await whileStale(async () => {
+    const found = await connectors.find(tenantId, id)
+    if (found === undefined) return
+    await connectors.remove(tenantId, id, found.version).catch((error: unknown) => {
+      if (!(error instanceof Refusal) || error.code !== 'ConnectorNotFound') throw error
+    })
+  })
 }

@@ -1,7 +1,16 @@
 import { type RefusalEntry, refusalEntry } from '../refusal.ts'
+import type { ConnectorObject, ReferenceIds } from './connector-object.ts'
 
 /** The org unit above another, by their connector object ids; undefined at the top and above what does not exist. */
 export type ParentOf = (id: string) => string | undefined
+
+export const parentIn = (references: ReferenceIds): string | undefined => references.parent as string | undefined
+
+/** Where an object stands in the org tree: nowhere when it is no org unit, when it is deleted or not there at all. */
+export function parentOfLive(object: ConnectorObject | undefined): string | undefined {
+  const isInTree = object?.objectType === 'orgUnit' && object.deletedAtMs === undefined
+  return isInTree ? parentIn(object.references) : undefined
+}
 
 /** What is wrong with putting an org unit below `parentId`: it cannot come to lie below itself. */
 export function parentFault(id: string, parentId: string | undefined, parentOf: ParentOf): RefusalEntry | undefined {

@@ -1,14 +1,17 @@
 import type { Doorbells } from '../doorbell.ts'
 import type { Log } from '../log.ts'
-import { refusalEntry } from '../refusal.ts'
+import { type RefusalCode, refusalEntry } from '../refusal.ts'
 import type { ObjectWrite } from './batch-item.ts'
 import { byCreation, type Connector } from './connector.ts'
-import { connectorObjectId, type DeriveId, ownCoreObjectId, referenceIds } from './connector-object.ts'
+import { connectorObjectId, type DeriveId, ownCoreObjectId } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { ConnectorStore } from './connector-store.ts'
-import { type Decision, decideWrite, type ItemOutcome, parentIn, type Surroundings } from './decide-writes.ts'
+import { type Decision, decideWrite, type ItemOutcome, type Surroundings } from './decide-writes.ts'
 import { identitiesAround } from './identities-around.ts'
 import { joinKeys, type RankOf } from './joining.ts'
+import { finishDeletion } from './manage-connectors.ts'
+import { parentOfLive } from './parent-cycle.ts'
+import { parentsAbove } from './parents-above.ts'
 import { People } from './people.ts'
 import { type CoreObjectWriter, settleCoreObjects } from './settle-core-objects.ts'
 
@@ -25,8 +28,11 @@ export type WriteDependencies = {
   nowMs(): number
 }
 
-/** Times that items are decided anew because others wrote the same objects at the same moment. */
-const ROUNDS_COUNT = 8
+/**
+ * Times in a row that items are decided anew, none of them written, because others wrote the same objects at the same
+ * moment. Whoever changes the org tree waits for all who do: a batch of thousand units does so in eleven transactions.
+ */
+const IDLE_ROUNDS_COUNT = 32
 
 /**
  * Writes to a connector's space and brings the core objects behind it up to date: those of the written objects, and
@@ -48,7 +54,7 @@ export async function writeObjects(
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
   const hasSettled = await settle(place, decisions, deps)
   if (hasSettled || decisions.some((decision) => decision.writes.length > 0)) await ring(tenantId, deps)
-  return written.map((decision) => decision?.outcome ?? { outcome: 'refused', errors: [refusalEntry('StaleVersion')] })
+  return written.map((decision) => decision?.outcome ?? refused('StaleVersion'))
 }
 
 type Place = {
@@ -67,21 +73,66 @@ async function writeInRounds(
 ): Promise<(Decision | undefined)[]> {
   const written = new Array<Decision | undefined>(writes.length).fill(undefined)
   let pending = [...writes.keys()]
-  for (let round = 0; round < ROUNDS_COUNT && pending.length > 0; round += 1) {
+  for (let idleRounds = 0; idleRounds < IDLE_ROUNDS_COUNT && pending.length > 0; ) {
     const current = pending.map((index) => writes[index] as ObjectWrite)
-    const decisions = decideAll(current, await surroundings(place, current, deps))
-    const due = new Map(decisions.flatMap((decision) => decision.writes.map((write) => [write.object.id, write])))
-    const overtaken = await deps.objects.write(place.tenantId, [...due.values()], place.connector.softDeletionDays)
+    const { decisions, overtaken } = await writeRound(place, current, deps)
     const late: number[] = []
     for (const [position, decision] of decisions.entries()) {
       const index = pending[position] as number
       if (decision.writes.some(({ object }) => overtaken.has(object.id))) late.push(index)
       else written[index] = decision
     }
+    if (late.length > 0 && !(await isStillOpen(place, deps))) {
+      for (const index of late) written[index] = ofNothing(refused('ConnectorNotFound'))
+      return written
+    }
+    idleRounds = late.length < pending.length ? 0 : idleRounds + 1
     pending = late
   }
   return written
 }
+
+/** Decides once on all, and writes what is decided. */
+async function writeRound(
+  place: Place,
+  writes: readonly ObjectWrite[],
+  deps: WriteDependencies,
+): Promise<{ decisions: Decision[]; overtaken: ReadonlySet<string> }> {
+  const { tenantId, connector } = place
+  const space = { tenantId, connectorId: connector.id, softDeletionDays: connector.softDeletionDays }
+  const hasUnits = writes.some(({ objectType }) => objectType === 'orgUnit')
+  // Read before the tree is: whoever changes it meanwhile makes this stale.
+  const treeVersion = hasUnits ? await deps.objects.treeVersion(tenantId, connector.id) : undefined
+  const around = await surroundings(place, writes, deps)
+  const decisions = decideAll(writes, around)
+  const due = new Map(decisions.flatMap((decision) => decision.writes.map((write) => [write.object.id, write])))
+  const { inTree = [], beside = [] } = Object.groupBy(due.values(), ({ object }) => {
+    const before = around.stored.get(object.id)?.value
+    return parentOfLive(object) === parentOfLive(before) ? 'beside' : 'inTree'
+  })
+  const overtaken = await Promise.all([
+    deps.objects.write(space, beside),
+    deps.objects.writeTree(space, inTree, treeVersion),
+  ])
+  return { decisions, overtaken: overtaken[0].union(overtaken[1]) }
+}
+
+/**
+ * Whether the connector's space takes writes, after some were refused. The first writes to a space find it unopened. One
+ * that was closed belongs to a connector that is being deleted, perhaps by someone who did not get to the end of it.
+ */
+async function isStillOpen(
+  { tenantId, connector }: Place,
+  { objects, connectors }: WriteDependencies,
+): Promise<boolean> {
+  if (await objects.open(tenantId, connector.id)) return true
+  await finishDeletion(tenantId, connector.id, connectors)
+  return false
+}
+
+const refused = (code: RefusalCode): ItemOutcome => ({ outcome: 'refused', errors: [refusalEntry(code)] })
+
+const ofNothing = (outcome: ItemOutcome): Decision => ({ outcome, writes: [], coreObjects: [], moved: [] })
 
 /** The identities that were written and have something to be joined by. */
 function rejoins(writes: readonly ObjectWrite[], written: readonly (Decision | undefined)[]): ObjectWrite[] {
@@ -100,7 +151,7 @@ function decideAll(writes: readonly ObjectWrite[], around: Around): Decision[] {
     const decision = decideWrite(write, around)
     for (const { object } of decision.writes) {
       if (object.objectType !== 'orgUnit') continue
-      around.parents.set(object.id, object.deletedAtMs === undefined ? parentIn(object.references) : undefined)
+      around.parents.set(object.id, parentOfLive(object))
     }
     return decision
   })
@@ -135,29 +186,6 @@ async function surroundings(
     derive: deps.deriveId,
     nowMs: deps.nowMs(),
   }
-}
-
-/** The org tree from the parents that the writes name up to the top, one query for each level. */
-async function parentsAbove(
-  tenantId: string,
-  connectorId: string,
-  writes: readonly ObjectWrite[],
-  { objects, deriveId }: WriteDependencies,
-): Promise<Map<string, string | undefined>> {
-  const parents = new Map<string, string | undefined>()
-  let level = writes.flatMap((write) =>
-    write.operation !== 'delete' && write.objectType === 'orgUnit'
-      ? (parentIn(referenceIds({ ...write, connectorId }, write.data, deriveId)) ?? [])
-      : [],
-  )
-  while (level.length > 0) {
-    const standings = await objects.standings(tenantId, [...new Set(level)])
-    for (const { id, isLive, parentId } of standings) parents.set(id, isLive ? parentId : undefined)
-    level = standings.flatMap(({ isLive, parentId }) =>
-      isLive && parentId !== undefined && !parents.has(parentId) ? [parentId] : [],
-    )
-  }
-  return parents
 }
 
 /** @returns Whether any core object changed. */

@@ -1,0 +1,15 @@
+import { Refusal } from './refusal.ts'
+
+/** Attempts of one change before the caller is told that others are faster. */
+const ATTEMPTS_AT_MOST = 5
+
+/** Reads, decides and writes again when someone else has written in between. */
+export async function whileStale<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'StaleVersion' || attempts === ATTEMPTS_AT_MOST) throw error
+    }
+  }
+}

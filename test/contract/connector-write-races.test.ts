@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
+import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
+import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import type { Caller } from '../../shared/domain/caller.ts'
+import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
+import { newConnector } from '../../shared/domain/connectors/connector.ts'
+import type { ConnectorObjectStore } from '../../shared/domain/connectors/connector-object-store.ts'
+import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
+import { deleteConnector } from '../../shared/domain/connectors/manage-connectors.ts'
+import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
+import { localDatabase } from './local-database.ts'
+
+const database = await localDatabase()
+const deps: WriteDependencies = {
+  connectors: cosmosConnectorStore(database('connectors')),
+  objects: cosmosConnectorObjectStore(database('connectorObjects')),
+  coreObjects: cosmosCoreObjectStore(database('coreObjects')),
+  doorbells: { ring: async () => undefined },
+  log: { info() {}, warn() {}, error() {} },
+  evaluationDelayMs: 0,
+  deriveId: derivedId,
+  newId: randomUUID,
+  nowMs: () => Date.parse('2030-01-01T00:00:00Z'),
+}
+
+async function newPlace() {
+  const tenantId = randomUUID()
+  const caller: Caller = {
+    kind: 'user',
+    tenantId,
+    objectId: randomUUID(),
+    clientId: undefined,
+    roles: new Set(['Administrator']),
+  }
+  const creation = { id: randomUUID(), createdBy: randomUUID(), createdAt: '2030-01-01T00:00:00.000+00:00' }
+  const connector = newConnector({ name: 'HR', clientId: randomUUID() }, creation)
+  await deps.connectors.add(tenantId, connector)
+  const codesOf = (outcomes: readonly ItemOutcome[]) =>
+    outcomes.map((each) => (each.outcome === 'refused' ? each.errors[0]?.code : each.outcome))
+  return {
+    write: async (writes: readonly ObjectWrite[], using = deps) =>
+      codesOf(await writeObjects(tenantId, connector, writes, using)),
+    deletion: (using = deps) =>
+      deleteConnector(connector.id, undefined, caller, using).then(
+        () => 'deleted',
+        ({ code }) => code,
+      ),
+    isThere: async () => (await deps.connectors.find(tenantId, connector.id)) !== undefined,
+    hasLive: () => deps.objects.hasLive(tenantId, connector.id),
+    coreObjects: async () =>
+      (await Promise.all((['identity', 'orgUnit'] as const).map((type) => corePage(tenantId, type)))).flat(),
+  }
+}
+
+const corePage = async (tenantId: string, objectType: 'identity' | 'orgUnit') =>
+  (await cosmosCoreObjectStore(database('coreObjects')).page(tenantId, objectType, undefined, 5000)).items
+
+/** The same stores, but something happens the first time that one of these is called: before it does its work, or after. */
+function interrupted(
+  at: keyof ConnectorObjectStore,
+  when: 'before' | 'after',
+  happening: () => Promise<unknown>,
+): WriteDependencies {
+  let isDue = true
+  const happenOnce = async (now: 'before' | 'after') => {
+    if (now !== when || !isDue) return
+    isDue = false
+    await happening()
+  }
+  const run = deps.objects[at] as (...args: unknown[]) => Promise<unknown>
+  const replaced = async (...args: unknown[]) => {
+    await happenOnce('before')
+    const answer = await run(...args)
+    await happenOnce('after')
+    return answer
+  }
+  return { ...deps, objects: { ...deps.objects, [at]: replaced } }
+}
+
+const PERSON: ObjectWrite = { operation: 'upsert', objectType: 'identity', externalId: 'p1', data: {} }
+const unit = (externalId: string, parent: string): ObjectWrite => ({
+  operation: 'upsert',
+  objectType: 'orgUnit',
+  externalId,
+  data: { parent: { externalId: parent } },
+})
+
+describe('a connector that is deleted while an object is added', () => {
+  for (const at of ['hasLive', 'version', 'open', 'close'] as const) {
+    for (const when of ['before', 'after'] as const) {
+      it(`keeps the object or refuses it, written ${when} the deletion's step "${at}"`, async () => {
+        const place = await newPlace()
+        let written: unknown[] = []
+        const answer = await place.deletion(
+          interrupted(at, when, async () => {
+            written = await place.write([PERSON])
+          }),
+        )
+        const isKept = `${at} ${when}` !== 'close after'
+        assert.deepEqual(
+          [answer, ...written],
+          isKept ? ['ConnectorInUse', 'created'] : ['deleted', 'ConnectorNotFound'],
+        )
+        assert.deepEqual([await place.isThere(), await place.hasLive()], [isKept, isKept])
+        assert.equal((await place.coreObjects()).length, isKept ? 1 : 0)
+      })
+    }
+  }
+
+  for (const [claim, isOpened] of [
+    ['first', false],
+    ['later', true],
+  ] as const) {
+    it(`refuses the ${claim} object when it is deleted just before the write`, async () => {
+      const place = await newPlace()
+      if (isOpened) {
+        await place.write([PERSON])
+        await place.write([{ operation: 'delete', objectType: 'identity', externalId: 'p1' }])
+      }
+      assert.deepEqual(
+        await place.write(
+          [PERSON],
+          interrupted('write', 'before', () => place.deletion()),
+        ),
+        ['ConnectorNotFound'],
+      )
+      assert.deepEqual([await place.isThere(), await place.hasLive()], [false, false])
+      assert.deepEqual(await place.coreObjects(), [])
+    })
+  }
+
+  it('is deleted for good once its space is closed, whoever finishes it', async () => {
+    for (const finish of ['write', 'deletion'] as const) {
+      const place = await newPlace()
+      const crash = () => Promise.reject(Object.assign(new Error('The process died'), { code: 'died' }))
+      assert.equal(await place.deletion(interrupted('close', 'after', crash)), 'died')
+      assert.equal(await place.isThere(), true)
+      if (finish === 'write') assert.deepEqual(await place.write([PERSON]), ['ConnectorNotFound'])
+      else assert.equal(await place.deletion(), 'deleted')
+      assert.deepEqual([await place.isThere(), await place.hasLive()], [false, false])
+    }
+  })
+})
+
+describe('org units whose parents are set at the same moment', () => {
+  it('never come to lie below each other: the later of two is refused', async () => {
+    for (const at of ['standings', 'writeTree'] as const) {
+      const place = await newPlace()
+      let inner: unknown[] = []
+      const outer = await place.write(
+        [unit('a', 'b')],
+        interrupted(at, at === 'standings' ? 'after' : 'before', async () => {
+          inner = await place.write([unit('b', 'a')])
+        }),
+      )
+      assert.deepEqual([inner, outer], [['created'], ['ReferenceCycle']])
+    }
+  })
+
+  it('never come to lie below each other by a longer way, through units moved and restored', async () => {
+    const place = await newPlace()
+    await place.write([unit('a', 'b'), unit('b', 'c'), unit('d', 'e')])
+    await place.write([{ operation: 'delete', objectType: 'orgUnit', externalId: 'b' }])
+    const restored = () => place.write([unit('b', 'c')])
+    assert.deepEqual(await place.write([unit('c', 'a')], interrupted('writeTree', 'before', restored)), [
+      'ReferenceCycle',
+    ])
+  })
+
+  it('can be written below a circle that is stored, and brought out of it', async () => {
+    const place = await newPlace()
+    await place.write([unit('a', 'top'), unit('b', 'a')])
+    const circle: WriteDependencies = {
+      ...deps,
+      objects: { ...deps.objects, standings: async () => [] },
+    }
+    assert.deepEqual(await place.write([unit('a', 'b')], circle), ['updated'])
+    assert.deepEqual(await place.write([unit('c', 'b')]), ['created'])
+    assert.deepEqual(await place.write([unit('b', 'a')]), ['ReferenceCycle'])
+    assert.deepEqual(await place.write([unit('b', 'top')]), ['updated'])
+    assert.deepEqual(await place.write([unit('b', 'a')]), ['ReferenceCycle'])
+  })
+
+  it('are all written, though several batches change the tree at once', async () => {
+    const place = await newPlace()
+    const batches = [1, 2, 3].map((batch) =>
+      Array.from({ length: 300 }, (_, index) => unit(`${batch}/${index}`, 'top')),
+    )
+    const outcomes = (await Promise.all(batches.map((batch) => place.write(batch)))).flat()
+    assert.deepEqual(new Set(outcomes), new Set(['created']))
+    assert.equal((await place.coreObjects()).length, 900)
+  })
+})
