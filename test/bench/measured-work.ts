@@ -63,7 +63,8 @@ async function measured(environment: Environment, clients: Clients, say: (line: 
   for (let index = 0; index < LINKS_COUNT; index += 1) {
     const collectionId = await createCollection(writer, String.fromCharCode(65 + index))
     await settled(environment)
-    memberCount += (await writer('GET', `${CRITERIA}/${collectionId}/results`)).data.memberIds.length
+    const results = await writer<{ data: { memberIds: string[] } }>('GET', `${CRITERIA}/${collectionId}/results`)
+    memberCount += results.data.memberIds.length
     linkedId = collectionId
     await writer('POST', '/group-link/beta/group-links', { collectionId, directoryGroupId: await newGroup(index) })
   }
@@ -72,7 +73,7 @@ async function measured(environment: Environment, clients: Clients, say: (line: 
   const sweptLink = perOne(difference(withLinks, sweptTenant), LINKS_COUNT)
   say(`swept with ${LINKS_COUNT} links`)
 
-  const connectorId = (await operator('GET', CONNECTORS)).data[0].id
+  const connectorId = (await operator<{ data: { id: string }[] }>('GET', CONNECTORS)).data[0]?.id
   const changes = await during(async () => {
     for (let index = 0; index < CHANGES_COUNT; index += 1) {
       const data = { displayName: `B ${index}`, directoryObjectId: clients.accounts[index] }
@@ -140,7 +141,9 @@ async function settled(environment: Environment): Promise<void> {
 async function createCollection(writer: Client, text: string): Promise<string> {
   const leaf = { id: 'identityDisplayName', field: 'identityDisplayName', operator: 'StartsWith', value: text }
   const condition = { groupOperator: 'AND', conditions: [leaf] }
-  return (await writer('POST', CRITERIA, { objectType: 'Identity', name: `Names ${text}`, condition })).data
+  return (
+    await writer<{ data: string }>('POST', CRITERIA, { objectType: 'Identity', name: `Names ${text}`, condition })
+  ).data
 }
 
 async function rowCount(reader: Client): Promise<number> {
@@ -148,7 +151,8 @@ async function rowCount(reader: Client): Promise<number> {
   for (const list of ['identities', 'orgunits', 'relationships']) {
     let query = 'pageSize=1000'
     for (let isLast = false; !isLast; ) {
-      const { data, nextCursor } = await reader('GET', `/iamcore/beta/sync/coreobjects/${list}?${query}`)
+      const path = `/iamcore/beta/sync/coreobjects/${list}?${query}`
+      const { data, nextCursor } = await reader<{ data: unknown[]; nextCursor?: string }>('GET', path)
       count += data.length
       isLast = nextCursor === undefined
       query = `pageSize=1000&nextCursor=${encodeURIComponent(nextCursor ?? '')}`

@@ -4,8 +4,7 @@ import type { Environment } from '../../infra/local/environment.ts'
 const GRAPH_SCOPE = 'https://graph.microsoft.com/.default'
 
 /** Answers the body of a success, and throws otherwise. */
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into
-export type Client = (method: string, path: string, body?: unknown) => Promise<any>
+export type Client = <Answer>(method: string, path: string, body?: unknown) => Promise<Answer>
 
 /** The first demo tenant's callers. */
 export type Clients = {
@@ -50,7 +49,7 @@ export async function clientsOf({ apiUrl, directoryUrl }: Environment): Promise<
     return client(apiUrl, await tokenOf(form))
   }
   const tester = await application('tester', directoryUrl, GRAPH_SCOPE)
-  const users = (await tester('GET', '/v1.0/users?$top=100')).value as { id: string }[]
+  const users = (await tester<{ value: { id: string }[] }>('GET', '/v1.0/users?$top=100')).value
   return {
     writer: await application('writer'),
     connector: await application('connector'),
@@ -60,7 +59,7 @@ export async function clientsOf({ apiUrl, directoryUrl }: Environment): Promise<
     async newGroup(index) {
       const kind = { groupTypes: [], mailEnabled: false, securityEnabled: true }
       const names = { displayName: `Scale ${index}`, mailNickname: `scale${index}` }
-      return (await tester('POST', '/v1.0/groups', { ...names, ...kind })).id
+      return (await tester<{ id: string }>('POST', '/v1.0/groups', { ...names, ...kind })).id
     },
   }
 }

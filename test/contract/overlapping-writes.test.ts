@@ -1,27 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { it } from 'node:test'
-import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
-import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
-import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
+import { writeDependencies } from './connector-writes.ts'
 import { localDatabase } from './local-database.ts'
 
 const database = await localDatabase()
-const deps: WriteDependencies = {
-  connectors: cosmosConnectorStore(database('connectors')),
-  objects: cosmosConnectorObjectStore(database('connectorObjects')),
-  coreObjects: cosmosCoreObjectStore(database('coreObjects')),
-  doorbells: { ring: async () => undefined },
-  log: { info() {}, warn() {}, error() {} },
-  evaluationDelayMs: 0,
-  deriveId: derivedId,
-  newId: randomUUID,
-  nowMs: () => Date.parse('2030-01-01T00:00:00Z'),
-}
+const deps = writeDependencies(database)
 
 async function newPlace() {
   const tenantId = randomUUID()
