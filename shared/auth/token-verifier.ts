@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { type Caller, isApplicationRole, isUserRole, type Role } from '../domain/caller.ts'
 import { isGuid } from '../domain/is-guid.ts'
@@ -51,7 +51,7 @@ export function tokenVerifier(
 
   return async (authorization) => {
     const token = bearerToken(authorization)
-    const digest = createHash('sha256').update(token).digest('base64')
+    const digest = hash('sha256', token, 'base64')
     const known = remembered.get(digest)
     if (known !== undefined) {
       if (known.expiresMs > nowMs()) return known.caller

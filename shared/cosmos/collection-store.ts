@@ -1,10 +1,10 @@
 import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
-import { coalescing } from '../domain/coalescing.ts'
 import type { Collection, CollectionKind } from '../domain/collections/collection.ts'
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { queryAll, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
+import { gatheredReads } from './gathered-reads.ts'
 
 /**
  * The tenant's reference version is the ETag of this document, which every change of references between collections
@@ -27,13 +27,9 @@ function removalId(collectionId: string): string {
 
 /** Container `collections`, partition key `/tenantId`. */
 export function cosmosCollectionStore(collections: Container): CollectionStore {
-  /** Reads of one collection made meanwhile share the next: each begins after its call, so nobody sees less than is. */
-  const read = coalescing((key) => {
-    const [tenantId = '', id = ''] = key.split(' ')
-    return readDocument<CollectionDocument>(collections, id, tenantId)
-  })
+  const read = gatheredReads<CollectionDocument>(collections)
   const find = async (tenantId: string, id: string, kind?: CollectionKind) => {
-    const document = await read(`${tenantId} ${id}`)
+    const document = await read(tenantId, id)
     if (document === undefined || (kind !== undefined && document.kind !== kind)) return undefined
     return { value: collectionOf(document), version: document._etag }
   }

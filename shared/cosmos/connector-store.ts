@@ -1,17 +1,19 @@
 import type { Container } from '@azure/cosmos'
 import { byCreation, type Connector } from '../domain/connectors/connector.ts'
 import type { ConnectorStore } from '../domain/connectors/connector-store.ts'
-import { ifVersion, queryAll, readDocument, refuse, type Stored } from './documents.ts'
+import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
+import { gatheredReads } from './gathered-reads.ts'
 
 /** Container `connectors`, partition key `/tenantId`. */
 export function cosmosConnectorStore(container: Container): ConnectorStore {
+  const read = gatheredReads<Connector>(container)
   return {
     async list(tenantId) {
       const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
       return documents.map(parsed).sort(byCreation)
     },
     async find(tenantId, id) {
-      const document = await readDocument<Connector>(container, id, tenantId)
+      const document = await read(tenantId, id)
       return document && { value: parsed(document), version: document._etag }
     },
     async add(tenantId, connector) {

@@ -2,11 +2,13 @@ import type { Container, SqlQuerySpec } from '@azure/cosmos'
 import type { JobStore } from '../domain/links/job-store.ts'
 import { type JobRecord, retentionS } from '../domain/links/sync-job.ts'
 import type { Versioned } from '../domain/versioned.ts'
-import { ifVersion, queryAll, readDocument, refuse, type Stored, statusOf } from './documents.ts'
+import { ifVersion, queryAll, refuse, type Stored, statusOf } from './documents.ts'
+import { gatheredReads } from './gathered-reads.ts'
 import { toVersioned, written } from './versioned-document.ts'
 
 /** Container `jobs`: partition key `/tenantId`, each document with the `ttl` of its type. */
 export function cosmosJobStore(jobs: Container): JobStore {
+  const read = gatheredReads<JobRecord>(jobs)
   /** Few jobs are unfinished at any time: no page is worth asking for. */
   async function unfinished(tenantId: string, query: SqlQuerySpec): Promise<Versioned<JobRecord>[]> {
     const found = await queryAll<Stored<JobRecord>>(jobs, tenantId, query)
@@ -15,7 +17,7 @@ export function cosmosJobStore(jobs: Container): JobStore {
 
   return {
     async find(tenantId, jobId) {
-      const document = await readDocument<JobRecord>(jobs, jobId, tenantId)
+      const document = await read(tenantId, jobId)
       return document === undefined ? undefined : toVersioned<JobRecord>(document)
     },
     async add(job) {

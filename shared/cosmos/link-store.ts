@@ -2,13 +2,15 @@ import type { Container, SqlQuerySpec } from '@azure/cosmos'
 import type { LinkRecord } from '../domain/links/group-link.ts'
 import type { LinkStore } from '../domain/links/link-store.ts'
 import type { Versioned } from '../domain/versioned.ts'
-import { ifVersion, queryAll, readDocument, refuse, type Stored } from './documents.ts'
+import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
+import { gatheredReads } from './gathered-reads.ts'
 import { toVersioned, written } from './versioned-document.ts'
 
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 
 /** Container `links`: partition key `/tenantId`, unique `/directoryGroupId`, which decides between two creates. */
 export function cosmosLinkStore(links: Container): LinkStore {
+  const read = gatheredReads<LinkRecord>(links)
   /** A tenant has few links, and a page of them costs what a single one does. */
   async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<LinkRecord>[]> {
     const found = await queryAll<Stored<LinkRecord>>(links, tenantId, query)
@@ -17,7 +19,7 @@ export function cosmosLinkStore(links: Container): LinkStore {
 
   return {
     async find(tenantId, linkId) {
-      const document = await readDocument<LinkRecord>(links, linkId, tenantId)
+      const document = await read(tenantId, linkId)
       return document === undefined ? undefined : toVersioned<LinkRecord>(document)
     },
     ofCollection(tenantId, collectionId) {

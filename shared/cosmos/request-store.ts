@@ -3,7 +3,8 @@ import type { JoinedMembers } from '../domain/collections/joined-members.ts'
 import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
 import { LIVE_STATUSES, type MembershipRequest } from '../domain/requests/membership-request.ts'
 import type { RequestOutline, RequestStore, WaitingRequest } from '../domain/requests/request-store.ts'
-import { queryDocuments, readDocument, type Stored } from './documents.ts'
+import { queryDocuments, type Stored } from './documents.ts'
+import { gatheredReads } from './gathered-reads.ts'
 import {
   type ChangeDocument,
   type HeadDocument,
@@ -32,6 +33,7 @@ type Query = { readonly where: string; readonly parameters: Readonly<Record<stri
 
 /** Container `requests`, partition key `/tenantId`. */
 export function cosmosRequestStore(requests: Container): RequestStore {
+  const read = gatheredReads<RequestDocument>(requests)
   const find = async <T>(tenantId: string, select: string, { where, parameters }: Query): Promise<T[]> => {
     const spec = { query: `SELECT ${select} FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
     const found: T[] = []
@@ -54,7 +56,7 @@ export function cosmosRequestStore(requests: Container): RequestStore {
   return {
     save: requestSaver(requests),
     async find(tenantId, requestId) {
-      const document = await readDocument<RequestDocument>(requests, requestId, tenantId)
+      const document = await read(tenantId, requestId)
       return document?.type === 'request' ? versionedRequest(document) : undefined
     },
     async ofCollection(tenantId, collectionId, reader) {

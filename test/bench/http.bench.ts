@@ -9,7 +9,7 @@ import type { ServedForMeasuring } from './http-service.ts'
 /**
  * The rate of single reads over HTTP beside that of a function that does nothing, on hosts of one process, in turns; and
  * what it costs to find, authenticate, authorise and validate a request. Bars: 0.7 of the empty function's rate for
- * reads of one collection; 0.15 ms a request. Ends with 1 when one is missed.
+ * reads of collections, always the same one or others in turn; 0.15 ms a request. Ends with 1 when one is missed.
  */
 const CONNECTION_COUNT = 50
 const ROUND_COUNT = 5
@@ -53,14 +53,13 @@ child.disconnect()
 await once(child, 'exit')
 
 const emptyRate = median(rates.get('an empty function') ?? [])
-for (const [name, measured] of rates) {
-  report(
-    name,
-    `${median(measured).toFixed(0)} requests/s, ${(median(measured) / emptyRate).toFixed(2)} of the empty one`,
-  )
-}
-const share = median(rates.get('one collection') ?? []) / emptyRate
+const shares = [...rates].map(([name, measured]) => {
+  const share = median(measured) / emptyRate
+  report(name, `${median(measured).toFixed(0)} requests/s, ${share.toFixed(2)} of the empty one`)
+  return share
+})
+const isFast = shares.every((share) => share >= SHARE_AT_LEAST)
 const isCheap = costs.every(({ costMs, isBarred }) => !isBarred || costMs < COST_AT_MOST_MS)
-report(`reads at ${SHARE_AT_LEAST} of the empty function's rate`, share >= SHARE_AT_LEAST ? 'met' : 'MISSED')
+report(`reads at ${SHARE_AT_LEAST} of the empty function's rate`, isFast ? 'met' : 'MISSED')
 report(`under ${COST_AT_MOST_MS} ms before the route runs`, isCheap ? 'met' : 'MISSED')
-process.exitCode = share >= SHARE_AT_LEAST && isCheap ? 0 : 1
+process.exitCode = isFast && isCheap ? 0 : 1

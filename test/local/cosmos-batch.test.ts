@@ -56,6 +56,19 @@ it('sends no document back that it was asked to write, and those that it was ask
   assert.equal(result?.[0]?.eTag, resource?._etag)
 })
 
+it('refuses to read more than 4 MB at once', async (t) => {
+  const items = await (await openAccount(t)).container('things')
+  for (const id of ['a', 'b', 'c']) await items.items.create({ id, tenantId: 't1', text: 'x'.repeat(1_500_000) })
+  const reads = (ids: readonly string[]): OperationInput[] => ids.map((id) => ({ operationType: 'Read', id }))
+  assert.equal((await items.items.batch(reads(['a', 'b']), 't1')).code, 200)
+  const { code, result } = await items.items.batch(reads(['a', 'b', 'c']), 't1')
+  assert.equal(code, 207)
+  assert.deepEqual(
+    result?.map(({ statusCode }) => statusCode),
+    [424, 424, 413],
+  )
+})
+
 it('refuses an operation that names another partition, and writes nothing', async (t) => {
   const items = await (await openAccount(t)).container('things')
   const response = await items.items.batch(

@@ -6,6 +6,8 @@ import { parsePartition } from './partition.ts'
 
 /** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
 const BATCH_LIMIT_COUNT = 100
+/** Of what a batch reads. */
+const ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
 const FAILED_DEPENDENCY = 424
 const MEMBERS = new Set(['operationType', 'id', 'resourceBody', 'ifMatch', 'partitionKey'])
 
@@ -41,9 +43,15 @@ export function parseBatch(body: string): JsonObject[] {
 /** Carries out all operations in one partition, or none: the failed one has its own status, all others 424. */
 export function runAtomicBatch(target: Target, operations: readonly JsonObject[]): BatchAnswer {
   const outcomes: Outcome[] = []
+  let readBytes = 0
   try {
     target.storage.write(() => {
-      for (const operation of operations) outcomes.push(succeeded(runOperation(target, operation), operation))
+      for (const operation of operations) {
+        const outcome = succeeded(runOperation(target, operation), operation)
+        if (outcome.isRead) readBytes += Buffer.byteLength(outcome.document ?? '')
+        if (readBytes > ANSWER_LIMIT_BYTES) throw new CosmosFailure(413, 'The answer is too large', 3402)
+        outcomes.push(outcome)
+      }
     })
     return answer(200, outcomes)
   } catch (cause) {

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { gatheredReads } from '../../shared/cosmos/gathered-reads.ts'
+import { localAccount } from './local-database.ts'
+
+type Note = { readonly id: string; readonly tenantId: string; readonly text: string }
+
+const { cosmos, container } = await localAccount()
+const links = container('links')
+
+/** A tenant with so many documents, which are numbered unless all say the same. */
+async function tenantOf(count: number, text?: string) {
+  const tenantId = randomUUID()
+  const notes = Array.from({ length: count }, (_, index): Note & { directoryGroupId: string } => ({
+    id: randomUUID(),
+    tenantId,
+    text: text ?? `Note ${index}`,
+    directoryGroupId: randomUUID(),
+  }))
+  for (const note of notes) await links.items.create(note)
+  return { tenantId, notes }
+}
+
+/** What has been asked of the database meanwhile. */
+async function operationsDuring(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const before: Record<string, number> = { ...cosmos.operations() }
+  await work()
+  const grown = Object.entries(cosmos.operations()).map(([name, count]) => [name, count - (before[name] ?? 0)] as const)
+  return Object.fromEntries(grown.filter(([, count]) => count > 0))
+}
+
+describe('gathered reads', () => {
+  it('read one document by a point read', async () => {
+    const { tenantId, notes } = await tenantOf(1)
+    const read = gatheredReads<Note>(links)
+    const operations = await operationsDuring(async () => {
+      assert.equal((await read(tenantId, notes[0]?.id ?? ''))?.text, 'Note 0')
+    })
+    assert.deepEqual(operations, { read: 1 })
+  })
+
+  it('read fifty documents that are asked for at once by two requests, each with its version', async () => {
+    const { tenantId, notes } = await tenantOf(50)
+    const read = gatheredReads<Note>(links)
+    const operations = await operationsDuring(async () => {
+      const found = await Promise.all(notes.map(({ id }) => read(tenantId, id)))
+      assert.deepEqual(
+        found.map((note) => note?.text),
+        notes.map(({ text }) => text),
+      )
+      const alone = await links.item(notes[7]?.id ?? '', tenantId).read<Note>()
+      assert.equal(found[7]?._etag, alone.resource?._etag)
+    })
+    assert.deepEqual(operations, { read: 2, batch: 1 })
+  })
+
+  it('find the others when one of them is not there', async () => {
+    const { tenantId, notes } = await tenantOf(3)
+    const read = gatheredReads<Note>(links)
+    const ids = [...notes.map(({ id }) => id), randomUUID()]
+    const found = await Promise.all(ids.map((id) => read(tenantId, id)))
+    assert.deepEqual(
+      found.map((note) => note?.text),
+      ['Note 0', 'Note 1', 'Note 2', undefined],
+    )
+  })
+
+  it('find documents that are together too large for one answer', async () => {
+    const { tenantId, notes } = await tenantOf(4, 'x'.repeat(1_500_000))
+    const read = gatheredReads<Note>(links)
+    const found = await Promise.all(notes.map(({ id }) => read(tenantId, id)))
+    assert.ok(found.every((note) => note?.text.length === 1_500_000))
+  })
+
+  it('never find a document of another partition', async () => {
+    const mine = await tenantOf(2)
+    const theirs = await tenantOf(2)
+    const read = gatheredReads<Note>(links)
+    const ids = [...mine.notes, ...theirs.notes].map(({ id }) => id)
+    const found = await Promise.all(ids.map((id) => read(mine.tenantId, id)))
+    assert.deepEqual(
+      found.map((note) => note?.tenantId),
+      [mine.tenantId, mine.tenantId, undefined, undefined],
+    )
+  })
+
+  it('are tried again where the database has too much to do', async () => {
+    const { tenantId, notes } = await tenantOf(3)
+    const read = gatheredReads<Note>(links)
+    const lift = cosmos.throttleNext({ count: 2, operation: 'batch' })
+    const found = await Promise.all(notes.map(({ id }) => read(tenantId, id)))
+    lift()
+    assert.equal(found.filter((note) => note !== undefined).length, 3)
+  })
+})

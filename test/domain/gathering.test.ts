@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
+import { gathering } from '../../shared/domain/gathering.ts'
+
+const limits = { keysAtMost: 50, patienceMs: 60_000 }
+type Read = { readonly group: string; readonly keys: readonly string[] }
+
+/** Answers every key with itself, a turn later, and remembers what it was asked for. */
+function echoing() {
+  const reads: Read[] = []
+  const readAll = async (group: string, keys: readonly string[]) => {
+    reads.push({ group, keys })
+    await turn()
+    return new Map(keys.map((key) => [key, `${group} ${key}`]))
+  }
+  return { reads, readAll }
+}
+
+describe('gathering', () => {
+  it('asks at once for what is asked first, and together for all that is asked meanwhile', async () => {
+    const { reads, readAll } = echoing()
+    const read = gathering(readAll, limits)
+    const answers = await Promise.all(['a', 'b', 'c', 'b', 'a'].map((key) => read('t', key)))
+    assert.deepEqual(answers, ['t a', 't b', 't c', 't b', 't a'])
+    assert.deepEqual(
+      reads.map(({ keys }) => keys),
+      [['a'], ['b', 'c', 'a']],
+    )
+  })
+
+  it('keeps groups apart', async () => {
+    const { reads, readAll } = echoing()
+    const read = gathering(readAll, limits)
+    assert.deepEqual(await Promise.all([read('t', 'a'), read('u', 'a')]), ['t a', 'u a'])
+    assert.deepEqual(reads, [
+      { group: 't', keys: ['a'] },
+      { group: 'u', keys: ['a'] },
+    ])
+  })
+
+  it('asks for no more keys at once than it may', async () => {
+    const { reads, readAll } = echoing()
+    const read = gathering(readAll, { ...limits, keysAtMost: 2 })
+    await Promise.all(['a', 'b', 'c', 'd'].map((key) => read('t', key)))
+    assert.deepEqual(
+      reads.map(({ keys }) => keys),
+      [['a'], ['b', 'c'], ['d']],
+    )
+  })
+
+  it('answers undefined for what is not found', async () => {
+    const read = gathering(async () => new Map(), limits)
+    assert.deepEqual(await Promise.all([read('t', 'a'), read('t', 'b')]), [undefined, undefined])
+  })
+
+  it('fails those that a failed read was to answer, and goes on with the others', async () => {
+    const failure = new Error('no')
+    const read = gathering(async (_, keys) => {
+      await turn()
+      if (keys.includes('bad')) throw failure
+      return new Map(keys.map((key) => [key, key]))
+    }, limits)
+    const [first, second, third] = await Promise.allSettled([read('t', 'bad'), read('t', 'a'), read('t', 'b')])
+    assert.deepEqual(first, { status: 'rejected', reason: failure })
+    assert.deepEqual(second, { status: 'fulfilled', value: 'a' })
+    assert.deepEqual(third, { status: 'fulfilled', value: 'b' })
+    assert.equal(await read('t', 'c'), 'c')
+  })
+
+  it('lets nobody wait longer than it is patient for a read that does not end', async () => {
+    const ends = Promise.withResolvers<void>()
+    const read = gathering(
+      async (_, keys) => {
+        if (keys.includes('slow')) await ends.promise
+        return new Map(keys.map((key) => [key, key]))
+      },
+      { ...limits, patienceMs: 5 },
+    )
+    const slow = read('t', 'slow')
+    assert.equal(await read('t', 'a'), 'a')
+    ends.resolve()
+    assert.equal(await slow, 'slow')
+    assert.equal(await read('t', 'b'), 'b')
+  })
+
+  it('never answers with less than there was when it was asked, whatever else is asked, written and slow', async () => {
+    const key = fc.constantFrom('a', 'b', 'c')
+    const step = fc.oneof(
+      fc.record({ does: fc.constant('write' as const), key }),
+      fc.record({ does: fc.constant('read' as const), key }),
+      fc.record({ does: fc.constant('turn' as const), key }),
+    )
+    const scenario = fc.tuple(fc.array(step, { maxLength: 40 }), fc.array(fc.nat(3), { minLength: 1, maxLength: 8 }))
+    await fc.assert(
+      fc.asyncProperty(scenario, async ([steps, delays]) => {
+        const versions = new Map<string, number>()
+        let readCount = 0
+        const read = gathering(
+          async (_, keys) => {
+            // What is there now is what is answered, some turns later.
+            const found = new Map(keys.map((one) => [one, versions.get(one) ?? 0]))
+            for (let turns = delays[readCount++ % delays.length] ?? 0; turns > 0; turns -= 1) await turn()
+            return found
+          },
+          { keysAtMost: 2, patienceMs: 60_000 },
+        )
+        const reads: Promise<void>[] = []
+        for (const { does, key: one } of steps) {
+          const written = versions.get(one) ?? 0
+          if (does === 'write') versions.set(one, written + 1)
+          if (does === 'turn') await turn()
+          if (does === 'read') reads.push(read('t', one).then((seen = -1) => assert.ok(seen >= written)))
+        }
+        await Promise.all(reads)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
