@@ -2,6 +2,7 @@ import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
+import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Caller } from '../../shared/domain/caller.ts'
@@ -24,6 +25,7 @@ const ROWS_AT_MOST = 1_500_000
 export const collectionDependencies: CollectionDependencies = {
   collections: cosmosCollectionStore(container('collections')),
   memberships: cosmosMembershipStore(container('members')),
+  evaluationLog: cosmosEvaluationLogStore(container('tenants')),
   joined: cosmosJoinedMembers(container('requests')),
   snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST),
   accountMoves: cosmosAccountMoves(container('coreObjects')),

@@ -176,6 +176,7 @@ var containers = [
     excludedPaths: [
       { path: '/windowStartMs/?' }
       { path: '/usedCount/?' }
+      { path: '/entries/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

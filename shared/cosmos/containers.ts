@@ -72,7 +72,7 @@ export const CONTAINERS = [
     defaultTtlS: -1,
     unindexed: ['/unresolved/*', '/unconfirmed/*', '/error/?'],
   },
-  { id: 'tenants', partitionKey: '/tenantId', unindexed: ['/windowStartMs/?', '/usedCount/?'] },
+  { id: 'tenants', partitionKey: '/tenantId', unindexed: ['/windowStartMs/?', '/usedCount/?', '/entries/*'] },
   {
     id: 'idempotencyKeys',
     partitionKey: '/tenantId',

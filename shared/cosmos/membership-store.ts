@@ -48,7 +48,7 @@ export function cosmosMembershipStore(members: Container): MembershipStore {
       const ids = new Set((await readChunks(partition, head.generation, prefixes)).flatMap((chunk) => chunk.ids))
       return new Set(candidates.filter((id) => ids.has(id)))
     },
-    async replace(tenantId, collectionId, previous, evaluation) {
+    async replace(tenantId, collectionId, previous, evaluation, beforeWrite) {
       const partition = partitionOf(tenantId, collectionId)
       const before = await readHead(partition)
       if (before?._etag !== previous?.version) throw stale(partition)
@@ -56,6 +56,7 @@ export function cosmosMembershipStore(members: Container): MembershipStore {
       if (before !== undefined && before.digest === digest && before.definitionKey === evaluation.definitionKey) {
         return { head: versioned(before), change: { added: [], removed: [] } }
       }
+      await beforeWrite?.()
       const old =
         before === undefined || before.digest === digest ? [...evaluation.ids] : await readIds(partition, before)
       const change = difference(before === undefined ? [] : old, evaluation.ids)

@@ -9,7 +9,12 @@ export async function whileStale<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'StaleVersion' || attempts === ATTEMPTS_AT_MOST) throw error
+      if (!isStale(error) || attempts === ATTEMPTS_AT_MOST) throw error
     }
   }
+}
+
+/** Whether someone else was first. */
+export function isStale(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'StaleVersion'
 }

@@ -7,6 +7,7 @@ import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
+import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/request-store.ts'
 import type { Role } from '../../shared/domain/caller.ts'
@@ -58,6 +59,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
     const deps: CollectionDependencies = {
       collections: cosmosCollectionStore(database('collections')),
       memberships: cosmosMembershipStore(database('members')),
+      evaluationLog: cosmosEvaluationLogStore(database('tenants')),
       joined: cosmosJoinedMembers(database('requests')),
       snapshots: new TenantSnapshots(
         cosmosCoreObjectChanges(database('coreObjects'), () => performance.now()),

@@ -6,6 +6,7 @@ import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
+import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Caller, Role } from '../../shared/domain/caller.ts'
@@ -61,6 +62,7 @@ export async function joinableWorld(
   const collectionDependencies = {
     collections: cosmosCollectionStore(container('collections')),
     memberships: cosmosMembershipStore(container('members')),
+    evaluationLog: cosmosEvaluationLogStore(container('tenants')),
     joined: cosmosJoinedMembers(container('requests')),
     snapshots: new TenantSnapshots(
       cosmosCoreObjectChanges(container('coreObjects'), () => elapsedMs),

@@ -6,6 +6,7 @@ import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosCoreObjectStore, cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Caller } from '../../shared/domain/caller.ts'
@@ -68,6 +69,7 @@ export async function openAccountWorld() {
     const collections: CollectionDependencies = {
       collections: cosmosCollectionStore(container('collections')),
       memberships: cosmosMembershipStore(container('members')),
+      evaluationLog: cosmosEvaluationLogStore(container('tenants')),
       joined: cosmosJoinedMembers(container('requests')),
       snapshots: new TenantSnapshots(
         cosmosCoreObjectChanges(container('coreObjects'), () => performance.now()),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
+import type { CollectionStore } from '../../shared/domain/collections/collection-store.ts'
 import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
 import {
   CRITERIA,
@@ -90,7 +92,7 @@ describe('two evaluators of one tenant', () => {
     const processes = [service.newProcess(), service.newProcess()]
     await fc.assert(
       fc.asyncProperty(steps, fc.nat(1), (series, last) => run(series, processes, last)),
-      { numRuns: 15 },
+      { numRuns: 25 },
     )
   })
 
@@ -104,13 +106,13 @@ describe('two evaluators of one tenant', () => {
     let isOvertaken = false
     const watched: MembershipStore = {
       ...memberships,
-      async replace(tenantId, id, previous, evaluation) {
+      async replace(tenantId, id, previous, evaluation, ...rest) {
         if (id === referring) written.push(evaluation.ids)
         if (id === base && isOvertaken) {
           isOvertaken = false
           await service.process.evaluator.evaluate(tenantId)
         }
-        return memberships.replace(tenantId, id, previous, evaluation)
+        return memberships.replace(tenantId, id, previous, evaluation, ...rest)
       },
     }
     const { evaluator } = service.newProcess({ memberships: watched })
@@ -128,4 +130,101 @@ describe('two evaluators of one tenant', () => {
     )
     assert.deepEqual(await tenant.members(referring), both)
   })
+
+  it('take out whom only the other one has seen come', async () => {
+    const { tenant, person, collection } = await someoneOutside()
+    const [first, second] = [service.newProcess().evaluator, service.newProcess().evaluator]
+    await first.evaluate(tenant.tenantId)
+    await tenant.person('Anna', {}, person)
+    await second.evaluate(tenant.tenantId)
+    assert.deepEqual(await tenant.members(collection), [person])
+    await tenant.person('Bo', {}, person)
+    await first.evaluate(tenant.tenantId)
+    assert.deepEqual(await tenant.members(collection), [])
+  })
+
+  it('take out whom the other one writes while they find nothing to do', async () => {
+    const { tenant, person, collection } = await someoneOutside()
+    const first = service.newProcess().evaluator
+    await first.evaluate(tenant.tenantId)
+    const { memberships } = service.process
+    let isLate = true
+    const late: MembershipStore = {
+      ...memberships,
+      async replace(...evaluated) {
+        if (isLate) {
+          isLate = false
+          await tenant.person('Bo', {}, person)
+          await first.evaluate(tenant.tenantId)
+        }
+        return memberships.replace(...evaluated)
+      },
+    }
+    await tenant.person('Anna', {}, person)
+    await service.newProcess({ memberships: late }).evaluator.evaluate(tenant.tenantId)
+    assert.ok(!isLate)
+    assert.deepEqual(await tenant.members(collection), [])
+  })
+
+  it('take out whom the other one has put in after they had begun', async () => {
+    const { tenant, person, collection } = await someoneOutside()
+    const second = service.newProcess().evaluator
+    const { collections } = service.process
+    let isHeldUp = false
+    const heldUp: CollectionStore = {
+      ...collections,
+      async list(...asked) {
+        if (isHeldUp) {
+          isHeldUp = false
+          await tenant.person('Anna', {}, person)
+          await second.evaluate(tenant.tenantId)
+          assert.deepEqual(await tenant.members(collection), [person])
+          await tenant.person('Bo', {}, person)
+        }
+        return collections.list(...asked)
+      },
+    }
+    const first = service.newProcess({ collections: heldUp }).evaluator
+    await first.evaluate(tenant.tenantId)
+    isHeldUp = true
+    await first.evaluate(tenant.tenantId)
+    assert.deepEqual(await tenant.members(collection), [])
+  })
+
+  it('take out whom one that was killed has put in', async () => {
+    const { tenant, person, collection } = await someoneOutside()
+    const first = service.newProcess().evaluator
+    await first.evaluate(tenant.tenantId)
+    const { memberships, evaluationLog } = service.process
+    let isKilled = false
+    const killed: Partial<CollectionDependencies> = {
+      memberships: {
+        ...memberships,
+        async replace(...evaluated) {
+          await memberships.replace(...evaluated)
+          isKilled = true
+          throw new Error('killed')
+        },
+      },
+      evaluationLog: {
+        ...evaluationLog,
+        async keep(...kept) {
+          if (isKilled) throw new Error('killed')
+          await evaluationLog.keep(...kept)
+        },
+      },
+    }
+    await tenant.person('Anna', {}, person)
+    await assert.rejects(service.newProcess(killed).evaluator.evaluate(tenant.tenantId), /killed/)
+    assert.deepEqual(await tenant.members(collection), [person])
+    await tenant.person('Bo', {}, person)
+    await first.evaluate(tenant.tenantId)
+    assert.deepEqual(await tenant.members(collection), [])
+  })
 })
+
+/** A tenant with a person who is not in its one collection, whose members' names begin with A. */
+async function someoneOutside() {
+  const tenant = criteriaTenant(service)
+  return { tenant, person: await tenant.person('Bo'), collection: await tenant.create(startsWith('A')) }
+}

@@ -3,6 +3,7 @@ import type { Doorbells } from '../doorbell.ts'
 import type { Log } from '../log.ts'
 import type { Measures } from '../measures.ts'
 import type { CollectionStore } from './collection-store.ts'
+import type { EvaluationLogStore } from './evaluation-log-store.ts'
 import type { JoinedMembers } from './joined-members.ts'
 import type { MembershipStore } from './membership-store.ts'
 import type { TenantSnapshots } from './tenant-snapshots.ts'
@@ -33,6 +34,7 @@ export type CollectionDependencies = {
   readonly collections: CollectionStore
   /** Members of criteria collections. */
   readonly memberships: MembershipStore
+  readonly evaluationLog: EvaluationLogStore
   /** Members of joinable collections. */
   readonly joined: JoinedMembers
   readonly snapshots: TenantSnapshots

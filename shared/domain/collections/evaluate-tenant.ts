@@ -1,24 +1,27 @@
 import { coalescing } from '../coalescing.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
-import { compile } from '../criteria/compile.ts'
-import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { Measures } from '../measures.ts'
 import { Refusal } from '../refusal.ts'
+import { isStale } from '../while-stale.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
-import type { CollectionDependencies } from './collection-dependencies.ts'
-import { storedCondition } from './condition-entry.ts'
+import { type CollectionDependencies, ringEvaluation } from './collection-dependencies.ts'
+import { CollectionMemory } from './collection-memory.ts'
 import { dayOf } from './evaluation-context.ts'
 import { JoinedMemory } from './joined-memory.ts'
 import { removeLeftMembers } from './left-members.ts'
 import { ringForLinks } from './link-bells.ts'
 import { definitionKeyOf, idsNow, type Known, type Round } from './members-now.ts'
+import { OtherEvaluators, type Writing } from './other-evaluators.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
-/** What another evaluator has written meanwhile is evaluated anew, so often at most. */
+/** An evaluation goes on while it or another writes, so often at most. */
 const ROUNDS_AT_MOST = 10
+
+/** `others-wrote`: some collections are to be evaluated anew. */
+type RoundOutcome = 'settled' | 'wrote' | 'others-wrote'
 
 /** Whoever keeps something of core objects that has to end with them. */
 export interface ChangeFollower {
@@ -26,17 +29,22 @@ export interface ChangeFollower {
   follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<void>
 }
 
+type WritingRound = Round & { readonly writing: Writing }
+
 type EvaluatorDependencies = CollectionDependencies & { readonly follower: ChangeFollower }
 
 /**
  * Keeps the members of a tenant's criteria collections true to its core objects.
  *
  * Two evaluators do not undo each other: each reads the heads first, then the changes, and quotes those heads when it
- * writes. So whoever writes has seen all that the writer before it had seen.
+ * writes. So whoever writes has seen all that the writer before it had seen. One that finds nothing to write quotes
+ * nothing. Therefore each tells the others before it writes; looks at its end whether another has told so meanwhile; and
+ * after it has written looks once more at what there is, as one that began later may have found nothing to do.
  */
 export class TenantEvaluator {
   readonly #deps: EvaluatorDependencies
-  readonly #known = new Map<string, Map<string, Known>>()
+  readonly #memory: CollectionMemory
+  readonly #others: OtherEvaluators
   readonly #joined: JoinedMemory
   /** Evaluates all that is due. Calls during an evaluation share the next one. */
   readonly evaluate = coalescing(async (tenantId) => {
@@ -46,39 +54,44 @@ export class TenantEvaluator {
 
   constructor(deps: EvaluatorDependencies) {
     this.#deps = deps
+    this.#memory = new CollectionMemory(deps.memberships)
+    this.#others = new OtherEvaluators(deps.evaluationLog, deps.newId(), deps)
     this.#joined = new JoinedMemory(deps.joined)
   }
 
   async #evaluateUntilSettled(tenantId: string): Promise<void> {
     for (let round = 1; ; round += 1) {
-      try {
-        if (await this.#evaluateOnce(tenantId)) return
-      } catch (error) {
+      const outcome = await this.#evaluateOnce(tenantId).catch((error: unknown) => {
         // Changes have been taken from the snapshot that are not in every collection: all is evaluated from the start.
         this.#forget(tenantId)
         if (!isStale(error)) throw error
-      }
-      if (round === ROUNDS_AT_MOST) throw new Refusal('StaleVersion', `Others evaluate tenant ${tenantId} all the time`)
+        return 'others-wrote' as const
+      })
+      if (outcome === 'settled') return
+      if (round < ROUNDS_AT_MOST) continue
+      if (outcome === 'wrote') return ringEvaluation(tenantId, this.#deps)
+      throw new Refusal('StaleVersion', `Others evaluate tenant ${tenantId} all the time`)
     }
   }
 
-  /** Whether every collection is as it should be; else some are to be evaluated anew, as another evaluator wrote them. */
-  async #evaluateOnce(tenantId: string): Promise<boolean> {
+  async #evaluateOnce(tenantId: string): Promise<RoundOutcome> {
     const { collections, snapshots, follower, nowMs, log, measures } = this.#deps
     const startedMs = nowMs()
+    const numberBefore = await this.#hearOthers(tenantId)
     const criteria = await collections.list(tenantId, { kind: 'criteria' })
-    const known = await this.#knownOf(tenantId, criteria)
+    const known = await this.#memory.of(tenantId, criteria)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)
     // What an evaluation that failed had taken is gone: whoever remembers nothing looks at everything.
-    const changes = this.#known.has(tenantId) ? taken : 'everything'
-    this.#known.set(tenantId, known)
+    const changes = this.#memory.has(tenantId) ? taken : 'everything'
+    this.#memory.keep(tenantId, known)
     this.#forgetTheDropped()
     await follower.follow(tenantId, rows, changes)
     const joined = await this.#joined.refreshed(tenantId, referredToBy(criteria))
     const context = memberContext(dayOf(nowMs()), criteria, known, joined.members)
-    const round = { rows, changes, changedMembers: new Set(joined.changed), context }
-    const { changed, overtaken } = await this.#evaluateAll(tenantId, criteria, known, round)
+    const writing = this.#others.writing(tenantId)
+    const round = { rows, changes, changedMembers: new Set(joined.changed), context, writing }
+    const { changed, overtaken } = await this.#evaluateAll(tenantId, criteria, known, round).finally(writing.end)
     const durationMs = nowMs() - startedMs
     measures.record('evaluation.duration', durationMs, {})
     measureEvaluated(criteria.length, changed.size, overtaken.size, measures)
@@ -90,7 +103,17 @@ export class TenantEvaluator {
       rowCount: rows.rowCount,
       durationMs,
     })
-    return overtaken.size === 0
+    if (writing.hasBegun()) return 'wrote'
+    const isAlone = numberBefore === (await this.#hearOthers(tenantId))
+    return isAlone && overtaken.size === 0 ? 'settled' : 'others-wrote'
+  }
+
+  /** Forgets what others have written. Answers which entry of the log is the last. */
+  async #hearOthers(tenantId: string): Promise<number> {
+    const { written, lastNumber } = await this.#others.look(tenantId)
+    if (written === 'anything') this.#forget(tenantId)
+    else this.#memory.forgetCollections(tenantId, written)
+    return lastNumber
   }
 
   /** In the order of references. A collection that another evaluator wrote, and what refers to it, is left for later. */
@@ -98,7 +121,7 @@ export class TenantEvaluator {
     tenantId: string,
     criteria: readonly Collection[],
     known: Map<string, Known>,
-    round: Round,
+    round: WritingRound,
   ): Promise<{ changed: ReadonlySet<string>; overtaken: ReadonlySet<string> }> {
     const changed = new Set<string>()
     const overtaken = new Set<string>()
@@ -132,49 +155,22 @@ export class TenantEvaluator {
     return { changed, overtaken }
   }
 
-  /** The memory of each collection as it is defined now; heads of new ones are read before the changes are. */
-  async #knownOf(tenantId: string, criteria: readonly Collection[]): Promise<Map<string, Known>> {
-    const before = this.#known.get(tenantId) ?? new Map<string, Known>()
-    const known = new Map<string, Known>()
-    for (const collection of criteria) {
-      const memory = before.get(collection.id)
-      if (memory?.definitionVersion === collection.definitionVersion) {
-        known.set(collection.id, memory)
-        continue
-      }
-      const head = await this.#deps.memberships.head(tenantId, collection.id)
-      if (Number.parseInt(head?.value.definitionKey ?? '0', 10) > collection.definitionVersion) {
-        throw new Refusal('StaleVersion', `Collection ${collection.id} was changed and evaluated meanwhile`)
-      }
-      const condition = storedCondition(collection)
-      known.set(collection.id, {
-        definitionVersion: collection.definitionVersion,
-        condition: compile(condition),
-        dependsOnDay: dependsOnDay(condition),
-        attributesRead: attributesRead(condition),
-        head,
-        ids: undefined,
-      })
-    }
-    return known
-  }
-
   /** Once a tenant's rows have left memory, all of it is evaluated anew: what is remembered of it only takes room. */
   #forgetTheDropped(): void {
-    for (const tenantId of this.#known.keys()) {
+    for (const tenantId of this.#memory.tenantIds()) {
       if (!this.#deps.snapshots.holds(tenantId)) this.#forget(tenantId)
     }
   }
 
   #forget(tenantId: string): void {
-    this.#known.delete(tenantId)
+    this.#memory.forget(tenantId)
     this.#joined.forget(tenantId)
   }
 
   async #evaluateCollection(
     collection: Collection,
     memory: Known,
-    round: Round,
+    round: WritingRound,
   ): Promise<'changed' | 'same' | 'overtaken'> {
     const definitionKey = definitionKeyOf(memory, round.context.todayMs)
     const ids = await this.#deps.snapshots.reading(round.rows, idsNow(collection, memory, definitionKey, round))
@@ -183,7 +179,10 @@ export class TenantEvaluator {
     const isFirst = memory.head === undefined
     try {
       const evaluation = { ids, definitionKey, evaluatedAtMs: nowMs() }
-      const { head, change } = await memberships.replace(collection.tenantId, collection.id, memory.head, evaluation)
+      const { tenantId, id } = collection
+      const { head, change } = await memberships.replace(tenantId, id, memory.head, evaluation, () =>
+        round.writing.begin(id),
+      )
       const isChanged = change.added.length + change.removed.length > 0
       // Another evaluator may have written the change already: what refers to the collection has not seen it here.
       if (isChanged || memory.ids === undefined) round.changedMembers.add(collection.id)
@@ -213,10 +212,6 @@ function measureEvaluated(count: number, changedCount: number, overtakenCount: n
   for (const [outcome, value] of Object.entries(counts)) {
     if (value > 0) measures.record('evaluation.collections', value, { outcome })
   }
-}
-
-function isStale(error: unknown): boolean {
-  return error instanceof Refusal && error.code === 'StaleVersion'
 }
 
 function inOrder(criteria: readonly Collection[]): Collection[] {

@@ -30,6 +30,7 @@ export interface MembershipStore {
   /**
    * Makes the evaluation the collection's membership, rewriting only what differs from `previous` (undefined: the
    * first evaluation); nothing at all when members and definition are as before.
+   * @param beforeWrite waited for before anything is written, and not called when nothing has to be.
    * @throws Refusal `StaleVersion` when someone else has written since `previous` was read.
    */
   replace(
@@ -37,6 +38,7 @@ export interface MembershipStore {
     collectionId: string,
     previous: Versioned<MembershipHead> | undefined,
     evaluation: Evaluation,
+    beforeWrite?: () => Promise<void>,
   ): Promise<{ head: Versioned<MembershipHead>; change: MembershipChange }>
   /** The changes after a version in their order; undefined when the history does not reach back to it. */
   changesAfter(
