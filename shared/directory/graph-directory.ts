@@ -26,7 +26,9 @@ const USER = '#microsoft.graph.user'
 export function graphDirectory(options: GraphDirectoryOptions): Directory {
   const { graphUrl } = options
   const calls = patientCalls(options)
-  const writes = (tenantId: string, groupId: string): MemberWrites => ({ graphUrl, tenantId, groupId, calls })
+  const writes = (tenantId: string, groupId: string, untilMs: number): MemberWrites => {
+    return { graphUrl, tenantId, groupId, untilMs, calls, nowMs: options.nowMs }
+  }
 
   async function read(tenantId: string, path: string): Promise<GraphReply> {
     const call: GraphCall = { method: 'GET', path }
@@ -49,8 +51,9 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       if (replyKind(reply) !== 'done') throw replyFault(reply)
       return pageOf(reply.body, continueAfter)
     },
-    addMembers: (tenantId, groupId, accounts) => addMembers(writes(tenantId, groupId), accounts),
-    removeMembers: (tenantId, groupId, accounts) => removeMembers(writes(tenantId, groupId), accounts),
+    addMembers: (tenantId, groupId, accounts, untilMs) => addMembers(writes(tenantId, groupId, untilMs), accounts),
+    removeMembers: (tenantId, groupId, accounts, untilMs) =>
+      removeMembers(writes(tenantId, groupId, untilMs), accounts),
   }
 }
 

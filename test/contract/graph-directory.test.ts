@@ -4,15 +4,26 @@ import { graphDirectory } from '../../shared/directory/graph-directory.ts'
 import { type GraphReply, retryAfterMsOf } from '../../shared/directory/graph-reply.ts'
 import { graphTokens } from '../../shared/directory/graph-tokens.ts'
 import { removeCall } from '../../shared/directory/member-calls.ts'
-import { openDirectory, SMALL_TENANT, TENANT, type TestDirectory, user, users } from '../jobs/link-directory.ts'
+import {
+  openDirectory,
+  SMALL_TENANT,
+  TENANT,
+  type TestDirectory,
+  testClock,
+  user,
+  users,
+} from '../jobs/link-directory.ts'
 
 const NOBODY = user(900_000)
+/** No end of the time to write. */
+const ANY_TIME = Number.POSITIVE_INFINITY
 const NO_GROUP = 'dddddddd-0000-4000-8000-00000000000f'
 
 describe('The directory through Graph', () => {
+  const clock = testClock()
   let world: TestDirectory
   before(async () => {
-    world = await openDirectory()
+    world = await openDirectory(clock)
   })
   after(async () => {
     assert.ok(world.server.requests().every(({ deletesMember }) => deletesMember !== true))
@@ -63,13 +74,25 @@ describe('The directory through Graph', () => {
     assert.deepEqual((await allPages(groupId)).sort(), users(0, 2_100))
   })
 
+  it('sends no write after the time for it, and tells what was written in time', async () => {
+    const groupId = await world.newGroup()
+    world.server.clearRequests()
+    const late = await world.directory.removeMembers(TENANT, groupId, users(0, 40), clock.nowMs())
+    assert.deepEqual([late.fault?.kind, late.sentCount, writes()], ['unavailable', 0, []])
+    world.server.setFaults([{ method: 'PATCH', status: 503 }])
+    const untilMs = clock.nowMs() + 1_000
+    const slow = await world.directory.addMembers(TENANT, groupId, users(0, 100), untilMs)
+    assert.deepEqual([slow.fault?.kind, slow.sentCount], ['unavailable', 10])
+    assert.ok(clock.nowMs() < untilMs)
+  })
+
   it('adds a thousand members in ten calls, and removes forty in two', async () => {
     const groupId = await world.newGroup()
     world.server.clearRequests()
-    const added = await world.directory.addMembers(TENANT, groupId, users(0, 1_000))
+    const added = await world.directory.addMembers(TENANT, groupId, users(0, 1_000), ANY_TIME)
     assert.deepEqual(added, { written: users(0, 1_000), unchanged: [], missing: [], sentCount: 50 })
     assert.equal(world.server.requests().length, 10)
-    const removed = await world.directory.removeMembers(TENANT, groupId, users(0, 40))
+    const removed = await world.directory.removeMembers(TENANT, groupId, users(0, 40), ANY_TIME)
     assert.deepEqual(removed, { written: users(0, 40), unchanged: [], missing: [], sentCount: 40 })
     assert.equal(world.server.requests().length, 12)
     assert.equal((await allPages(groupId)).length, 960)
@@ -78,7 +101,7 @@ describe('The directory through Graph', () => {
   it('tells for each account what became of it, when a PATCH of twenty is refused', async () => {
     const groupId = await world.newGroup({}, users(3, 2))
     world.server.clearRequests()
-    const outcome = await world.directory.addMembers(TENANT, groupId, [...users(0, 25), NOBODY])
+    const outcome = await world.directory.addMembers(TENANT, groupId, [...users(0, 25), NOBODY], ANY_TIME)
     assert.deepEqual(outcome.written.toSorted(), [...users(0, 3), ...users(5, 20)])
     assert.deepEqual(outcome.unchanged, users(3, 2))
     assert.deepEqual(outcome.missing, [NOBODY])
@@ -89,13 +112,13 @@ describe('The directory through Graph', () => {
   it('takes one who is there already, or gone already, as done', async () => {
     const groupId = await world.newGroup({}, [user(1)])
     world.server.clearRequests()
-    assert.deepEqual(await world.directory.addMembers(TENANT, groupId, [user(1)]), {
+    assert.deepEqual(await world.directory.addMembers(TENANT, groupId, [user(1)], ANY_TIME), {
       written: [],
       unchanged: [user(1)],
       missing: [],
       sentCount: 1,
     })
-    assert.deepEqual(await world.directory.removeMembers(TENANT, groupId, [user(2)]), {
+    assert.deepEqual(await world.directory.removeMembers(TENANT, groupId, [user(2)], ANY_TIME), {
       written: [],
       unchanged: [user(2)],
       missing: [],
@@ -107,10 +130,10 @@ describe('The directory through Graph', () => {
   it('tells what was written before it failed', async () => {
     const groupId = await world.newGroup()
     world.server.setFaults([{ method: 'PATCH', times: 1, delayMs: 0 }])
-    const outcome = await world.directory.addMembers(TENANT, groupId, users(0, 100))
+    const outcome = await world.directory.addMembers(TENANT, groupId, users(0, 100), ANY_TIME)
     assert.equal(outcome.written.length, 100)
     world.server.setFaults([{ path: 'batch', status: 500 }])
-    const failed = await world.directory.addMembers(TENANT, groupId, users(100, 100))
+    const failed = await world.directory.addMembers(TENANT, groupId, users(100, 100), ANY_TIME)
     assert.equal(failed.fault?.kind, 'unavailable')
     assert.deepEqual(failed.written, [])
   })
@@ -119,14 +142,14 @@ describe('The directory through Graph', () => {
     const groupId = await world.newGroup()
     const kindOf = async (fault: Parameters<typeof world.server.setFaults>[0]) => {
       world.server.setFaults(fault)
-      const { fault: told } = await world.directory.addMembers(TENANT, groupId, [user(1)])
+      const { fault: told } = await world.directory.addMembers(TENANT, groupId, [user(1)], ANY_TIME)
       return [told?.kind, told?.retryAfterMs]
     }
     assert.deepEqual(await kindOf([{ method: 'PATCH', retryAfterS: 120 }]), ['throttled', 120_000])
     assert.deepEqual(await kindOf([{ method: 'PATCH', status: 403 }]), ['refused', undefined])
     assert.deepEqual(await kindOf([{ method: 'PATCH', drop: true }]), ['unavailable', undefined])
     world.server.setFaults([])
-    const gone = await world.directory.addMembers(TENANT, NO_GROUP, [user(1)])
+    const gone = await world.directory.addMembers(TENANT, NO_GROUP, [user(1)], ANY_TIME)
     assert.equal(gone.fault?.kind, 'groupMissing')
   })
 

@@ -58,7 +58,10 @@ export interface Directory {
    * @throws DirectoryFault
    */
   listUsers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
-  /** In the fewest calls. What was written before a fault is told with it. */
-  addMembers(tenantId: string, groupId: string, accounts: readonly string[]): Promise<WriteOutcome>
-  removeMembers(tenantId: string, groupId: string, accounts: readonly string[]): Promise<WriteOutcome>
+  /**
+   * In the fewest calls. What was written before a fault is told with it.
+   * @param untilMs when the right to write ends: nothing is sent after it, which is a fault as well.
+   */
+  addMembers(tenantId: string, groupId: string, accounts: readonly string[], untilMs: number): Promise<WriteOutcome>
+  removeMembers(tenantId: string, groupId: string, accounts: readonly string[], untilMs: number): Promise<WriteOutcome>
 }

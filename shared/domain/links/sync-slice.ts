@@ -128,7 +128,7 @@ async function takeStep(
   deps: SyncDependencies,
 ): Promise<boolean> {
   const { tenantId, groupId } = run
-  const outcome = await writeStep({ tenantId, groupId, step, purpose: 'bulk' }, deps)
+  const outcome = await writeStep({ tenantId, groupId, step, purpose: 'bulk', untilMs: run.lease.untilMs }, deps)
   const counted = withCounted(run, settledByAnswers(step, outcome, run.earlier, run.job.value.unconfirmed))
   const unresolved = [...new Set([...counted.unresolved, ...outcome.missing])]
   const isTimeUp = deps.nowMs() >= deadlineMs
