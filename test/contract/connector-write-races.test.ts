@@ -121,16 +121,38 @@ describe('a connector that is deleted while an object is added', () => {
     })
   }
 
-  it('is deleted for good once its space is closed, whoever finishes it', async () => {
-    for (const finish of ['write', 'deletion'] as const) {
-      const place = await newPlace()
-      const crash = () => Promise.reject(Object.assign(new Error('The process died'), { code: 'died' }))
-      assert.equal(await place.deletion(interrupted('close', 'after', crash)), 'died')
-      assert.equal(await place.isThere(), true)
-      if (finish === 'write') assert.deepEqual(await place.write([PERSON]), ['ConnectorNotFound'])
-      else assert.equal(await place.deletion(), 'deleted')
-      assert.deepEqual([await place.isThere(), await place.hasLive()], [false, false])
+  it('takes no object any more once its space is closed, and is deleted by the next who asks for it', async () => {
+    const place = await newPlace()
+    const crash = () => Promise.reject(Object.assign(new Error('The process died'), { code: 'died' }))
+    assert.equal(await place.deletion(interrupted('close', 'after', crash)), 'died')
+    assert.deepEqual(await place.write([PERSON]), ['ConnectorNotFound'])
+    assert.equal(await place.isThere(), true)
+    assert.equal(await place.deletion(), 'deleted')
+    assert.deepEqual([await place.isThere(), await place.hasLive()], [false, false])
+  })
+})
+
+describe('a connector that several delete at the same moment', () => {
+  for (const at of ['hasLive', 'version', 'open', 'close'] as const) {
+    for (const when of ['before', 'after'] as const) {
+      it(`is deleted by one of them, the other coming ${when} the step "${at}"`, async () => {
+        const place = await newPlace()
+        let inner: unknown
+        const outer = await place.deletion(
+          interrupted(at, when, async () => {
+            inner = await place.deletion()
+          }),
+        )
+        assert.deepEqual([inner, outer], ['deleted', 'ConnectorNotFound'])
+        assert.equal(await place.isThere(), false)
+      })
     }
+  }
+
+  it('is deleted by one of many', async () => {
+    const place = await newPlace()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => place.deletion()))
+    assert.deepEqual(answers.sort(), [...Array.from({ length: 19 }, () => 'ConnectorNotFound'), 'deleted'].sort())
   })
 })
 

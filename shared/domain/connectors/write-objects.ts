@@ -9,7 +9,6 @@ import type { ConnectorStore } from './connector-store.ts'
 import { type Decision, decideWrite, type ItemOutcome, type Surroundings } from './decide-writes.ts'
 import { identitiesAround } from './identities-around.ts'
 import { joinKeys, type RankOf } from './joining.ts'
-import { finishDeletion } from './manage-connectors.ts'
 import { parentOfLive } from './parent-cycle.ts'
 import { parentsAbove } from './parents-above.ts'
 import { People } from './people.ts'
@@ -82,7 +81,8 @@ async function writeInRounds(
       if (decision.writes.some(({ object }) => overtaken.has(object.id))) late.push(index)
       else written[index] = decision
     }
-    if (late.length > 0 && !(await isStillOpen(place, deps))) {
+    // The first writes to a space find it unopened; one that was closed belongs to a connector that is being deleted.
+    if (late.length > 0 && !(await deps.objects.open(place.tenantId, place.connector.id))) {
       for (const index of late) written[index] = ofNothing(refused('ConnectorNotFound'))
       return written
     }
@@ -115,19 +115,6 @@ async function writeRound(
     deps.objects.writeTree(space, inTree, treeVersion),
   ])
   return { decisions, overtaken: overtaken[0].union(overtaken[1]) }
-}
-
-/**
- * Whether the connector's space takes writes, after some were refused. The first writes to a space find it unopened. One
- * that was closed belongs to a connector that is being deleted, perhaps by someone who did not get to the end of it.
- */
-async function isStillOpen(
-  { tenantId, connector }: Place,
-  { objects, connectors }: WriteDependencies,
-): Promise<boolean> {
-  if (await objects.open(tenantId, connector.id)) return true
-  await finishDeletion(tenantId, connector.id, connectors)
-  return false
 }
 
 const refused = (code: RefusalCode): ItemOutcome => ({ outcome: 'refused', errors: [refusalEntry(code)] })
