@@ -5,11 +5,10 @@ import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import type { Caller } from '../../shared/domain/caller.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
-import type { ConnectorObjectStore } from '../../shared/domain/connectors/connector-object-store.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
 import { deleteConnector } from '../../shared/domain/connectors/manage-connectors.ts'
 import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
-import { writeDependencies } from './connector-writes.ts'
+import { interruptedWrites, writeDependencies } from './connector-writes.ts'
 import { localDatabase } from './local-database.ts'
 
 const database = await localDatabase()
@@ -47,27 +46,7 @@ async function newPlace() {
 const corePage = async (tenantId: string, objectType: 'identity' | 'orgUnit') =>
   (await cosmosCoreObjectStore(database('coreObjects')).page(tenantId, objectType, undefined, 5000)).items
 
-/** The same stores, but something happens the first time that one of these is called: before it does its work, or after. */
-function interrupted(
-  at: keyof ConnectorObjectStore,
-  when: 'before' | 'after',
-  happening: () => Promise<unknown>,
-): WriteDependencies {
-  let isDue = true
-  const happenOnce = async (now: 'before' | 'after') => {
-    if (now !== when || !isDue) return
-    isDue = false
-    await happening()
-  }
-  const run = deps.objects[at] as (...args: unknown[]) => Promise<unknown>
-  const replaced = async (...args: unknown[]) => {
-    await happenOnce('before')
-    const answer = await run(...args)
-    await happenOnce('after')
-    return answer
-  }
-  return { ...deps, objects: { ...deps.objects, [at]: replaced } }
-}
+const interrupted = interruptedWrites(deps)
 
 const PERSON: ObjectWrite = { operation: 'upsert', objectType: 'identity', externalId: 'p1', data: {} }
 const unit = (externalId: string, parent: string): ObjectWrite => ({

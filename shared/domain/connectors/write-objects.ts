@@ -1,3 +1,4 @@
+import type { CoreObjectTrace } from '../core/merged-core-object.ts'
 import type { Doorbells } from '../doorbell.ts'
 import type { Log } from '../log.ts'
 import { type RefusalCode, refusalEntry } from '../refusal.ts'
@@ -12,7 +13,7 @@ import { joinKeys, type RankOf } from './joining.ts'
 import { parentOfLive } from './parent-cycle.ts'
 import { parentsAbove } from './parents-above.ts'
 import { People } from './people.ts'
-import { type CoreObjectWriter, settleCoreObjects } from './settle-core-objects.ts'
+import { type CoreObjectWriter, settleCoreObjects, staleCoreObjects } from './settle-core-objects.ts'
 
 export type WriteDependencies = {
   readonly connectors: ConnectorStore
@@ -181,8 +182,13 @@ async function settle(
   decisions: readonly Decision[],
   deps: WriteDependencies,
 ): Promise<boolean> {
+  const written = tracesById(decisions.flatMap((decision) => decision.coreObjects))
+  const left = decisions.flatMap((decision) => decision.left ?? [])
+  const doubtful = tracesById(left.flatMap((object) => object.coreObjects).filter(({ id }) => !written.has(id)))
+  const stale = await staleCoreObjects(tenantId, [...doubtful.keys()], rankOf, deps)
+  const late = left.filter((object) => object.coreObjects.some(({ id }) => stale.has(id)))
   const moved = Map.groupBy(
-    decisions.flatMap((decision) => decision.moved),
+    [...decisions.flatMap((decision) => decision.moved), ...late],
     ({ objectType }) => objectType,
   )
   const referring = await Promise.all(
@@ -194,12 +200,14 @@ async function settle(
       ),
     ),
   )
-  const traces = new Map([
-    ...referring.flat().map((id) => [id, undefined] as const),
-    ...decisions.flatMap((decision) => decision.coreObjects.map((trace) => [trace.id, trace] as const)),
-  ])
+  const own = new Map([...written, ...[...doubtful].filter(([id]) => stale.has(id))])
+  const others = referring.flat().filter((id) => !own.has(id))
+  const traces = new Map([...others.map((id) => [id, undefined] as const), ...own])
   return settleCoreObjects(tenantId, traces, connector.softDeletionDays, rankOf, deps)
 }
+
+const tracesById = (traces: readonly CoreObjectTrace[]): Map<string, CoreObjectTrace> =>
+  new Map(traces.map((trace) => [trace.id, trace]))
 
 function rankIn(connectors: readonly Connector[]): RankOf {
   const ranks = new Map(connectors.toSorted(byCreation).map(({ id }, rank) => [id, rank]))
