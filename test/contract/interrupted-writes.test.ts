@@ -23,26 +23,22 @@ const post = (externalId: string, holder: string): ObjectWrite => {
 }
 const gone = (externalId: string): ObjectWrite => ({ operation: 'delete', objectType: 'identity', externalId })
 
-/** A tenant with two connectors, the first of which is the older one. */
+/** A tenant with a connector that is older than every other. */
 async function newTenant() {
   const tenantId = randomUUID()
-  const creations = ['2030-01-01T00:00:00.000+00:00', '2030-01-02T00:00:00.000+00:00']
-  const [first, second] = await Promise.all(
-    creations.map(async (createdAt) => {
-      const creation = { id: randomUUID(), createdBy: randomUUID(), createdAt }
-      const connector = newConnector({ name: 'A source', clientId: randomUUID() }, creation)
-      await deps.connectors.add(tenantId, connector)
-      return async (writes: readonly ObjectWrite[], using: WriteDependencies = deps) =>
-        (await writeObjects(tenantId, connector, writes, using)).map(({ outcome }) => outcome)
-    }),
-  )
-  if (first === undefined || second === undefined) throw new Error('There have to be two connectors')
+  const addConnector = async (createdAt = '2030-01-02T00:00:00.000+00:00') => {
+    const creation = { id: randomUUID(), createdBy: randomUUID(), createdAt }
+    const connector = newConnector({ name: 'A source', clientId: randomUUID() }, creation)
+    await deps.connectors.add(tenantId, connector)
+    return async (writes: readonly ObjectWrite[], using: WriteDependencies = deps) =>
+      (await writeObjects(tenantId, connector, writes, using)).map(({ outcome }) => outcome)
+  }
   const live = async (objectType: ObjectType): Promise<readonly CoreObject[]> =>
     (await coreObjects.page(tenantId, objectType, undefined, 5000)).items
   return {
     tenantId,
-    first,
-    second,
+    first: await addConnector('2030-01-01T00:00:00.000+00:00'),
+    addConnector,
     people: () => live('identity'),
     holders: async () =>
       (await live('relationship')).map(({ attributes }) => (attributes.identity as Reference | undefined)?.objectId),
@@ -76,11 +72,12 @@ describe('a write whose process died between connector objects and core objects 
 
   it('joining of two people, for the one who is no more', async () => {
     const tenant = await newTenant()
+    const second = await tenant.addConnector()
     await tenant.first([person('hr')])
-    await tenant.second([person('ad', { nin: '1' })])
+    await second([person('ad', { nin: '1' })])
     assert.equal((await tenant.people()).length, 2)
     await assert.rejects(tenant.first([person('hr', { nin: '1' })], dying()))
-    assert.deepEqual(await tenant.second([person('ad', { nin: '1' })]), ['unchanged'])
+    assert.deepEqual(await second([person('ad', { nin: '1' })]), ['unchanged'])
     assert.deepEqual(await tenant.first([person('hr', { nin: '1' })]), ['unchanged'])
     const people = await tenant.people()
     assert.deepEqual(
@@ -93,15 +90,29 @@ describe('a write whose process died between connector objects and core objects 
 describe('an object that once came to another core object', () => {
   it('says nothing of the former one when that is forgotten', async () => {
     const tenant = await newTenant()
+    const second = await tenant.addConnector()
     await tenant.first([person('hr')])
-    await tenant.second([person('ad', { nin: '1' })])
+    await second([person('ad', { nin: '1' })])
     const before = (await tenant.people()).map(({ id }) => id)
     await tenant.first([person('hr', { nin: '1' })])
     const [only] = await tenant.people()
     const former = before.find((id) => id !== only?.id) ?? ''
     const item = database('coreObjects').item(former, tenant.tenantId)
     await item.delete()
-    assert.deepEqual(await tenant.second([person('ad', { nin: '1' })]), ['unchanged'])
+    assert.deepEqual(await second([person('ad', { nin: '1' })]), ['unchanged'])
     assert.equal((await item.read()).statusCode, 404)
   })
+})
+
+describe('a connector that is added while the only other one writes', () => {
+  for (const when of ['before', 'after'] as const) {
+    it(`brings the same person, ${when} the first has written them`, async () => {
+      const tenant = await newTenant()
+      const arrival = interruptedWrites(deps)('write', when, async () =>
+        (await tenant.addConnector())([person('ad', { nin: '1' })]),
+      )
+      await tenant.first([person('hr', { nin: '1' })], arrival)
+      assert.equal((await tenant.people()).length, 1)
+    })
+  }
 })

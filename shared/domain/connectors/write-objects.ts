@@ -46,11 +46,13 @@ export async function writeObjects(
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
-  const connectors = await deps.connectors.list(tenantId)
-  const place = { tenantId, connector, rankOf: rankIn(connectors), hasOthers: connectors.length > 1 }
-  const written = await writeInRounds(place, writes, deps)
-  // Two connectors may have brought the same person at one moment, neither seeing the other: the later one sees.
-  const rejoined = place.hasOthers ? await writeInRounds(place, rejoins(writes, written), deps) : []
+  const before = await placeOf(tenantId, connector, deps)
+  const written = await writeInRounds(before, writes, deps)
+  // Two connectors may have brought the same person at one moment, neither seeing the other: the later one sees. The
+  // other may have been added since this one began.
+  const again = rejoins(writes, written)
+  const place = before.hasOthers || again.length === 0 ? before : await placeOf(tenantId, connector, deps)
+  const rejoined = place.hasOthers ? await writeInRounds(place, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
   const hasSettled = await settle(place, decisions, deps)
   if (hasSettled || decisions.some((decision) => decision.writes.length > 0)) await ring(tenantId, deps)
@@ -63,6 +65,11 @@ type Place = {
   readonly rankOf: RankOf
   /** Whether the tenant has another connector. */
   readonly hasOthers: boolean
+}
+
+async function placeOf(tenantId: string, connector: Connector, deps: WriteDependencies): Promise<Place> {
+  const connectors = await deps.connectors.list(tenantId)
+  return { tenantId, connector, rankOf: rankIn(connectors), hasOthers: connectors.length > 1 }
 }
 
 /** What was decided and written for each, in order; undefined where others were always faster. */
