@@ -44,12 +44,12 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       if (replyKind(reply) !== 'done') throw replyFault(reply)
       return groupOf(reply.body, groupId)
     },
-    async listUsers(tenantId, groupId, continueAfter) {
+    async listMembers(tenantId, groupId, continueAfter) {
       const first = `${groupPath(groupId)}/members?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
       const path = continueAfter === undefined ? first : pathOf(continueAfter, graphUrl)
       const reply = await read(tenantId, path)
       if (replyKind(reply) !== 'done') throw replyFault(reply)
-      return pageOf(reply.body, continueAfter)
+      return pageOf(reply.body)
     },
     addMembers: (tenantId, groupId, accounts, untilMs) => addMembers(writes(tenantId, groupId, untilMs), accounts),
     removeMembers: (tenantId, groupId, accounts, untilMs) =>
@@ -72,15 +72,16 @@ function groupOf(body: unknown, groupId: string): DirectoryGroup {
   }
 }
 
-function pageOf(body: unknown, asked: string | undefined): MemberPage {
+function pageOf(body: unknown): MemberPage {
   type Member = { '@odata.type'?: unknown; id?: unknown }
   const { value, '@odata.nextLink': nextLink } = (body ?? {}) as { value?: Member[]; '@odata.nextLink'?: unknown }
   if (!Array.isArray(value)) throw new DirectoryFault('unavailable', 'The directory answered a page without members')
-  if (nextLink !== undefined && nextLink === asked) {
-    throw new DirectoryFault('unavailable', 'The directory names a page as its own next')
-  }
-  const users = value.filter((member) => member['@odata.type'] === USER).map(({ id }) => String(id).toLowerCase())
-  return typeof nextLink === 'string' ? { users, continueAfter: nextLink } : { users }
+  const idsOf = (members: readonly Member[]) => members.map(({ id }) => String(id).toLowerCase())
+  const { users = [], others = [] } = Object.groupBy(value, (member) =>
+    member['@odata.type'] === USER ? 'users' : 'others',
+  )
+  const page = { users: idsOf(users), others: idsOf(others) }
+  return typeof nextLink === 'string' ? { ...page, continueAfter: nextLink } : page
 }
 
 /** The token goes where the link points: it has to be the directory itself. */

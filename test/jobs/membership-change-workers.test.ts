@@ -21,11 +21,11 @@ describe('A membership change, beside other workers,', () => {
     const { collectionId, groupId } = await world.linked(users(0, 5))
     const directory = {
       ...world.deps.directory,
-      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
+      listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
         world.collections.change(collectionId, users(0, 6))
         await ringForChanges(world, collectionId)
         await world.deliverNext()
-        return world.directory.listUsers(...asked)
+        return world.directory.listMembers(...asked)
       },
     }
     await world.deliverNext({ ...world.deps, directory })
@@ -113,7 +113,7 @@ describe('A membership change, beside other workers,', () => {
     let hasWaited = false
     const directory = {
       ...world.deps.directory,
-      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
+      listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
         world.collections.change(collectionId, users(0, 6))
         await ringForChanges(world, collectionId)
         world.rings.splice(
@@ -123,7 +123,7 @@ describe('A membership change, beside other workers,', () => {
         )
         await world.deliverNext()
         hasWaited = (await world.membersOf(groupId)).size === 5
-        return world.directory.listUsers(...asked)
+        return world.directory.listMembers(...asked)
       },
     }
     await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, { ...world.deps, directory })

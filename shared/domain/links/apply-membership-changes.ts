@@ -30,6 +30,8 @@ export function changesDecision(link: LinkRecord, changes: AccountChanges | unde
   const { added, removed, withoutAccountCount, membershipVersion } = changes
   if (withoutAccountCount === 0 && link.removalsOwed) return { outcome: 'compare' }
   if (added.length + removed.length > CHANGES_AT_MOST_COUNT) return { outcome: 'compare' }
+  // Somebody's data name the group itself as an account, which a job reports.
+  if (added.includes(link.directoryGroupId)) return { outcome: 'compare' }
   if (membershipVersion === link.appliedMembershipVersion) return { outcome: 'nothing' }
   return { outcome: 'write', add: added, remove: withoutAccountCount > 0 ? [] : removed }
 }
