@@ -46,7 +46,7 @@ export type Decision = {
   readonly left?: LeftObject
 }
 
-export type LeftObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
+type LeftObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
   readonly coreObjects: readonly CoreObjectTrace[]
 }
 
