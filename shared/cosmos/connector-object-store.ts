@@ -130,10 +130,12 @@ function documentWrite(
   { object, version }: ConnectorObjectWrite,
   softDeletionDays: number,
 ): VersionedWrite {
-  const { id, connectorId, objectType, externalId, data, coreObjectId, references, deletedAtMs } = object
+  const { id, connectorId, objectType, externalId, data, coreObjectId, formerCoreObjectId, references } = object
+  const { deletedAtMs } = object
   const document = { id, tenantId, connectorId, objectType, externalId, data, coreObjectId, references }
+  const move = formerCoreObjectId === undefined ? {} : { formerCoreObjectId }
   const deletion = deletedAtMs === undefined ? {} : { deletedAtMs, ttl: softDeletionDays * DAY_S }
-  return { document: { ...document, ...deletion } as unknown as VersionedWrite['document'], version }
+  return { document: { ...document, ...move, ...deletion } as unknown as VersionedWrite['document'], version }
 }
 
 function versioned(document: Stored<Document>): Versioned<StoredConnectorObject> {
@@ -141,12 +143,17 @@ function versioned(document: Stored<Document>): Versioned<StoredConnectorObject>
 }
 
 function parsed(document: Stored<Document>): StoredConnectorObject {
-  const { id, connectorId, externalId, data, coreObjectId, references, deletedAtMs } = document
+  const { id, connectorId, externalId, data, coreObjectId, formerCoreObjectId, references, deletedAtMs } = document
   const objectType: ObjectType | undefined = isObjectType(document.objectType) ? document.objectType : undefined
   const isWhole = [connectorId, externalId, coreObjectId].every((member) => typeof member === 'string')
   if (!isWhole || objectType === undefined || typeof data !== 'object' || typeof references !== 'object') {
     throw new Error(`The stored connector object ${id} is not one`)
   }
   const object = { id, connectorId, objectType, externalId, data, coreObjectId, references }
-  return { ...object, lastUpdatedS: document._ts, ...(deletedAtMs === undefined ? {} : { deletedAtMs }) }
+  return {
+    ...object,
+    lastUpdatedS: document._ts,
+    ...(formerCoreObjectId === undefined ? {} : { formerCoreObjectId }),
+    ...(deletedAtMs === undefined ? {} : { deletedAtMs }),
+  }
 }

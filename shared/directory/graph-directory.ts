@@ -26,7 +26,9 @@ const USER = '#microsoft.graph.user'
 export function graphDirectory(options: GraphDirectoryOptions): Directory {
   const { graphUrl } = options
   const calls = patientCalls(options)
-  const writes = (tenantId: string, groupId: string): MemberWrites => ({ graphUrl, tenantId, groupId, calls })
+  const writes = (tenantId: string, groupId: string, untilMs: number): MemberWrites => {
+    return { graphUrl, tenantId, groupId, untilMs, calls, nowMs: options.nowMs }
+  }
 
   async function read(tenantId: string, path: string): Promise<GraphReply> {
     const call: GraphCall = { method: 'GET', path }
@@ -42,15 +44,16 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       if (replyKind(reply) !== 'done') throw replyFault(reply)
       return groupOf(reply.body, groupId)
     },
-    async listUsers(tenantId, groupId, continueAfter) {
+    async listMembers(tenantId, groupId, continueAfter) {
       const first = `${groupPath(groupId)}/members?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
       const path = continueAfter === undefined ? first : pathOf(continueAfter, graphUrl)
       const reply = await read(tenantId, path)
       if (replyKind(reply) !== 'done') throw replyFault(reply)
-      return pageOf(reply.body, continueAfter)
+      return pageOf(reply.body)
     },
-    addMembers: (tenantId, groupId, accounts) => addMembers(writes(tenantId, groupId), accounts),
-    removeMembers: (tenantId, groupId, accounts) => removeMembers(writes(tenantId, groupId), accounts),
+    addMembers: (tenantId, groupId, accounts, untilMs) => addMembers(writes(tenantId, groupId, untilMs), accounts),
+    removeMembers: (tenantId, groupId, accounts, untilMs) =>
+      removeMembers(writes(tenantId, groupId, untilMs), accounts),
   }
 }
 
@@ -69,15 +72,16 @@ function groupOf(body: unknown, groupId: string): DirectoryGroup {
   }
 }
 
-function pageOf(body: unknown, asked: string | undefined): MemberPage {
+function pageOf(body: unknown): MemberPage {
   type Member = { '@odata.type'?: unknown; id?: unknown }
   const { value, '@odata.nextLink': nextLink } = (body ?? {}) as { value?: Member[]; '@odata.nextLink'?: unknown }
   if (!Array.isArray(value)) throw new DirectoryFault('unavailable', 'The directory answered a page without members')
-  if (nextLink !== undefined && nextLink === asked) {
-    throw new DirectoryFault('unavailable', 'The directory names a page as its own next')
-  }
-  const users = value.filter((member) => member['@odata.type'] === USER).map(({ id }) => String(id).toLowerCase())
-  return typeof nextLink === 'string' ? { users, continueAfter: nextLink } : { users }
+  const idsOf = (members: readonly Member[]) => members.map(({ id }) => String(id).toLowerCase())
+  const { users = [], others = [] } = Object.groupBy(value, (member) =>
+    member['@odata.type'] === USER ? 'users' : 'others',
+  )
+  const page = { users: idsOf(users), others: idsOf(others) }
+  return typeof nextLink === 'string' ? { ...page, continueAfter: nextLink } : page
 }
 
 /** The token goes where the link points: it has to be the directory itself. */

@@ -60,6 +60,8 @@ export function graphTokens(settings: GraphCredentialSettings, nowMs: () => numb
     },
     forget(tenantId) {
       fetched.delete(tenantId)
+      // It has a memory of its own, and would give the same token again until that has run out.
+      credential = undefined
     },
   }
 }

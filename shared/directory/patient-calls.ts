@@ -21,8 +21,11 @@ export type SettledReply = {
 }
 
 export type PatientCalls = {
-  /** Sends the calls, at most `CALLS_PER_BATCH_COUNT`, until each has a clear reply or its tries are used up. */
-  settle(tenantId: string, calls: readonly GraphCall[]): Promise<SettledReply[]>
+  /**
+   * Sends the calls, at most `CALLS_PER_BATCH_COUNT`, until each has a clear reply or its tries are used up.
+   * @param untilMs when the last reply stands in any case: no call is sent again after it.
+   */
+  settle(tenantId: string, calls: readonly GraphCall[], untilMs?: number): Promise<SettledReply[]>
 }
 
 export type PatientCallsOptions = {
@@ -44,7 +47,7 @@ const NOT_SENT: GraphReply = { status: 0, body: undefined, isJson: false, retryA
 export function patientCalls(options: PatientCallsOptions): PatientCalls {
   const { nowMs, sleep } = options
   return {
-    async settle(tenantId, calls) {
+    async settle(tenantId, calls, untilMs = Number.POSITIVE_INFINITY) {
       const all = calls.map((call): Pending => ({ call, tries: 0, dueMs: 0, reply: NOT_SENT, unclear: false }))
       let open = all
       while (open.length > 0) {
@@ -52,7 +55,7 @@ export function patientCalls(options: PatientCallsOptions): PatientCalls {
         if (earliestMs > nowMs()) await sleep(earliestMs - nowMs())
         const due = open.filter(({ dueMs }) => dueMs <= Math.max(nowMs(), earliestMs))
         const replies = await sendTogether(tenantId, due, options)
-        for (const [index, pending] of due.entries()) take(pending, replies[index] ?? NOT_SENT, options)
+        for (const [index, pending] of due.entries()) take(pending, replies[index] ?? NOT_SENT, untilMs, options)
         open = open.filter(({ dueMs }) => dueMs !== Number.POSITIVE_INFINITY)
       }
       return all.map(({ reply, tries, unclear }) => ({ reply, triesCount: tries, mayBeDoneBefore: unclear }))
@@ -61,7 +64,7 @@ export function patientCalls(options: PatientCallsOptions): PatientCalls {
 }
 
 /** Takes in a reply: the call is through (due never), or due again after a while. */
-function take(pending: Pending, reply: GraphReply, { nowMs, random }: PatientCallsOptions): void {
+function take(pending: Pending, reply: GraphReply, untilMs: number, { nowMs, random }: PatientCallsOptions): void {
   const kind = replyKind(reply)
   pending.reply = reply
   pending.tries += 1
@@ -70,7 +73,8 @@ function take(pending: Pending, reply: GraphReply, { nowMs, random }: PatientCal
   pending.unclear = true
   const backoffMs = FIRST_WAIT_MS * 2 ** (pending.tries - 1) * (1 + random())
   const waitMs = Math.max(backoffMs, reply.retryAfterMs ?? 0)
-  if (pending.tries < TRIES_COUNT && waitMs <= WAIT_AT_MOST_MS) pending.dueMs = nowMs() + waitMs
+  const dueMs = nowMs() + waitMs
+  if (pending.tries < TRIES_COUNT && waitMs <= WAIT_AT_MOST_MS && dueMs < untilMs) pending.dueMs = dueMs
 }
 
 async function sendTogether(
@@ -100,7 +104,7 @@ function batchOf(calls: readonly GraphCall[]): { requests: unknown[] } {
 
 /** Items come back in any order; one without an answer counts as unclear. */
 function itemReplies(body: unknown, count: number, nowMs: number): GraphReply[] {
-  type Item = { id?: unknown; status?: unknown; headers?: Record<string, string>; body?: unknown }
+  type Item = { id?: unknown; status?: unknown; headers?: Record<string, unknown>; body?: unknown }
   const { responses } = (body ?? {}) as { responses?: Item[] }
   const byId = new Map((Array.isArray(responses) ? responses : []).map((item) => [String(item.id), item]))
   return Array.from({ length: count }, (_, index): GraphReply => {
@@ -112,7 +116,8 @@ function itemReplies(body: unknown, count: number, nowMs: number): GraphReply[] 
       body: item.body,
       // In a batch, a body that is not JSON arrives as a string.
       isJson: typeof item.body !== 'string',
-      retryAfterMs: retryAfterMsOf(retryAfter, nowMs),
+      // Whatever JSON makes of a number.
+      retryAfterMs: retryAfterMsOf(retryAfter === undefined ? undefined : String(retryAfter), nowMs),
     }
   })
 }

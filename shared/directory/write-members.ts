@@ -15,7 +15,10 @@ export type MemberWrites = {
   readonly graphUrl: string
   readonly tenantId: string
   readonly groupId: string
+  /** Nothing is sent after it: somebody else may be writing to the group by then. */
+  readonly untilMs: number
   readonly calls: PatientCalls
+  nowMs(): number
 }
 
 /** Accounts of one PATCH. */
@@ -148,14 +151,15 @@ export async function removeMembers(writes: MemberWrites, accounts: readonly str
   return tally
 }
 
-/** A token that cannot be had stops the whole, and what was written before it is still told. */
+/** A token that cannot be had stops the whole, and so does the time; what was written before it is still told. */
 async function settled(
-  { calls, tenantId }: MemberWrites,
+  { calls, tenantId, untilMs, nowMs }: MemberWrites,
   all: readonly GraphCall[],
   tally: Tally,
 ): Promise<SettledReply[]> {
   try {
-    const replies = await calls.settle(tenantId, all)
+    if (nowMs() >= untilMs) throw new DirectoryFault('unavailable', 'The directory was too slow for the time there was')
+    const replies = await calls.settle(tenantId, all, untilMs)
     for (const { triesCount } of replies) tally.sentCount += triesCount
     return replies
   } catch (error) {

@@ -5,11 +5,10 @@ import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import type { Caller } from '../../shared/domain/caller.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
-import type { ConnectorObjectStore } from '../../shared/domain/connectors/connector-object-store.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
 import { deleteConnector } from '../../shared/domain/connectors/manage-connectors.ts'
 import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
-import { writeDependencies } from './connector-writes.ts'
+import { interruptedWrites, writeDependencies } from './connector-writes.ts'
 import { localDatabase } from './local-database.ts'
 
 const database = await localDatabase()
@@ -47,27 +46,7 @@ async function newPlace() {
 const corePage = async (tenantId: string, objectType: 'identity' | 'orgUnit') =>
   (await cosmosCoreObjectStore(database('coreObjects')).page(tenantId, objectType, undefined, 5000)).items
 
-/** The same stores, but something happens the first time that one of these is called: before it does its work, or after. */
-function interrupted(
-  at: keyof ConnectorObjectStore,
-  when: 'before' | 'after',
-  happening: () => Promise<unknown>,
-): WriteDependencies {
-  let isDue = true
-  const happenOnce = async (now: 'before' | 'after') => {
-    if (now !== when || !isDue) return
-    isDue = false
-    await happening()
-  }
-  const run = deps.objects[at] as (...args: unknown[]) => Promise<unknown>
-  const replaced = async (...args: unknown[]) => {
-    await happenOnce('before')
-    const answer = await run(...args)
-    await happenOnce('after')
-    return answer
-  }
-  return { ...deps, objects: { ...deps.objects, [at]: replaced } }
-}
+const interrupted = interruptedWrites(deps)
 
 const PERSON: ObjectWrite = { operation: 'upsert', objectType: 'identity', externalId: 'p1', data: {} }
 const unit = (externalId: string, parent: string): ObjectWrite => ({
@@ -121,16 +100,38 @@ describe('a connector that is deleted while an object is added', () => {
     })
   }
 
-  it('is deleted for good once its space is closed, whoever finishes it', async () => {
-    for (const finish of ['write', 'deletion'] as const) {
-      const place = await newPlace()
-      const crash = () => Promise.reject(Object.assign(new Error('The process died'), { code: 'died' }))
-      assert.equal(await place.deletion(interrupted('close', 'after', crash)), 'died')
-      assert.equal(await place.isThere(), true)
-      if (finish === 'write') assert.deepEqual(await place.write([PERSON]), ['ConnectorNotFound'])
-      else assert.equal(await place.deletion(), 'deleted')
-      assert.deepEqual([await place.isThere(), await place.hasLive()], [false, false])
+  it('takes no object any more once its space is closed, and is deleted by the next who asks for it', async () => {
+    const place = await newPlace()
+    const crash = () => Promise.reject(Object.assign(new Error('The process died'), { code: 'died' }))
+    assert.equal(await place.deletion(interrupted('close', 'after', crash)), 'died')
+    assert.deepEqual(await place.write([PERSON]), ['ConnectorNotFound'])
+    assert.equal(await place.isThere(), true)
+    assert.equal(await place.deletion(), 'deleted')
+    assert.deepEqual([await place.isThere(), await place.hasLive()], [false, false])
+  })
+})
+
+describe('a connector that several delete at the same moment', () => {
+  for (const at of ['hasLive', 'version', 'open', 'close'] as const) {
+    for (const when of ['before', 'after'] as const) {
+      it(`is deleted by one of them, the other coming ${when} the step "${at}"`, async () => {
+        const place = await newPlace()
+        let inner: unknown
+        const outer = await place.deletion(
+          interrupted(at, when, async () => {
+            inner = await place.deletion()
+          }),
+        )
+        assert.deepEqual([inner, outer], ['deleted', 'ConnectorNotFound'])
+        assert.equal(await place.isThere(), false)
+      })
     }
+  }
+
+  it('is deleted by one of many', async () => {
+    const place = await newPlace()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => place.deletion()))
+    assert.deepEqual(answers.sort(), [...Array.from({ length: 19 }, () => 'ConnectorNotFound'), 'deleted'].sort())
   })
 })
 

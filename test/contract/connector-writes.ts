@@ -5,6 +5,7 @@ import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import type { ConnectorObjectStore } from '../../shared/domain/connectors/connector-object-store.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
 
 /** What connectors' objects are written with, on a test's database, with nobody who listens. */
@@ -19,5 +20,25 @@ export function writeDependencies(database: (id: ContainerId) => Container): Wri
     deriveId: derivedId,
     newId: randomUUID,
     nowMs: () => Date.parse('2030-01-01T00:00:00Z'),
+  }
+}
+
+/** The same stores, but something happens the first time that one of these is called: before it does its work, or after. */
+export function interruptedWrites(deps: WriteDependencies) {
+  return (at: keyof ConnectorObjectStore, when: 'before' | 'after', happening: () => Promise<unknown>) => {
+    let isDue = true
+    const happenOnce = async (now: 'before' | 'after') => {
+      if (now !== when || !isDue) return
+      isDue = false
+      await happening()
+    }
+    const run = deps.objects[at] as (...args: unknown[]) => Promise<unknown>
+    const replaced = async (...args: unknown[]) => {
+      await happenOnce('before')
+      const answer = await run(...args)
+      await happenOnce('after')
+      return answer
+    }
+    return { ...deps, objects: { ...deps.objects, [at]: replaced } } satisfies WriteDependencies
   }
 }

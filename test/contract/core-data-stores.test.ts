@@ -144,3 +144,26 @@ describe('the store of core objects', () => {
     assert.equal((await coreObjects.mergedOfIds(tenantId, [gone.id])).length, 1)
   })
 })
+
+describe('a page of unusually large objects', () => {
+  it('ends early, and the next ones bring the rest', async () => {
+    const tenantId = randomUUID()
+    const attributes = { mobile: 'x'.repeat(1_000_000) }
+    const all = Array.from({ length: 48 }, () => core({ attributes }))
+    await coreObjects.write(tenantId, all.map(asNew), 1)
+    const counts: number[] = []
+    const found: string[] = []
+    let after: string | undefined
+    do {
+      const page = await coreObjects.page(tenantId, 'identity', after, 5000)
+      counts.push(page.items.length)
+      found.push(...page.items.map(({ id }) => id))
+      after = page.continueAfter
+    } while (after !== undefined)
+    assert.deepEqual(found, all.map(({ id }) => id).sort())
+    assert.ok(
+      counts.every((count) => count <= 25),
+      `pages of ${counts}`,
+    )
+  })
+})

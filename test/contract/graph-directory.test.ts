@@ -4,15 +4,27 @@ import { graphDirectory } from '../../shared/directory/graph-directory.ts'
 import { type GraphReply, retryAfterMsOf } from '../../shared/directory/graph-reply.ts'
 import { graphTokens } from '../../shared/directory/graph-tokens.ts'
 import { removeCall } from '../../shared/directory/member-calls.ts'
-import { openDirectory, SMALL_TENANT, TENANT, type TestDirectory, user, users } from '../jobs/link-directory.ts'
+import { allMembers } from '../../shared/domain/links/group-members.ts'
+import {
+  openDirectory,
+  SMALL_TENANT,
+  TENANT,
+  type TestDirectory,
+  testClock,
+  user,
+  users,
+} from '../jobs/link-directory.ts'
 
 const NOBODY = user(900_000)
+/** No end of the time to write. */
+const ANY_TIME = Number.POSITIVE_INFINITY
 const NO_GROUP = 'dddddddd-0000-4000-8000-00000000000f'
 
 describe('The directory through Graph', () => {
+  const clock = testClock()
   let world: TestDirectory
   before(async () => {
-    world = await openDirectory()
+    world = await openDirectory(clock)
   })
   after(async () => {
     assert.ok(world.server.requests().every(({ deletesMember }) => deletesMember !== true))
@@ -30,17 +42,6 @@ describe('The directory through Graph', () => {
         batch === undefined ? method : `batch of ${batch.map((item) => item.method).join(' ')}`,
       )
 
-  async function allPages(groupId: string): Promise<string[]> {
-    const found: string[] = []
-    let continueAfter: string | undefined
-    do {
-      const page = await world.directory.listUsers(TENANT, groupId, continueAfter)
-      found.push(...page.users)
-      continueAfter = page.continueAfter
-    } while (continueAfter !== undefined)
-    return found
-  }
-
   it('reads a group, and knows one that is not there', async () => {
     const groupId = await world.newGroup({ displayName: 'Kommunestyret' })
     const group = await world.directory.readGroup(TENANT, groupId)
@@ -57,28 +58,43 @@ describe('The directory through Graph', () => {
     assert.equal(await world.directory.readGroup(SMALL_TENANT, groupId), undefined)
   })
 
-  it('lists users to the last page, and nobody else', async () => {
+  it('lists members to the last page, users apart from what is none', async () => {
     const nested = await world.newGroup()
     const groupId = await world.newGroup({}, [...users(0, 2_100), nested])
-    assert.deepEqual((await allPages(groupId)).sort(), users(0, 2_100))
+    assert.deepEqual(await allMembers(TENANT, groupId, world.directory), {
+      users: new Set(users(0, 2_100)),
+      others: new Set([nested]),
+    })
+  })
+
+  it('sends no write after the time for it, and tells what was written in time', async () => {
+    const groupId = await world.newGroup()
+    world.server.clearRequests()
+    const late = await world.directory.removeMembers(TENANT, groupId, users(0, 40), clock.nowMs())
+    assert.deepEqual([late.fault?.kind, late.sentCount, writes()], ['unavailable', 0, []])
+    world.server.setFaults([{ method: 'PATCH', status: 503 }])
+    const untilMs = clock.nowMs() + 1_000
+    const slow = await world.directory.addMembers(TENANT, groupId, users(0, 100), untilMs)
+    assert.deepEqual([slow.fault?.kind, slow.sentCount], ['unavailable', 10])
+    assert.ok(clock.nowMs() < untilMs)
   })
 
   it('adds a thousand members in ten calls, and removes forty in two', async () => {
     const groupId = await world.newGroup()
     world.server.clearRequests()
-    const added = await world.directory.addMembers(TENANT, groupId, users(0, 1_000))
+    const added = await world.directory.addMembers(TENANT, groupId, users(0, 1_000), ANY_TIME)
     assert.deepEqual(added, { written: users(0, 1_000), unchanged: [], missing: [], sentCount: 50 })
     assert.equal(world.server.requests().length, 10)
-    const removed = await world.directory.removeMembers(TENANT, groupId, users(0, 40))
+    const removed = await world.directory.removeMembers(TENANT, groupId, users(0, 40), ANY_TIME)
     assert.deepEqual(removed, { written: users(0, 40), unchanged: [], missing: [], sentCount: 40 })
     assert.equal(world.server.requests().length, 12)
-    assert.equal((await allPages(groupId)).length, 960)
+    assert.equal((await world.membersOf(groupId)).size, 960)
   })
 
   it('tells for each account what became of it, when a PATCH of twenty is refused', async () => {
     const groupId = await world.newGroup({}, users(3, 2))
     world.server.clearRequests()
-    const outcome = await world.directory.addMembers(TENANT, groupId, [...users(0, 25), NOBODY])
+    const outcome = await world.directory.addMembers(TENANT, groupId, [...users(0, 25), NOBODY], ANY_TIME)
     assert.deepEqual(outcome.written.toSorted(), [...users(0, 3), ...users(5, 20)])
     assert.deepEqual(outcome.unchanged, users(3, 2))
     assert.deepEqual(outcome.missing, [NOBODY])
@@ -89,13 +105,13 @@ describe('The directory through Graph', () => {
   it('takes one who is there already, or gone already, as done', async () => {
     const groupId = await world.newGroup({}, [user(1)])
     world.server.clearRequests()
-    assert.deepEqual(await world.directory.addMembers(TENANT, groupId, [user(1)]), {
+    assert.deepEqual(await world.directory.addMembers(TENANT, groupId, [user(1)], ANY_TIME), {
       written: [],
       unchanged: [user(1)],
       missing: [],
       sentCount: 1,
     })
-    assert.deepEqual(await world.directory.removeMembers(TENANT, groupId, [user(2)]), {
+    assert.deepEqual(await world.directory.removeMembers(TENANT, groupId, [user(2)], ANY_TIME), {
       written: [],
       unchanged: [user(2)],
       missing: [],
@@ -107,10 +123,10 @@ describe('The directory through Graph', () => {
   it('tells what was written before it failed', async () => {
     const groupId = await world.newGroup()
     world.server.setFaults([{ method: 'PATCH', times: 1, delayMs: 0 }])
-    const outcome = await world.directory.addMembers(TENANT, groupId, users(0, 100))
+    const outcome = await world.directory.addMembers(TENANT, groupId, users(0, 100), ANY_TIME)
     assert.equal(outcome.written.length, 100)
     world.server.setFaults([{ path: 'batch', status: 500 }])
-    const failed = await world.directory.addMembers(TENANT, groupId, users(100, 100))
+    const failed = await world.directory.addMembers(TENANT, groupId, users(100, 100), ANY_TIME)
     assert.equal(failed.fault?.kind, 'unavailable')
     assert.deepEqual(failed.written, [])
   })
@@ -119,14 +135,14 @@ describe('The directory through Graph', () => {
     const groupId = await world.newGroup()
     const kindOf = async (fault: Parameters<typeof world.server.setFaults>[0]) => {
       world.server.setFaults(fault)
-      const { fault: told } = await world.directory.addMembers(TENANT, groupId, [user(1)])
+      const { fault: told } = await world.directory.addMembers(TENANT, groupId, [user(1)], ANY_TIME)
       return [told?.kind, told?.retryAfterMs]
     }
     assert.deepEqual(await kindOf([{ method: 'PATCH', retryAfterS: 120 }]), ['throttled', 120_000])
     assert.deepEqual(await kindOf([{ method: 'PATCH', status: 403 }]), ['refused', undefined])
     assert.deepEqual(await kindOf([{ method: 'PATCH', drop: true }]), ['unavailable', undefined])
     world.server.setFaults([])
-    const gone = await world.directory.addMembers(TENANT, NO_GROUP, [user(1)])
+    const gone = await world.directory.addMembers(TENANT, NO_GROUP, [user(1)], ANY_TIME)
     assert.equal(gone.fault?.kind, 'groupMissing')
   })
 
@@ -140,15 +156,16 @@ describe('The directory through Graph', () => {
         random: () => 0,
       })
     const elsewhere = replyWith({ value: [], '@odata.nextLink': 'https://evil.example/v1.0/groups/x/members' })
-    const { continueAfter } = await elsewhere.listUsers(TENANT, NO_GROUP, undefined)
+    const { continueAfter } = await elsewhere.listMembers(TENANT, NO_GROUP, undefined)
     const unavailable = { name: 'DirectoryFault', kind: 'unavailable' }
-    await assert.rejects(elsewhere.listUsers(TENANT, NO_GROUP, continueAfter), unavailable)
+    await assert.rejects(elsewhere.listMembers(TENANT, NO_GROUP, continueAfter), unavailable)
     const own = 'https://graph.example/v1.0/groups/x/members?$skiptoken=1'
-    await assert.rejects(replyWith({ value: [], '@odata.nextLink': own }).listUsers(TENANT, NO_GROUP, own), unavailable)
-    await assert.rejects(replyWith({}).listUsers(TENANT, NO_GROUP, undefined), unavailable)
-    await assert.rejects(replyWith(undefined).listUsers(TENANT, NO_GROUP, undefined), unavailable)
-    const whole = await replyWith({ value: [] }).listUsers(TENANT, NO_GROUP, undefined)
-    assert.deepEqual(whole, { users: [] })
+    const circle = replyWith({ value: [], '@odata.nextLink': own })
+    await assert.rejects(allMembers(TENANT, NO_GROUP, circle), unavailable)
+    await assert.rejects(replyWith({}).listMembers(TENANT, NO_GROUP, undefined), unavailable)
+    await assert.rejects(replyWith(undefined).listMembers(TENANT, NO_GROUP, undefined), unavailable)
+    const whole = await replyWith({ value: [] }).listMembers(TENANT, NO_GROUP, undefined)
+    assert.deepEqual(whole, { users: [], others: [] })
   })
 
   it('builds the path of a removal from ids alone, always with its ending', () => {
@@ -158,7 +175,7 @@ describe('The directory through Graph', () => {
     }
   })
 
-  it('asks once for a tenant’s token, however many need it, and says when there is none', async () => {
+  it('asks once for a tenant’s token, however many need it, anew when it was refused, and says when there is none', async () => {
     const settings = {
       authorityUrl: world.server.url,
       homeTenantId: TENANT,
@@ -170,6 +187,8 @@ describe('The directory through Graph', () => {
     const all = await Promise.all([1, 2, 3, 4].map(() => tokens.of(TENANT)))
     assert.equal(new Set(all).size, 1)
     assert.notEqual(await tokens.of(SMALL_TENANT), all[0])
+    tokens.forget(TENANT)
+    assert.notEqual(await tokens.of(TENANT), all[0])
     const wrong = graphTokens({ ...settings, clientSecret: 'wrong' }, Date.now)
     await assert.rejects(wrong.of(TENANT), { name: 'DirectoryFault', kind: 'refused' })
   })

@@ -12,6 +12,7 @@ import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/req
 import type { Caller } from '../../shared/domain/caller.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant.ts'
+import type { JoinedMembers } from '../../shared/domain/collections/joined-members.ts'
 import { linkedAccounts } from '../../shared/domain/collections/linked-accounts.ts'
 import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
@@ -22,7 +23,7 @@ import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
 import { createLink } from '../../shared/domain/links/create-link.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
-import { addMembers } from '../../shared/domain/requests/direct-members.ts'
+import { addMembers, removeMembers } from '../../shared/domain/requests/direct-members.ts'
 import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
 import { createJoinableCollection } from '../../shared/domain/requests/manage-joinable.ts'
 import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
@@ -64,13 +65,16 @@ export async function openAccountWorld() {
 
   const write = (source: Connector, ...writes: ObjectWrite[]) => writeObjects(TENANT, source, writes, writing)
 
-  /** A process as it starts. It gets its evaluations by hand, and all other messages by `drain`. */
-  function coldProcess() {
+  /**
+   * A process as it starts. It gets its evaluations by hand, and all other messages by `drain`.
+   * @param joined How it reads the members of joinable collections.
+   */
+  function coldProcess(joined: JoinedMembers = cosmosJoinedMembers(container('requests'))) {
     const collections: CollectionDependencies = {
       collections: cosmosCollectionStore(container('collections')),
       memberships: cosmosMembershipStore(container('members')),
       evaluationLog: cosmosEvaluationLogStore(container('tenants')),
-      joined: cosmosJoinedMembers(container('requests')),
+      joined,
       snapshots: new TenantSnapshots(
         cosmosCoreObjectChanges(container('coreObjects'), () => performance.now()),
         1_000_000,
@@ -137,6 +141,12 @@ export async function openAccountWorld() {
     await addMembers(TENANT, collectionId, { coreIdentityIds: [...identityIds] }, actor, requests)
   }
 
+  /** Ends all memberships of these people. */
+  async function leave(collectionId: string, identityIds: readonly string[]): Promise<void> {
+    const actor = { id: CALLER.objectId, identityId: undefined }
+    await removeMembers(TENANT, collectionId, { coreIdentityIds: [...identityIds] }, actor, coldProcess().requests)
+  }
+
   /** The core object behind what a source has written. */
   async function coreIdOf(
     { id: connectorId }: Connector,
@@ -161,6 +171,7 @@ export async function openAccountWorld() {
     criteria,
     joinable,
     join,
+    leave,
     coreIdOf,
   }
 }

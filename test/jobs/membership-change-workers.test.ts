@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { applyMembershipChanges } from '../../shared/domain/links/apply-membership-changes.ts'
+import { setLinkState } from '../../shared/domain/links/change-link.ts'
 import { requestSync } from '../../shared/domain/links/request-sync.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
 import { TENANT, users } from './link-directory.ts'
@@ -20,11 +21,11 @@ describe('A membership change, beside other workers,', () => {
     const { collectionId, groupId } = await world.linked(users(0, 5))
     const directory = {
       ...world.deps.directory,
-      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
+      listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
         world.collections.change(collectionId, users(0, 6))
         await ringForChanges(world, collectionId)
         await world.deliverNext()
-        return world.directory.listUsers(...asked)
+        return world.directory.listMembers(...asked)
       },
     }
     await world.deliverNext({ ...world.deps, directory })
@@ -58,6 +59,53 @@ describe('A membership change, beside other workers,', () => {
     })
   }
 
+  it('ends with its lease: what others have written since is not undone', async () => {
+    const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 50))
+    world.collections.change(collectionId, users(0, 10))
+    let isFirst = true
+    const removeMembers = async (...asked: Parameters<typeof world.directory.removeMembers>) => {
+      const outcome = await world.directory.removeMembers(...asked)
+      if (!isFirst) return outcome
+      isFirst = false
+      await world.clock.sleep(world.deps.leaseMs + 1)
+      world.collections.change(collectionId, users(0, 50))
+      await applyMembershipChanges({ tenantId: TENANT, collectionId }, world.deps)
+      await requestSync(TENANT, collectionId, world.deps)
+      await world.drain()
+      return outcome
+    }
+    const slow = { ...world.deps, directory: { ...world.deps.directory, removeMembers } }
+    await applyMembershipChanges({ tenantId: TENANT, collectionId }, slow)
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 50)))
+    assert.equal((await world.link(linkId)).appliedMembershipVersion, 3)
+  })
+
+  it('keeps its lease for as long as it writes', async () => {
+    const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 100))
+    world.collections.change(collectionId, users(0, 10))
+    const removeMembers = async (...asked: Parameters<typeof world.directory.removeMembers>) => {
+      await world.clock.sleep(world.deps.leaseMs / 2)
+      return world.directory.removeMembers(...asked)
+    }
+    const slow = { ...world.deps, directory: { ...world.deps.directory, removeMembers } }
+    await applyMembershipChanges({ tenantId: TENANT, collectionId }, slow)
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 10)))
+    assert.deepEqual([(await world.link(linkId)).lease, world.rings], [null, []])
+  })
+
+  it('stops at its next step when the link is disabled, and leaves nothing to a job', async () => {
+    const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 50))
+    world.collections.change(collectionId, users(0, 10))
+    const removeMembers = async (...asked: Parameters<typeof world.directory.removeMembers>) => {
+      await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
+      return world.directory.removeMembers(...asked)
+    }
+    const watched = { ...world.deps, directory: { ...world.deps.directory, removeMembers } }
+    await applyMembershipChanges({ tenantId: TENANT, collectionId }, watched)
+    assert.equal((await world.membersOf(groupId)).size, 30)
+    assert.deepEqual([(await world.link(linkId)).lease, (await world.jobsOf(collectionId)).length], [null, 1])
+  })
+
   it('waits while a job writes to the group, and is not lost', async () => {
     const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 5))
     await requestSync(TENANT, collectionId, world.deps)
@@ -65,7 +113,7 @@ describe('A membership change, beside other workers,', () => {
     let hasWaited = false
     const directory = {
       ...world.deps.directory,
-      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
+      listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
         world.collections.change(collectionId, users(0, 6))
         await ringForChanges(world, collectionId)
         world.rings.splice(
@@ -75,7 +123,7 @@ describe('A membership change, beside other workers,', () => {
         )
         await world.deliverNext()
         hasWaited = (await world.membersOf(groupId)).size === 5
-        return world.directory.listUsers(...asked)
+        return world.directory.listMembers(...asked)
       },
     }
     await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, { ...world.deps, directory })

@@ -110,14 +110,14 @@ describe('A membership change', () => {
     await requestSync(TENANT, collectionId, world.deps)
     const directory = {
       ...world.deps.directory,
-      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
+      listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
         world.collections.exchange(collectionId, [...users(0, 4), user(20)])
         await collectionLinks(world.deps.links, world.clock.nowMs).accountsMoved(
           TENANT,
           new Map([[collectionId, world.clock.nowMs()]]),
         )
         await ring(collectionId)
-        return world.directory.listUsers(...asked)
+        return world.directory.listMembers(...asked)
       },
     }
     await world.deliverNext({ ...world.deps, directory })
@@ -169,7 +169,7 @@ describe('A membership change', () => {
     await requestSync(TENANT, collectionId, world.deps)
     const lagging = {
       ...world.deps.directory,
-      listUsers: async () => ({ users: users(0, 5) }),
+      listMembers: async () => ({ users: users(0, 5), others: [] }),
     }
     await world.drain({ ...world.deps, directory: lagging })
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))

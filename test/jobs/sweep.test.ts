@@ -123,6 +123,20 @@ describe('The sweep', () => {
     ])
   })
 
+  it('rings for all other tenants when one cannot be rung for, and fails', async () => {
+    await world.deps.tenants.remember(TENANT)
+    await world.deps.tenants.remember(SMALL_TENANT)
+    const ring: typeof world.deps.doorbells.ring = async (doorbell, options) => {
+      if (doorbell.message.tenantId === TENANT) throw new Error('The queue is away')
+      await world.deps.doorbells.ring(doorbell, options)
+    }
+    await assert.rejects(ringForSweeps(undefined, { ...world.deps, doorbells: { ring } }), AggregateError)
+    assert.deepEqual(
+      world.rings.map(({ doorbell }) => doorbell.message.tenantId),
+      [SMALL_TENANT],
+    )
+  })
+
   it('spreads tenants over the hour', () => {
     const minutes = Array.from({ length: 6_000 }, (_, index) => minuteOfTenant(`tenant-${index}`))
     const counts = Map.groupBy(minutes, (minute) => minute)

@@ -130,8 +130,8 @@ describe('A sync job, when the directory misbehaves', () => {
       const { collectionId, groupId } = await world.linked(accounts, members)
       const directory = {
         ...world.deps.directory,
-        listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
-          const page = await world.directory.listUsers(...asked)
+        listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
+          const page = await world.directory.listMembers(...asked)
           await world.asTester({ method: 'DELETE', path: `/groups/${groupId}` })
           return page
         },
@@ -149,8 +149,8 @@ describe('A sync job, when the directory misbehaves', () => {
     const { collectionId, groupId } = await world.linked(users(0, 5))
     const directory = {
       ...world.deps.directory,
-      listUsers: async (...asked: Parameters<typeof world.directory.listUsers>) => {
-        const page = await world.directory.listUsers(...asked)
+      listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
+        const page = await world.directory.listMembers(...asked)
         const body = { groupTypes: ['DynamicMembership'], membershipRule: 'user.city -eq "Oslo"' }
         const changed = await world.asTester({ method: 'PATCH', path: `/groups/${groupId}`, body })
         assert.equal(changed.status, 204)

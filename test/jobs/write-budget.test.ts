@@ -77,7 +77,9 @@ describe('The write budget', () => {
     const budget = instance(100, 1_000)
     const step: SyncStep = { kind: 'add', accounts: users(0, 40) }
     assert.equal(await budget.ask(TENANT, 2, 'bulk'), 0)
-    const outcome = await writeStep({ tenantId: TENANT, groupId, step, purpose: 'bulk' }, { ...world.deps, budget })
+    const untilMs = Number.POSITIVE_INFINITY
+    const write = { tenantId: TENANT, groupId, step, purpose: 'bulk', untilMs } as const
+    const outcome = await writeStep(write, { ...world.deps, budget })
     // Two PATCHes, of which the one with a member in it is followed by twenty calls.
     assert.deepEqual([outcome.written.length, outcome.unchanged.length, outcome.sentCount], [39, 1, 22])
     assert.equal(await grantedCount(budget, TENANT, 'bulk', 100), 80 - 22)

@@ -47,7 +47,8 @@ export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvalu
         added: [...accountsBehind(added, collection, rows).accounts],
         removed: [...lost].filter((account) => !now.accounts.has(account)),
         withoutAccountCount: now.withoutAccountCount,
-        membershipVersion: now.membershipVersion,
+        // Each change makes a version: as far as the history was read, which the members may have left behind by now.
+        membershipVersion: membershipVersion + changes.length,
       }
     },
   }

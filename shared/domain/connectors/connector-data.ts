@@ -2,7 +2,7 @@ import type { Caller, Role } from '../caller.ts'
 import { isObjectType, type ObjectType } from '../core/core-object.ts'
 import { type Creation, onlyTry } from '../idempotency/creation.ts'
 import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
-import type { Page, Versioned } from '../versioned.ts'
+import type { Page } from '../versioned.ts'
 import { type ObjectWrite, type ReadWrite, readBatchItems } from './batch-item.ts'
 import type { Connector } from './connector.ts'
 import {
@@ -74,12 +74,12 @@ export async function replaceObject(
   deps: WriteDependencies,
 ): Promise<ConnectorObjectRecord> {
   const connector = await writableConnector(connectorId, caller, deps)
-  const { value } = await requireObject(caller.tenantId, connectorId, id, deps)
-  const { objectType, externalId } = value
+  const object = await requireObject(caller.tenantId, connectorId, id, deps)
+  const { objectType, externalId } = object
   const read = readObjectData(objectType, replacement.data, '/data')
-  refuseAll([...nameFaults(replacement, value), ...read.faults])
+  refuseAll([...nameFaults(replacement, object), ...read.faults])
   await writeOne(connector, { operation: 'replace', objectType, externalId, data: read.data }, caller, deps)
-  return toConnectorObjectRecord((await requireObject(caller.tenantId, connectorId, id, deps)).value)
+  return toConnectorObjectRecord(await requireObject(caller.tenantId, connectorId, id, deps))
 }
 
 /** @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`. */
@@ -90,8 +90,8 @@ export async function deleteObject(
   deps: WriteDependencies,
 ): Promise<void> {
   const connector = await writableConnector(connectorId, caller, deps)
-  const { value } = await requireObject(caller.tenantId, connectorId, id, deps)
-  const { objectType, externalId } = value
+  // One that is deleted already is refused only by the write, which mends what an interrupted deletion has left.
+  const { objectType, externalId } = await knownObject(caller.tenantId, connectorId, id, deps)
   await writeOne(connector, { operation: 'delete', objectType, externalId }, caller, deps)
 }
 
@@ -107,7 +107,7 @@ export async function readObject(
   if (!isObjectType(objectType))
     throw new Refusal('InvalidValue', `There is no object type ${objectType}`, 'objectType')
   const id = connectorObjectId({ connectorId, objectType, externalId }, deps.deriveId)
-  return toConnectorObjectRecord((await requireObject(caller.tenantId, connectorId, id, deps)).value)
+  return toConnectorObjectRecord(await requireObject(caller.tenantId, connectorId, id, deps))
 }
 
 /** A page of the connector space in the order of ids. @throws Refusal `ConnectorNotFound`, `NotThisConnector`. */
@@ -148,12 +148,27 @@ async function requireObject(
   tenantId: string,
   connectorId: string,
   id: string,
-  { objects }: WriteDependencies,
-): Promise<Versioned<StoredConnectorObject>> {
-  const [found] = await objects.ofIds(tenantId, [id])
-  if (found?.value.connectorId === connectorId && found.value.deletedAtMs === undefined) return found
-  throw new Refusal('ConnectorObjectNotFound', `Connector ${connectorId} has no object ${id}`)
+  { objects }: Pick<WriteDependencies, 'objects'>,
+): Promise<StoredConnectorObject> {
+  const object = await knownObject(tenantId, connectorId, id, { objects })
+  if (object.deletedAtMs === undefined) return object
+  throw noSuchObject(connectorId, id)
 }
+
+/** Soft-deleted ones too. */
+async function knownObject(
+  tenantId: string,
+  connectorId: string,
+  id: string,
+  { objects }: Pick<WriteDependencies, 'objects'>,
+): Promise<StoredConnectorObject> {
+  const [found] = await objects.ofIds(tenantId, [id])
+  if (found?.value.connectorId === connectorId) return found.value
+  throw noSuchObject(connectorId, id)
+}
+
+const noSuchObject = (connectorId: string, id: string): Refusal =>
+  new Refusal('ConnectorObjectNotFound', `Connector ${connectorId} has no object ${id}`)
 
 function nameFaults({ externalId, objectType }: ObjectReplacement, object: StoredConnectorObject): RefusalEntry[] {
   const faults: RefusalEntry[] = []

@@ -38,10 +38,16 @@ export type Decision = {
   readonly outcome: ItemOutcome
   /** The item's object and, when others have to come to its core object, these. Empty when nothing changes. */
   readonly writes: readonly ConnectorObjectWrite[]
-  /** Core objects that may have become different, or that a crash may have left behind. */
+  /** Core objects that may have become different. */
   readonly coreObjects: readonly CoreObjectTrace[]
   /** Objects to which references lead elsewhere from now on. */
   readonly moved: readonly Pick<ConnectorObject, 'id' | 'objectType'>[]
+  /** Where nothing is written: an object that an earlier write may have left without bringing its core objects up to date. */
+  readonly left?: LeftObject
+}
+
+type LeftObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
+  readonly coreObjects: readonly CoreObjectTrace[]
 }
 
 /** Decides on one item. Pure but for `people`, who remember what was decided. */
@@ -52,7 +58,7 @@ export function decideWrite(write: ObjectWrite, around: Surroundings): Decision 
   const live = stored?.value.deletedAtMs === undefined ? stored : undefined
   switch (write.operation) {
     case 'delete':
-      return live === undefined ? notFound(write) : deletion(live, around)
+      return live === undefined ? notFound(write, stored?.value) : deletion(live, around)
     case 'rejoin':
       return live === undefined ? notFound(write) : placed(live.value, live, true, around)
     case 'replace':
@@ -97,13 +103,18 @@ function placed(
   const { coreObjectId, movers } = coreObjectFor(object, former, around)
   const hasMoved = !isLive || coreObjectId !== former
   if (stored !== undefined && !hasMoved && movers.length === 0 && isSameData(stored.value, object.data)) {
-    const coreObjects = [traceOf(object, coreObjectId)]
-    return { outcome: { outcome: 'unchanged', id }, writes: [], coreObjects, moved: [] }
+    return { outcome: { outcome: 'unchanged', id }, ...nothingOf(stored.value) }
   }
   const others = moves(movers, around)
   return {
     outcome: { outcome: isLive ? 'updated' : 'created', id },
-    writes: [{ object: { ...object, coreObjectId }, version: stored?.version }, ...others.writes],
+    writes: [
+      {
+        object: { ...object, coreObjectId, ...cameFrom(former, coreObjectId, stored?.value) },
+        version: stored?.version,
+      },
+      ...others.writes,
+    ],
     coreObjects: [
       traceOf(object, coreObjectId),
       ...(former === undefined ? [] : [traceOf(object, former)]),
@@ -126,8 +137,11 @@ function moves(
   movers: readonly ConnectorObject[],
   { versionOf, coreObjectOf }: Surroundings,
 ): Pick<Decision, 'writes' | 'coreObjects'> {
+  const written = (object: ConnectorObject): ConnectorObject => {
+    return { ...object, ...cameFrom(coreObjectOf(object.id), object.coreObjectId, object) }
+  }
   return {
-    writes: movers.map((object) => ({ object, version: versionOf(object.id) })),
+    writes: movers.map((object) => ({ object: written(object), version: versionOf(object.id) })),
     coreObjects: movers.flatMap((object) =>
       [object.coreObjectId, coreObjectOf(object.id) ?? []].flat().map((coreObjectId) => traceOf(object, coreObjectId)),
     ),
@@ -139,6 +153,23 @@ const traceOf = ({ objectType, externalId }: Omit<ConnectorObject, 'coreObjectId
   objectType,
   externalId,
 })
+
+/** What an object remembers of the core object that it last left, which has to become what it is without it. */
+function cameFrom(
+  former: string | undefined,
+  coreObjectId: string,
+  before: ConnectorObject | undefined,
+): Pick<ConnectorObject, 'formerCoreObjectId'> {
+  const left = former === coreObjectId ? before?.formerCoreObjectId : former
+  return left === undefined ? {} : { formerCoreObjectId: left }
+}
+
+/** Nothing is written of an object that is as it should be. */
+function nothingOf(object: ConnectorObject): Omit<Decision, 'outcome'> {
+  const { id, objectType, coreObjectId, formerCoreObjectId } = object
+  const coreObjects = [coreObjectId, formerCoreObjectId ?? []].flat().map((coreId) => traceOf(object, coreId))
+  return { writes: [], coreObjects: [], moved: [], left: { id, objectType, coreObjects } }
+}
 
 function isSameData({ data }: ConnectorObject, other: ConnectorObject['data']): boolean {
   return canonical(data) === canonical(other)
@@ -153,8 +184,10 @@ function exists(write: ObjectWrite): Decision {
   return refused(refusalEntry('ConnectorObjectExists', `There already is ${nameOf(write)}`))
 }
 
-function notFound(write: ObjectWrite): Decision {
-  return refused(refusalEntry('ConnectorObjectNotFound', `There is no ${nameOf(write)}`))
+/** @param deleted the object of these names that is there no more, but is remembered. */
+function notFound(write: ObjectWrite, deleted?: ConnectorObject): Decision {
+  const refusal = refused(refusalEntry('ConnectorObjectNotFound', `There is no ${nameOf(write)}`))
+  return deleted === undefined ? refusal : { ...refusal, ...nothingOf(deleted) }
 }
 
 function refused(entry: RefusalEntry): Decision {

@@ -63,7 +63,11 @@ export async function updateConnector(
   return deps.connectors.replace(caller.tenantId, updated, version)
 }
 
-/** @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `ConnectorInUse`, `StaleVersion`. */
+/**
+ * Deletes a connector that has no live objects. Of several deletions at once, the one that removes the record succeeds.
+ * One that ended half-way is finished by the next.
+ * @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `ConnectorInUse`, `StaleVersion`.
+ */
 export async function deleteConnector(
   id: string,
   ifMatch: string | undefined,
@@ -73,11 +77,14 @@ export async function deleteConnector(
   const { tenantId } = caller
   await whileStale(async () => {
     const { version } = await requireConnector(tenantId, id, deps.connectors)
-    if (!(await deps.objects.open(tenantId, id))) return
     refuseOtherVersion(version, ifMatch)
-    await closeEmptySpace(tenantId, id, deps)
+    if (await deps.objects.open(tenantId, id)) await closeEmptySpace(tenantId, id, deps)
   })
-  await finishDeletion(tenantId, id, deps.connectors)
+  // A change of the connector made meanwhile goes with it.
+  await whileStale(async () => {
+    const { version } = await requireConnector(tenantId, id, deps.connectors)
+    await deps.connectors.remove(tenantId, id, version)
+  })
 }
 
 /** From here on the deletion is certain, whoever finishes it: no object is ever added again. */
@@ -88,15 +95,4 @@ async function closeEmptySpace(tenantId: string, id: string, { objects }: Connec
     throw new Refusal('ConnectorInUse', `Connector ${id} still has live objects`)
   }
   if (spaceVersion !== undefined) await objects.close(tenantId, id, spaceVersion)
-}
-
-/** Removes the connector whose space was closed, if nobody has yet. A change of it made meanwhile goes with it. */
-export async function finishDeletion(tenantId: string, id: string, connectors: ConnectorStore): Promise<void> {
-  await whileStale(async () => {
-    const found = await connectors.find(tenantId, id)
-    if (found === undefined) return
-    await connectors.remove(tenantId, id, found.version).catch((error: unknown) => {
-      if (!(error instanceof Refusal) || error.code !== 'ConnectorNotFound') throw error
-    })
-  })
 }

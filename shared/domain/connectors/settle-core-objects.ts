@@ -7,6 +7,7 @@ import {
   vanishedCoreObject,
   withAccountMove,
 } from '../core/merged-core-object.ts'
+import { slices } from '../slices.ts'
 import type { Versioned } from '../versioned.ts'
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
@@ -38,9 +39,11 @@ const SLICE_COUNT = 1000
 const ROUNDS_COUNT = 12
 
 /**
- * Makes each core object what its live contributions make of it, and writes those that were something else.
- * @param traces The core objects by id, with what is known of them. One that nobody contributes to is written as deleted
- *   even if it was never there: someone may be about to create it from contributions that have gone.
+ * Makes each core object what its live contributions make of it, and writes those that were something else. Those with
+ * a trace are written last: where they are as they should be, so is what refers to them, whoever died in between.
+ * @param traces The core objects by id, those without a trace first, with what is known of the others. One of these that
+ *   nobody contributes to is written as deleted even if it was never there: someone may be about to create it from
+ *   contributions that have gone.
  * @returns Whether anything was written.
  */
 export async function settleCoreObjects(
@@ -51,19 +54,40 @@ export async function settleCoreObjects(
   deps: SettleDependencies,
 ): Promise<boolean> {
   let hasChanged = false
-  const coreObjectIds = [...traces.keys()]
-  for (let start = 0; start < coreObjectIds.length; start += SLICE_COUNT) {
-    let pending = coreObjectIds.slice(start, start + SLICE_COUNT)
+  for (const some of slices([...traces.keys()], SLICE_COUNT)) {
+    let pending = some
     for (let round = 0; pending.length > 0; round += 1) {
       if (round === ROUNDS_COUNT) throw new Error(`${pending.length} core objects are changed faster than merged`)
-      const writes = await dueWrites(tenantId, pending, traces, rankOf, deps)
-      const overtaken = await deps.coreObjects.write(tenantId, writes, softDeletionDays)
-      if (writes.length > overtaken.size) hasChanged = true
-      pending = pending.filter((id) => overtaken.has(id))
+      const due = await dueWrites(tenantId, pending, traces, rankOf, deps)
+      const [referring, own] = [false, true].map((isTraced) =>
+        due.filter(({ object: { id } }) => (traces.get(id) !== undefined) === isTraced),
+      ) as [CoreObjectWrite[], CoreObjectWrite[]]
+      const late = new Set(await deps.coreObjects.write(tenantId, referring, softDeletionDays))
+      if (referring.length > late.size) hasChanged = true
+      const left = late.size > 0 ? idsOf(own) : await deps.coreObjects.write(tenantId, own, softDeletionDays)
+      if (own.length > left.size) hasChanged = true
+      pending = pending.filter((id) => late.has(id) || left.has(id))
     }
   }
   return hasChanged
 }
+
+/** Those that are not what their live contributions make of them. One that is not there and has none is as it should be. */
+export async function staleCoreObjects(
+  tenantId: string,
+  ids: readonly string[],
+  rankOf: RankOf,
+  deps: SettleDependencies,
+): Promise<ReadonlySet<string>> {
+  const stale = new Set<string>()
+  for (const some of slices(ids, SLICE_COUNT)) {
+    for (const id of idsOf(await dueWrites(tenantId, some, new Map(), rankOf, deps))) stale.add(id)
+  }
+  return stale
+}
+
+const idsOf = (writes: readonly CoreObjectWrite[]): ReadonlySet<string> =>
+  new Set(writes.map(({ object }) => object.id))
 
 /**
  * Versions are read before the contributions: whoever changes a contribution in the meantime merges after this, and

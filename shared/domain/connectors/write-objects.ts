@@ -1,3 +1,4 @@
+import type { CoreObjectTrace } from '../core/merged-core-object.ts'
 import type { Doorbells } from '../doorbell.ts'
 import type { Log } from '../log.ts'
 import { type RefusalCode, refusalEntry } from '../refusal.ts'
@@ -9,11 +10,10 @@ import type { ConnectorStore } from './connector-store.ts'
 import { type Decision, decideWrite, type ItemOutcome, type Surroundings } from './decide-writes.ts'
 import { identitiesAround } from './identities-around.ts'
 import { joinKeys, type RankOf } from './joining.ts'
-import { finishDeletion } from './manage-connectors.ts'
 import { parentOfLive } from './parent-cycle.ts'
 import { parentsAbove } from './parents-above.ts'
 import { People } from './people.ts'
-import { type CoreObjectWriter, settleCoreObjects } from './settle-core-objects.ts'
+import { type CoreObjectWriter, settleCoreObjects, staleCoreObjects } from './settle-core-objects.ts'
 
 export type WriteDependencies = {
   readonly connectors: ConnectorStore
@@ -46,11 +46,13 @@ export async function writeObjects(
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
-  const connectors = await deps.connectors.list(tenantId)
-  const place = { tenantId, connector, rankOf: rankIn(connectors), hasOthers: connectors.length > 1 }
-  const written = await writeInRounds(place, writes, deps)
-  // Two connectors may have brought the same person at one moment, neither seeing the other: the later one sees.
-  const rejoined = place.hasOthers ? await writeInRounds(place, rejoins(writes, written), deps) : []
+  const before = await placeOf(tenantId, connector, deps)
+  const written = await writeInRounds(before, writes, deps)
+  // Two connectors may have brought the same person at one moment, neither seeing the other: the later one sees. The
+  // other may have been added since this one began.
+  const again = rejoins(writes, written)
+  const place = before.hasOthers || again.length === 0 ? before : await placeOf(tenantId, connector, deps)
+  const rejoined = place.hasOthers ? await writeInRounds(place, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
   const hasSettled = await settle(place, decisions, deps)
   if (hasSettled || decisions.some((decision) => decision.writes.length > 0)) await ring(tenantId, deps)
@@ -63,6 +65,11 @@ type Place = {
   readonly rankOf: RankOf
   /** Whether the tenant has another connector. */
   readonly hasOthers: boolean
+}
+
+async function placeOf(tenantId: string, connector: Connector, deps: WriteDependencies): Promise<Place> {
+  const connectors = await deps.connectors.list(tenantId)
+  return { tenantId, connector, rankOf: rankIn(connectors), hasOthers: connectors.length > 1 }
 }
 
 /** What was decided and written for each, in order; undefined where others were always faster. */
@@ -82,7 +89,8 @@ async function writeInRounds(
       if (decision.writes.some(({ object }) => overtaken.has(object.id))) late.push(index)
       else written[index] = decision
     }
-    if (late.length > 0 && !(await isStillOpen(place, deps))) {
+    // The first writes to a space find it unopened; one that was closed belongs to a connector that is being deleted.
+    if (late.length > 0 && !(await deps.objects.open(place.tenantId, place.connector.id))) {
       for (const index of late) written[index] = ofNothing(refused('ConnectorNotFound'))
       return written
     }
@@ -115,19 +123,6 @@ async function writeRound(
     deps.objects.writeTree(space, inTree, treeVersion),
   ])
   return { decisions, overtaken: overtaken[0].union(overtaken[1]) }
-}
-
-/**
- * Whether the connector's space takes writes, after some were refused. The first writes to a space find it unopened. One
- * that was closed belongs to a connector that is being deleted, perhaps by someone who did not get to the end of it.
- */
-async function isStillOpen(
-  { tenantId, connector }: Place,
-  { objects, connectors }: WriteDependencies,
-): Promise<boolean> {
-  if (await objects.open(tenantId, connector.id)) return true
-  await finishDeletion(tenantId, connector.id, connectors)
-  return false
 }
 
 const refused = (code: RefusalCode): ItemOutcome => ({ outcome: 'refused', errors: [refusalEntry(code)] })
@@ -194,8 +189,13 @@ async function settle(
   decisions: readonly Decision[],
   deps: WriteDependencies,
 ): Promise<boolean> {
+  const written = tracesById(decisions.flatMap((decision) => decision.coreObjects))
+  const left = decisions.flatMap((decision) => decision.left ?? [])
+  const doubtful = tracesById(left.flatMap((object) => object.coreObjects).filter(({ id }) => !written.has(id)))
+  const stale = await staleCoreObjects(tenantId, [...doubtful.keys()], rankOf, deps)
+  const late = left.filter((object) => object.coreObjects.some(({ id }) => stale.has(id)))
   const moved = Map.groupBy(
-    decisions.flatMap((decision) => decision.moved),
+    [...decisions.flatMap((decision) => decision.moved), ...late],
     ({ objectType }) => objectType,
   )
   const referring = await Promise.all(
@@ -207,12 +207,14 @@ async function settle(
       ),
     ),
   )
-  const traces = new Map([
-    ...referring.flat().map((id) => [id, undefined] as const),
-    ...decisions.flatMap((decision) => decision.coreObjects.map((trace) => [trace.id, trace] as const)),
-  ])
+  const own = new Map([...written, ...[...doubtful].filter(([id]) => stale.has(id))])
+  const others = referring.flat().filter((id) => !own.has(id))
+  const traces = new Map([...others.map((id) => [id, undefined] as const), ...own])
   return settleCoreObjects(tenantId, traces, connector.softDeletionDays, rankOf, deps)
 }
+
+const tracesById = (traces: readonly CoreObjectTrace[]): Map<string, CoreObjectTrace> =>
+  new Map(traces.map((trace) => [trace.id, trace]))
 
 function rankIn(connectors: readonly Connector[]): RankOf {
   const ranks = new Map(connectors.toSorted(byCreation).map(({ id }, rank) => [id, rank]))

@@ -9,7 +9,7 @@ import { stepsOf } from './plan-sync.ts'
 import { queueJob } from './queue-job.ts'
 import { remembered } from './recent-writes.ts'
 import { writesOf } from './write-budget.ts'
-import { changeHeldLink, changeLink, LeaseLost } from './write-link.ts'
+import { changeHeldLink, changeLink, type HeldLink, keepHold, LeaseLost } from './write-link.ts'
 import { writeStep } from './write-step.ts'
 
 /** Beyond it a job is the better place: it works in slices and can be watched. */
@@ -30,6 +30,8 @@ export function changesDecision(link: LinkRecord, changes: AccountChanges | unde
   const { added, removed, withoutAccountCount, membershipVersion } = changes
   if (withoutAccountCount === 0 && link.removalsOwed) return { outcome: 'compare' }
   if (added.length + removed.length > CHANGES_AT_MOST_COUNT) return { outcome: 'compare' }
+  // Somebody's data name the group itself as an account, which a job reports.
+  if (added.includes(link.directoryGroupId)) return { outcome: 'compare' }
   if (membershipVersion === link.appliedMembershipVersion) return { outcome: 'nothing' }
   return { outcome: 'write', add: added, remove: withoutAccountCount > 0 ? [] : removed }
 }
@@ -120,12 +122,13 @@ async function writeChanges(
   { lease, decision, changes, changedAtMs }: DueChanges,
   deps: LinkDependencies,
 ): Promise<void> {
-  const { tenantId, id: linkId } = link
-  const { added, removed, isComplete } = await carryOut(link, decision, deps)
+  const { tenantId, id: linkId, directoryGroupId } = link
+  const held = { tenantId, linkId, lease }
+  const { added, removed, isComplete } = await carryOut(held, directoryGroupId, decision, deps)
   measureChange({ added: added.length, removed: removed.length }, changedAtMs, deps)
   const heldBack = decision.remove.length < changes.removed.length
-  await changeHeldLink(
-    { tenantId, linkId, lease },
+  const { value: now } = await changeHeldLink(
+    held,
     (current) => ({
       ...current,
       lease: null,
@@ -137,7 +140,7 @@ async function writeChanges(
     deps,
   )
   deps.log.info('link.changes-applied', { tenantId, linkId, added: added.length, removed: removed.length, isComplete })
-  if (!isComplete) await leaveToJob(link, deps)
+  if (!isComplete && now.state === 'Enabled') await leaveToJob(link, deps)
 }
 
 function measureChange(
@@ -153,15 +156,22 @@ function measureChange(
 type CarriedOut = { readonly added: string[]; readonly removed: string[]; readonly isComplete: boolean }
 
 async function carryOut(
-  { tenantId, directoryGroupId, id: linkId }: LinkRecord,
+  { tenantId, linkId, lease: taken }: HeldLink,
+  groupId: string,
   decision: { readonly add: readonly string[]; readonly remove: readonly string[] },
   deps: LinkDependencies,
 ): Promise<CarriedOut> {
   const added: string[] = []
   const removed: string[] = []
-  for (const step of stepsOf(decision)) {
+  let lease = taken
+  for (const [index, step] of stepsOf(decision).entries()) {
+    if (index > 0) {
+      const kept = await keepHold({ tenantId, linkId, lease }, deps)
+      if (kept.link.state === 'Disabled') return { added, removed, isComplete: false }
+      lease = kept.lease
+    }
     const { kind } = step
-    const outcome = await writeStep({ tenantId, groupId: directoryGroupId, step, purpose: 'change' }, deps)
+    const outcome = await writeStep({ tenantId, groupId, step, purpose: 'change', untilMs: lease.untilMs }, deps)
     const written = kind === 'add' ? added : removed
     written.push(...outcome.written)
     if (outcome.fault === undefined && outcome.missing.length === 0) continue

@@ -1,5 +1,5 @@
 import { type Directory, DirectoryFault } from './directory.ts'
-import { allUsers } from './preview-link.ts'
+import { allMembers } from './group-members.ts'
 import type { JobRecord } from './sync-job.ts'
 import { settledByRead } from './unconfirmed-writes.ts'
 
@@ -13,7 +13,8 @@ export async function countsAtEnd(
 ): Promise<Pick<JobRecord, 'added' | 'removed'>> {
   if (unconfirmed.added.length + unconfirmed.removed.length === 0) return { added, removed }
   try {
-    const seen = settledByRead(unconfirmed, await allUsers(tenantId, directoryGroupId, directory))
+    const { users } = await allMembers(tenantId, directoryGroupId, directory)
+    const seen = settledByRead(unconfirmed, users)
     return { added: added + seen.added.length, removed: removed + seen.removed.length }
   } catch (error) {
     if (!(error instanceof DirectoryFault)) throw error

@@ -35,8 +35,15 @@ export async function createLink(
   creation: Creation = onlyTry(deps),
 ): Promise<string> {
   const [id, jobId] = [creation.newId(), creation.newId()]
-  const earlier = await leftBefore(creation, () => deps.links.find(tenantId, id))
-  const link = earlier?.value ?? (await addLink(tenantId, id, input, deps))
+  const ownLink = () => deps.links.find(tenantId, id)
+  // An earlier try that is slow, not dead, may have linked the group since this one looked.
+  const whichMayBeOurs = async (error: unknown): Promise<LinkRecord> => {
+    const own = isTaken(error) ? await leftBefore(creation, ownLink) : undefined
+    if (own === undefined) throw error
+    return own.value
+  }
+  const earlier = await leftBefore(creation, ownLink)
+  const link = earlier?.value ?? (await addLink(tenantId, id, input, deps).catch(whichMayBeOurs))
   await queueJob(link, 'LinkCreated', deps, jobId)
   return id
 }
@@ -54,8 +61,7 @@ async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: 
   )
   await deps.tenants.remember(tenantId)
   const { version } = await deps.links.add(link).catch((error: unknown) => {
-    const isTaken = error instanceof Refusal && error.code === 'GroupAlreadyLinked'
-    throw isTaken ? groupTaken(directoryGroupId, error) : error
+    throw isTaken(error) ? groupTaken(directoryGroupId, error) : error
   })
   if (!(await deps.collections.keepForLink(tenantId, collectionId))) {
     await deps.links.remove(tenantId, id, version)
@@ -64,6 +70,8 @@ async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: 
   deps.log.info('link.created', { tenantId, linkId: id, collectionId, directoryGroupId })
   return link
 }
+
+const isTaken = (error: unknown): boolean => error instanceof Refusal && error.code === 'GroupAlreadyLinked'
 
 function collectionUnknown(collectionId: string): Refusal {
   return new Refusal('CollectionUnknown', `The collection ${collectionId} does not exist`, '/collectionId')

@@ -46,19 +46,24 @@ export class DirectoryFault extends Error {
   }
 }
 
-/** One page of a group's members. Only the last one has no `continueAfter`. */
-export type MemberPage = { readonly users: readonly string[]; readonly continueAfter?: string }
+/** One page of a group's direct members. Only the last one has no `continueAfter`. */
+export type MemberPage = {
+  readonly users: readonly string[]
+  /** Nested groups, devices and the like: no link's business, and nobody's account. */
+  readonly others: readonly string[]
+  readonly continueAfter?: string
+}
 
 /** The customer's directory. Ids are in lower case; every call is tried a few times with short waits. */
 export interface Directory {
   /** Undefined when there is no such group. @throws DirectoryFault */
   readGroup(tenantId: string, groupId: string): Promise<DirectoryGroup | undefined>
+  /** A page may be empty and yet not the last. @throws DirectoryFault */
+  listMembers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
   /**
-   * The direct members that are users; others are no link's business. A page may be empty and yet not the last.
-   * @throws DirectoryFault
+   * In the fewest calls. What was written before a fault is told with it.
+   * @param untilMs when the right to write ends: nothing is sent after it, which is a fault as well.
    */
-  listUsers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
-  /** In the fewest calls. What was written before a fault is told with it. */
-  addMembers(tenantId: string, groupId: string, accounts: readonly string[]): Promise<WriteOutcome>
-  removeMembers(tenantId: string, groupId: string, accounts: readonly string[]): Promise<WriteOutcome>
+  addMembers(tenantId: string, groupId: string, accounts: readonly string[], untilMs: number): Promise<WriteOutcome>
+  removeMembers(tenantId: string, groupId: string, accounts: readonly string[], untilMs: number): Promise<WriteOutcome>
 }

@@ -8,6 +8,9 @@ const RETRIES_AT_MOST = 3
 /** Delays before retries vary by this share, so that jobs that failed together do not come back together. */
 const JITTER_SHARE = 0.2
 
+/** Whatever the directory asks for: the next sweep would ask it as soon, and a job that waits keeps that from queueing one. */
+const RETRY_AFTER_AT_MOST_MS = 60 * 60 * 1000
+
 /** Longer reasons help nobody, and may carry whole answers of the directory. */
 const ERROR_LENGTH = 500
 
@@ -72,7 +75,8 @@ export function afterFailedRun(job: JobRecord, failure: RunFailure, options: Ret
   if (failure.isPermanent || hasNoRunLeft(job)) return failedForGood(job, failure.reason, options.nowMs)
   const delayS = options.delaysS[job.attempts - 1] ?? options.delaysS.at(-1) ?? 0
   const jitteredMs = delayS * 1000 * (1 - JITTER_SHARE + 2 * JITTER_SHARE * options.jitter)
-  const delayMs = Math.round(Math.max(jitteredMs, failure.retryAfterMs ?? 0))
+  const askedMs = Math.min(failure.retryAfterMs ?? 0, RETRY_AFTER_AT_MOST_MS)
+  const delayMs = Math.round(Math.max(jitteredMs, askedMs))
   return {
     ...job,
     status: 'Queued',

@@ -13,6 +13,7 @@ export type AccountChanges = {
   /** Only accounts that no remaining member stands behind. */
   readonly removed: readonly string[]
   readonly withoutAccountCount: number
+  /** The version that these changes lead to: later ones are not among them, even if they were made while these were read. */
   readonly membershipVersion: number
 }
 

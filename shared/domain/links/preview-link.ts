@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Guid } from '../guid.ts'
 import { Closed, Described } from '../schema.ts'
 import { askDirectory, verifyCollection, verifyGroup } from './create-link.ts'
-import type { Directory } from './directory.ts'
+import { allMembers } from './group-members.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { planSync } from './plan-sync.ts'
 
@@ -32,32 +32,11 @@ export async function previewLink(
   await verifyCollection(tenantId, collectionId, deps)
   await verifyGroup(asked, deps)
   const { accounts, withoutAccountCount } = await deps.collections.accountsOf(tenantId, collectionId)
-  const actual = await askDirectory(asked, deps, () => allUsers(tenantId, groupId, deps.directory))
-  const { add, remove } = planSync(accounts, actual, { withoutAccountCount: 0 })
+  const { users, others } = await askDirectory(asked, deps, () => allMembers(tenantId, groupId, deps.directory))
+  const { add, remove } = planSync(accounts.difference(others), users, { withoutAccountCount: 0 })
   return {
     membersToAdd: [...add],
     membersToRemove: [...remove],
     membersWithoutEntraAccount: withoutAccountCount,
   }
-}
-
-/**
- * All users of a group, read to the last page: part of a membership must never be taken for the whole.
- * @throws DirectoryFault, and whatever `beforeEach` throws, which is called before every page.
- */
-export async function allUsers(
-  tenantId: string,
-  groupId: string,
-  directory: Directory,
-  beforeEach: () => Promise<void> = async () => undefined,
-): Promise<Set<string>> {
-  const users = new Set<string>()
-  let continueAfter: string | undefined
-  do {
-    await beforeEach()
-    const page = await directory.listUsers(tenantId, groupId, continueAfter)
-    for (const user of page.users) users.add(user)
-    continueAfter = page.continueAfter
-  } while (continueAfter !== undefined)
-  return users
 }

@@ -24,8 +24,8 @@ export async function requestSync(
 ): Promise<{ jobId: string; jobIds: string[] }> {
   const links = await deps.links.ofCollection(tenantId, collectionId)
   if (links.length === 0) throw new Refusal('LinkNotFound', `The collection ${collectionId} has no group link`)
-  const enabled = links.filter(({ value }) => value.state === 'Enabled')
-  const jobIds = await Promise.all(enabled.map((link) => manualSync(link, deps)))
+  const queued = await Promise.all(links.map((link) => manualSync(link, deps)))
+  const jobIds = queued.filter((id) => id !== undefined)
   const [jobId] = jobIds
   if (jobId === undefined) throw new Refusal('LinkDisabled', `The collection ${collectionId} has no enabled group link`)
   return { jobId, jobIds }
@@ -34,12 +34,14 @@ export async function requestSync(
 /**
  * The link names its ManualSync before the job is written: of two requests at once, one sees the other's. Should the
  * service die between the two writes, the next request writes the job.
+ * @returns Undefined when the link is disabled.
  */
-async function manualSync(link: Versioned<LinkRecord>, deps: LinkDependencies): Promise<string> {
+async function manualSync(link: Versioned<LinkRecord>, deps: LinkDependencies): Promise<string | undefined> {
   let known: Versioned<LinkRecord> | undefined = link
   return tryAgainWhenStale(async () => {
     const { value, version } = known ?? (await foundLink(link.value.tenantId, link.value.id, deps.links))
     known = undefined
+    if (value.state === 'Disabled') return undefined
     if (value.manualJobId !== null) {
       const job = await deps.jobs.find(value.tenantId, value.manualJobId)
       if (job?.value.status === 'Queued') return job.value.id

@@ -43,17 +43,20 @@ export async function ringForSweeps(
 ): Promise<void> {
   const startMs = nowMs()
   let [tenantCount, longestAgoMs] = [0, startMs]
+  const failures: unknown[] = []
+  const ring = ({ tenantId }: KnownTenant) =>
+    doorbells
+      .ring({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
+      .catch((failure: unknown) => failures.push(failure))
   for await (const page of tenants.list(minute)) {
-    for (const some of slices(page, AT_A_TIME_COUNT)) {
-      const ring = ({ tenantId }: KnownTenant) =>
-        doorbells.ring({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
-      await Promise.all(some.map(ring))
-    }
+    for (const some of slices(page, AT_A_TIME_COUNT)) await Promise.all(some.map(ring))
     tenantCount += page.length
     longestAgoMs = Math.min(longestAgoMs, ...page.map(({ sweptAtMs }) => sweptAtMs))
   }
   measures.record('sweep.age', (startMs - longestAgoMs) / 1000, {})
-  log.info('sweep.rung', { minute: minute ?? 'all', tenantCount })
+  log.info('sweep.rung', { minute: minute ?? 'all', tenantCount, failedCount: failures.length })
+  // No timer comes again before the hour is over: one that cannot be rung for does not keep the others waiting.
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} tenants could not be rung for`)
 }
 
 /**

@@ -2,12 +2,12 @@ import { Refusal } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import type { LinkRecord } from './group-link.ts'
 import type { JobStore } from './job-store.ts'
-import { type Lease, renewedLease } from './lease.ts'
+import type { Lease } from './lease.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { remembered } from './recent-writes.ts'
 import type { JobRecord } from './sync-job.ts'
 import type { Settlement, UnconfirmedWrites } from './unconfirmed-writes.ts'
-import { changeHeldLink, foundLink, LeaseLost, requireLease } from './write-link.ts'
+import { keepHold, LeaseLost } from './write-link.ts'
 
 /** One worker's hold on a job and its link, from taking it up to putting it down. Carries what has been done so far. */
 export type SyncRun = {
@@ -43,18 +43,14 @@ export class RunFault extends Error {
 }
 
 /**
- * The look before every step: the link is still there, enabled and ours, and will be for the length of a step.
- * @throws LeaseLost, RunFault when the link was disabled, Refusal `LinkNotFound`.
+ * The look before every step: the link is enabled as well.
+ * @throws RunFault when the link was disabled, and as `keepHold`.
  */
 export async function requireHold(run: SyncRun, deps: LinkDependencies): Promise<void> {
-  const { value } = await foundLink(run.tenantId, run.linkId, deps.links)
-  requireLease(value, run.lease)
-  run.link = value
-  if (value.state === 'Disabled') throw new RunFault('The group link is disabled', { isPermanent: true })
-  const lease = renewedLease(run.lease, deps.leaseMs, deps.nowMs())
-  if (lease === undefined) return
-  run.link = (await changeHeldLink(run, (link) => ({ ...link, lease }), deps)).value
+  const { link, lease } = await keepHold(run, deps)
+  run.link = link
   run.lease = lease
+  if (link.state === 'Disabled') throw new RunFault('The group link is disabled', { isPermanent: true })
 }
 
 /** Keeps the job's progress. @throws LeaseLost when another worker has taken the job up, or it has expired. */

@@ -1,9 +1,9 @@
 import { REFUSALS } from '../refusal.ts'
+import { allMembers } from './group-members.ts'
 import type { SyncDependencies } from './link-dependencies.ts'
 import { groupRefusal } from './linkable-group.ts'
 import type { CollectionAccounts } from './linked-collections.ts'
 import { planSync, type SyncStep, stepsOf } from './plan-sync.ts'
-import { allUsers } from './preview-link.ts'
 import { type RecentWrite, stillRecent } from './recent-writes.ts'
 import type { JobRecord } from './sync-job.ts'
 import { RunFault, requireHold, type SyncRun, saveJob, withCounted } from './sync-run.ts'
@@ -41,10 +41,11 @@ export async function syncSlice(run: SyncRun, deps: SyncDependencies): Promise<S
   const deadlineMs = startMs + deps.sliceMs
   await requireLinkable(run, deps)
   const desired = await desiredAccounts(run, deps)
-  const actual = await allUsers(run.tenantId, run.groupId, deps.directory, () => requireHold(run, deps))
-  countWhatIsSeen(run, actual)
+  const { users, others } = await allMembers(run.tenantId, run.groupId, deps.directory, () => requireHold(run, deps))
+  countWhatIsSeen(run, users)
+  leaveOutWhoIsNoUser(run, desired.accounts, others)
   const recentWrites = [...stillRecent(run.link.recentWrites, deps.nowMs()), ...maybeWritten(run, deps.nowMs())]
-  const plan = planSync(desired.accounts, actual, {
+  const plan = planSync(desired.accounts, users, {
     withoutAccountCount: desired.withoutAccountCount,
     recentWrites,
     unresolved: new Set(run.job.value.unresolved),
@@ -82,6 +83,13 @@ function countWhatIsSeen(run: SyncRun, actual: ReadonlySet<string>): void {
   const settlement = settledByRead(run.job.value.unconfirmed, actual)
   run.earlier = settlement.open
   run.job = { ...run.job, value: withCounted(run, settlement) }
+}
+
+/** Accounts that turn out to be groups, devices or the like are as good as none: somebody's data are wrong. */
+function leaveOutWhoIsNoUser(run: SyncRun, accounts: ReadonlySet<string>, others: ReadonlySet<string>): void {
+  const noUsers = accounts.intersection(new Set([...others, run.groupId]))
+  const job = run.job.value
+  run.job = { ...run.job, value: { ...job, unresolved: [...noUsers.union(new Set(job.unresolved))] } }
 }
 
 /** What earlier workers may have written although the group does not show it, to be doubted as recent writes are. */
@@ -128,7 +136,7 @@ async function takeStep(
   deps: SyncDependencies,
 ): Promise<boolean> {
   const { tenantId, groupId } = run
-  const outcome = await writeStep({ tenantId, groupId, step, purpose: 'bulk' }, deps)
+  const outcome = await writeStep({ tenantId, groupId, step, purpose: 'bulk', untilMs: run.lease.untilMs }, deps)
   const counted = withCounted(run, settledByAnswers(step, outcome, run.earlier, run.job.value.unconfirmed))
   const unresolved = [...new Set([...counted.unresolved, ...outcome.missing])]
   const isTimeUp = deps.nowMs() >= deadlineMs

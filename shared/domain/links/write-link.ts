@@ -1,7 +1,8 @@
 import { Refusal } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import type { LinkRecord } from './group-link.ts'
-import type { Lease } from './lease.ts'
+import { type Lease, renewedLease } from './lease.ts'
+import type { LinkDependencies } from './link-dependencies.ts'
 import type { LinkStore } from './link-store.ts'
 
 /** Someone who comes in between this often does so on purpose. */
@@ -45,9 +46,11 @@ export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }
 
+export type HeldLink = { readonly tenantId: string; readonly linkId: string; readonly lease: Lease }
+
 /** Changes a link on behalf of the holder of its lease. @throws LeaseLost, and as `changeLink`. */
 export function changeHeldLink(
-  held: { tenantId: string; linkId: string; lease: Lease },
+  held: HeldLink,
   change: (link: LinkRecord) => LinkRecord,
   deps: { links: LinkStore },
 ): Promise<Versioned<LinkRecord>> {
@@ -62,7 +65,24 @@ export function changeHeldLink(
   )
 }
 
+/**
+ * The look before every step: the link is still there and ours, and will be for the length of a step.
+ * @returns The link as it is now, and the lease, prolonged if need be.
+ * @throws LeaseLost, Refusal `LinkNotFound`.
+ */
+export async function keepHold(
+  held: HeldLink,
+  deps: Pick<LinkDependencies, 'links' | 'leaseMs' | 'nowMs'>,
+): Promise<{ link: LinkRecord; lease: Lease }> {
+  const { value: link } = await foundLink(held.tenantId, held.linkId, deps.links)
+  requireLease(link, held.lease)
+  const lease = renewedLease(held.lease, deps.leaseMs, deps.nowMs())
+  if (lease === undefined) return { link, lease: held.lease }
+  const prolonged = await changeHeldLink(held, (current) => ({ ...current, lease }), deps)
+  return { link: prolonged.value, lease }
+}
+
 /** @throws LeaseLost when the link has gone to someone else since. */
-export function requireLease(link: LinkRecord, lease: Lease): void {
+function requireLease(link: LinkRecord, lease: Lease): void {
   if (link.lease?.token !== lease.token) throw new LeaseLost(`Lease ${lease.token} of link ${link.id} is over`)
 }

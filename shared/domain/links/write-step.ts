@@ -7,6 +7,8 @@ export type StepWrite = {
   readonly groupId: string
   readonly step: SyncStep
   readonly purpose: WritePurpose
+  /** Of the lease that the step is taken under. */
+  readonly untilMs: number
 }
 
 /**
@@ -14,13 +16,13 @@ export type StepWrite = {
  * for: the budget is told, so that the next step pays for them.
  */
 export async function writeStep(
-  { tenantId, groupId, step, purpose }: StepWrite,
+  { tenantId, groupId, step, purpose, untilMs }: StepWrite,
   { directory, budget }: { readonly directory: Directory; readonly budget: WriteBudget },
 ): Promise<WriteOutcome> {
   const outcome =
     step.kind === 'add'
-      ? await directory.addMembers(tenantId, groupId, step.accounts)
-      : await directory.removeMembers(tenantId, groupId, step.accounts)
+      ? await directory.addMembers(tenantId, groupId, step.accounts, untilMs)
+      : await directory.removeMembers(tenantId, groupId, step.accounts, untilMs)
   const beyondCount = outcome.sentCount - writesOf(step)
   if (beyondCount > 0) budget.overspent(tenantId, beyondCount, purpose)
   return outcome

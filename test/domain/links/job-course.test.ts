@@ -50,6 +50,11 @@ describe('afterFailedRun', () => {
     assert.equal(sooner.dueAtMs - NOW_MS, 15_000)
   })
 
+  it('waits for an hour at most, whatever the directory asks', () => {
+    const job = afterFailedRun(jobWith({ attempts: 1 }), { ...failure, retryAfterMs: 1e20 }, options)
+    assert.equal(job.dueAtMs - NOW_MS, 3_600_000)
+  })
+
   it('stays failed after the fourth run, and at once when no retry can mend it', () => {
     const expected = { status: 'Failed', error: 'It did not work', completedAt: '2030-01-01T00:00:00.000+00:00' }
     for (const job of [

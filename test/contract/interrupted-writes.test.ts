@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
+import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
+import { newConnector } from '../../shared/domain/connectors/connector.ts'
+import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
+import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
+import type { CoreObject, ObjectType, Reference } from '../../shared/domain/core/core-object.ts'
+import { interruptedWrites, writeDependencies } from './connector-writes.ts'
+import { localDatabase } from './local-database.ts'
+
+const database = await localDatabase()
+const deps = writeDependencies(database)
+const coreObjects = cosmosCoreObjectStore(database('coreObjects'))
+
+const person = (externalId: string, data: ObjectData = {}): ObjectWrite => {
+  return { operation: 'upsert', objectType: 'identity', externalId, data }
+}
+const post = (externalId: string, holder: string): ObjectWrite => {
+  const data = { identity: { externalId: holder } }
+  return { operation: 'upsert', objectType: 'relationship', externalId, data }
+}
+const gone = (externalId: string): ObjectWrite => ({ operation: 'delete', objectType: 'identity', externalId })
+
+/** A tenant with a connector that is older than every other. */
+async function newTenant() {
+  const tenantId = randomUUID()
+  const addConnector = async (createdAt = '2030-01-02T00:00:00.000+00:00') => {
+    const creation = { id: randomUUID(), createdBy: randomUUID(), createdAt }
+    const connector = newConnector({ name: 'A source', clientId: randomUUID() }, creation)
+    await deps.connectors.add(tenantId, connector)
+    return async (writes: readonly ObjectWrite[], using: WriteDependencies = deps) =>
+      (await writeObjects(tenantId, connector, writes, using)).map(({ outcome }) => outcome)
+  }
+  const live = async (objectType: ObjectType): Promise<readonly CoreObject[]> =>
+    (await coreObjects.page(tenantId, objectType, undefined, 5000)).items
+  return {
+    tenantId,
+    first: await addConnector('2030-01-01T00:00:00.000+00:00'),
+    addConnector,
+    people: () => live('identity'),
+    holders: async () =>
+      (await live('relationship')).map(({ attributes }) => (attributes.identity as Reference | undefined)?.objectId),
+  }
+}
+
+/** The process ends once the connector objects are written, and before any core object is. */
+const dying = () =>
+  interruptedWrites(deps)('coreObjectsReferringTo', 'before', () => Promise.reject(new Error('The process died')))
+
+describe('a write whose process died between connector objects and core objects is mended by the next of the same', () => {
+  it('deletion, although there is nothing left to delete', async () => {
+    const tenant = await newTenant()
+    await tenant.first([person('p1'), post('r1', 'p1')])
+    await assert.rejects(tenant.first([gone('p1')], dying()))
+    assert.equal((await tenant.people()).length, 1)
+    assert.deepEqual(await tenant.first([gone('p1')]), ['refused'])
+    assert.deepEqual([await tenant.people(), await tenant.holders()], [[], [undefined]])
+  })
+
+  it('creation, for those who refer to the object as well', async () => {
+    const tenant = await newTenant()
+    await tenant.first([post('r1', 'p1')])
+    await assert.rejects(tenant.first([person('p1')], dying()))
+    assert.deepEqual(await tenant.first([person('p1')]), ['unchanged'])
+    assert.deepEqual(
+      await tenant.holders(),
+      (await tenant.people()).map(({ id }) => id),
+    )
+  })
+
+  it('joining of two people, for the one who is no more', async () => {
+    const tenant = await newTenant()
+    const second = await tenant.addConnector()
+    await tenant.first([person('hr')])
+    await second([person('ad', { nin: '1' })])
+    assert.equal((await tenant.people()).length, 2)
+    await assert.rejects(tenant.first([person('hr', { nin: '1' })], dying()))
+    assert.deepEqual(await second([person('ad', { nin: '1' })]), ['unchanged'])
+    assert.deepEqual(await tenant.first([person('hr', { nin: '1' })]), ['unchanged'])
+    const people = await tenant.people()
+    assert.deepEqual(
+      people.map(({ attributes }) => attributes.nin),
+      ['1'],
+    )
+  })
+})
+
+describe('an object that once came to another core object', () => {
+  it('says nothing of the former one when that is forgotten', async () => {
+    const tenant = await newTenant()
+    const second = await tenant.addConnector()
+    await tenant.first([person('hr')])
+    await second([person('ad', { nin: '1' })])
+    const before = (await tenant.people()).map(({ id }) => id)
+    await tenant.first([person('hr', { nin: '1' })])
+    const [only] = await tenant.people()
+    const former = before.find((id) => id !== only?.id) ?? ''
+    const item = database('coreObjects').item(former, tenant.tenantId)
+    await item.delete()
+    assert.deepEqual(await second([person('ad', { nin: '1' })]), ['unchanged'])
+    assert.equal((await item.read()).statusCode, 404)
+  })
+})
+
+describe('a connector that is added while the only other one writes', () => {
+  for (const when of ['before', 'after'] as const) {
+    it(`brings the same person, ${when} the first has written them`, async () => {
+      const tenant = await newTenant()
+      const arrival = interruptedWrites(deps)('write', when, async () =>
+        (await tenant.addConnector())([person('ad', { nin: '1' })]),
+      )
+      await tenant.first([person('hr', { nin: '1' })], arrival)
+      assert.equal((await tenant.people()).length, 1)
+    })
+  }
+})

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import type { Creation } from '../../shared/domain/idempotency/creation.ts'
+import { setLinkState } from '../../shared/domain/links/change-link.ts'
+import { createLink } from '../../shared/domain/links/create-link.ts'
+import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { TENANT, users } from './link-directory.ts'
+import { openWorld, syncedLink } from './link-world.ts'
+
+describe('A link that is disabled while a sync is asked for', () => {
+  it('gets no job', async () => {
+    const world = await openWorld()
+    const { collectionId, linkId } = await syncedLink(world, users(0, 2))
+    const links: typeof world.deps.links = {
+      ...world.deps.links,
+      async ofCollection(...asked) {
+        const found = await world.deps.links.ofCollection(...asked)
+        await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
+        return found
+      },
+    }
+    await assert.rejects(requestSync(TENANT, collectionId, { ...world.deps, links }), { code: 'LinkDisabled' })
+    assert.equal((await world.jobsOf(collectionId)).length, 1)
+    await world.close()
+  })
+})
+
+describe('The creation of a link that is tried again while the first try is still at it', () => {
+  it('is the same creation for both', async () => {
+    const world = await openWorld()
+    const [linkId, jobId] = [randomUUID(), randomUUID()]
+    const creationOf = (isRepeated: boolean): Creation => {
+      const ids = [linkId, jobId].values()
+      return { newId: () => ids.next().value ?? '', isRepeated }
+    }
+    const input = { collectionId: world.collections.make(users(0, 2)), directoryGroupId: await world.newGroup() }
+    let isFirst = true
+    const readGroup: typeof world.directory.readGroup = async (...asked) => {
+      if (isFirst) {
+        isFirst = false
+        assert.equal(await createLink(TENANT, input, world.deps, creationOf(false)), linkId)
+      }
+      return world.directory.readGroup(...asked)
+    }
+    const deps = { ...world.deps, directory: { ...world.deps.directory, readGroup } }
+    assert.equal(await createLink(TENANT, input, deps, creationOf(true)), linkId)
+    await world.drain()
+    assert.equal((await world.jobsOf(input.collectionId)).length, 1)
+    await world.close()
+  })
+})
