@@ -15,8 +15,13 @@ type WriteDependencies = Pick<CollectionDependencies, 'collections' | 'tenants' 
 /** What decides the members: the condition or the join policy, and the collections that it names. */
 export type Definition = Pick<Collection, 'definition' | 'refersTo'>
 
-/** Reads what the body defines. @param faults of the rest of the body, told along with its own. @throws Refusal with all. */
-type ReadDefinition = (faults: readonly RefusalEntry[]) => Promise<Definition>
+/**
+ * Reads what the body defines.
+ * @param faults of the rest of the body, told along with its own.
+ * @param before the collection as it stands: what it names already may be named again, even if that is no more.
+ * @throws Refusal with all.
+ */
+type ReadDefinition = (faults: readonly RefusalEntry[], before?: Collection) => Promise<Definition>
 
 /** What a body says of a collection besides its definition. */
 type Described = {
@@ -93,9 +98,10 @@ export async function changeCollection(
   const { metadata, faults } = readMetadata(body.metadata)
   return whileStale(async () => {
     const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
-    const given = await readDefinition?.(faults)
+    const stored = await deps.collections.find(caller.tenantId, id, kind)
+    const given = await readDefinition?.(faults, stored?.value)
     refuseAll(faults)
-    const { value: before, version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
+    const { value: before, version } = found(stored, id)
     refuseOtherVersion(version, ifMatch)
     refuseOtherType(before, body.objectType)
     const definition = given ?? before
