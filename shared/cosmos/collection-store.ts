@@ -123,15 +123,18 @@ function staleOr(status: number, id: string): Error {
 function filterQuery(filter: CollectionFilter): { text: string; parameters: SqlParameter[] } {
   const clauses = ['IS_DEFINED(c.kind)']
   const parameters: SqlParameter[] = []
-  const demand = (clause: (name: string) => string, value: string) => {
+  const parameter = (value: string) => {
     const name = `@p${parameters.length}`
-    clauses.push(clause(name))
     parameters.push({ name, value })
+    return name
   }
+  const demand = (clause: (name: string) => string, value: string) => void clauses.push(clause(parameter(value)))
   if (filter.kind !== undefined) demand((name) => `c.kind = ${name}`, filter.kind)
   if (filter.objectType !== undefined) demand((name) => `c.objectType = ${name}`, filter.objectType)
   if (filter.refersTo !== undefined) demand((name) => `ARRAY_CONTAINS(c.refersTo, ${name})`, filter.refersTo)
-  for (const tag of filter.tags ?? []) demand((name) => `ARRAY_CONTAINS(c.metadata.tags, ${name})`, tag)
+  for (const tags of filter.tags ?? []) {
+    clauses.push(`(${tags.map((tag) => `ARRAY_CONTAINS(c.metadata.tags, ${parameter(tag)})`).join(' OR ')})`)
+  }
   for (const { key, value } of filter.attributes ?? []) {
     demand((name) => `ARRAY_CONTAINS(c.attributePairs, ${name})`, attributePair(key, value))
   }

@@ -308,6 +308,7 @@ describe('lists and searches of collections', () => {
       { tags: ['Health', 'night'], attributes: { Owner: 'HR', 'a:b': 'c' } },
       { tags: ['health'], attributes: { owner: 'IT' } },
       {},
+      { tags: ['Night, late', 'x,', ','] },
     ]
     for (const [index, given] of metadata.entries()) {
       await tenant.create(named('Ann'), { name: String(index), metadata: given })
@@ -315,11 +316,16 @@ describe('lists and searches of collections', () => {
     const found = async (query: string) =>
       (await tenant.send('GET', `${COLLECTIONS}/search?${query}`)).body.data.map(({ name }: { name: string }) => name)
     for (const [query, expected] of [
-      ['', ['0', '1', '2']],
+      ['', ['0', '1', '2', '3']],
       ['tags=HEALTH', ['0', '1']],
       ['tags=health,night', ['0']],
       ['tags=health&tags=%20Night%20', ['0']],
       ['tags=health,day', []],
+      ['tags=night,%20LATE', ['3']],
+      ['tags=night%2C%20late&tags=X,', ['3']],
+      ['tags=night%2C%20late&tags=health', []],
+      ['tags=,health,', ['0', '1']],
+      ['tags=,', ['0', '1', '2', '3']],
       ['attributes=owner:HR', ['0']],
       ['attributes=OWNER:HR', ['0']],
       ['attributes=owner:hr', []],

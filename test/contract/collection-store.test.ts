@@ -48,8 +48,9 @@ describe('CollectionStore on the local database', () => {
     const names = async (filter: Parameters<typeof store.list>[1]) =>
       (await store.list(tenantId, filter)).map(({ name }) => name)
     assert.deepEqual(await names({}), ['Nurses', 'Teachers'])
-    assert.deepEqual(await names({ tags: ['staff'] }), ['Nurses', 'Teachers'])
-    assert.deepEqual(await names({ tags: ['staff', 'school'] }), ['Teachers'])
+    assert.deepEqual(await names({ tags: [['staff']] }), ['Nurses', 'Teachers'])
+    assert.deepEqual(await names({ tags: [['staff'], ['school']] }), ['Teachers'])
+    assert.deepEqual(await names({ tags: [['school', 'nothing']] }), ['Teachers'])
     assert.deepEqual(await names({ attributes: [{ key: 'a:b', value: 'c' }] }), ['Teachers'])
     assert.deepEqual(await names({ attributes: [{ key: 'a', value: 'b:c' }] }), ['Nurses'])
     assert.deepEqual(await names({ objectType: 'OrgUnit' }), [])

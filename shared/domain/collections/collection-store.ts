@@ -4,8 +4,9 @@ import type { Collection, CollectionKind } from './collection.ts'
 export type CollectionFilter = {
   readonly kind?: CollectionKind
   readonly objectType?: string
-  /** A collection must have them all, in their normalised form. */
-  readonly tags?: readonly string[]
+  /** In their normalised form. Of each list a collection must have one. */
+  readonly tags?: readonly (readonly string[])[]
+  /** A collection must have them all. */
   readonly attributes?: readonly { readonly key: string; readonly value: string }[]
   /** Only those whose definition names this collection. */
   readonly refersTo?: string
