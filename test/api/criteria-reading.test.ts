@@ -207,6 +207,22 @@ describe('preview', () => {
     assert.equal(await countOf(startsWith('An')), 2)
   })
 
+  it('waits for no evaluation: neither of the collections that the condition names nor of a new one compared with', async () => {
+    const tenant = criteriaTenant(service)
+    const [ann, anders] = [await tenant.person('Ann'), await tenant.person('Anders')]
+    const inner = await tenant.create(startsWith('An'))
+    const outer = await tenant.create(memberOf(inner))
+    const compared = async (condition: object, currentId?: string) => {
+      const preview = { objectType: 'Identity', condition }
+      const { data } = (await tenant.send('POST', `${CRITERIA}/preview`, { currentId, preview })).body
+      const ids = (objects: { objectId: string }[]) => objects.map(({ objectId }) => objectId)
+      return [ids(data.preview), ids(data.added), ids(data.removed)]
+    }
+    const both = [ann, anders].sort()
+    assert.deepEqual(await compared(memberOf(outer)), [both, both, []])
+    assert.deepEqual(await compared(named('Ann'), outer), [[ann], [], [anders]])
+  })
+
   it('names a position by its holder and title', async () => {
     const tenant = criteriaTenant(service)
     const position = await tenant.position(await tenant.person('Ann'), undefined, { title: 'Nurse' })
@@ -223,6 +239,12 @@ describe('preview', () => {
     assert.deepEqual(faults(await send('POST', `${CRITERIA}/preview`, { preview })), [
       400,
       'ObjectTypeNotSupported /preview/objectType',
+      'FieldNotInSchema /preview/condition/conditions/0/id',
+    ])
+    assert.deepEqual(faults(await send('POST', `${CRITERIA}/preview`, { currentId: NOBODYS_ID, preview })), [
+      400,
+      'ObjectTypeNotSupported /preview/objectType',
+      'CollectionUnknown /currentId',
       'FieldNotInSchema /preview/condition/conditions/0/id',
     ])
     const sound = { objectType: 'Identity', condition: named('Ann') }

@@ -1,5 +1,5 @@
 import { characterCount } from '../character-count.ts'
-import { Refusal, refusalEntry, refuseAll } from '../refusal.ts'
+import { refusalEntry, refuseAll } from '../refusal.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
 import { type Collection, type CollectionKind, type CollectionResults, TAG_LENGTH_LIMIT } from './collection.ts'
@@ -114,16 +114,4 @@ async function joinedObjects({ tenantId, id }: Collection, { joined }: ReadDepen
 /** The body of filter-members: the bare list, or `{ ids }`. */
 export function candidateIds(body: readonly string[] | { readonly ids: readonly string[] }): readonly string[] {
   return 'ids' in body ? body.ids : body
-}
-
-/** @throws Refusal `CollectionUnknown` for an id in a body that names no collection. */
-export async function namedCollection(
-  tenantId: string,
-  id: string,
-  target: string,
-  deps: ReadDependencies,
-): Promise<Collection> {
-  const collection = await deps.collections.find(tenantId, id)
-  if (collection === undefined) throw new Refusal('CollectionUnknown', `There is no collection ${id}`, target)
-  return collection.value
 }
