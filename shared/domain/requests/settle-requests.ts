@@ -1,10 +1,12 @@
 import type { Collection } from '../collections/collection.ts'
 import { Refusal } from '../refusal.ts'
+import { slices } from '../slices.ts'
 import type { Versioned } from '../versioned.ts'
 import { type Actor, type Decision, decide, type RequestAction } from './decide-request.ts'
 import { approverCounter, arrivals, NO_GATES } from './gate-people.ts'
 import { gatesOf, type JoinPolicy, policyOf } from './join-policy.ts'
 import { isLive, type MembershipRequest, SYSTEM_ACTOR } from './membership-request.ts'
+import type { People } from './people.ts'
 import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
 import { CHANGES_PER_SAVE_COUNT, type RequestChange } from './request-store.ts'
 
@@ -66,6 +68,42 @@ export async function settledByPolicy(
   return (await deps.requests.find(tenantId, id)) ?? saved
 }
 
+/**
+ * Looks, after requests for one collection were made, whether it, their people and their positions are still there, and
+ * ends those that stand on nothing. Whoever deletes such a thing ends the requests that there are; one that was made a
+ * moment later is for its maker to find.
+ * @returns Whether there were any.
+ */
+export async function endBaseless(
+  made: readonly Versioned<MembershipRequest>[],
+  deps: RequestDependencies,
+): Promise<boolean> {
+  const [first] = made
+  if (first === undefined) return false
+  const { tenantId, collectionId } = first.value
+  const [people, collection] = await Promise.all([
+    freshPeople(tenantId, deps),
+    deps.collections.find(tenantId, collectionId, 'joinable'),
+  ])
+  const baseless = made.filter(({ value }) => collection === undefined || isBaseless(value, people))
+  if (baseless.length === 0) return false
+  await tellOfMemberships(tenantId, await endRequests(baseless, BASE_DELETED, deps), deps)
+  return true
+}
+
+/** What the lifecycle tells of a request that ended with what it stood on. */
+export const BASE_DELETED = 'The person, the position or the collection was deleted'
+
+/** Whether the person or the position that it is for is no more. */
+export function isBaseless(
+  { requesterId, relationshipId }: Pick<MembershipRequest, 'requesterId' | 'relationshipId'>,
+  people: People,
+): boolean {
+  return (
+    !people.has('identity', requesterId) || (relationshipId !== null && !people.has('relationship', relationshipId))
+  )
+}
+
 type Decide = (request: MembershipRequest) => Decision
 
 async function applyToAll(
@@ -75,15 +113,17 @@ async function applyToAll(
 ): Promise<Set<string>> {
   const membershipsChanged = new Set<string>()
   const changes = requests.flatMap((before) => changeBy(decideOn, before) ?? [])
-  for (const { before, after } of changes) {
-    if ((before?.value.status === 'Joined') !== (after.status === 'Joined')) membershipsChanged.add(after.collectionId)
-  }
   for (const ofOne of Map.groupBy(changes, ({ after }) => after.collectionId).values()) {
-    for (let start = 0; start < ofOne.length; start += CHANGES_PER_SAVE_COUNT) {
-      await saveOrEach(ofOne.slice(start, start + CHANGES_PER_SAVE_COUNT), decideOn, deps)
+    for (const some of slices(ofOne, CHANGES_PER_SAVE_COUNT)) {
+      const saved = await saveOrEach(some, decideOn, deps)
+      for (const { after } of saved.filter(isOfMembership)) membershipsChanged.add(after.collectionId)
     }
   }
   return membershipsChanged
+}
+
+function isOfMembership({ before, after }: RequestChange): boolean {
+  return (before?.value.status === 'Joined') !== (after.status === 'Joined')
 }
 
 function changeBy(decideOn: Decide, before: Versioned<MembershipRequest>): RequestChange | undefined {
@@ -91,17 +131,20 @@ function changeBy(decideOn: Decide, before: Versioned<MembershipRequest>): Reque
   return decision.outcome === 'next' ? { before, after: decision.request } : undefined
 }
 
-/** Together; when one of them has changed meanwhile, each for itself as it is now. */
+/** Together; when one of them has changed meanwhile, each for itself as it is now. @returns What was written. */
 async function saveOrEach(
   changes: readonly RequestChange[],
   decideOn: Decide,
   deps: RequestDependencies,
-): Promise<void> {
+): Promise<readonly RequestChange[]> {
   try {
     await deps.requests.save(changes)
+    return changes
   } catch (error) {
     if (!isOvertaken(error)) throw error
-    for (const { after } of changes) await applyToOne(after, decideOn, deps)
+    const saved: RequestChange[] = []
+    for (const { after } of changes) saved.push(...(await applyToOne(after, decideOn, deps)))
+    return saved
   }
 }
 
@@ -109,15 +152,15 @@ async function applyToOne(
   { tenantId, id }: MembershipRequest,
   decideOn: Decide,
   deps: RequestDependencies,
-): Promise<void> {
+): Promise<RequestChange[]> {
   for (let attempt = 1; ; attempt += 1) {
     const before = await deps.requests.find(tenantId, id)
-    if (before === undefined || !isLive(before.value)) return
+    if (before === undefined || !isLive(before.value)) return []
     const change = changeBy(decideOn, before)
-    if (change === undefined) return
+    if (change === undefined) return []
     try {
       await deps.requests.save([change])
-      return
+      return [change]
     } catch (error) {
       if (!isOvertaken(error) || attempt === ATTEMPTS_AT_MOST) throw error
     }
