@@ -2,6 +2,7 @@ import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
 import type { Collection, CollectionKind } from '../domain/collections/collection.ts'
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
 import { Refusal } from '../domain/refusal.ts'
+import { slices } from '../domain/slices.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { queryAll, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
 import { gatheredReads } from './gathered-reads.ts'
@@ -11,6 +12,9 @@ import { gatheredReads } from './gathered-reads.ts'
  * writes along in one transaction. Its id is no GUID, so no collection can bear it.
  */
 const REFERENCE_GUARD_ID = 'reference-guard'
+
+/** A query of Cosmos takes 512 KB; a condition may name tens of thousands. */
+const IDS_PER_QUERY_COUNT = 5000
 
 /** What `referenceVersion` answers while the guard is not written yet. */
 const NO_GUARD = ''
@@ -51,10 +55,11 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
       return found.map(collectionOf).sort(byName)
     },
     async existing(tenantId, ids) {
-      if (ids.length === 0) return []
       const query = 'SELECT * FROM c WHERE IS_DEFINED(c.kind) AND ARRAY_CONTAINS(@ids, c.id)'
-      const parameters = [{ name: '@ids', value: [...ids] }]
-      return (await queryAll<CollectionDocument>(collections, tenantId, { query, parameters })).map(collectionOf)
+      const found = slices(ids, IDS_PER_QUERY_COUNT).map((some) =>
+        queryAll<CollectionDocument>(collections, tenantId, { query, parameters: [{ name: '@ids', value: some }] }),
+      )
+      return (await Promise.all(found)).flat().map(collectionOf)
     },
     async referenceVersion(tenantId) {
       return (await readDocument(collections, REFERENCE_GUARD_ID, tenantId))?._etag ?? NO_GUARD

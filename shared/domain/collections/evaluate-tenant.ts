@@ -8,6 +8,7 @@ import { dayOf } from '../criteria/instant.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { Measures } from '../measures.ts'
 import { Refusal } from '../refusal.ts'
+import { slices } from '../slices.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedCondition } from './condition-entry.ts'
@@ -19,6 +20,9 @@ import type { RowChanges } from './tenant-snapshots.ts'
 
 /** What another evaluator has written meanwhile is evaluated anew, so often at most. */
 const ROUNDS_AT_MOST = 10
+
+/** Heads of collections that are read at once: each has a partition of its own. */
+const HEADS_AT_ONCE_COUNT = 20
 
 /** Whoever keeps something of core objects that has to end with them. */
 export interface ChangeFollower {
@@ -136,27 +140,33 @@ export class TenantEvaluator {
   async #knownOf(tenantId: string, criteria: readonly Collection[]): Promise<Map<string, Known>> {
     const before = this.#known.get(tenantId) ?? new Map<string, Known>()
     const known = new Map<string, Known>()
-    for (const collection of criteria) {
-      const memory = before.get(collection.id)
-      if (memory?.definitionVersion === collection.definitionVersion) {
-        known.set(collection.id, memory)
-        continue
-      }
-      const head = await this.#deps.memberships.head(tenantId, collection.id)
-      if (Number.parseInt(head?.value.definitionKey ?? '0', 10) > collection.definitionVersion) {
-        throw new Refusal('StaleVersion', `Collection ${collection.id} was changed and evaluated meanwhile`)
-      }
-      const condition = storedCondition(collection)
-      known.set(collection.id, {
-        definitionVersion: collection.definitionVersion,
-        condition: compile(condition),
-        dependsOnDay: dependsOnDay(condition),
-        attributesRead: attributesRead(condition),
-        head,
-        ids: undefined,
-      })
+    for (const some of slices(criteria, HEADS_AT_ONCE_COUNT)) {
+      const memories = await Promise.all(
+        some.map((collection) => {
+          const memory = before.get(collection.id)
+          return memory?.definitionVersion === collection.definitionVersion ? memory : this.#firstKnown(collection)
+        }),
+      )
+      for (const [index, { id }] of some.entries()) known.set(id, memories[index] as Known)
     }
     return known
+  }
+
+  async #firstKnown(collection: Collection): Promise<Known> {
+    const { id, tenantId, definitionVersion } = collection
+    const head = await this.#deps.memberships.head(tenantId, id)
+    if (Number.parseInt(head?.value.definitionKey ?? '0', 10) > definitionVersion) {
+      throw new Refusal('StaleVersion', `Collection ${id} was changed and evaluated meanwhile`)
+    }
+    const condition = storedCondition(collection)
+    return {
+      definitionVersion,
+      condition: compile(condition),
+      dependsOnDay: dependsOnDay(condition),
+      attributesRead: attributesRead(condition),
+      head,
+      ids: undefined,
+    }
   }
 
   /** Once a tenant's rows have left memory, all of it is evaluated anew: what is remembered of it only takes room. */

@@ -19,9 +19,14 @@ export type GatheredChanges = {
 
 type Entry = {
   rows: RowSnapshot
+  /** What it counts for, in rows. */
+  weight: number
   mark: ChangeMark | undefined
   changes: RowChanges
 }
+
+/** What a tenant takes beyond its rows, in rows: an empty one has 200 KB of columns and dictionaries. */
+const ROWS_WORTH_OF_A_TENANT = 300
 
 /**
  * The rows of the tenants that were looked at lately, in memory. A snapshot is loaded once and from then on refreshed
@@ -80,13 +85,16 @@ export class TenantSnapshots {
   async #refreshed(tenantId: string): Promise<Entry> {
     const entry: Entry = this.#entries.get(tenantId) ?? {
       rows: new RowSnapshot(),
+      weight: ROWS_WORTH_OF_A_TENANT,
       mark: undefined,
       changes: 'everything',
     }
+    let isChanged = false
     try {
       for await (const { objects, mark } of this.#changes.since(tenantId, entry.mark)) {
         if (objects.length > 0 && this.#readerCounts.has(entry.rows)) entry.rows = entry.rows.forked()
         const change = entry.rows.apply(objects)
+        isChanged ||= objects.length > 0
         if (entry.changes !== 'everything') entry.changes = gathered(entry.changes, change)
         entry.mark = mark
       }
@@ -95,6 +103,7 @@ export class TenantSnapshots {
       this.#entries.delete(tenantId)
       throw fault
     }
+    if (isChanged) entry.weight = entry.rows.rowCount + ROWS_WORTH_OF_A_TENANT
     this.#entries.delete(tenantId)
     this.#entries.set(tenantId, entry)
     this.#makeRoom(tenantId)
@@ -102,11 +111,11 @@ export class TenantSnapshots {
   }
 
   #makeRoom(needed: string): void {
-    let rowCount = this.#entries.values().reduce((sum, { rows }) => sum + rows.rowCount, 0)
-    for (const [tenantId, { rows }] of this.#entries) {
-      if (rowCount <= this.#rowsAtMost || tenantId === needed) return
+    let weight = this.#entries.values().reduce((sum, entry) => sum + entry.weight, 0)
+    for (const [tenantId, entry] of this.#entries) {
+      if (weight <= this.#rowsAtMost || tenantId === needed) return
       this.#entries.delete(tenantId)
-      rowCount -= rows.rowCount
+      weight -= entry.weight
     }
   }
 }

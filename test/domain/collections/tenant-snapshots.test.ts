@@ -72,11 +72,21 @@ describe('The rows of a tenant', () => {
   it('leave memory when others need the room, those unused for longest first', async () => {
     const { changes, written } = readableChanges()
     written.push(...people(0, 10))
-    const snapshots = new TenantSnapshots(changes, 20)
+    const snapshots = new TenantSnapshots(changes, 700)
     for (const tenantId of ['one', 'two', 'one', 'three']) await snapshots.fresh(tenantId)
     assert.deepEqual(
       ['one', 'two', 'three'].map((tenantId) => snapshots.holds(tenantId)),
       [true, false, true],
+    )
+  })
+
+  it('leave memory also where there are none: a tenant takes room of its own', async () => {
+    const snapshots = new TenantSnapshots(readableChanges().changes, 1_000)
+    const tenantIds = Array.from({ length: 100 }, (_, index) => `tenant ${index}`)
+    for (const tenantId of tenantIds) await snapshots.fresh(tenantId)
+    assert.deepEqual(
+      tenantIds.filter((tenantId) => snapshots.holds(tenantId)),
+      tenantIds.slice(-3),
     )
   })
 })
