@@ -56,6 +56,15 @@ describe('CollectionStore on the local database', () => {
     assert.deepEqual(await names({ objectType: 'OrgUnit' }), [])
   })
 
+  it('finds those that exist among very many ids, each of its own tenant', async () => {
+    const tenantId = randomUUID()
+    const one = collectionWith({ tenantId })
+    await store.add(one, undefined)
+    const strangers = Array.from({ length: 12_000 }, () => randomUUID())
+    assert.deepEqual(await store.existing(tenantId, [...strangers, one.id]), [one])
+    assert.deepEqual(await store.existing(randomUUID(), [one.id]), [])
+  })
+
   it('refuses a replace and a removal that quote an old version', async () => {
     const collection = collectionWith({})
     const { version } = await store.add(collection, undefined)

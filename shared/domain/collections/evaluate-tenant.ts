@@ -1,7 +1,5 @@
 import { coalescing } from '../coalescing.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
-import { compile } from '../criteria/compile.ts'
-import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import { dayOf } from '../criteria/instant.ts'
@@ -11,11 +9,10 @@ import { Refusal } from '../refusal.ts'
 import { slices } from '../slices.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
-import { storedCondition } from './condition-entry.ts'
 import { JoinedMemory } from './joined-memory.ts'
 import { removeLeftMembers } from './left-members.ts'
 import { ringForLinks } from './link-bells.ts'
-import { definitionKeyOf, idsNow, type Known, type Round } from './members-now.ts'
+import { definitionKeyOf, idsNow, type Known, newlyKnown, type Round } from './members-now.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
 /** What another evaluator has written meanwhile is evaluated anew, so often at most. */
@@ -142,31 +139,15 @@ export class TenantEvaluator {
     const known = new Map<string, Known>()
     for (const some of slices(criteria, HEADS_AT_ONCE_COUNT)) {
       const memories = await Promise.all(
-        some.map((collection) => {
+        some.map(async (collection) => {
           const memory = before.get(collection.id)
-          return memory?.definitionVersion === collection.definitionVersion ? memory : this.#firstKnown(collection)
+          if (memory?.definitionVersion === collection.definitionVersion) return memory
+          return newlyKnown(collection, await this.#deps.memberships.head(tenantId, collection.id))
         }),
       )
       for (const [index, { id }] of some.entries()) known.set(id, memories[index] as Known)
     }
     return known
-  }
-
-  async #firstKnown(collection: Collection): Promise<Known> {
-    const { id, tenantId, definitionVersion } = collection
-    const head = await this.#deps.memberships.head(tenantId, id)
-    if (Number.parseInt(head?.value.definitionKey ?? '0', 10) > definitionVersion) {
-      throw new Refusal('StaleVersion', `Collection ${id} was changed and evaluated meanwhile`)
-    }
-    const condition = storedCondition(collection)
-    return {
-      definitionVersion,
-      condition: compile(condition),
-      dependsOnDay: dependsOnDay(condition),
-      attributesRead: attributesRead(condition),
-      head,
-      ids: undefined,
-    }
   }
 
   /** Once a tenant's rows have left memory, all of it is evaluated anew: what is remembered of it only takes room. */

@@ -1,7 +1,9 @@
+import { dayOf } from '../criteria/instant.ts'
 import { slices } from '../slices.ts'
 import type { LinkRecord } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { queueJob, ringFor } from './queue-job.ts'
+import { minuteOfTenant } from './sweep-minute.ts'
 import type { JobRecord } from './sync-job.ts'
 import type { KnownTenant } from './tenant-store.ts'
 
@@ -28,6 +30,8 @@ function isWorkedOn(job: JobRecord, link: LinkRecord | undefined, nowMs: number)
   if (lease === undefined || lease === null || lease.untilMs <= nowMs) return false
   return job.status === 'Running' ? lease.owner === job.id : true
 }
+
+const MINUTE_MS = 60_000
 
 /** Tenants for which is rung, and links for which a job is queued, at the same time. */
 const AT_A_TIME_COUNT = 20
@@ -57,8 +61,28 @@ export async function ringForSweeps(
 }
 
 /**
- * Queues a job for each enabled link without one, and rings again for jobs that nobody works on. The day may have
- * turned for conditions that read it, hence the bell for the evaluation.
+ * Rings for the evaluation of all tenants in the first minute of a day, by which members come and go where conditions ask
+ * for today; in any other minute for none. Spread over the minute, and late enough for clocks that are a little slow.
+ */
+export async function ringForNewDay({ tenants, doorbells, nowMs }: LinkDependencies): Promise<void> {
+  const startMs = nowMs()
+  const todayMs = dayOf(startMs)
+  if (startMs - todayMs >= MINUTE_MS) return
+  for await (const page of tenants.list(undefined)) {
+    for (const some of slices(page, AT_A_TIME_COUNT)) {
+      const ring = ({ tenantId }: KnownTenant) => {
+        const delayMs = (1 + minuteOfTenant(tenantId)) * 1000
+        const doorbell = { queue: 'evaluations', message: { tenantId } } as const
+        return doorbells.ring(doorbell, { id: `${tenantId}:day:${todayMs}`, delayMs })
+      }
+      await Promise.all(some.map(ring))
+    }
+  }
+}
+
+/**
+ * Queues a job for each enabled link without one, and rings again for jobs that nobody works on. The bell for the
+ * evaluation makes up for those that were missed.
  */
 export async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<void> {
   try {
