@@ -21,6 +21,8 @@ type Entry = {
   rows: RowSnapshot
   /** What it counts for, in rows. */
   weight: number
+  /** Undefined until loaded. */
+  seenAtLoadCount: number | undefined
   mark: ChangeMark | undefined
   changes: RowChanges
 }
@@ -30,7 +32,8 @@ const ROWS_WORTH_OF_A_TENANT = 300
 
 /**
  * The rows of the tenants that were looked at lately, in memory. A snapshot is loaded once and from then on refreshed
- * by what was written since; those unused for longest are dropped when there are too many rows.
+ * by what was written since; those unused for longest are dropped when there are too many rows, and one that has grown
+ * by values that nobody has any more is loaded anew.
  *
  * Long computations on a snapshot pause for others, and see it as it was when they began: what arrives meanwhile goes
  * into a fork of it, which takes its place.
@@ -86,6 +89,7 @@ export class TenantSnapshots {
     const entry: Entry = this.#entries.get(tenantId) ?? {
       rows: new RowSnapshot(),
       weight: ROWS_WORTH_OF_A_TENANT,
+      seenAtLoadCount: undefined,
       mark: undefined,
       changes: 'everything',
     }
@@ -103,8 +107,10 @@ export class TenantSnapshots {
       this.#entries.delete(tenantId)
       throw fault
     }
-    if (isChanged) entry.weight = entry.rows.rowCount + ROWS_WORTH_OF_A_TENANT
     this.#entries.delete(tenantId)
+    if (isChanged) entry.weight = entry.rows.rowCount + ROWS_WORTH_OF_A_TENANT
+    if (isChanged && isOvergrown(entry)) return entry
+    entry.seenAtLoadCount ??= entry.rows.seenCount
     this.#entries.set(tenantId, entry)
     this.#makeRoom(tenantId)
     return entry
@@ -118,6 +124,15 @@ export class TenantSnapshots {
       weight -= entry.weight
     }
   }
+}
+
+/** Values seen since a snapshot was loaded that it may keep in any case. */
+const SEEN_SINCE_AT_LEAST = 200_000
+
+/** Whether more of what a snapshot keeps has come since it was loaded than was there then: it is loaded anew. */
+function isOvergrown({ rows, seenAtLoadCount }: Entry): boolean {
+  if (seenAtLoadCount === undefined) return false
+  return rows.seenCount - seenAtLoadCount > Math.max(seenAtLoadCount, SEEN_SINCE_AT_LEAST)
 }
 
 const NO_CHANGES: GatheredChanges = {

@@ -1,7 +1,6 @@
 import type { ChangeFollower } from '../collections/evaluate-tenant.ts'
 import type { GatheredChanges, RowChanges } from '../collections/tenant-snapshots.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
-import { slices } from '../slices.ts'
 import type { Versioned } from '../versioned.ts'
 import { gateOf } from './decide-request.ts'
 import { policyOf } from './join-policy.ts'
@@ -9,10 +8,7 @@ import type { MembershipRequest } from './membership-request.ts'
 import { People } from './people.ts'
 import { type RequestDependencies, tellLinks } from './request-dependencies.ts'
 import type { RequestOutline } from './request-store.ts'
-import { BASE_DELETED, endRequests, isBaseless, moveToPolicy } from './settle-requests.ts'
-
-/** Requests read at once, where many are due. */
-const READ_AT_ONCE_COUNT = 200
+import { BASE_DELETED, endRequests, isBaseless, moveToPolicy, readRequests } from './settle-requests.ts'
 
 /**
  * Ends memberships and open requests with the people and positions that they are for. The first round of a process, and
@@ -62,14 +58,12 @@ export class RequestFollower implements ChangeFollower {
     }
   }
 
-  async #read(tenantId: string, outlines: readonly RequestOutline[]): Promise<Versioned<MembershipRequest>[]> {
-    const found: Versioned<MembershipRequest>[] = []
-    // Those asked for together share reads.
-    for (const some of slices(outlines, READ_AT_ONCE_COUNT)) {
-      const requests = await Promise.all(some.map(({ id }) => this.#deps.requests.find(tenantId, id)))
-      found.push(...requests.filter((request) => request !== undefined))
-    }
-    return found
+  #read(tenantId: string, outlines: readonly RequestOutline[]): Promise<Versioned<MembershipRequest>[]> {
+    return readRequests(
+      tenantId,
+      outlines.map(({ id }) => id),
+      this.#deps,
+    )
   }
 
   /** This round evaluates what depends on these memberships: only the links are to be told. */

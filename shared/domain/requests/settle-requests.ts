@@ -30,14 +30,32 @@ export async function endRequests(
   return applyToAll(requests, (request) => decide(request, NO_POLICY, NO_GATES, action, deps.nowMs()), deps)
 }
 
-/** Brings the waiting requests of a collection to where its policy, now another one, has them wait. */
+/**
+ * Brings the waiting requests of a collection to where its policy, now another one, has them wait. Of several who change
+ * the policy at once each does so, and looks afterwards: whoever ends last has followed the last policy.
+ */
 export async function moveToPolicy(
   collection: Collection,
   requests: readonly Versioned<MembershipRequest>[],
   deps: RequestDependencies,
 ): Promise<void> {
-  const waiting = requests.filter(({ value }) => value.status === 'PendingApproval')
-  if (waiting.length === 0) return
+  const { tenantId, id } = collection
+  let waiting = requests.filter(isWaiting)
+  for (let followed = collection; waiting.length > 0; ) {
+    await moveOnce(followed, waiting, deps)
+    const now = await deps.collections.find(tenantId, id, 'joinable')
+    if (now === undefined || now.value.definitionVersion === followed.definitionVersion) return
+    followed = now.value
+    const waitingIds = waiting.map(({ value }) => value.id)
+    waiting = (await readRequests(tenantId, waitingIds, deps)).filter(isWaiting)
+  }
+}
+
+async function moveOnce(
+  collection: Collection,
+  waiting: readonly Versioned<MembershipRequest>[],
+  deps: RequestDependencies,
+): Promise<void> {
   const policy = policyOf(collection)
   const people = await freshPeople(collection.tenantId, deps)
   const counter = await approverCounter(collection.tenantId, gatesOf(policy), people, deps.standing)
@@ -48,6 +66,27 @@ export async function moveToPolicy(
     deps,
   )
   await tellOfMemberships(collection.tenantId, changed, deps)
+}
+
+function isWaiting({ value }: Versioned<MembershipRequest>): boolean {
+  return value.status === 'PendingApproval'
+}
+
+/** Requests read at once, where many are due: those asked for together share reads. */
+const READ_AT_ONCE_COUNT = 200
+
+/** The requests as they are now; without those that are not there. */
+export async function readRequests(
+  tenantId: string,
+  requestIds: readonly string[],
+  { requests }: Pick<RequestDependencies, 'requests'>,
+): Promise<Versioned<MembershipRequest>[]> {
+  const read: Versioned<MembershipRequest>[] = []
+  for (const some of slices(requestIds, READ_AT_ONCE_COUNT)) {
+    const found = await Promise.all(some.map((id) => requests.find(tenantId, id)))
+    read.push(...found.filter((request) => request !== undefined))
+  }
+  return read
 }
 
 /**
