@@ -80,6 +80,29 @@ describe('nothing stays open or joined without what it stands on', () => {
   })
 })
 
+describe('requests with long histories', () => {
+  it('end with their collection as any others', async () => {
+    const approver = await person()
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+    const people = await Promise.all(Array.from({ length: 40 }, () => person()))
+    for (const one of people) {
+      const { data } = await submit(one, collectionId)
+      const before = await world.deps.requests.find(tenantId, data.id)
+      assert.ok(before)
+      const entry = {
+        status: 'Approved',
+        actorId: approver.identityId,
+        at: data.createdAt,
+        notes: '漢'.repeat(2048),
+      } as const
+      const lifecycle = [...before.value.lifecycle, ...Array.from({ length: 10 }, () => entry)]
+      await world.deps.requests.save([{ before, after: { ...before.value, lifecycle } }])
+    }
+    assert.equal((await call(admin, 'DELETE', `/collections-joinable/beta/${collectionId}`)).status, 200)
+    for (const { identityId } of people) assert.equal(await liveOf(identityId), 0)
+  })
+})
+
 describe('groups are told of members', () => {
   const bells = () => world.rung.filter(({ queue }) => queue === 'membership-changes').length
 

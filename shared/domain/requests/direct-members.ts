@@ -13,7 +13,7 @@ import { policyOf } from './join-policy.ts'
 import { type MembershipRequest, slotOf } from './membership-request.ts'
 import type { People } from './people.ts'
 import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
-import { CHANGES_PER_SAVE_COUNT, type RequestChange } from './request-store.ts'
+import { CHANGES_PER_SAVE_COUNT, type RequestChange, saveable } from './request-store.ts'
 import { endBaseless } from './settle-requests.ts'
 
 /** As many as filter-members takes. */
@@ -116,7 +116,7 @@ async function changePart(
   for (let attempt = 1; ; attempt += 1) {
     const changes = plan(part, await deps.requests.liveIn(tenantId, collectionId, part))
     try {
-      for (const some of slices(changes, CHANGES_PER_SAVE_COUNT)) saved.push(...(await deps.requests.save(some)))
+      for (const some of saveable(changes)) saved.push(...(await deps.requests.save(some)))
       return
     } catch (error) {
       const isOvertaken =

@@ -8,7 +8,7 @@ import { gatesOf, type JoinPolicy, policyOf } from './join-policy.ts'
 import { isLive, type MembershipRequest, SYSTEM_ACTOR } from './membership-request.ts'
 import type { People } from './people.ts'
 import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
-import { CHANGES_PER_SAVE_COUNT, type RequestChange } from './request-store.ts'
+import { type RequestChange, saveable } from './request-store.ts'
 
 const SYSTEM: Actor = { id: SYSTEM_ACTOR, identityId: undefined }
 
@@ -153,7 +153,7 @@ async function applyToAll(
   const membershipsChanged = new Set<string>()
   const changes = requests.flatMap((before) => changeBy(decideOn, before) ?? [])
   for (const ofOne of Map.groupBy(changes, ({ after }) => after.collectionId).values()) {
-    for (const some of slices(ofOne, CHANGES_PER_SAVE_COUNT)) {
+    for (const some of saveable(ofOne)) {
       const saved = await saveOrEach(some, decideOn, deps)
       for (const { after } of saved.filter(isOfMembership)) membershipsChanged.add(after.collectionId)
     }
