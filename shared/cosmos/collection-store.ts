@@ -6,6 +6,7 @@ import { slices } from '../domain/slices.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { queryAll, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
 import { gatheredReads } from './gathered-reads.ts'
+import { inTurn } from './in-turn.ts'
 
 /**
  * The tenant's reference version is the ETag of this document, which every change of references between collections
@@ -32,6 +33,7 @@ function removalId(collectionId: string): string {
 /** Container `collections`, partition key `/tenantId`. */
 export function cosmosCollectionStore(collections: Container): CollectionStore {
   const read = gatheredReads<CollectionDocument>(collections)
+  const turns = inTurn()
   const find = async (tenantId: string, id: string, kind?: CollectionKind) => {
     const document = await read(tenantId, id)
     if (document === undefined || (kind !== undefined && document.kind !== kind)) return undefined
@@ -64,6 +66,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     async referenceVersion(tenantId) {
       return (await readDocument(collections, REFERENCE_GUARD_ID, tenantId))?._etag ?? NO_GUARD
     },
+    inTurn: turns,
     async noteReference(tenantId) {
       await collections.items.upsert(guardDocument(tenantId))
     },
