@@ -73,7 +73,7 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       roles: COLLECTION_WRITERS,
       body: NewCriteriaCollection,
       reply: { status: 201, schema: Guid },
-      refusals: [...CONDITION_REFUSALS, 'DuplicateTag'],
+      refusals: [...CONDITION_REFUSALS, 'DuplicateTag', 'StaleVersion'],
       run: async ({ body, caller, creation }) =>
         created(PREFIXES.criteria, (await createCriteriaCollection(body, caller, deps, creation)).id),
     }),

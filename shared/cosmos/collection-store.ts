@@ -2,15 +2,20 @@ import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
 import type { Collection, CollectionKind } from '../domain/collections/collection.ts'
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
 import { Refusal } from '../domain/refusal.ts'
+import { slices } from '../domain/slices.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { queryAll, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
 import { gatheredReads } from './gathered-reads.ts'
+import { inTurn } from './in-turn.ts'
 
 /**
  * The tenant's reference version is the ETag of this document, which every change of references between collections
  * writes along in one transaction. Its id is no GUID, so no collection can bear it.
  */
 const REFERENCE_GUARD_ID = 'reference-guard'
+
+/** A query of Cosmos takes 512 KB; a condition may name tens of thousands. */
+const IDS_PER_QUERY_COUNT = 5000
 
 /** What `referenceVersion` answers while the guard is not written yet. */
 const NO_GUARD = ''
@@ -28,6 +33,7 @@ function removalId(collectionId: string): string {
 /** Container `collections`, partition key `/tenantId`. */
 export function cosmosCollectionStore(collections: Container): CollectionStore {
   const read = gatheredReads<CollectionDocument>(collections)
+  const turns = inTurn()
   const find = async (tenantId: string, id: string, kind?: CollectionKind) => {
     const document = await read(tenantId, id)
     if (document === undefined || (kind !== undefined && document.kind !== kind)) return undefined
@@ -51,14 +57,16 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
       return found.map(collectionOf).sort(byName)
     },
     async existing(tenantId, ids) {
-      if (ids.length === 0) return []
       const query = 'SELECT * FROM c WHERE IS_DEFINED(c.kind) AND ARRAY_CONTAINS(@ids, c.id)'
-      const parameters = [{ name: '@ids', value: [...ids] }]
-      return (await queryAll<CollectionDocument>(collections, tenantId, { query, parameters })).map(collectionOf)
+      const found = slices(ids, IDS_PER_QUERY_COUNT).map((some) =>
+        queryAll<CollectionDocument>(collections, tenantId, { query, parameters: [{ name: '@ids', value: some }] }),
+      )
+      return (await Promise.all(found)).flat().map(collectionOf)
     },
     async referenceVersion(tenantId) {
       return (await readDocument(collections, REFERENCE_GUARD_ID, tenantId))?._etag ?? NO_GUARD
     },
+    inTurn: turns,
     async noteReference(tenantId) {
       await collections.items.upsert(guardDocument(tenantId))
     },
@@ -123,15 +131,18 @@ function staleOr(status: number, id: string): Error {
 function filterQuery(filter: CollectionFilter): { text: string; parameters: SqlParameter[] } {
   const clauses = ['IS_DEFINED(c.kind)']
   const parameters: SqlParameter[] = []
-  const demand = (clause: (name: string) => string, value: string) => {
+  const parameter = (value: string) => {
     const name = `@p${parameters.length}`
-    clauses.push(clause(name))
     parameters.push({ name, value })
+    return name
   }
+  const demand = (clause: (name: string) => string, value: string) => void clauses.push(clause(parameter(value)))
   if (filter.kind !== undefined) demand((name) => `c.kind = ${name}`, filter.kind)
   if (filter.objectType !== undefined) demand((name) => `c.objectType = ${name}`, filter.objectType)
   if (filter.refersTo !== undefined) demand((name) => `ARRAY_CONTAINS(c.refersTo, ${name})`, filter.refersTo)
-  for (const tag of filter.tags ?? []) demand((name) => `ARRAY_CONTAINS(c.metadata.tags, ${name})`, tag)
+  for (const tags of filter.tags ?? []) {
+    clauses.push(`(${tags.map((tag) => `ARRAY_CONTAINS(c.metadata.tags, ${parameter(tag)})`).join(' OR ')})`)
+  }
   for (const { key, value } of filter.attributes ?? []) {
     demand((name) => `ARRAY_CONTAINS(c.attributePairs, ${name})`, attributePair(key, value))
   }

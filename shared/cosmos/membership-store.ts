@@ -80,10 +80,13 @@ export function cosmosMembershipStore(members: Container): MembershipStore {
     },
     async remove(tenantId, collectionId) {
       const partition = partitionOf(tenantId, collectionId)
+      const ids = await queryAll<string>(members, partition, { query: 'SELECT VALUE c.id FROM c' })
+      // The head first: chunks that are missing under a head are a fault to whoever reads meanwhile.
+      if (ids.includes(HEAD_ID)) await deleteDocuments(members, partition, [HEAD_ID])
       await deleteDocuments(
         members,
         partition,
-        await queryAll<string>(members, partition, { query: 'SELECT VALUE c.id FROM c' }),
+        ids.filter((id) => id !== HEAD_ID),
       )
     },
   }

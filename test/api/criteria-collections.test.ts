@@ -92,6 +92,7 @@ describe('making a criteria collection', () => {
     ['null for an object type', { objectType: null }, 'InvalidType /objectType'],
     ['groups', { objectType: 'Group' }, 'ObjectTypeNotSupported /objectType'],
     ['21 tags', { metadata: { tags: Array.from({ length: 21 }, String) } }, 'InvalidLength /metadata/tags'],
+    ['a tag that is longer in lower case', { metadata: { tags: ['İ'.repeat(26)] } }, 'InvalidLength /metadata/tags/0'],
     ['a tag of 51 characters', { metadata: { tags: ['x'.repeat(51)] } }, 'InvalidLength /metadata/tags/0'],
     [
       'an attribute of 201 characters',

@@ -207,6 +207,22 @@ describe('preview', () => {
     assert.equal(await countOf(startsWith('An')), 2)
   })
 
+  it('waits for no evaluation: neither of the collections that the condition names nor of a new one compared with', async () => {
+    const tenant = criteriaTenant(service)
+    const [ann, anders] = [await tenant.person('Ann'), await tenant.person('Anders')]
+    const inner = await tenant.create(startsWith('An'))
+    const outer = await tenant.create(memberOf(inner))
+    const compared = async (condition: object, currentId?: string) => {
+      const preview = { objectType: 'Identity', condition }
+      const { data } = (await tenant.send('POST', `${CRITERIA}/preview`, { currentId, preview })).body
+      const ids = (objects: { objectId: string }[]) => objects.map(({ objectId }) => objectId)
+      return [ids(data.preview), ids(data.added), ids(data.removed)]
+    }
+    const both = [ann, anders].sort()
+    assert.deepEqual(await compared(memberOf(outer)), [both, both, []])
+    assert.deepEqual(await compared(named('Ann'), outer), [[ann], [], [anders]])
+  })
+
   it('names a position by its holder and title', async () => {
     const tenant = criteriaTenant(service)
     const position = await tenant.position(await tenant.person('Ann'), undefined, { title: 'Nurse' })
@@ -223,6 +239,12 @@ describe('preview', () => {
     assert.deepEqual(faults(await send('POST', `${CRITERIA}/preview`, { preview })), [
       400,
       'ObjectTypeNotSupported /preview/objectType',
+      'FieldNotInSchema /preview/condition/conditions/0/id',
+    ])
+    assert.deepEqual(faults(await send('POST', `${CRITERIA}/preview`, { currentId: NOBODYS_ID, preview })), [
+      400,
+      'ObjectTypeNotSupported /preview/objectType',
+      'CollectionUnknown /currentId',
       'FieldNotInSchema /preview/condition/conditions/0/id',
     ])
     const sound = { objectType: 'Identity', condition: named('Ann') }
@@ -308,6 +330,7 @@ describe('lists and searches of collections', () => {
       { tags: ['Health', 'night'], attributes: { Owner: 'HR', 'a:b': 'c' } },
       { tags: ['health'], attributes: { owner: 'IT' } },
       {},
+      { tags: ['Night, late', 'x,', ','] },
     ]
     for (const [index, given] of metadata.entries()) {
       await tenant.create(named('Ann'), { name: String(index), metadata: given })
@@ -315,11 +338,16 @@ describe('lists and searches of collections', () => {
     const found = async (query: string) =>
       (await tenant.send('GET', `${COLLECTIONS}/search?${query}`)).body.data.map(({ name }: { name: string }) => name)
     for (const [query, expected] of [
-      ['', ['0', '1', '2']],
+      ['', ['0', '1', '2', '3']],
       ['tags=HEALTH', ['0', '1']],
       ['tags=health,night', ['0']],
       ['tags=health&tags=%20Night%20', ['0']],
       ['tags=health,day', []],
+      ['tags=night,%20LATE', ['3']],
+      ['tags=night%2C%20late&tags=X,', ['3']],
+      ['tags=night%2C%20late&tags=health', []],
+      ['tags=,health,', ['0', '1']],
+      ['tags=,', ['0', '1', '2', '3']],
       ['attributes=owner:HR', ['0']],
       ['attributes=OWNER:HR', ['0']],
       ['attributes=owner:hr', []],

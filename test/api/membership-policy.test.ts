@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import type { Caller } from '../../shared/domain/caller.ts'
+import type { JoinableCollectionUpdate } from '../../shared/domain/requests/joinable-collection.ts'
+import { updateJoinableCollection } from '../../shared/domain/requests/manage-joinable.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const world = await joinableWorld()
@@ -74,6 +77,38 @@ describe('a changed join policy', () => {
       const { data } = await call(other.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
       assert.equal(data.length, 6)
     }
+  })
+
+  it('is followed to its last version, whoever of those that change it at once ends last', async () => {
+    const [employee, first, second, third] = [await person(), await person(), await person(), await person()]
+    const policy = (approver: { identityId: string }, order: number) =>
+      gates({ order, type: 'Identity', approvers: [approver.identityId] })
+    const collectionId = await joinable(policy(first, 1))
+    const { data: request } = await submit(employee, collectionId)
+    let isOvertaken = false
+    const save: typeof world.deps.requests.save = async (changes) => {
+      if (!isOvertaken) {
+        isOvertaken = true
+        assert.equal((await change(collectionId, policy(third, 3))).status, 200)
+      }
+      return world.deps.requests.save(changes)
+    }
+    const deps = { ...world.deps, requests: { ...world.deps.requests, save } }
+    const caller: Caller = {
+      kind: 'application',
+      tenantId: world.tenantId,
+      objectId: '',
+      clientId: '',
+      roles: new Set(),
+    }
+    const body = { objectType: 'Identity', joinPolicy: policy(second, 2) } as JoinableCollectionUpdate
+    await updateJoinableCollection(collectionId, body, undefined, caller, deps)
+    assert.deepEqual((await call(admin, 'GET', `${requests}/${collectionId}`)).data[0].currentGate.order, 3)
+    const { data } = await call(third.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
+    assert.deepEqual(
+      data.map(({ id }: { id: string }) => id),
+      [request.id],
+    )
   })
 
   it('is caught up with after a crash: by the next who acts, or by the next evaluation of a new process', async () => {

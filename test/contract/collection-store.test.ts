@@ -48,11 +48,21 @@ describe('CollectionStore on the local database', () => {
     const names = async (filter: Parameters<typeof store.list>[1]) =>
       (await store.list(tenantId, filter)).map(({ name }) => name)
     assert.deepEqual(await names({}), ['Nurses', 'Teachers'])
-    assert.deepEqual(await names({ tags: ['staff'] }), ['Nurses', 'Teachers'])
-    assert.deepEqual(await names({ tags: ['staff', 'school'] }), ['Teachers'])
+    assert.deepEqual(await names({ tags: [['staff']] }), ['Nurses', 'Teachers'])
+    assert.deepEqual(await names({ tags: [['staff'], ['school']] }), ['Teachers'])
+    assert.deepEqual(await names({ tags: [['school', 'nothing']] }), ['Teachers'])
     assert.deepEqual(await names({ attributes: [{ key: 'a:b', value: 'c' }] }), ['Teachers'])
     assert.deepEqual(await names({ attributes: [{ key: 'a', value: 'b:c' }] }), ['Nurses'])
     assert.deepEqual(await names({ objectType: 'OrgUnit' }), [])
+  })
+
+  it('finds those that exist among very many ids, each of its own tenant', async () => {
+    const tenantId = randomUUID()
+    const one = collectionWith({ tenantId })
+    await store.add(one, undefined)
+    const strangers = Array.from({ length: 12_000 }, () => randomUUID())
+    assert.deepEqual(await store.existing(tenantId, [...strangers, one.id]), [one])
+    assert.deepEqual(await store.existing(randomUUID(), [one.id]), [])
   })
 
   it('refuses a replace and a removal that quote an old version', async () => {

@@ -50,6 +50,34 @@ describe('MembershipStore on the local database', () => {
     assert.deepEqual([...(await store.membersAmong(TENANT, collection, [idOf(1)]))], [])
   })
 
+  it('can be read while they are removed, and are nobody’s then', async () => {
+    const collection = newCollection()
+    await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 7_000))))
+    const members = container('members')
+    const read: unknown[] = []
+    const item: Container['item'] = (id, partition) => {
+      const one = members.item(id, partition)
+      return Object.assign(Object.create(one), {
+        async delete() {
+          const response = await one.delete()
+          read.push(await store.members(TENANT, collection))
+          return response
+        },
+      })
+    }
+    // The cloud promises no order.
+    const query = (...asked: Parameters<Container['items']['query']>) => {
+      const pages = members.items.query(...asked)
+      return {
+        hasMoreResults: () => pages.hasMoreResults(),
+        fetchNext: async () => ({ resources: (await pages.fetchNext()).resources.toReversed() }),
+      }
+    }
+    await cosmosMembershipStore({ item, items: { query } } as unknown as Container).remove(TENANT, collection)
+    assert.ok(read.length > 10)
+    assert.ok(read.every((found) => found === undefined))
+  })
+
   it('tells an evaluated empty collection from one that was never evaluated', async () => {
     const collection = newCollection()
     await store.replace(TENANT, collection, undefined, evaluation([]))

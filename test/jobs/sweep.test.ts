@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { setLinkState } from '../../shared/domain/links/change-link.ts'
 import { createLink } from '../../shared/domain/links/create-link.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
-import { ringForSweeps, sweepTenant } from '../../shared/domain/links/sweep.ts'
+import { ringForNewDay, ringForSweeps, sweepTenant } from '../../shared/domain/links/sweep.ts'
 import { minuteOfTenant } from '../../shared/domain/links/sweep-minute.ts'
 import { SMALL_TENANT, TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
@@ -135,6 +135,22 @@ describe('The sweep', () => {
       world.rings.map(({ doorbell }) => doorbell.message.tenantId),
       [SMALL_TENANT],
     )
+  })
+
+  it('rings for the evaluation of each tenant once in the first minute of a day, and in no other', async () => {
+    await world.deps.tenants.remember(TENANT)
+    await world.deps.tenants.remember(SMALL_TENANT)
+    const midnightMs = Date.parse('2031-01-01T00:00:00Z')
+    for (const atMs of [midnightMs - 1, midnightMs + 60_000, midnightMs + 3_600_000]) {
+      await ringForNewDay({ ...world.deps, nowMs: () => atMs })
+    }
+    assert.equal(world.rings.length, 0)
+    for (const atMs of [midnightMs, midnightMs + 59_999]) await ringForNewDay({ ...world.deps, nowMs: () => atMs })
+    const rungFor = world.rings.map(({ doorbell }) => [doorbell.queue, doorbell.message.tenantId])
+    assert.deepEqual(rungFor.sort(), [
+      ['evaluations', TENANT],
+      ['evaluations', SMALL_TENANT],
+    ])
   })
 
   it('spreads tenants over the hour', () => {

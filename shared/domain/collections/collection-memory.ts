@@ -1,10 +1,11 @@
-import { compile } from '../criteria/compile.ts'
-import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
-import { Refusal } from '../refusal.ts'
+import { slices } from '../slices.ts'
+import type { Versioned } from '../versioned.ts'
 import type { Collection } from './collection.ts'
-import { storedCondition } from './condition-entry.ts'
-import type { Known } from './members-now.ts'
-import type { MembershipStore } from './membership-store.ts'
+import { type Known, newlyKnown } from './members-now.ts'
+import type { MembershipHead, MembershipStore } from './membership-store.ts'
+
+/** Heads of collections that are read at once: each has a partition of its own. */
+const HEADS_AT_ONCE_COUNT = 20
 
 /** What the evaluator remembers of criteria collections, by tenant. */
 export class CollectionMemory {
@@ -44,27 +45,18 @@ export class CollectionMemory {
   async of(tenantId: string, criteria: readonly Collection[]): Promise<Map<string, Known>> {
     const before = this.#known.get(tenantId)
     const known = new Map<string, Known>()
-    for (const collection of criteria) {
-      const memory = before?.get(collection.id)
-      const isCurrent = memory?.definitionVersion === collection.definitionVersion
-      known.set(collection.id, isCurrent ? memory : await this.#begun(collection))
+    for (const some of slices(criteria, HEADS_AT_ONCE_COUNT)) {
+      const memories = some.map(async (collection): Promise<[string, Known]> => {
+        const memory = before?.get(collection.id)
+        const isCurrent = memory?.definitionVersion === collection.definitionVersion
+        return [collection.id, isCurrent ? memory : newlyKnown(collection, await this.#headOf(collection))]
+      })
+      for (const [id, memory] of await Promise.all(memories)) known.set(id, memory)
     }
     return known
   }
 
-  async #begun(collection: Collection): Promise<Known> {
-    const head = await this.#memberships.head(collection.tenantId, collection.id)
-    if (Number.parseInt(head?.value.definitionKey ?? '0', 10) > collection.definitionVersion) {
-      throw new Refusal('StaleVersion', `Collection ${collection.id} was changed and evaluated meanwhile`)
-    }
-    const condition = storedCondition(collection)
-    return {
-      definitionVersion: collection.definitionVersion,
-      condition: compile(condition),
-      dependsOnDay: dependsOnDay(condition),
-      attributesRead: attributesRead(condition),
-      head,
-      ids: undefined,
-    }
+  #headOf({ tenantId, id }: Collection): Promise<Versioned<MembershipHead> | undefined> {
+    return this.#memberships.head(tenantId, id)
   }
 }

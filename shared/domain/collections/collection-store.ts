@@ -4,8 +4,9 @@ import type { Collection, CollectionKind } from './collection.ts'
 export type CollectionFilter = {
   readonly kind?: CollectionKind
   readonly objectType?: string
-  /** A collection must have them all, in their normalised form. */
-  readonly tags?: readonly string[]
+  /** In their normalised form. Of each list a collection must have one. */
+  readonly tags?: readonly (readonly string[])[]
+  /** A collection must have them all. */
   readonly attributes?: readonly { readonly key: string; readonly value: string }[]
   /** Only those whose definition names this collection. */
   readonly refersTo?: string
@@ -23,6 +24,8 @@ export interface CollectionStore {
   /** Those of the ids that exist, with what they refer to. */
   existing(tenantId: string, ids: readonly string[]): Promise<Collection[]>
   referenceVersion(tenantId: string): Promise<string>
+  /** Runs what changes collections of the tenant, one after the other within this process, in the order given. */
+  inTurn<T>(tenantId: string, run: () => Promise<T>): Promise<T>
   /** Makes every reference version read before stale, for what refers to collections without being one. */
   noteReference(tenantId: string): Promise<void>
   /** @throws Refusal `StaleVersion` when the reference version is no longer current. */

@@ -18,7 +18,10 @@ export type CriteriaObjectType = RowObjectType
 export const Name = Type.String({ minLength: 1, maxLength: 256, pattern: '\\S' })
 export const Description = Type.String({ maxLength: 2048 })
 
-const Tag = Type.String({ minLength: 1, maxLength: 50, pattern: '\\S' })
+/** Characters of a tag or an attribute's key: decisions, section 6. */
+export const TAG_LENGTH_LIMIT = 50
+
+const Tag = Type.String({ minLength: 1, maxLength: TAG_LENGTH_LIMIT, pattern: '\\S' })
 const AttributeValue = Type.String({ maxLength: 200 })
 
 /** What clients file a collection under. Tags and keys are trimmed and lower-cased when stored. */

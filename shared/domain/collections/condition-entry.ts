@@ -1,5 +1,10 @@
 import { checkCondition } from '../criteria/check-condition.ts'
-import { type CheckedCondition, type CollectionReference, collectionReferences } from '../criteria/condition.ts'
+import {
+  type CheckedCondition,
+  type CollectionReference,
+  collectionReferences,
+  leavesOf,
+} from '../criteria/condition.ts'
 import { type ConditionSchema, conditionSchema, storedConditionSchema } from '../criteria/schema.ts'
 import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
 import type { Collection } from './collection.ts'
@@ -20,6 +25,8 @@ export async function tenantConditionSchema(tenantId: string, deps: ConditionDep
  * A condition as a caller gives it, checked against the tenant's schema and collections.
  * @param pointer where in the body it stands, for the entries' targets.
  * @param besides what else is wrong with the body, to be told along.
+ * @param before the criteria collection whose condition this one replaces. What that one reads may be read on, also when
+ * the last object with the attribute has gone: a record can be sent back as it was read.
  * @throws Refusal with all that is wrong.
  */
 export async function readCondition(
@@ -28,8 +35,10 @@ export async function readCondition(
   pointer: string,
   besides: readonly RefusalEntry[],
   deps: ConditionDependencies,
+  before?: Collection,
 ): Promise<CheckedCondition> {
-  const check = checkCondition(given, await tenantConditionSchema(tenantId, deps))
+  const schema = new Map([...namesRead(before), ...(await tenantConditionSchema(tenantId, deps))])
+  const check = checkCondition(given, schema)
   if (!check.ok) {
     const faults = check.faults.map(({ code, message, pointer: within }) =>
       refusalEntry(code, message, pointer + within),
@@ -42,6 +51,12 @@ export async function readCondition(
   )
   refuseAll([...besides, ...faults])
   return check.condition
+}
+
+function namesRead(collection: Collection | undefined): ConditionSchema {
+  if (collection === undefined) return new Map()
+  const leaves = leavesOf(storedCondition(collection).root)
+  return new Map(leaves.map(({ name, type }) => [name, type]))
 }
 
 /** The condition of a stored collection. It was checked when it was stored, so a fault in it is ours. */

@@ -4,7 +4,7 @@ import { Refusal } from '../refusal.ts'
 import { whileStale } from '../while-stale.ts'
 import type { CollectionKind } from './collection.ts'
 import { type CollectionDependencies, ringEvaluation } from './collection-dependencies.ts'
-import { found } from './read-then-write.ts'
+import { found, inTurnOf } from './read-then-write.ts'
 
 /**
  * Deletes a collection that nothing refers to, and forgets its members.
@@ -17,14 +17,17 @@ export async function deleteCollection(
   caller: Caller,
   deps: CollectionDependencies,
 ): Promise<void> {
-  await whileStale(async () => {
-    // Read before the references are looked at: a reference made meanwhile makes it stale.
-    const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
-    const { version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
-    refuseOtherVersion(version, ifMatch)
-    await refuseInUse(id, caller.tenantId, deps)
-    await deps.collections.remove(caller.tenantId, id, version, referenceVersion)
-  })
+  await whileStale(
+    async () => {
+      // Read before the references are looked at: a reference made meanwhile makes it stale.
+      const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
+      const { version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
+      refuseOtherVersion(version, ifMatch)
+      await refuseInUse(id, caller.tenantId, deps)
+      await deps.collections.remove(caller.tenantId, id, version, referenceVersion)
+    },
+    inTurnOf(caller.tenantId, deps),
+  )
   await removeMembers(id, caller.tenantId, deps)
   await ringEvaluation(caller.tenantId, deps)
 }

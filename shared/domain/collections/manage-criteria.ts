@@ -44,7 +44,8 @@ export async function updateCriteriaCollection(
   const readDefinition =
     condition === undefined
       ? undefined
-      : (faults: readonly RefusalEntry[]) => definitionBy(tenantId, condition, faults, deps)
+      : (faults: readonly RefusalEntry[], before?: Collection) =>
+          definitionBy(tenantId, condition, faults, deps, before)
   const refuse = (before: Collection, { refersTo }: Definition) => refuseCycle(before, refersTo, deps)
   const change = { kind: 'criteria', id, ifMatch, caller } as const
   const { collection } = await changeCollection(change, body, { readDefinition, refuse }, deps)
@@ -57,8 +58,9 @@ async function definitionBy(
   given: object,
   faults: readonly RefusalEntry[],
   deps: CollectionDependencies,
+  before?: Collection,
 ): Promise<Definition> {
-  const condition = await readCondition(tenantId, given, '/condition', faults, deps)
+  const condition = await readCondition(tenantId, given, '/condition', faults, deps, before)
   return { definition: condition.wire, refersTo: [...collectionsReferredTo(condition)] }
 }
 

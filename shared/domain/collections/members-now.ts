@@ -1,11 +1,14 @@
 import { CORE_TYPE } from '../criteria/collection-members.ts'
-import type { CompiledCondition } from '../criteria/compile.ts'
+import { type CompiledCondition, compile } from '../criteria/compile.ts'
+import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
 import { evaluationSteps, objectEvaluationSteps } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
+import { Refusal } from '../refusal.ts'
 import type { Steps } from '../time-slices.ts'
 import type { Versioned } from '../versioned.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
+import { storedCondition } from './condition-entry.ts'
 import type { MembershipHead } from './membership-store.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
@@ -29,6 +32,26 @@ export type Round = {
   /** Collections of either kind whose members have changed: those that refer to them are evaluated as a whole. */
   readonly changedMembers: Set<string>
   readonly context: EvaluationContext
+}
+
+/**
+ * What there is to remember of a collection before it is evaluated here.
+ * @throws Refusal `StaleVersion` when its members are already those of a later definition than this one.
+ */
+export function newlyKnown(collection: Collection, head: Versioned<MembershipHead> | undefined): Known {
+  const { id, definitionVersion } = collection
+  if (Number.parseInt(head?.value.definitionKey ?? '0', 10) > definitionVersion) {
+    throw new Refusal('StaleVersion', `Collection ${id} was changed and evaluated meanwhile`)
+  }
+  const condition = storedCondition(collection)
+  return {
+    definitionVersion,
+    condition: compile(condition),
+    dependsOnDay: dependsOnDay(condition),
+    attributesRead: attributesRead(condition),
+    head,
+    ids: undefined,
+  }
 }
 
 /** A new day is as good as a new definition for a condition that asks for today. */

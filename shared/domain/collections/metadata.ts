@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
+import { characterCount } from '../character-count.ts'
 import { type RefusalEntry, refusalEntry } from '../refusal.ts'
-import type { CollectionMetadata, Metadata } from './collection.ts'
+import { type CollectionMetadata, type Metadata, TAG_LENGTH_LIMIT } from './collection.ts'
 
 export const NO_METADATA: CollectionMetadata = { tags: [], attributes: {} }
 
@@ -22,7 +23,19 @@ export function readMetadata(given: Static<typeof Metadata> = {}): GivenMetadata
   const attributes =
     given.attributes && Object.entries(given.attributes).map(([key, value]) => [normalisedTerm(key), value] as const)
   const metadata = { ...(tags && { tags }), ...(attributes && { attributes: Object.fromEntries(attributes) }) }
-  return { metadata, faults: repetitions(tags ?? [], attributes?.map(([key]) => key) ?? []) }
+  const keys = attributes?.map(([key]) => key) ?? []
+  return { metadata, faults: [...tooLong(tags ?? [], keys), ...repetitions(tags ?? [], keys)] }
+}
+
+/** A few capitals, like İ, are two characters in lower case: what is stored has to be fit to be sent back. */
+function tooLong(tags: readonly string[], keys: readonly string[]): RefusalEntry[] {
+  const isTooLong = (term: string) => characterCount(term) > TAG_LENGTH_LIMIT
+  const fault = (pointer: string) =>
+    refusalEntry('InvalidLength', `In lower case it has more than ${TAG_LENGTH_LIMIT} characters`, pointer)
+  return [
+    ...tags.flatMap((tag, index) => (isTooLong(tag) ? [fault(`/metadata/tags/${index}`)] : [])),
+    ...keys.filter(isTooLong).map(() => fault('/metadata/attributes')),
+  ]
 }
 
 function repetitions(tags: readonly string[], keys: readonly string[]): RefusalEntry[] {

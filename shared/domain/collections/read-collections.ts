@@ -1,7 +1,8 @@
-import { Refusal, refusalEntry, refuseAll } from '../refusal.ts'
+import { characterCount } from '../character-count.ts'
+import { refusalEntry, refuseAll } from '../refusal.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
-import type { Collection, CollectionKind, CollectionResults } from './collection.ts'
+import { type Collection, type CollectionKind, type CollectionResults, TAG_LENGTH_LIMIT } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import type { CollectionFilter } from './collection-store.ts'
 import { joinedMembersOf } from './joined-members.ts'
@@ -31,7 +32,8 @@ export async function listCollections(
 
 /**
  * The terms of a search, normalised as stored ones are: tags may be repeated or comma-separated, an attribute reads
- * `key:value`, split at its first colon. Decisions, section 6.
+ * `key:value`, split at its first colon. Decisions, section 6. As a tag may have commas, what is given in one parameter
+ * is met by that very tag as well.
  * @throws Refusal `InvalidValue` for an attribute without a colon or a key.
  */
 export function searchFilter(tags: readonly string[] = [], attributes: readonly string[] = []): CollectionFilter {
@@ -41,15 +43,20 @@ export function searchFilter(tags: readonly string[] = [], attributes: readonly 
       .map((term) => refusalEntry('InvalidValue', `${term} does not read key:value`, 'attributes')),
   )
   return {
-    tags: tags
-      .flatMap((term) => term.split(','))
-      .map(normalisedTerm)
-      .filter((tag) => tag !== ''),
+    tags: tags.flatMap(tagsAsked),
     attributes: attributes.map((term) => {
       const colon = term.indexOf(':')
       return { key: normalisedTerm(term.slice(0, colon)), value: term.slice(colon + 1) }
     }),
   }
+}
+
+/** One `tags` parameter. "All of the parts, or the whole" is "of each part, it or the whole". */
+function tagsAsked(parameter: string): string[][] {
+  const whole = normalisedTerm(parameter)
+  const parts = whole.split(',').map(normalisedTerm)
+  const mayBeTag = parts.length > 1 && characterCount(whole) <= TAG_LENGTH_LIMIT
+  return parts.filter((part) => part !== '').map((part) => (mayBeTag ? [part, whole] : [part]))
 }
 
 /** Who is in the collection: a criteria collection as last evaluated, a joinable one as of now. */
@@ -107,16 +114,4 @@ async function joinedObjects({ tenantId, id }: Collection, { joined }: ReadDepen
 /** The body of filter-members: the bare list, or `{ ids }`. */
 export function candidateIds(body: readonly string[] | { readonly ids: readonly string[] }): readonly string[] {
   return 'ids' in body ? body.ids : body
-}
-
-/** @throws Refusal `CollectionUnknown` for an id in a body that names no collection. */
-export async function namedCollection(
-  tenantId: string,
-  id: string,
-  target: string,
-  deps: ReadDependencies,
-): Promise<Collection> {
-  const collection = await deps.collections.find(tenantId, id)
-  if (collection === undefined) throw new Refusal('CollectionUnknown', `There is no collection ${id}`, target)
-  return collection.value
 }

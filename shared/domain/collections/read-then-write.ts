@@ -1,9 +1,18 @@
 import { Refusal } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import type { Collection } from './collection.ts'
+import type { CollectionStore } from './collection-store.ts'
 
 /** @throws Refusal `CollectionNotFound` */
 export function found(collection: Versioned<Collection> | undefined, id: string): Versioned<Collection> {
   if (collection === undefined) throw new Refusal('CollectionNotFound', `There is no collection ${id}`)
   return collection
+}
+
+/** For `whileStale`: the turn of those who change collections of a tenant. */
+export function inTurnOf<T>(
+  tenantId: string,
+  { collections }: { readonly collections: Pick<CollectionStore, 'inTurn'> },
+): (run: () => Promise<T>) => Promise<T> {
+  return (run) => collections.inTurn(tenantId, run)
 }

@@ -19,13 +19,21 @@ export type GatheredChanges = {
 
 type Entry = {
   rows: RowSnapshot
+  /** What it counts for, in rows. */
+  weight: number
+  /** Undefined until loaded. */
+  seenAtLoadCount: number | undefined
   mark: ChangeMark | undefined
   changes: RowChanges
 }
 
+/** What a tenant takes beyond its rows, in rows: an empty one has 200 KB of columns and dictionaries. */
+const ROWS_WORTH_OF_A_TENANT = 300
+
 /**
  * The rows of the tenants that were looked at lately, in memory. A snapshot is loaded once and from then on refreshed
- * by what was written since; those unused for longest are dropped when there are too many rows.
+ * by what was written since; those unused for longest are dropped when there are too many rows, and one that has grown
+ * by values that nobody has any more is loaded anew.
  *
  * Long computations on a snapshot pause for others, and see it as it was when they began: what arrives meanwhile goes
  * into a fork of it, which takes its place.
@@ -80,13 +88,17 @@ export class TenantSnapshots {
   async #refreshed(tenantId: string): Promise<Entry> {
     const entry: Entry = this.#entries.get(tenantId) ?? {
       rows: new RowSnapshot(),
+      weight: ROWS_WORTH_OF_A_TENANT,
+      seenAtLoadCount: undefined,
       mark: undefined,
       changes: 'everything',
     }
+    let isChanged = false
     try {
       for await (const { objects, mark } of this.#changes.since(tenantId, entry.mark)) {
         if (objects.length > 0 && this.#readerCounts.has(entry.rows)) entry.rows = entry.rows.forked()
         const change = entry.rows.apply(objects)
+        isChanged ||= objects.length > 0
         if (entry.changes !== 'everything') entry.changes = gathered(entry.changes, change)
         entry.mark = mark
       }
@@ -96,19 +108,31 @@ export class TenantSnapshots {
       throw fault
     }
     this.#entries.delete(tenantId)
+    if (isChanged) entry.weight = entry.rows.rowCount + ROWS_WORTH_OF_A_TENANT
+    if (isChanged && isOvergrown(entry)) return entry
+    entry.seenAtLoadCount ??= entry.rows.seenCount
     this.#entries.set(tenantId, entry)
     this.#makeRoom(tenantId)
     return entry
   }
 
   #makeRoom(needed: string): void {
-    let rowCount = this.#entries.values().reduce((sum, { rows }) => sum + rows.rowCount, 0)
-    for (const [tenantId, { rows }] of this.#entries) {
-      if (rowCount <= this.#rowsAtMost || tenantId === needed) return
+    let weight = this.#entries.values().reduce((sum, entry) => sum + entry.weight, 0)
+    for (const [tenantId, entry] of this.#entries) {
+      if (weight <= this.#rowsAtMost || tenantId === needed) return
       this.#entries.delete(tenantId)
-      rowCount -= rows.rowCount
+      weight -= entry.weight
     }
   }
+}
+
+/** Values seen since a snapshot was loaded that it may keep in any case. */
+const SEEN_SINCE_AT_LEAST = 200_000
+
+/** Whether more of what a snapshot keeps has come since it was loaded than was there then: it is loaded anew. */
+function isOvergrown({ rows, seenAtLoadCount }: Entry): boolean {
+  if (seenAtLoadCount === undefined) return false
+  return rows.seenCount - seenAtLoadCount > Math.max(seenAtLoadCount, SEEN_SINCE_AT_LEAST)
 }
 
 const NO_CHANGES: GatheredChanges = {

@@ -8,15 +8,20 @@ import { whileStale } from '../while-stale.ts'
 import type { Collection, CollectionKind, CollectionObjectType, Metadata } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { NO_METADATA, readMetadata } from './metadata.ts'
-import { found } from './read-then-write.ts'
+import { found, inTurnOf } from './read-then-write.ts'
 
 type WriteDependencies = Pick<CollectionDependencies, 'collections' | 'tenants' | 'nowMs'>
 
 /** What decides the members: the condition or the join policy, and the collections that it names. */
 export type Definition = Pick<Collection, 'definition' | 'refersTo'>
 
-/** Reads what the body defines. @param faults of the rest of the body, told along with its own. @throws Refusal with all. */
-type ReadDefinition = (faults: readonly RefusalEntry[]) => Promise<Definition>
+/**
+ * Reads what the body defines.
+ * @param faults of the rest of the body, told along with its own.
+ * @param before the collection as it stands: what it names already may be named again, even if that is no more.
+ * @throws Refusal with all.
+ */
+type ReadDefinition = (faults: readonly RefusalEntry[], before?: Collection) => Promise<Definition>
 
 /** What a body says of a collection besides its definition. */
 type Described = {
@@ -41,27 +46,30 @@ export async function addCollection(
   const id = creation.newId()
   // First: a tenant that is remembered for nothing does no harm, one that the sweep does not know does.
   await deps.tenants.remember(tenantId)
-  const { value } = await whileStale(async () => {
-    const earlier = await leftBefore(creation, () => deps.collections.find(tenantId, id, kind))
-    if (earlier !== undefined) return earlier
-    const referenceVersion = await deps.collections.referenceVersion(tenantId)
-    const definition = await readDefinition(faults)
-    const collection: Collection = {
-      id,
-      tenantId,
-      kind,
-      objectType: body.objectType,
-      name: body.name,
-      description: body.description ?? null,
-      ...definition,
-      definitionVersion: 1,
-      metadata: { ...NO_METADATA, ...metadata },
-      createdBy,
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    }
-    return deps.collections.add(collection, definition.refersTo.length > 0 ? referenceVersion : undefined)
-  })
+  const { value } = await whileStale(
+    async () => {
+      const earlier = await leftBefore(creation, () => deps.collections.find(tenantId, id, kind))
+      if (earlier !== undefined) return earlier
+      const referenceVersion = await deps.collections.referenceVersion(tenantId)
+      const definition = await readDefinition(faults)
+      const collection: Collection = {
+        id,
+        tenantId,
+        kind,
+        objectType: body.objectType,
+        name: body.name,
+        description: body.description ?? null,
+        ...definition,
+        definitionVersion: 1,
+        metadata: { ...NO_METADATA, ...metadata },
+        createdBy,
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
+      }
+      return deps.collections.add(collection, definition.refersTo.length > 0 ? referenceVersion : undefined)
+    },
+    inTurnOf(tenantId, deps),
+  )
   return value
 }
 
@@ -76,7 +84,7 @@ type ChangeRules = {
   /** Left out where the body defines nothing. */
   readonly readDefinition: ReadDefinition | undefined
   /** What only the record as it stands can refuse. */
-  refuse?(before: Collection, definition: Definition): Promise<void>
+  refuse?(before: Collection, given: Definition): Promise<void>
 }
 
 /**
@@ -91,30 +99,35 @@ export async function changeCollection(
   deps: WriteDependencies,
 ): Promise<{ collection: Versioned<Collection>; isRedefined: boolean }> {
   const { metadata, faults } = readMetadata(body.metadata)
-  return whileStale(async () => {
-    const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
-    const given = await readDefinition?.(faults)
-    refuseAll(faults)
-    const { value: before, version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
-    refuseOtherVersion(version, ifMatch)
-    refuseOtherType(before, body.objectType)
-    const definition = given ?? before
-    await refuse?.(before, definition)
-    const isRedefined = JSON.stringify(definition.definition) !== JSON.stringify(before.definition)
-    const after: Collection = {
-      ...before,
-      definition: definition.definition,
-      refersTo: definition.refersTo,
-      definitionVersion: before.definitionVersion + (isRedefined ? 1 : 0),
-      name: body.name ?? before.name,
-      description: body.description === undefined ? before.description : body.description,
-      metadata: { ...before.metadata, ...metadata },
-      updatedAtMs: deps.nowMs(),
-    }
-    const isRelated = before.refersTo.length + after.refersTo.length > 0
-    const collection = await deps.collections.replace(after, version, isRelated ? referenceVersion : undefined)
-    return { collection, isRedefined }
-  })
+  return whileStale(
+    async () => {
+      const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
+      const stored = await deps.collections.find(caller.tenantId, id, kind)
+      const given = await readDefinition?.(faults, stored?.value)
+      refuseAll(faults)
+      const { value: before, version } = found(stored, id)
+      refuseOtherVersion(version, ifMatch)
+      refuseOtherType(before, body.objectType)
+      const definition = given ?? before
+      if (given !== undefined) await refuse?.(before, definition)
+      const isRedefined = JSON.stringify(definition.definition) !== JSON.stringify(before.definition)
+      const after: Collection = {
+        ...before,
+        definition: definition.definition,
+        refersTo: definition.refersTo,
+        definitionVersion: before.definitionVersion + (isRedefined ? 1 : 0),
+        name: body.name ?? before.name,
+        description: body.description === undefined ? before.description : body.description,
+        metadata: { ...before.metadata, ...metadata },
+        updatedAtMs: deps.nowMs(),
+      }
+      // What refers to the same collections as before changes no reference.
+      const isRereferenced = given !== undefined && before.refersTo.length + after.refersTo.length > 0
+      const collection = await deps.collections.replace(after, version, isRereferenced ? referenceVersion : undefined)
+      return { collection, isRedefined }
+    },
+    inTurnOf(caller.tenantId, deps),
+  )
 }
 
 function refuseOtherType(before: Collection, objectType: CollectionObjectType): void {

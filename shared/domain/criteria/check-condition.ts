@@ -210,8 +210,9 @@ function isObject(input: unknown): input is JsonObject {
   return typeof input === 'object' && input !== null && !Array.isArray(input)
 }
 
+/** Clients that have one shape for groups and leaves send null for what the other has. */
 function isGroup(input: JsonObject): boolean {
-  return Object.hasOwn(input, 'groupOperator') || Object.hasOwn(input, 'conditions')
+  return (own(input, 'groupOperator') ?? own(input, 'conditions') ?? null) !== null
 }
 
 /** Members that an object merely inherits were never sent. */

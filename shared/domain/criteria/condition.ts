@@ -108,6 +108,7 @@ export function readsToday(leaf: CheckedLeaf): boolean {
   return leaf.functions[0]?.name === 'Today'
 }
 
-function leavesOf(node: CheckedNode): CheckedLeaf[] {
+/** The leaves at any depth, in the order of the condition. */
+export function leavesOf(node: CheckedNode): CheckedLeaf[] {
   return node.kind === 'leaf' ? [node] : node.children.flatMap(leavesOf)
 }

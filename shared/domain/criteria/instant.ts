@@ -1,6 +1,11 @@
 /** Milliseconds in a day: days turn at midnight UTC, which knows no daylight saving. */
 export const DAY_MS = 86_400_000
 
+/** The midnight UTC at which the day of an instant began: decisions, section 10. */
+export function dayOf(instantMs: number): number {
+  return Math.floor(instantMs / DAY_MS) * DAY_MS
+}
+
 /** A calendar date, or an instant, in the extended format of ISO 8601. */
 const ISO_8601 = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d\d):(\d\d))?)?$/i
 

@@ -55,6 +55,11 @@ export class ObjectTable {
     return this.#finalSlotCount ?? this.ids.size
   }
 
+  /** Ids and distinct values ever seen, those of objects that are gone included: they are never forgotten. */
+  get seenCount(): number {
+    return this.#columns.values().reduce((sum, { values }) => sum + values.size, this.ids.size)
+  }
+
   isLive(slot: number): boolean {
     const live = this.#live.values
     return slot >>> 5 < live.length && hasBit(live, slot)

@@ -69,6 +69,11 @@ export class RowSnapshot {
     return this.tables.relationship.liveCount + countBits(this.alone('identity')) + countBits(this.alone('orgUnit'))
   }
 
+  /** Ids and distinct values ever seen: what memory grows by while objects come, change and go. */
+  get seenCount(): number {
+    return OBJECT_TYPES.reduce((sum, type) => sum + this.tables[type].seenCount, 0)
+  }
+
   /** The relationship's reference to its identity or org unit: codes are slots. */
   link(to: LinkedType): Column {
     return this.#links[to]

@@ -1,7 +1,9 @@
+import { dayOf } from '../criteria/instant.ts'
 import { slices } from '../slices.ts'
 import type { LinkRecord } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { queueJob, ringFor } from './queue-job.ts'
+import { minuteOfTenant } from './sweep-minute.ts'
 import type { JobRecord } from './sync-job.ts'
 import type { KnownTenant } from './tenant-store.ts'
 
@@ -29,6 +31,8 @@ function isWorkedOn(job: JobRecord, link: LinkRecord | undefined, nowMs: number)
   return job.status === 'Running' ? lease.owner === job.id : true
 }
 
+const MINUTE_MS = 60_000
+
 /** Tenants for which is rung, and links for which a job is queued, at the same time. */
 const AT_A_TIME_COUNT = 20
 
@@ -42,26 +46,57 @@ export async function ringForSweeps(
   { tenants, doorbells, log, measures, nowMs }: LinkDependencies,
 ): Promise<void> {
   const startMs = nowMs()
-  let [tenantCount, longestAgoMs] = [0, startMs]
-  const failures: unknown[] = []
   const ring = ({ tenantId }: KnownTenant) =>
-    doorbells
-      .ring({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
-      .catch((failure: unknown) => failures.push(failure))
-  for await (const page of tenants.list(minute)) {
-    for (const some of slices(page, AT_A_TIME_COUNT)) await Promise.all(some.map(ring))
-    tenantCount += page.length
-    longestAgoMs = Math.min(longestAgoMs, ...page.map(({ sweptAtMs }) => sweptAtMs))
-  }
+    doorbells.ring({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
+  const rung = await ringForEach(tenants.list(minute), ring)
+  const longestAgoMs = rung.tenants.reduce((earliestMs, { sweptAtMs }) => Math.min(earliestMs, sweptAtMs), startMs)
   measures.record('sweep.age', (startMs - longestAgoMs) / 1000, {})
-  log.info('sweep.rung', { minute: minute ?? 'all', tenantCount, failedCount: failures.length })
-  // No timer comes again before the hour is over: one that cannot be rung for does not keep the others waiting.
+  const counts = { tenantCount: rung.tenants.length, failedCount: rung.failures.length }
+  log.info('sweep.rung', { minute: minute ?? 'all', ...counts })
+  refuseFailures(rung)
+}
+
+/**
+ * Rings for the evaluation of all tenants in the first minute of a day, by which members come and go where conditions ask
+ * for today; in any other minute for none. Spread over the minute, and late enough for clocks that are a little slow.
+ */
+export async function ringForNewDay({ tenants, doorbells, nowMs }: LinkDependencies): Promise<void> {
+  const startMs = nowMs()
+  const todayMs = dayOf(startMs)
+  if (startMs - todayMs >= MINUTE_MS) return
+  const ring = ({ tenantId }: KnownTenant) => {
+    const delayMs = (1 + minuteOfTenant(tenantId)) * 1000
+    const doorbell = { queue: 'evaluations', message: { tenantId } } as const
+    return doorbells.ring(doorbell, { id: `${tenantId}:day:${todayMs}`, delayMs })
+  }
+  refuseFailures(await ringForEach(tenants.list(undefined), ring))
+}
+
+type Rung = { readonly tenants: readonly KnownTenant[]; readonly failures: readonly unknown[] }
+
+/** No timer comes again before the hour, or the day, is over: one that cannot be rung for does not cost the others theirs. */
+async function ringForEach(
+  pages: AsyncIterable<readonly KnownTenant[]>,
+  ring: (tenant: KnownTenant) => Promise<void>,
+): Promise<Rung> {
+  const tenants: KnownTenant[] = []
+  const failures: unknown[] = []
+  for await (const page of pages) {
+    for (const some of slices(page, AT_A_TIME_COUNT)) {
+      await Promise.all(some.map((tenant) => ring(tenant).catch((failure: unknown) => failures.push(failure))))
+    }
+    tenants.push(...page)
+  }
+  return { tenants, failures }
+}
+
+function refuseFailures({ failures }: Rung): void {
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} tenants could not be rung for`)
 }
 
 /**
- * Queues a job for each enabled link without one, and rings again for jobs that nobody works on. The day may have
- * turned for conditions that read it, hence the bell for the evaluation.
+ * Queues a job for each enabled link without one, and rings again for jobs that nobody works on. The bell for the
+ * evaluation makes up for those that were missed.
  */
 export async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<void> {
   try {

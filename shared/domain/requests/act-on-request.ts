@@ -7,7 +7,7 @@ import { Nullable } from '../schema.ts'
 import type { Versioned } from '../versioned.ts'
 import { decide, gateOf, gatesAhead, type RequestAction } from './decide-request.ts'
 import { approverCounter, countedNow, isApprover, NO_GATES } from './gate-people.ts'
-import { gatesOf, policyOf } from './join-policy.ts'
+import { policyOf } from './join-policy.ts'
 import { decidersOf, type MembershipRequest, Notes } from './membership-request.ts'
 import type { People } from './people.ts'
 import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
@@ -41,7 +41,7 @@ export async function readRequest(
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
   const { request, collection, people } = await seen(name, viewer, deps)
-  const [value] = await countedNow([request.value], gatesOf(policyOf(collection)), name.tenantId, people, deps.standing)
+  const [value] = await countedNow([request.value], [collection], name.tenantId, people, deps.standing)
   return value === undefined ? request : { ...request, value }
 }
 

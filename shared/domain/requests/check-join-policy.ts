@@ -4,7 +4,13 @@ import { type ApprovalGate, isGateType, type JoinPolicy, type JoinPolicyInput } 
 type GivenGate = NonNullable<JoinPolicyInput['approvalGates']>[number]
 
 /** Where a policy names something else, for telling what is not there. */
-export type PolicyReference = { readonly to: 'identity' | 'collection'; readonly id: string; readonly pointer: string }
+export type PolicyReference = {
+  readonly to: 'identity' | 'collection'
+  readonly id: string
+  readonly pointer: string
+  /** The gate, by type and order, or `joinableBy`: the same place in two versions of a policy. */
+  readonly place: string
+}
 
 export type CheckedPolicy = {
   /** Only to be used when there are no faults. */
@@ -29,15 +35,34 @@ export function checkJoinPolicy(given: JoinPolicyInput, pointer = '/joinPolicy')
       joinableBy: { collectionIds: [...new Set(collectionIds)] },
     },
     faults,
-    references: [
-      ...gates.flatMap((gate, index) => gateReferences(gate, `${gatesPointer}/${index}`)),
-      ...collectionIds.map((id, index) => ({
-        to: 'collection' as const,
-        id,
-        pointer: `${pointer}/joinableBy/collectionIds/${index}`,
-      })),
-    ],
+    references: policyReferences(given, pointer),
   }
+}
+
+/** What a policy names, as given or as kept. */
+type NamingPolicy = {
+  readonly approvalGates?: readonly NamingGate[] | null
+  readonly joinableBy?: { readonly collectionIds?: readonly string[] | null } | null
+}
+type NamingGate = Pick<ApprovalGate, 'order'> & {
+  readonly type: string
+  readonly approvers?: readonly string[] | null
+}
+
+/** Everything that a policy names, with where it does. */
+export function policyReferences(
+  { approvalGates, joinableBy }: NamingPolicy,
+  pointer = '/joinPolicy',
+): PolicyReference[] {
+  return [
+    ...(approvalGates ?? []).flatMap((gate, index) => gateReferences(gate, `${pointer}/approvalGates/${index}`)),
+    ...(joinableBy?.collectionIds ?? []).map((id, index) => ({
+      to: 'collection' as const,
+      id,
+      pointer: `${pointer}/joinableBy/collectionIds/${index}`,
+      place: 'joinableBy',
+    })),
+  ]
 }
 
 function gateFaults(gate: GivenGate, earlier: readonly GivenGate[], pointer: string): RefusalEntry[] {
@@ -63,10 +88,11 @@ function gateFaults(gate: GivenGate, earlier: readonly GivenGate[], pointer: str
   return faults
 }
 
-function gateReferences({ type, approvers }: GivenGate, pointer: string): PolicyReference[] {
+function gateReferences({ order, type, approvers }: NamingGate, pointer: string): PolicyReference[] {
   if (type !== 'Identity' && type !== 'Collection') return []
   const to = type === 'Identity' ? 'identity' : 'collection'
-  return (approvers ?? []).map((id, index) => ({ to, id, pointer: `${pointer}/approvers/${index}` }))
+  const place = `${type} ${order}`
+  return (approvers ?? []).map((id, index) => ({ to, id, pointer: `${pointer}/approvers/${index}`, place }))
 }
 
 function keptGate({ order, type, approvers }: GivenGate): ApprovalGate {

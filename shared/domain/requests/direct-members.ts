@@ -4,6 +4,7 @@ import { found } from '../collections/read-then-write.ts'
 import { Guid } from '../guid.ts'
 import { Refusal, refusalEntry, refuseAll } from '../refusal.ts'
 import { Closed } from '../schema.ts'
+import { slices } from '../slices.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
 import { type Actor, decide } from './decide-request.ts'
@@ -12,7 +13,8 @@ import { policyOf } from './join-policy.ts'
 import { type MembershipRequest, slotOf } from './membership-request.ts'
 import type { People } from './people.ts'
 import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
-import { CHANGES_PER_SAVE_COUNT, type RequestChange } from './request-store.ts'
+import { CHANGES_PER_SAVE_COUNT, type RequestChange, saveable } from './request-store.ts'
+import { endBaseless } from './settle-requests.ts'
 
 /** As many as filter-members takes. */
 const IDENTITIES_AT_MOST = 10_000
@@ -85,35 +87,37 @@ async function inParts(
   deps: RequestDependencies,
   plan: Plan,
 ): Promise<number> {
-  const changed = new Set<string>()
-  for (let start = 0; start < identityIds.length; start += CHANGES_PER_SAVE_COUNT / 2) {
-    const part = identityIds.slice(start, start + CHANGES_PER_SAVE_COUNT / 2)
-    for (const identityId of await changePart(part, tenantId, collectionId, deps, plan)) changed.add(identityId)
+  const saved: Versioned<MembershipRequest>[] = []
+  await deps.tenants.remember(tenantId)
+  try {
+    for (const part of slices(identityIds, CHANGES_PER_SAVE_COUNT / 2)) {
+      await changePart(part, tenantId, collectionId, deps, plan, saved)
+    }
+  } finally {
+    // Who was changed before a later part failed is changed nevertheless.
+    if (saved.length > 0) await tellOfMemberships(tenantId, new Set([collectionId]), deps)
   }
-  if (changed.size > 0) {
-    await deps.tenants.remember(tenantId)
-    await tellOfMemberships(tenantId, new Set([collectionId]), deps)
-  }
-  return changed.size
+  await endBaseless(
+    saved.filter(({ value }) => value.status === 'Joined'),
+    deps,
+  )
+  return new Set(saved.map(({ value }) => value.requesterId)).size
 }
 
+/** @param saved is added to. */
 async function changePart(
   part: readonly string[],
   tenantId: string,
   collectionId: string,
   deps: RequestDependencies,
   plan: Plan,
-): Promise<Set<string>> {
-  const changed = new Set<string>()
+  saved: Versioned<MembershipRequest>[],
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const changes = plan(part, await deps.requests.liveIn(tenantId, collectionId, part))
     try {
-      for (let start = 0; start < changes.length; start += CHANGES_PER_SAVE_COUNT) {
-        const some = changes.slice(start, start + CHANGES_PER_SAVE_COUNT)
-        await deps.requests.save(some)
-        for (const { after } of some) changed.add(after.requesterId)
-      }
-      return changed
+      for (const some of saveable(changes)) saved.push(...(await deps.requests.save(some)))
+      return
     } catch (error) {
       const isOvertaken =
         error instanceof Refusal && (error.code === 'InvalidRequestState' || error.code === 'RequestAlreadyOpen')

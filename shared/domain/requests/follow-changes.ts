@@ -5,9 +5,10 @@ import type { Versioned } from '../versioned.ts'
 import { gateOf } from './decide-request.ts'
 import { policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
+import { People } from './people.ts'
 import { type RequestDependencies, tellLinks } from './request-dependencies.ts'
 import type { RequestOutline } from './request-store.ts'
-import { endRequests, moveToPolicy } from './settle-requests.ts'
+import { BASE_DELETED, endRequests, isBaseless, moveToPolicy, readRequests } from './settle-requests.ts'
 
 /**
  * Ends memberships and open requests with the people and positions that they are for. The first round of a process, and
@@ -24,8 +25,9 @@ export class RequestFollower implements ChangeFollower {
   }
 
   async follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<void> {
-    const isWhole = changes === 'everything' || !this.#followed.delete(tenantId)
-    if (isWhole) await this.#followAll(tenantId, rows)
+    // Not again before this round has ended well.
+    const isFollowed = this.#followed.delete(tenantId)
+    if (changes === 'everything' || !isFollowed) await this.#followAll(tenantId, rows)
     else await this.#followSome(tenantId, rows, changes)
     this.#followed.add(tenantId)
   }
@@ -43,40 +45,31 @@ export class RequestFollower implements ChangeFollower {
     const outlines = await requests.liveOutlines(tenantId)
     if (outlines.length === 0) return
     const joinables = new Map((await collections.list(tenantId, { kind: 'joinable' })).map((one) => [one.id, one]))
-    const baseless = outlines.filter((outline) => !joinables.has(outline.collectionId) || isBaseless(outline, rows))
+    const people = new People(rows, this.#deps.nowMs())
+    const baseless = outlines.filter((outline) => !joinables.has(outline.collectionId) || isBaseless(outline, people))
     await this.#end(tenantId, await this.#read(tenantId, baseless))
-    for (const [collectionId, collection] of joinables) {
-      const astray = outlines.filter(
-        (outline) =>
-          outline.collectionId === collectionId &&
-          outline.status === 'PendingApproval' &&
-          gateOf(outline, policyOf(collection))?.type !== outline.currentGate?.type,
-      )
+    const waiting = outlines.filter(({ status }) => status === 'PendingApproval')
+    for (const [collectionId, ofOne] of Map.groupBy(waiting, (outline) => outline.collectionId)) {
+      const collection = joinables.get(collectionId)
+      if (collection === undefined) continue
+      const policy = policyOf(collection)
+      const astray = ofOne.filter((outline) => gateOf(outline, policy)?.type !== outline.currentGate?.type)
       if (astray.length > 0) await moveToPolicy(collection, await this.#read(tenantId, astray), this.#deps)
     }
   }
 
-  async #read(tenantId: string, outlines: readonly RequestOutline[]): Promise<Versioned<MembershipRequest>[]> {
-    const found: Versioned<MembershipRequest>[] = []
-    for (const { id } of outlines) {
-      const request = await this.#deps.requests.find(tenantId, id)
-      if (request !== undefined) found.push(request)
-    }
-    return found
+  #read(tenantId: string, outlines: readonly RequestOutline[]): Promise<Versioned<MembershipRequest>[]> {
+    return readRequests(
+      tenantId,
+      outlines.map(({ id }) => id),
+      this.#deps,
+    )
   }
 
   /** This round evaluates what depends on these memberships: only the links are to be told. */
   async #end(tenantId: string, requests: readonly Versioned<MembershipRequest>[]): Promise<void> {
-    const reason = 'The person, the position or the collection was deleted'
-    await tellLinks(tenantId, await endRequests(requests, reason, this.#deps), this.#deps)
+    await tellLinks(tenantId, await endRequests(requests, BASE_DELETED, this.#deps), this.#deps)
   }
-}
-
-function isBaseless({ requesterId, relationshipId }: RequestOutline, rows: RowSnapshot): boolean {
-  return (
-    !isThere('identity', requesterId, rows) ||
-    (relationshipId !== null && !isThere('relationship', relationshipId, rows))
-  )
 }
 
 function isThere(objectType: 'identity' | 'relationship', id: string, rows: RowSnapshot): boolean {

@@ -1,5 +1,6 @@
-import type { GatePeople } from './decide-request.ts'
-import { type ApprovalGate, approverCollections } from './join-policy.ts'
+import type { Collection } from '../collections/collection.ts'
+import { type GatePeople, gateOf } from './decide-request.ts'
+import { type ApprovalGate, approverCollections, policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
 import type { People } from './people.ts'
 import type { Standing } from './standing.ts'
@@ -28,28 +29,29 @@ export async function approverCounter(
 }
 
 /**
- * Requests of one collection with the approvers of their gates counted as of now. A request that nobody could decide
- * when it came to its gate may have found somebody since, and the other way round.
+ * Requests with the approvers of their gates counted as of now. A request that nobody could decide when it came to its
+ * gate may have found somebody since, and the other way round.
+ * @param collections those of the requests; what is in none of them stays as it is.
  */
 export async function countedNow(
   requests: readonly MembershipRequest[],
-  gates: readonly ApprovalGate[],
+  collections: readonly Collection[],
   tenantId: string,
   people: People,
   standing: Standing,
 ): Promise<MembershipRequest[]> {
-  const open = new Set(requests.flatMap(({ currentGate }) => currentGate?.order ?? []))
-  const counter = await approverCounter(
-    tenantId,
-    gates.filter(({ order }) => open.has(order)),
-    people,
-    standing,
-  )
+  const policies = new Map(collections.map((collection) => [collection.id, policyOf(collection)]))
+  const gates = new Map<MembershipRequest, ApprovalGate>()
+  for (const request of requests) {
+    const policy = policies.get(request.collectionId)
+    const gate = policy && gateOf(request, policy)
+    if (gate !== undefined && gate.type === request.currentGate?.type) gates.set(request, gate)
+  }
+  const counter = await approverCounter(tenantId, [...new Set(gates.values())], people, standing)
   return requests.map((request) => {
-    const { currentGate } = request
-    const gate = gates.find(({ order, type }) => order === currentGate?.order && type === currentGate.type)
-    if (currentGate === null || gate === undefined) return request
-    return { ...request, currentGate: { ...currentGate, approverCount: counter(gate, request) } }
+    const gate = gates.get(request)
+    if (gate === undefined || request.currentGate === null) return request
+    return { ...request, currentGate: { ...request.currentGate, approverCount: counter(gate, request) } }
   })
 }
 

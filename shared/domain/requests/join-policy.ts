@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Collection } from '../collections/collection.ts'
 import { Guid } from '../guid.ts'
-import { Closed, Nullable, OneOf } from '../schema.ts'
+import { Closed, Described, Nullable, OneOf } from '../schema.ts'
 
 /** Who decides at a gate: named identities, the members of collections, or the manager of the position. */
 const GATE_TYPES = ['Identity', 'Collection', 'Manager'] as const
@@ -26,7 +26,15 @@ export const JoinPolicyInput = Type.Object({
         Type.Object({
           order: Type.Integer(),
           type: Type.String({ maxLength: 50 }),
-          approvers: Type.Optional(Nullable(Type.Array(Guid, { maxItems: APPROVERS_AT_MOST }))),
+          approvers: Type.Optional(
+            Nullable(
+              Type.Array(Guid, {
+                maxItems: APPROVERS_AT_MOST,
+                description:
+                  'Identities, collections or none, by the type of the gate. They have to exist; on a change, those that the same gate (by `order` and `type`) has already may stay when they were deleted since. A gate with nobody left to decide holds requests until the policy changes, an administrator adds the person, or the request is cancelled.',
+              }),
+            ),
+          ),
         }),
         { maxItems: GATES_AT_MOST },
       ),
@@ -45,7 +53,16 @@ export type JoinPolicyInput = Static<typeof JoinPolicyInput>
 /** A join policy as it is kept and answered: gates in ascending order, nothing left out. */
 export const JoinPolicyRecord = Closed({
   approvalRequired: Type.Boolean(),
-  approvalGates: Type.Array(Closed({ order: Type.Integer(), type: GateType, approvers: Type.Array(Guid) })),
+  approvalGates: Type.Array(
+    Closed({
+      order: Type.Integer(),
+      type: GateType,
+      approvers: Described(
+        Type.Array(Guid),
+        'As given. Whoever was deleted since stays named here, and decides nothing.',
+      ),
+    }),
+  ),
   joinableBy: Closed({ collectionIds: Type.Array(Guid) }),
 })
 

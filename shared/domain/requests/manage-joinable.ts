@@ -5,8 +5,8 @@ import { addCollection, changeCollection, type Definition } from '../collections
 import { type Creation, onlyTry } from '../idempotency/creation.ts'
 import { type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
-import { checkJoinPolicy, type PolicyReference } from './check-join-policy.ts'
-import type { JoinPolicyInput } from './join-policy.ts'
+import { checkJoinPolicy, type PolicyReference, policyReferences } from './check-join-policy.ts'
+import { type JoinPolicyInput, policyOf } from './join-policy.ts'
 import type { JoinableCollectionUpdate, NewJoinableCollection } from './joinable-collection.ts'
 import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
 import { endRequests, moveToPolicy } from './settle-requests.ts'
@@ -44,7 +44,8 @@ export async function updateJoinableCollection(
   const readDefinition =
     joinPolicy === undefined
       ? undefined
-      : (faults: readonly RefusalEntry[]) => definitionBy(tenantId, joinPolicy, faults, deps)
+      : (faults: readonly RefusalEntry[], before?: Collection) =>
+          definitionBy(tenantId, joinPolicy, faults, deps, before)
   const change = { kind: 'joinable', id, ifMatch, caller } as const
   const { collection, isRedefined } = await changeCollection(change, body, { readDefinition }, deps)
   if (isRedefined) await moveToPolicy(collection.value, await deps.requests.liveIn(tenantId, id), deps)
@@ -73,20 +74,31 @@ function objectTypeFaults(objectType: CollectionObjectType): RefusalEntry[] {
 }
 
 /**
- * The policy as it is stored, and the collections that it names.
+ * The policy as it is stored, and the collections that it names. Whoever is newly named has to exist. Approvers who were
+ * deleted since may be named on at their gate, so that a record can be sent back as it was read; they decide nothing.
  * @param faults what is wrong with the rest of the body, to be told along.
+ * @param before whose policy this one replaces.
  */
 async function definitionBy(
   tenantId: string,
   given: JoinPolicyInput,
   faults: readonly RefusalEntry[],
   deps: RequestDependencies,
+  before?: Collection,
 ): Promise<Definition> {
   const checked = checkJoinPolicy(given)
-  const unknown = await unknownReferences(tenantId, checked.references, deps)
+  const unknown = await unknownReferences(tenantId, newReferences(checked.references, before), deps)
   refuseAll([...faults, ...checked.faults, ...unknown])
   const named = checked.references.flatMap(({ to, id }) => (to === 'collection' ? [id] : []))
   return { definition: checked.policy, refersTo: [...new Set(named)] }
+}
+
+/** Those that the policy did not have, in the same place, before. */
+function newReferences(references: readonly PolicyReference[], before?: Collection): readonly PolicyReference[] {
+  if (before === undefined) return references
+  const keyOf = ({ place, id }: PolicyReference) => `${place} ${id}`
+  const kept = new Set(policyReferences(policyOf(before)).map(keyOf))
+  return references.filter((reference) => !kept.has(keyOf(reference)))
 }
 
 async function unknownReferences(

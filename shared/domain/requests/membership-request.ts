@@ -48,7 +48,7 @@ export const MembershipRequestRecord = Closed({
   status: OneOf(REQUEST_STATUSES),
   currentGate: Described(
     Nullable(Closed({ order: Type.Integer(), type: GateType, approverCount: Type.Integer() })),
-    'Where it waits, and how many could decide there; the subject never counts. Null when it does not wait.',
+    'Where it waits, and how many could decide there, as of now; the subject never counts. With nobody left it waits on, until the policy changes, the person is added directly or the request is cancelled. Null when it does not wait.',
   ),
   notes: Nullable(Type.String()),
   createdAt: Timestamp,

@@ -1,6 +1,6 @@
 import type { ObjectType } from '../core/core-object.ts'
 import type { Column } from '../criteria/column.ts'
-import { DAY_MS } from '../criteria/instant.ts'
+import { dayOf } from '../criteria/instant.ts'
 import type { LinkedType, RowSnapshot } from '../criteria/row-snapshot.ts'
 
 /**
@@ -51,7 +51,7 @@ export class People {
     const end = this.#rows.tables.relationship.column('endDate')
     if (end.values.kind !== 'instant' || end.codeAt(slot) === 0) return true
     const endMs = end.values.instantsMs[end.codeAt(slot)] as number
-    return endMs >= Math.floor(this.#nowMs / DAY_MS) * DAY_MS
+    return endMs >= dayOf(this.#nowMs)
   }
 
   /** Who holds a position; undefined when either is unknown or deleted. */

@@ -2,7 +2,6 @@ import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import { concerns, type Viewer } from './act-on-request.ts'
 import { countedNow } from './gate-people.ts'
-import { gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, OPEN_STATUSES } from './membership-request.ts'
 import { freshPeople, type Person, type RequestDependencies } from './request-dependencies.ts'
 import { isRequestAwaiting, reviewKeys } from './review-requests.ts'
@@ -20,7 +19,7 @@ export async function requestsOfCollection(
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const people = await freshPeople(tenantId, deps)
   const counted = (requests: readonly MembershipRequest[]) =>
-    countedNow(requests, gatesOf(policyOf(collection)), tenantId, people, deps.standing)
+    countedNow(requests, [collection], tenantId, people, deps.standing)
   if (seesAll) return counted(await deps.requests.ofCollection(tenantId, collectionId))
   if (identityId === undefined) return []
   const keys = await reviewKeys({ tenantId, identityId }, [collection], people, deps)
@@ -30,21 +29,39 @@ export async function requestsOfCollection(
   )
 }
 
-/** What the person filed for others, newest first. */
+/** What the person filed for others, newest first, approvers counted as of now. */
 export async function submittedOnBehalf(
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
 ): Promise<MembershipRequest[]> {
-  return deps.requests.submittedOnBehalf(tenantId, identityId)
+  return countedInAll(tenantId, await deps.requests.submittedOnBehalf(tenantId, identityId), deps)
 }
 
-/** The person's own requests that are still to be decided, newest first. */
+/** The person's own requests that are still to be decided, newest first, approvers counted as of now. */
 export async function pendingRequests(
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
 ): Promise<MembershipRequest[]> {
   const live = await deps.requests.liveOf(tenantId, identityId)
-  return live.map(({ value }) => value).filter(({ status }) => (OPEN_STATUSES as readonly string[]).includes(status))
+  const open = live
+    .map(({ value }) => value)
+    .filter(({ status }) => (OPEN_STATUSES as readonly string[]).includes(status))
+  return countedInAll(tenantId, open, deps)
+}
+
+/** The same requests, of any collections. */
+async function countedInAll(
+  tenantId: string,
+  requests: readonly MembershipRequest[],
+  deps: RequestDependencies,
+): Promise<MembershipRequest[]> {
+  const waiting = requests.flatMap(({ currentGate, collectionId }) => (currentGate === null ? [] : [collectionId]))
+  if (waiting.length === 0) return [...requests]
+  const [people, collections] = await Promise.all([
+    freshPeople(tenantId, deps),
+    deps.collections.existing(tenantId, [...new Set(waiting)]),
+  ])
+  return countedNow(requests, collections, tenantId, people, deps.standing)
 }
 
 /** The joinable collections that the person is a member of, by name. */

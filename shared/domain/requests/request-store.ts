@@ -9,6 +9,25 @@ export type RequestChange = {
 
 /** Changes that one `save` takes: all are written, or none. */
 export const CHANGES_PER_SAVE_COUNT = 40
+/** Bytes that their requests may have together. The store takes 2 MB in one transaction, slots and change included. */
+const SAVE_LIMIT_BYTES = 1_500_000
+/** What a character of JSON, a UTF-16 unit, takes at most. */
+const BYTES_PER_UNIT = 3
+
+/** The changes in parts each of which one `save` takes. Long notes on many decisions make a request large. */
+export function saveable(changes: readonly RequestChange[]): RequestChange[][] {
+  const parts: RequestChange[][] = []
+  let sizeBytes = 0
+  for (const change of changes) {
+    const changeBytes = JSON.stringify(change.after).length * BYTES_PER_UNIT
+    const part = parts.at(-1)
+    const isFull = part?.length === CHANGES_PER_SAVE_COUNT || sizeBytes + changeBytes > SAVE_LIMIT_BYTES
+    if (part === undefined || isFull) parts.push([change])
+    else part.push(change)
+    sizeBytes = part === undefined || isFull ? changeBytes : sizeBytes + changeBytes
+  }
+  return parts
+}
 
 /** What tells whether a request still stands on something: enough to look at very many. */
 export type RequestOutline = Pick<
@@ -32,7 +51,7 @@ type RequestReader = { readonly identityId: string; readonly reviewKeys: readonl
 export interface RequestStore {
   find(tenantId: string, requestId: string): Promise<Versioned<MembershipRequest> | undefined>
   /**
-   * Writes changes of one collection, at most `CHANGES_PER_SAVE_COUNT`, all or none.
+   * Writes changes of one collection, one part of `saveable`, all or none.
    * @throws Refusal `InvalidRequestState` when a request is not as it was read, `RequestAlreadyOpen` when a slot is taken,
    * `StaleVersion` when too many others change the members of the collection.
    */

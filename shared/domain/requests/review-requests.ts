@@ -1,5 +1,6 @@
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
+import { countedNow } from './gate-people.ts'
 import { approverCollections, gatesOf, policyOf } from './join-policy.ts'
 import { gateKey, isManagerKey, type MembershipRequest, reviewKeyOf, subjectKey } from './membership-request.ts'
 import type { People } from './people.ts'
@@ -70,7 +71,7 @@ export async function collectionsToReview(person: Person, deps: RequestDependenc
 }
 
 /**
- * The requests in a collection that wait for the person, newest first. None for someone who decides nothing there.
+ * The requests in a collection that wait for the person, newest first, approvers counted as of now. None for someone who decides nothing there.
  * @throws Refusal `CollectionNotFound`
  */
 export async function requestsToReview(
@@ -83,5 +84,6 @@ export async function requestsToReview(
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const keys = await reviewKeys(person, [collection], people, deps)
   const waiting = await deps.requests.waitingIn(tenantId, collectionId, keys)
-  return waiting.filter((request) => isRequestAwaiting(request, keys, identityId, people))
+  const due = waiting.filter((request) => isRequestAwaiting(request, keys, identityId, people))
+  return countedNow(due, [collection], tenantId, people, deps.standing)
 }

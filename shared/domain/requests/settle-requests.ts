@@ -1,12 +1,14 @@
 import type { Collection } from '../collections/collection.ts'
 import { Refusal } from '../refusal.ts'
+import { slices } from '../slices.ts'
 import type { Versioned } from '../versioned.ts'
 import { type Actor, type Decision, decide, type RequestAction } from './decide-request.ts'
 import { approverCounter, arrivals, NO_GATES } from './gate-people.ts'
 import { gatesOf, type JoinPolicy, policyOf } from './join-policy.ts'
 import { isLive, type MembershipRequest, SYSTEM_ACTOR } from './membership-request.ts'
+import type { People } from './people.ts'
 import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
-import { CHANGES_PER_SAVE_COUNT, type RequestChange } from './request-store.ts'
+import { type RequestChange, saveable } from './request-store.ts'
 
 const SYSTEM: Actor = { id: SYSTEM_ACTOR, identityId: undefined }
 
@@ -28,14 +30,32 @@ export async function endRequests(
   return applyToAll(requests, (request) => decide(request, NO_POLICY, NO_GATES, action, deps.nowMs()), deps)
 }
 
-/** Brings the waiting requests of a collection to where its policy, now another one, has them wait. */
+/**
+ * Brings the waiting requests of a collection to where its policy, now another one, has them wait. Of several who change
+ * the policy at once each does so, and looks afterwards: whoever ends last has followed the last policy.
+ */
 export async function moveToPolicy(
   collection: Collection,
   requests: readonly Versioned<MembershipRequest>[],
   deps: RequestDependencies,
 ): Promise<void> {
-  const waiting = requests.filter(({ value }) => value.status === 'PendingApproval')
-  if (waiting.length === 0) return
+  const { tenantId, id } = collection
+  let waiting = requests.filter(isWaiting)
+  for (let followed = collection; waiting.length > 0; ) {
+    await moveOnce(followed, waiting, deps)
+    const now = await deps.collections.find(tenantId, id, 'joinable')
+    if (now === undefined || now.value.definitionVersion === followed.definitionVersion) return
+    followed = now.value
+    const waitingIds = waiting.map(({ value }) => value.id)
+    waiting = (await readRequests(tenantId, waitingIds, deps)).filter(isWaiting)
+  }
+}
+
+async function moveOnce(
+  collection: Collection,
+  waiting: readonly Versioned<MembershipRequest>[],
+  deps: RequestDependencies,
+): Promise<void> {
   const policy = policyOf(collection)
   const people = await freshPeople(collection.tenantId, deps)
   const counter = await approverCounter(collection.tenantId, gatesOf(policy), people, deps.standing)
@@ -46,6 +66,27 @@ export async function moveToPolicy(
     deps,
   )
   await tellOfMemberships(collection.tenantId, changed, deps)
+}
+
+function isWaiting({ value }: Versioned<MembershipRequest>): boolean {
+  return value.status === 'PendingApproval'
+}
+
+/** Requests read at once, where many are due: those asked for together share reads. */
+const READ_AT_ONCE_COUNT = 200
+
+/** The requests as they are now; without those that are not there. */
+export async function readRequests(
+  tenantId: string,
+  requestIds: readonly string[],
+  { requests }: Pick<RequestDependencies, 'requests'>,
+): Promise<Versioned<MembershipRequest>[]> {
+  const read: Versioned<MembershipRequest>[] = []
+  for (const some of slices(requestIds, READ_AT_ONCE_COUNT)) {
+    const found = await Promise.all(some.map((id) => requests.find(tenantId, id)))
+    read.push(...found.filter((request) => request !== undefined))
+  }
+  return read
 }
 
 /**
@@ -66,6 +107,42 @@ export async function settledByPolicy(
   return (await deps.requests.find(tenantId, id)) ?? saved
 }
 
+/**
+ * Looks, after requests for one collection were made, whether it, their people and their positions are still there, and
+ * ends those that stand on nothing. Whoever deletes such a thing ends the requests that there are; one that was made a
+ * moment later is for its maker to find.
+ * @returns Whether there were any.
+ */
+export async function endBaseless(
+  made: readonly Versioned<MembershipRequest>[],
+  deps: RequestDependencies,
+): Promise<boolean> {
+  const [first] = made
+  if (first === undefined) return false
+  const { tenantId, collectionId } = first.value
+  const [people, collection] = await Promise.all([
+    freshPeople(tenantId, deps),
+    deps.collections.find(tenantId, collectionId, 'joinable'),
+  ])
+  const baseless = made.filter(({ value }) => collection === undefined || isBaseless(value, people))
+  if (baseless.length === 0) return false
+  await tellOfMemberships(tenantId, await endRequests(baseless, BASE_DELETED, deps), deps)
+  return true
+}
+
+/** What the lifecycle tells of a request that ended with what it stood on. */
+export const BASE_DELETED = 'The person, the position or the collection was deleted'
+
+/** Whether the person or the position that it is for is no more. */
+export function isBaseless(
+  { requesterId, relationshipId }: Pick<MembershipRequest, 'requesterId' | 'relationshipId'>,
+  people: People,
+): boolean {
+  return (
+    !people.has('identity', requesterId) || (relationshipId !== null && !people.has('relationship', relationshipId))
+  )
+}
+
 type Decide = (request: MembershipRequest) => Decision
 
 async function applyToAll(
@@ -75,15 +152,17 @@ async function applyToAll(
 ): Promise<Set<string>> {
   const membershipsChanged = new Set<string>()
   const changes = requests.flatMap((before) => changeBy(decideOn, before) ?? [])
-  for (const { before, after } of changes) {
-    if ((before?.value.status === 'Joined') !== (after.status === 'Joined')) membershipsChanged.add(after.collectionId)
-  }
   for (const ofOne of Map.groupBy(changes, ({ after }) => after.collectionId).values()) {
-    for (let start = 0; start < ofOne.length; start += CHANGES_PER_SAVE_COUNT) {
-      await saveOrEach(ofOne.slice(start, start + CHANGES_PER_SAVE_COUNT), decideOn, deps)
+    for (const some of saveable(ofOne)) {
+      const saved = await saveOrEach(some, decideOn, deps)
+      for (const { after } of saved.filter(isOfMembership)) membershipsChanged.add(after.collectionId)
     }
   }
   return membershipsChanged
+}
+
+function isOfMembership({ before, after }: RequestChange): boolean {
+  return (before?.value.status === 'Joined') !== (after.status === 'Joined')
 }
 
 function changeBy(decideOn: Decide, before: Versioned<MembershipRequest>): RequestChange | undefined {
@@ -91,17 +170,20 @@ function changeBy(decideOn: Decide, before: Versioned<MembershipRequest>): Reque
   return decision.outcome === 'next' ? { before, after: decision.request } : undefined
 }
 
-/** Together; when one of them has changed meanwhile, each for itself as it is now. */
+/** Together; when one of them has changed meanwhile, each for itself as it is now. @returns What was written. */
 async function saveOrEach(
   changes: readonly RequestChange[],
   decideOn: Decide,
   deps: RequestDependencies,
-): Promise<void> {
+): Promise<readonly RequestChange[]> {
   try {
     await deps.requests.save(changes)
+    return changes
   } catch (error) {
     if (!isOvertaken(error)) throw error
-    for (const { after } of changes) await applyToOne(after, decideOn, deps)
+    const saved: RequestChange[] = []
+    for (const { after } of changes) saved.push(...(await applyToOne(after, decideOn, deps)))
+    return saved
   }
 }
 
@@ -109,15 +191,15 @@ async function applyToOne(
   { tenantId, id }: MembershipRequest,
   decideOn: Decide,
   deps: RequestDependencies,
-): Promise<void> {
+): Promise<RequestChange[]> {
   for (let attempt = 1; ; attempt += 1) {
     const before = await deps.requests.find(tenantId, id)
-    if (before === undefined || !isLive(before.value)) return
+    if (before === undefined || !isLive(before.value)) return []
     const change = changeBy(decideOn, before)
-    if (change === undefined) return
+    if (change === undefined) return []
     try {
       await deps.requests.save([change])
-      return
+      return [change]
     } catch (error) {
       if (!isOvertaken(error) || attempt === ATTEMPTS_AT_MOST) throw error
     }

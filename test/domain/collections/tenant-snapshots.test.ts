@@ -72,11 +72,41 @@ describe('The rows of a tenant', () => {
   it('leave memory when others need the room, those unused for longest first', async () => {
     const { changes, written } = readableChanges()
     written.push(...people(0, 10))
-    const snapshots = new TenantSnapshots(changes, 20)
+    const snapshots = new TenantSnapshots(changes, 700)
     for (const tenantId of ['one', 'two', 'one', 'three']) await snapshots.fresh(tenantId)
     assert.deepEqual(
       ['one', 'two', 'three'].map((tenantId) => snapshots.holds(tenantId)),
       [true, false, true],
+    )
+  })
+
+  it('are loaded anew once values that nobody has any more take more memory than the rows did', async () => {
+    const { changes, written, readings } = readableChanges()
+    const snapshots = new TenantSnapshots(changes, 10_000)
+    const renamed = (round: number) =>
+      Array.from({ length: 1_000 }, (_, index) => ({
+        ...identity(`person ${index}`),
+        attributes: { displayName: `${round} ${index}` },
+      }))
+    let rounds = 0
+    do {
+      rounds += 1
+      written.push(...renamed(rounds))
+      assert.equal((await snapshots.fresh('tenant')).displayNameOf('identity', 'person 7'), `${rounds} 7`)
+    } while (snapshots.holds('tenant') && rounds < 1_000)
+    assert.ok(rounds > 100 && rounds < 1_000, `${rounds} rounds`)
+    assert.equal(snapshots.takeChanges('tenant'), 'everything')
+    assert.equal((await snapshots.fresh('tenant')).displayNameOf('identity', 'person 7'), `${rounds} 7`)
+    assert.equal(readings.at(-1)?.from, undefined)
+  })
+
+  it('leave memory also where there are none: a tenant takes room of its own', async () => {
+    const snapshots = new TenantSnapshots(readableChanges().changes, 1_000)
+    const tenantIds = Array.from({ length: 100 }, (_, index) => `tenant ${index}`)
+    for (const tenantId of tenantIds) await snapshots.fresh(tenantId)
+    assert.deepEqual(
+      tenantIds.filter((tenantId) => snapshots.holds(tenantId)),
+      tenantIds.slice(-3),
     )
   })
 })

@@ -236,11 +236,26 @@ describe('Fields', () => {
 })
 
 describe('Form', () => {
+  it('takes null for what a group or a leaf does not have', () => {
+    const nulls = { groupOperator: null, conditions: null }
+    const email = { id: 'identityEmail', field: 'identityEmail', operator: 'IsNull' }
+    const input = { ...group({ ...email, ...nulls }), id: null, field: null, operator: null }
+    const check = checkCondition(input, storedConditionSchema())
+    assert.deepEqual(check.ok && check.condition.wire, group(email))
+  })
+
   for (const [claim, input, expected] of [
     ['nothing', undefined, ['RootNotGroup ']],
     ['null', null, ['RootNotGroup ']],
     ['a list', [], ['RootNotGroup ']],
     ['a leaf as the root', leaf('identityEmail', 'IsNull'), ['RootNotGroup ']],
+    ['a root of nothing but null', { groupOperator: null, conditions: null }, ['RootNotGroup ']],
+    [
+      'an operator that is null',
+      { groupOperator: null, conditions: [1] },
+      ['InvalidMember /groupOperator', 'InvalidNode /conditions/0'],
+    ],
+    ['conditions that are null', { groupOperator: 'OR', conditions: null }, ['InvalidMember /conditions']],
     ['an empty group', group(), ['EmptyGroup /conditions']],
     ['an empty group inside', group(group()), ['EmptyGroup /conditions/0/conditions']],
     [

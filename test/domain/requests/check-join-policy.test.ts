@@ -64,8 +64,8 @@ describe('a join policy', () => {
       joinableBy: { collectionIds: [ID] },
     })
     assert.deepEqual(references, [
-      { to: 'collection', id: ID, pointer: '/joinPolicy/approvalGates/0/approvers/0' },
-      { to: 'collection', id: ID, pointer: '/joinPolicy/joinableBy/collectionIds/0' },
+      { to: 'collection', id: ID, pointer: '/joinPolicy/approvalGates/0/approvers/0', place: 'Collection 1' },
+      { to: 'collection', id: ID, pointer: '/joinPolicy/joinableBy/collectionIds/0', place: 'joinableBy' },
     ])
   })
 })

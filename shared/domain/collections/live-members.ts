@@ -1,0 +1,108 @@
+import type { CollectionMembers, JoinedMembership } from '../criteria/collection-members.ts'
+import { type CompiledCondition, compile } from '../criteria/compile.ts'
+import { evaluationSteps } from '../criteria/evaluate.ts'
+import type { EvaluationContext } from '../criteria/evaluation.ts'
+import { evaluationOrder } from '../criteria/evaluation-order.ts'
+import { dayOf } from '../criteria/instant.ts'
+import type { RowSnapshot } from '../criteria/row-snapshot.ts'
+import type { Collection, CriteriaObjectType } from './collection.ts'
+import type { CollectionDependencies } from './collection-dependencies.ts'
+import { storedCondition } from './condition-entry.ts'
+
+export type LiveDependencies = Pick<CollectionDependencies, 'collections' | 'joined' | 'snapshots' | 'nowMs'>
+
+/** Who is in the collections, and in those that their conditions name, at this moment: the stored members are seconds behind. */
+export async function liveContext(
+  tenantId: string,
+  collectionIds: readonly string[],
+  rows: RowSnapshot,
+  deps: LiveDependencies,
+  conditionOf: (collection: Collection) => CompiledCondition = compiledCondition,
+): Promise<EvaluationContext> {
+  const collections = await withReferences(tenantId, collectionIds, deps)
+  const joinables = [...collections.values()].filter(({ kind }) => kind === 'joinable').map(({ id }) => id)
+  const joined = await deps.joined.of(tenantId, joinables)
+  const evaluated = new Map<string, ReadonlySet<string>>()
+  const context = contextOver(
+    collections,
+    dayOf(deps.nowMs()),
+    (id) => joined.get(id)?.memberships ?? [],
+    ({ id }) => evaluated.get(id) ?? NOBODY,
+  )
+  for (const collection of inOrderOfReferences(collections)) {
+    const steps = evaluationSteps(conditionOf(collection), rows, objectTypeOf(collection), context)
+    evaluated.set(collection.id, new Set(await deps.snapshots.reading(rows, steps)))
+  }
+  return context
+}
+
+/** The condition of a stored collection, ready to be evaluated. */
+export function compiledCondition(collection: Collection): CompiledCondition {
+  return compile(storedCondition(collection))
+}
+
+const NOBODY: ReadonlySet<string> = new Set()
+
+/**
+ * Members of collections as conditions ask for them, each looked for once.
+ * @param idsOf the members of a criteria collection, which may ask the context for those of others.
+ */
+export function contextOver(
+  collections: ReadonlyMap<string, Collection>,
+  todayMs: number,
+  memberships: (collectionId: string) => readonly JoinedMembership[],
+  idsOf: (collection: Collection, context: EvaluationContext) => ReadonlySet<string>,
+): EvaluationContext {
+  const known = new Map<string, CollectionMembers>()
+  const context: EvaluationContext = {
+    todayMs,
+    membersOf: (id) => {
+      const collection = collections.get(id)
+      if (collection === undefined) return undefined
+      const members = known.get(id) ?? membersIn(collection, memberships, (criteria) => idsOf(criteria, context))
+      known.set(id, members)
+      return members
+    },
+  }
+  return context
+}
+
+function membersIn(
+  collection: Collection,
+  memberships: (collectionId: string) => readonly JoinedMembership[],
+  idsOf: (collection: Collection) => ReadonlySet<string>,
+): CollectionMembers {
+  if (collection.kind === 'joinable') return { kind: 'joinable', memberships: memberships(collection.id) }
+  return { kind: 'criteria', objectType: objectTypeOf(collection), ids: idsOf(collection) }
+}
+
+/** The collections and those that their conditions name, directly or not: one look for each level of nesting. */
+export async function withReferences(
+  tenantId: string,
+  collectionIds: readonly string[],
+  deps: Pick<LiveDependencies, 'collections'>,
+): Promise<ReadonlyMap<string, Collection>> {
+  const collections = new Map<string, Collection>()
+  const asked = new Set<string>()
+  let open = [...new Set(collectionIds)]
+  while (open.length > 0) {
+    for (const id of open) asked.add(id)
+    const found = await deps.collections.existing(tenantId, open)
+    for (const collection of found) collections.set(collection.id, collection)
+    const named = found.flatMap(({ kind, refersTo }) => (kind === 'criteria' ? refersTo : []))
+    open = [...new Set(named)].filter((id) => !asked.has(id))
+  }
+  return collections
+}
+
+/** Criteria collections, each after those that its condition names. */
+function inOrderOfReferences(collections: ReadonlyMap<string, Collection>): Collection[] {
+  const criteria = [...collections.values()].filter(({ kind }) => kind === 'criteria')
+  const { order } = evaluationOrder(new Map(criteria.map(({ id, refersTo }) => [id, refersTo])))
+  return order.flatMap((id) => collections.get(id) ?? [])
+}
+
+/** What a criteria collection holds: it was refused if it was anything else. */
+export function objectTypeOf({ objectType }: Collection): CriteriaObjectType {
+  return objectType as CriteriaObjectType
+}

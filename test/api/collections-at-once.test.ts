@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { Caller } from '../../shared/domain/caller.ts'
+import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
+import {
+  CRITERIA,
+  type CriteriaService,
+  criteriaTenant,
+  memberOf,
+  named,
+  startCriteriaService,
+} from './criteria-service.ts'
+
+const AT_ONCE = 30
+
+let service: CriteriaService
+before(async () => {
+  service = await startCriteriaService()
+})
+after(() => service.close())
+
+const times = <T>(run: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: AT_ONCE }, (_, index) => run(index)))
+
+describe('many at once all succeed', () => {
+  it('who make collections that refer to others, and who rename these', async () => {
+    const tenant = criteriaTenant(service)
+    const base = await tenant.create(named('Ann'))
+    const ids = await times(() => tenant.create(memberOf(base)))
+    const renamed = await Promise.all(
+      ids.map((id) => tenant.send('PUT', `${CRITERIA}/${id}`, { objectType: 'Identity', name: 'New' })),
+    )
+    assert.deepEqual(new Set(renamed.map(({ status }) => status)), new Set([200]))
+    assert.equal((await tenant.send('DELETE', `${CRITERIA}/${base}`)).status, 409)
+    const deleted = await Promise.all(ids.map((id) => tenant.send('DELETE', `${CRITERIA}/${id}`)))
+    assert.deepEqual(new Set(deleted.map(({ status }) => status)), new Set([200]))
+    assert.equal((await tenant.send('DELETE', `${CRITERIA}/${base}`)).status, 200)
+  })
+
+  it('who change one collection, without losing any of the changes', async () => {
+    const tenant = criteriaTenant(service)
+    const id = await tenant.create(named('Ann'))
+    const answers = await times((index) =>
+      tenant.send('PUT', `${CRITERIA}/${id}`, {
+        objectType: 'Identity',
+        ...(index % 2 === 0 ? { condition: named(`Ann ${index}`) } : { description: String(index) }),
+      }),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    const stored = await service.process.collections.find(tenant.tenantId, id)
+    assert.equal(stored?.value.definitionVersion, 1 + AT_ONCE / 2)
+    assert.notEqual(stored?.value.description, null)
+  })
+
+  it('also where they come by way of several processes', async () => {
+    const caller: Caller = {
+      kind: 'application',
+      tenantId: randomUUID(),
+      objectId: randomUUID(),
+      clientId: randomUUID(),
+      roles: new Set(),
+    }
+    const processes = [service.newProcess(), service.newProcess(), service.newProcess()]
+    const body = { objectType: 'Identity' as const, name: 'Anns' }
+    const base = await createCriteriaCollection({ ...body, condition: named('Ann') }, caller, service.process)
+    const made = await Promise.all(
+      processes.flatMap((process) =>
+        Array.from({ length: 10 }, () =>
+          createCriteriaCollection({ ...body, condition: memberOf(base.id) }, caller, process),
+        ),
+      ),
+    )
+    assert.equal(new Set(made.map(({ id }) => id)).size, AT_ONCE)
+    const [first, second] = made
+    assert.ok(first && second)
+    const circle = await Promise.allSettled(
+      [first, second].map(({ id }, index) =>
+        updateCriteriaCollection(
+          id,
+          { ...body, condition: memberOf((index === 0 ? second : first).id) },
+          undefined,
+          caller,
+          processes[index] ?? service.process,
+        ),
+      ),
+    )
+    assert.deepEqual(circle.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    const [refused] = circle.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
+    assert.equal(refused, 'CircularReference')
+  })
+})

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { addMembers } from '../../shared/domain/requests/direct-members.ts'
+import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
+import type { RequestChange } from '../../shared/domain/requests/request-store.ts'
+import { endRequests } from '../../shared/domain/requests/settle-requests.ts'
+import { submitRequest } from '../../shared/domain/requests/submit-request.ts'
+import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
+
+const world = await joinableWorld()
+const { tenantId, admin, call, requests, submit, act, read, joinable, person } = world
+const ACTOR = { id: 'somebody', identityId: undefined }
+
+after(() => assert.deepEqual(faults, []))
+
+/** The service as one who does something just before it writes sees it. */
+function withBeforeSave(meanwhile: (changes: readonly RequestChange[]) => Promise<unknown>): RequestDependencies {
+  let isDone = false
+  const save: RequestDependencies['requests']['save'] = async (changes) => {
+    if (!isDone) {
+      isDone = true
+      await meanwhile(changes)
+    }
+    return world.deps.requests.save(changes)
+  }
+  return { ...world.deps, requests: { ...world.deps.requests, save } }
+}
+
+const liveOf = async (identityId: string) => (await world.deps.requests.liveOf(tenantId, identityId)).length
+
+describe('nothing stays open or joined without what it stands on', () => {
+  const deletions = {
+    'the collection is deleted': async (collectionId: string) => {
+      assert.equal((await call(admin, 'DELETE', `/collections-joinable/beta/${collectionId}`)).status, 200)
+    },
+    'the person is deleted': async (_collectionId: string, identityId: string) => {
+      await world.remove('identity', identityId)
+      await world.evaluator.evaluate(tenantId)
+    },
+  }
+  for (const [claim, deleted] of Object.entries(deletions)) {
+    it(`when ${claim} while the person joins`, async () => {
+      const employee = await person()
+      const collectionId = await joinable(OPEN)
+      const deps = withBeforeSave(() => deleted(collectionId, employee.identityId))
+      const saved = await submitRequest(collectionId, {}, { tenantId, identityId: employee.identityId }, deps)
+      assert.equal(saved.value.status, 'Left')
+      assert.equal(await liveOf(employee.identityId), 0)
+    })
+
+    it(`when ${claim} while the person asks`, async () => {
+      const [employee, approver] = [await person(), await person()]
+      const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+      const deps = withBeforeSave(() => deleted(collectionId, employee.identityId))
+      const saved = await submitRequest(collectionId, {}, { tenantId, identityId: employee.identityId }, deps)
+      assert.equal(saved.value.status, 'Cancelled')
+      assert.equal(await liveOf(employee.identityId), 0)
+    })
+
+    it(`when ${claim} while the person is added directly`, async () => {
+      const [employee, other] = [await person(), await person()]
+      const collectionId = await joinable(OPEN)
+      const deps = withBeforeSave(() => deleted(collectionId, employee.identityId))
+      const coreIdentityIds = [employee.identityId, other.identityId]
+      await addMembers(tenantId, collectionId, { coreIdentityIds }, ACTOR, deps)
+      assert.equal(await liveOf(employee.identityId), 0)
+    })
+  }
+
+  it('also when the position is deleted while its holder asks', async () => {
+    const employee = await person()
+    const relationshipId = await world.position(employee)
+    const collectionId = await joinable(OPEN, { objectType: 'Relationship' })
+    const deps = withBeforeSave(async () => {
+      await world.remove('relationship', relationshipId)
+      await world.evaluator.evaluate(tenantId)
+    })
+    const asked = { tenantId, identityId: employee.identityId }
+    assert.equal((await submitRequest(collectionId, { relationshipId }, asked, deps)).value.status, 'Left')
+  })
+})
+
+describe('requests with long histories', () => {
+  it('end with their collection as any others', async () => {
+    const approver = await person()
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+    const people = await Promise.all(Array.from({ length: 40 }, () => person()))
+    for (const one of people) {
+      const { data } = await submit(one, collectionId)
+      const before = await world.deps.requests.find(tenantId, data.id)
+      assert.ok(before)
+      const entry = {
+        status: 'Approved',
+        actorId: approver.identityId,
+        at: data.createdAt,
+        notes: '漢'.repeat(2048),
+      } as const
+      const lifecycle = [...before.value.lifecycle, ...Array.from({ length: 10 }, () => entry)]
+      await world.deps.requests.save([{ before, after: { ...before.value, lifecycle } }])
+    }
+    assert.equal((await call(admin, 'DELETE', `/collections-joinable/beta/${collectionId}`)).status, 200)
+    for (const { identityId } of people) assert.equal(await liveOf(identityId), 0)
+  })
+})
+
+describe('groups are told of members', () => {
+  const bells = () => world.rung.filter(({ queue }) => queue === 'membership-changes').length
+
+  it('who leave because they were approved just before their open request was to be ended', async () => {
+    const [employee, approver] = [await person(), await person()]
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+    const { data: request } = await submit(employee, collectionId)
+    const waiting = await world.deps.requests.liveIn(tenantId, collectionId)
+    const deps = withBeforeSave(() => act(approver.token, request, 'approve'))
+    assert.deepEqual(await endRequests(waiting, 'Gone', deps), new Set([collectionId]))
+    assert.equal((await read(employee.token, request)).data.status, 'Left')
+  })
+
+  it('who were added before adding the others failed', async () => {
+    const people = await Promise.all(Array.from({ length: 50 }, () => person()))
+    const collectionId = await joinable(OPEN)
+    world.linked.add(collectionId)
+    let saves = 0
+    const save: RequestDependencies['requests']['save'] = async (changes) => {
+      saves += 1
+      if (saves === 2) throw new Error('The database is away')
+      return world.deps.requests.save(changes)
+    }
+    const deps = { ...world.deps, requests: { ...world.deps.requests, save } }
+    const before = bells()
+    const coreIdentityIds = people.map(({ identityId }) => identityId)
+    await assert.rejects(addMembers(tenantId, collectionId, { coreIdentityIds }, ACTOR, deps), /away/)
+    assert.equal(bells(), before + 1)
+  })
+})
+
+describe('approvers are counted as of now', () => {
+  it('in every list of requests', async () => {
+    const [employee, gone, left] = [await person(), await person(), await person()]
+    await world.position(employee, { manager: { objectId: left.identityId } })
+    const approvers = [gone.identityId, left.identityId]
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers }))
+    const path = `${requests}/${collectionId}/submit-on-behalf`
+    const { data: request } = await call(left.token, 'POST', path, { requesterId: employee.identityId })
+    assert.equal(request.currentGate.approverCount, 2)
+    await world.remove('identity', gone.identityId)
+    for (const [token, list] of [
+      [employee.token, 'pending-approval'],
+      [left.token, 'submitted-on-behalf'],
+      [left.token, `pending-approval-review/${collectionId}`],
+      [admin, collectionId],
+    ] as const) {
+      const [listed] = (await call(token, 'GET', `${requests}/${list}`)).data
+      assert.deepEqual([listed.id, listed.currentGate.approverCount], [request.id, 1], list)
+    }
+  })
+})

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, it } from 'node:test'
+import { approvedBy, equals, faults, joinableWorld } from './joinable-world.ts'
+
+const JOINABLE = '/collections-joinable/beta'
+const CRITERIA = '/collections-criteria/beta'
+
+const world = await joinableWorld()
+const { admin, call, submit, act, read, joinable, criteria, person } = world
+
+after(() => assert.deepEqual(faults, []))
+
+/** What GET answers, sent back whole. */
+async function sentBack(path: string, change: (record: Record<string, unknown>) => object = () => ({})) {
+  const { data } = await call(admin, 'GET', path)
+  return { before: data, answer: await call(admin, 'PUT', path, { ...data, ...change(data) }) }
+}
+
+describe('a record sent back as it was read is taken', () => {
+  it('when one of its approvers was deleted', async () => {
+    const [gone, left] = [await person(), await person()]
+    const approvers = [gone.identityId, left.identityId]
+    const path = `${JOINABLE}/${await joinable(approvedBy({ type: 'Identity', approvers }, { type: 'Manager' }))}`
+    await world.remove('identity', gone.identityId)
+    const { before, answer } = await sentBack(path)
+    assert.deepEqual([answer.status, answer.codes], [200, []])
+    assert.deepEqual(answer.data, { ...before, updatedAt: answer.data.updatedAt })
+    const renamed = await sentBack(path, () => ({ name: 'Band' }))
+    assert.deepEqual([renamed.answer.status, renamed.answer.data.joinPolicy], [200, before.joinPolicy])
+  })
+
+  it('when the last object with an attribute of its condition has gone', async () => {
+    const holder = await world.put('identity', { 'custom/shift': 'night' })
+    const path = `${CRITERIA}/${await criteria('Identity', equals('identityCustom/shift', 'night'))}`
+    await world.remove('identity', holder)
+    const { before, answer } = await sentBack(path, () => ({ name: 'Night' }))
+    assert.deepEqual([answer.status, answer.codes], [200, []])
+    assert.deepEqual(answer.data.condition, before.condition)
+    const other = await sentBack(path, () => ({ condition: equals('identityCustom/plate', 'x') }))
+    assert.deepEqual([other.answer.status, other.answer.codes], [400, ['FieldNotInSchema']])
+  })
+})
+
+describe('a changed policy', () => {
+  it('names nobody who does not exist where it did not name them before', async () => {
+    const [gone, left] = [await person(), await person()]
+    const approvers = [gone.identityId]
+    const path = `${JOINABLE}/${await joinable(approvedBy({ type: 'Identity', approvers }))}`
+    await world.remove('identity', gone.identityId)
+    const put = async (...gates: object[]) => {
+      const joinPolicy = { approvalRequired: true, approvalGates: gates }
+      const { status, codes, targets } = await call(admin, 'PUT', path, { objectType: 'Identity', joinPolicy })
+      return [status, ...codes, ...targets]
+    }
+    const target = (gate: number, approver: number) => `/joinPolicy/approvalGates/${gate}/approvers/${approver}`
+    const stranger = randomUUID()
+    assert.deepEqual(await put({ order: 1, type: 'Identity', approvers: [gone.identityId, stranger] }), [
+      400,
+      'IdentityUnknown',
+      target(0, 1),
+    ])
+    assert.deepEqual(await put({ order: 1, type: 'Identity', approvers }, { order: 2, type: 'Identity', approvers }), [
+      400,
+      'IdentityUnknown',
+      target(1, 0),
+    ])
+    assert.deepEqual(await put({ order: 1, type: 'Collection', approvers }), [400, 'CollectionUnknown', target(0, 0)])
+    assert.deepEqual(await put({ order: 1, type: 'Identity', approvers: [left.identityId] }), [200])
+    assert.deepEqual(await put({ order: 1, type: 'Identity', approvers }), [400, 'IdentityUnknown', target(0, 0)])
+  })
+})
+
+describe('a gate whose approvers are all deleted', () => {
+  it('holds requests until its policy changes, the person is added, or the request is cancelled', async () => {
+    const [gone, next] = [await person(), await person()]
+    const [first, second, third] = [await person(), await person(), await person()]
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [gone.identityId] }))
+    const path = `${JOINABLE}/${collectionId}`
+    const { data: asked } = await submit(first, collectionId)
+    await world.remove('identity', gone.identityId)
+    await world.evaluator.evaluate(world.tenantId)
+    const { data: askedLater } = await submit(second, collectionId)
+    const { data: askedLast } = await submit(third, collectionId)
+    assert.equal(askedLater.currentGate.approverCount, 0)
+    assert.equal((await read(first.token, asked)).data.currentGate.approverCount, 0)
+    assert.deepEqual((await act(gone.token, asked, 'approve')).codes, ['CallerHasNoIdentity'])
+    assert.deepEqual((await act(admin, asked, 'approve')).codes, ['CallerHasNoIdentity'])
+
+    assert.equal((await act(second.token, askedLater, 'cancel')).data.status, 'Cancelled')
+    const coreIdentityIds = [third.identityId]
+    assert.equal((await call(admin, 'POST', `${path}/results/members`, { coreIdentityIds })).data.added, 1)
+    assert.equal((await read(third.token, askedLast)).data.status, 'Joined')
+    const approvers = [gone.identityId, next.identityId]
+    const joinPolicy = approvedBy({ type: 'Identity', approvers })
+    assert.equal((await call(admin, 'PUT', path, { objectType: 'Identity', joinPolicy })).status, 200)
+    assert.equal((await act(next.token, asked, 'approve')).data.status, 'Joined')
+  })
+})
