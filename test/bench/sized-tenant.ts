@@ -1,5 +1,5 @@
-import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import type { openDatabase } from '../../shared/cosmos/database.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
