@@ -16,6 +16,7 @@ import { liveStanding } from '../../shared/domain/requests/standing.ts'
 import { elapsedMs, nowMs } from './clock.ts'
 import { container, doorbells, newId } from './foundation.ts'
 import { log, measures } from './observation.ts'
+import { slices } from './slices.ts'
 import { linkStore, tenantStore } from './stores.ts'
 
 /** Rows in memory at most: about a gigabyte at the widest; an instance has two. */
@@ -25,7 +26,7 @@ export const collectionDependencies: CollectionDependencies = {
   collections: cosmosCollectionStore(container('collections')),
   memberships: cosmosMembershipStore(container('members')),
   joined: cosmosJoinedMembers(container('requests')),
-  snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST),
+  snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST, slices),
   accountMoves: cosmosAccountMoves(container('coreObjects')),
   links: collectionLinks(linkStore, nowMs),
   tenants: tenantStore,

@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
+import { differenceSteps } from '../domain/collections/membership-difference.ts'
 import type { MembershipHead, MembershipStore } from '../domain/collections/membership-store.ts'
 import { Refusal } from '../domain/refusal.ts'
+import { finished } from '../domain/time-slices.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { queryAll, readDocument, type Stored } from './documents.ts'
-import { difference } from './membership-chunks.ts'
 import { type ChangeDocument, type ChunkDocument, HEAD_ID, type HeadDocument } from './membership-documents.ts'
 import { planWrite } from './membership-plan.ts'
 import { deleteDocuments, writePlan } from './membership-write.ts'
@@ -58,7 +59,7 @@ export function cosmosMembershipStore(members: Container): MembershipStore {
       }
       const old =
         before === undefined || before.digest === digest ? [...evaluation.ids] : await readIds(partition, before)
-      const change = difference(before === undefined ? [] : old, evaluation.ids)
+      const change = finished(differenceSteps(before === undefined ? [] : old, evaluation.ids))
       const plan = planWrite(partition, before, evaluation, change, digest, randomUUID())
       await writePlan(members, partition, plan)
       const after = await readHead(partition)

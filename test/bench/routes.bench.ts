@@ -16,7 +16,8 @@ import {
 /**
  * What each way of reading costs in a tenant of 212,000 objects, 10,000 collections, and 10,000 requests and 200,000
  * members in one of them: time of the first call and the calls after it, how long the one thread served nobody else, what
- * the database was asked for, and memory. Usage: `node test/bench/routes.bench.ts [data folder kept for the next run]`.
+ * the database was asked for, and memory. Usage: `node test/bench/routes.bench.ts [data folder that the next run
+ * finds again] [part of the names of what to measure]`.
  */
 const CALLS_COUNT = 7
 
@@ -101,14 +102,17 @@ const report = (...cells: readonly (string | number)[]): void => {
   process.stdout.write(`${String(name).padEnd(32)}${rest.map((cell) => String(cell).padStart(13)).join('')}\n`)
 }
 
-const [folder = newDataFolder()] = process.argv.slice(2)
+const [folder = newDataFolder(), only = ''] = process.argv.slice(2)
 const child = fork(join(import.meta.dirname, 'routes-service.ts'), [folder, JSON.stringify(CALLERS)], {
   env: { ...process.env, LOG_LEVEL: 'warn' },
-  execArgv: ['--max-semi-space-size=8'],
+  execArgv: [
+    '--max-semi-space-size=8',
+    ...(process.env.PROFILE_FOLDER === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE_FOLDER}`]),
+  ],
 })
 const [served] = (await once(child, 'message')) as [ServedRoutes]
 report('', 'first', 'median', 'worst', 'first stall', 'later stall', 'kB', 'operations', 'MB of memory')
-for (const measured of ROUTES) await reportRoute(measured)
+for (const measured of ROUTES.filter(({ name }) => name.includes(only))) await reportRoute(measured)
 child.disconnect()
 await once(child, 'exit')
 

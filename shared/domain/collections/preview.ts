@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
-import { compile } from '../criteria/compile.ts'
+import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
 import { evaluationSteps } from '../criteria/evaluate.ts'
+import type { EvaluationContext } from '../criteria/evaluation.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { Guid } from '../guid.ts'
 import { Closed, Described, Nullable } from '../schema.ts'
+import type { Steps } from '../time-slices.ts'
 import { CollectionObjectType, type CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
@@ -13,6 +15,7 @@ import { Condition } from './criteria-collection.ts'
 import { evaluationContext } from './evaluation-context.ts'
 import { joinedMembersOf } from './joined-members.ts'
 import { objectTypeFaults } from './manage-criteria.ts'
+import { differenceSteps } from './membership-difference.ts'
 import { namedCollection } from './read-collections.ts'
 
 export const PreviewRequest = Type.Object({
@@ -22,6 +25,7 @@ export const PreviewRequest = Type.Object({
 export type PreviewRequest = Static<typeof PreviewRequest>
 
 const PreviewedObject = Closed({ objectId: Guid, displayName: Nullable(Type.String()) })
+type PreviewedObject = Static<typeof PreviewedObject>
 
 export const PreviewReply = Closed({
   preview: Described(Type.Array(PreviewedObject), 'Who would be a member now.'),
@@ -46,17 +50,24 @@ export async function previewCriteria(
   const before = await currentMembers(tenantId, currentId ?? undefined, objectType, deps)
   const context = await evaluationContext(tenantId, collectionsReferredTo(condition), deps)
   const rows = await deps.snapshots.fresh(tenantId)
-  const after = await deps.snapshots.reading(rows, evaluationSteps(compile(condition), rows, objectType, context))
-  const [had, has] = [new Set(before), new Set(after)]
-  const shown = (ids: readonly string[]) => ids.map((id) => previewed(rows, objectType, id))
-  const added = shown(after.filter((id) => !had.has(id)))
-  const removed = shown(before.filter((id) => !has.has(id)))
-  return {
-    preview: shown(after),
-    added,
-    removed,
-    counts: { preview: after.length, added: added.length, removed: removed.length },
-  }
+  const definition = { condition: compile(condition), objectType }
+  return deps.snapshots.reading(rows, previewSteps(definition, before, rows, context))
+}
+
+/** @param before the members to compare with, ascending. */
+function* previewSteps(
+  { condition, objectType }: { readonly condition: CompiledCondition; readonly objectType: CriteriaObjectType },
+  before: readonly string[],
+  rows: RowSnapshot,
+  context: EvaluationContext,
+): Steps<PreviewReply> {
+  const after = yield* evaluationSteps(condition, rows, objectType, context)
+  const change = yield* differenceSteps(before, after)
+  const preview = yield* previewed(rows, objectType, after)
+  const added = before.length === 0 ? preview : yield* previewed(rows, objectType, change.added)
+  const removed = yield* previewed(rows, objectType, change.removed)
+  const counts = { preview: preview.length, added: added.length, removed: removed.length }
+  return { preview, added, removed, counts }
 }
 
 /** A joinable collection is compared by its people, or by the positions that they joined with. */
@@ -76,10 +87,18 @@ async function currentMembers(
   return [...new Set(ids.filter((id) => id !== null))].sort()
 }
 
-function previewed(
+/** Objects put in a list between two pauses. */
+const OBJECTS_PER_STEP_COUNT = 1024
+
+function* previewed(
   rows: RowSnapshot,
   objectType: CriteriaObjectType,
-  objectId: string,
-): Static<typeof PreviewedObject> {
-  return { objectId, displayName: rows.displayNameOf(CORE_TYPE[objectType], objectId) ?? null }
+  ids: readonly string[],
+): Steps<PreviewedObject[]> {
+  const objects: PreviewedObject[] = []
+  for (const objectId of ids) {
+    if (objects.length % OBJECTS_PER_STEP_COUNT === 0) yield
+    objects.push({ objectId, displayName: rows.displayNameOf(CORE_TYPE[objectType], objectId) ?? null })
+  }
+  return objects
 }
