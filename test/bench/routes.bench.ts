@@ -60,6 +60,7 @@ const ROUTES: readonly Measured[] = [
   { name: 'an employee, list', caller: 'employee', path: `${CORE}/identities` },
   { name: 'a unit manager, list', caller: 'unitManager', path: `${CORE}/relationships` },
   { name: 'a unit manager, search', caller: 'unitManager', path: `${CORE}/identities/search?text=person` },
+  { name: 'member-of', caller: 'employee', path: '/collections-joinable/beta/member-of' },
   { name: 'top manager, list', caller: 'topManager', path: `${CORE}/identities` },
   { name: 'collections', caller: 'writer', path: '/collections/beta' },
   { name: 'collections of a type', caller: 'writer', path: '/collections/beta?objectType=Relationship' },

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { cosmosCoreObjectLinks } from '../../shared/cosmos/core-object-links.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
+import { ownIdentity } from '../../shared/domain/core/own-identity.ts'
 import { visibleByLinks } from '../../shared/domain/core/visible-by-links.ts'
 import { visibleObjects } from '../../shared/domain/core/visible-objects.ts'
 import { RowSnapshot, type SnapshotObject } from '../../shared/domain/criteria/row-snapshot.ts'
@@ -13,6 +14,9 @@ import { localDatabase } from './local-database.ts'
 const coreObjects = (await localDatabase())('coreObjects')
 const store = cosmosCoreObjectStore(coreObjects)
 const links = cosmosCoreObjectLinks(coreObjects)
+
+const unloaded = { holds: () => false, links }
+const loadNothing = () => Promise.reject(new Error('The rows were loaded'))
 
 const TYPES = ['identity', 'orgUnit', 'relationship'] as const
 const OBJECTS_PER_TYPE_COUNT = 6
@@ -62,7 +66,7 @@ async function write(tenantId: string, objects: readonly SnapshotObject[]): Prom
   assert.equal((await store.write(tenantId, writes, 1)).size, 0)
 }
 
-describe('what a user may see, by the database', () => {
+describe('who a user is and what they may see, by the database', () => {
   it('is what the rows in memory tell', async () => {
     let seenCount = 0
     const property = fc.asyncProperty(anyTenant, async (objects) => {
@@ -73,6 +77,8 @@ describe('what a user may see, by the database', () => {
       for (let index = 0; index < OBJECTS_PER_TYPE_COUNT; index += 1) {
         const account = accountOf(index)
         const expected = visibleObjects(rows.identityOfAccount(account), rows)
+        const own = await ownIdentity({ tenantId, objectId: account.toUpperCase() }, loadNothing, unloaded)
+        assert.equal(own, rows.identityOfAccount(account))
         const visible = await visibleByLinks(account.toUpperCase(), tenantId, links)
         for (const type of TYPES) {
           const ids = expected.idsAfter(type, undefined, 100)

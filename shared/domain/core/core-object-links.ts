@@ -24,3 +24,10 @@ export interface CoreObjectLinks {
     ids: readonly string[],
   ): Promise<{ readonly id: string; readonly objectType: ObjectType }[]>
 }
+
+/** What answers for a tenant while its rows are not in memory, without loading them. */
+export type UnloadedTenants = {
+  /** Whether the tenant's rows are in memory. */
+  readonly holds: (tenantId: string) => boolean
+  readonly links: CoreObjectLinks
+}

@@ -1,7 +1,7 @@
 import type { Caller, Role } from '../caller.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { CoreObject } from './core-object.ts'
-import type { CoreObjectLinks } from './core-object-links.ts'
+import type { UnloadedTenants } from './core-object-links.ts'
 import { visibleByLinks } from './visible-by-links.ts'
 import { type VisibleObjects, visibleObjects } from './visible-objects.ts'
 
@@ -28,13 +28,6 @@ export function seesAll({ roles }: Caller): boolean {
 /** Whether the object is among what may be seen. */
 export function isSeen(sight: Sight, object: CoreObject): boolean {
   return sight === 'all' || sight.has(object)
-}
-
-/** What tells a sight while a tenant's rows are not in memory, without loading them. */
-export type UnloadedTenants = {
-  /** Whether the tenant's rows are in memory. */
-  holds(tenantId: string): boolean
-  readonly links: CoreObjectLinks
 }
 
 /**
