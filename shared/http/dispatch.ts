@@ -65,10 +65,9 @@ export function dispatcher(
     const details = { ...trace, status: answer.status, durationMs: deps.nowMs() - startedMs }
     if (fault !== undefined) deps.log.error(fault.event, fault.error, details)
     deps.log.info('http.answered', details)
-    const { status, body } = answer
     const headers = { ...answer.headers, 'x-request-id': requestId }
     // RFC 9110, section 9.3.2: what GET would answer, without its content.
-    return isHead || body === undefined ? { status, headers } : { status, headers, body }
+    return isHead ? { status: answer.status, headers } : { ...answer, headers }
   }
 }
 

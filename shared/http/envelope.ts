@@ -16,6 +16,8 @@ export type HttpAnswer = {
   readonly headers: Readonly<Record<string, string>>
   /** Absent for 304 and HEAD. */
   readonly body?: string
+  /** In place of the body where the answer is long. */
+  readonly bytes?: Uint8Array
 }
 
 const STATUS: Record<RefusalKind, number> = {
@@ -42,7 +44,7 @@ export function successEnvelope(answer: Answer, status: number): HttpAnswer {
 
 /** The same in steps, for an answer with long lists. */
 export function* successEnvelopeSteps(answer: Answer, status: number): Steps<HttpAnswer> {
-  return envelope(status, yield* jsonSteps(success(answer, status)), answer.headers)
+  return { status, headers: envelopeHeaders(answer.headers), bytes: yield* jsonSteps(success(answer, status)) }
 }
 
 function success({ data, nextCursor }: Answer, status: number): object {
@@ -91,10 +93,10 @@ function failureEnvelope(
   return envelope(status, JSON.stringify(failure), headers)
 }
 
-function envelope(status: number, body: string, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
-  return {
-    status,
-    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
-    body,
-  }
+function envelope(status: number, body: string, headers?: Readonly<Record<string, string>>): HttpAnswer {
+  return { status, headers: envelopeHeaders(headers), body }
+}
+
+function envelopeHeaders(headers: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  return { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers }
 }
