@@ -3,7 +3,7 @@ import type { Collection, CollectionKind } from '../domain/collections/collectio
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Versioned } from '../domain/versioned.ts'
-import { queryAll, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
+import { queryAll, queryDocuments, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
 import { gatheredReads } from './gathered-reads.ts'
 
 /**
@@ -47,8 +47,11 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     find,
     async list(tenantId, filter) {
       const { text, parameters } = filterQuery(filter)
-      const found = await queryAll<CollectionDocument>(collections, tenantId, { query: text, parameters })
-      return found.map(collectionOf).sort(byName)
+      const found: Collection[] = []
+      // Definitions are parsed page by page: all at once would be felt where there are thousands.
+      const pages = queryDocuments<CollectionDocument>(collections, tenantId, { query: text, parameters })
+      for await (const page of pages) found.push(...page.map(collectionOf))
+      return found.sort(byName)
     },
     async existing(tenantId, ids) {
       if (ids.length === 0) return []

@@ -1,4 +1,4 @@
-import { checkCondition } from '../criteria/check-condition.ts'
+import { checkCondition, checkConditionSteps } from '../criteria/check-condition.ts'
 import { type CheckedCondition, type CollectionReference, collectionReferences } from '../criteria/condition.ts'
 import { type ConditionSchema, conditionSchema, storedConditionSchema } from '../criteria/schema.ts'
 import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
@@ -29,7 +29,9 @@ export async function readCondition(
   besides: readonly RefusalEntry[],
   deps: ConditionDependencies,
 ): Promise<CheckedCondition> {
-  const check = checkCondition(given, await tenantConditionSchema(tenantId, deps))
+  const rows = await deps.snapshots.fresh(tenantId)
+  const schema = conditionSchema(rows.customAttributes())
+  const check = await deps.snapshots.reading(rows, checkConditionSteps(given, schema))
   if (!check.ok) {
     const faults = check.faults.map(({ code, message, pointer: within }) =>
       refusalEntry(code, message, pointer + within),
