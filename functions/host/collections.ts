@@ -1,6 +1,7 @@
 import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosCoreObjectLinks } from '../../shared/cosmos/core-object-links.ts'
 import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
@@ -10,13 +11,17 @@ import type { CollectionDependencies } from '../../shared/domain/collections/col
 import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant.ts'
 import { linkedAccounts } from '../../shared/domain/collections/linked-accounts.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
+import type { UnloadedTenants } from '../../shared/domain/core/core-object-links.ts'
+import { ownIdentity } from '../../shared/domain/core/own-identity.ts'
+import type { RowSnapshot } from '../../shared/domain/criteria/row-snapshot.ts'
 import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
 import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
-import { freshPeople, type RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
+import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import { liveStanding } from '../../shared/domain/requests/standing.ts'
 import { elapsedMs, nowMs } from './clock.ts'
 import { container, doorbells, newId } from './foundation.ts'
 import { log, measures } from './observation.ts'
+import { slices } from './slices.ts'
 import { linkStore, tenantStore } from './stores.ts'
 
 /** Rows in memory at most: about a gigabyte at the widest; an instance has two. */
@@ -24,10 +29,10 @@ const ROWS_AT_MOST = 1_500_000
 
 export const collectionDependencies: CollectionDependencies = {
   collections: cosmosCollectionStore(container('collections')),
-  memberships: cosmosMembershipStore(container('members')),
+  memberships: cosmosMembershipStore(container('members'), slices),
   evaluationLog: cosmosEvaluationLogStore(container('tenants')),
   joined: cosmosJoinedMembers(container('requests')),
-  snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST),
+  snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST, slices),
   accountMoves: cosmosAccountMoves(container('coreObjects')),
   links: collectionLinks(linkStore, nowMs),
   tenants: tenantStore,
@@ -54,7 +59,16 @@ export const linkedCollections = linkedAccounts(
   evaluator,
 )
 
-/** The core identity that stands for a caller's directory account. */
-export async function findIdentity({ tenantId, objectId }: Caller): Promise<string | undefined> {
-  return (await freshPeople(tenantId, collectionDependencies)).identityOfAccount(objectId)
+const { snapshots } = collectionDependencies
+
+/** A tenant's rows with everything that was written before the call. */
+export const freshRows = (tenantId: string): Promise<RowSnapshot> => snapshots.fresh(tenantId)
+
+export const unloadedTenants: UnloadedTenants = {
+  holds: (tenantId) => snapshots.holds(tenantId),
+  links: cosmosCoreObjectLinks(container('coreObjects')),
 }
+
+/** The core identity that stands for a caller's directory account. */
+export const findIdentity = (caller: Caller): Promise<string | undefined> =>
+  ownIdentity(caller, freshRows, unloadedTenants)

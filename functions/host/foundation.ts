@@ -11,6 +11,7 @@ import { nowMs } from './clock.ts'
 import { activities, log } from './observation.ts'
 import { serviceIdentity } from './service-identity.ts'
 import { settings } from './settings.ts'
+import { slices } from './slices.ts'
 
 /** What every part of the service stands on. The only place that makes random ids. */
 export const newId = (): string => randomUUID()
@@ -42,6 +43,7 @@ export const dispatchDependencies: Omit<DispatchDependencies, 'findIdentity'> = 
     nowMs,
     sleep: (delayMs) => sleep(delayMs),
   },
+  slices,
   log,
   newId,
   nowMs,

@@ -39,6 +39,6 @@ function fromHost(request: HttpRequest): ServiceRequest {
   }
 }
 
-function toHost({ status, headers, body }: FileAnswer): HttpResponseInit {
-  return { status, headers, ...(body === undefined ? {} : { body }) }
+function toHost({ status, headers, body, bytes }: FileAnswer): HttpResponseInit {
+  return { status, headers, ...(body === undefined && bytes === undefined ? {} : { body: bytes ?? body }) }
 }

@@ -4,7 +4,7 @@ import type { CollectionFilter, CollectionStore } from '../domain/collections/co
 import { Refusal } from '../domain/refusal.ts'
 import { slices } from '../domain/slices.ts'
 import type { Versioned } from '../domain/versioned.ts'
-import { queryAll, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
+import { queryAll, queryDocuments, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
 import { gatheredReads } from './gathered-reads.ts'
 import { inTurn } from './in-turn.ts'
 
@@ -53,8 +53,11 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     find,
     async list(tenantId, filter) {
       const { text, parameters } = filterQuery(filter)
-      const found = await queryAll<CollectionDocument>(collections, tenantId, { query: text, parameters })
-      return found.map(collectionOf).sort(byName)
+      const found: Collection[] = []
+      // Definitions are parsed page by page: all at once would be felt where there are thousands.
+      const pages = queryDocuments<CollectionDocument>(collections, tenantId, { query: text, parameters })
+      for await (const page of pages) found.push(...page.map(collectionOf))
+      return found.sort(byName)
     },
     async existing(tenantId, ids) {
       const query = 'SELECT * FROM c WHERE IS_DEFINED(c.kind) AND ARRAY_CONTAINS(@ids, c.id)'

@@ -31,29 +31,3 @@ export function chunksOf(ids: Iterable<string>, prefixLength: number): Map<strin
   }
   return chunks
 }
-
-/** What to add to and remove from one ascending list to get the other. */
-export function difference(
-  before: readonly string[],
-  after: readonly string[],
-): { added: string[]; removed: string[] } {
-  const added: string[] = []
-  const removed: string[] = []
-  let left = 0
-  let right = 0
-  while (left < before.length || right < after.length) {
-    const old = before[left]
-    const young = after[right]
-    if (old === young) {
-      left += 1
-      right += 1
-    } else if (young === undefined || (old !== undefined && old < young)) {
-      removed.push(old as string)
-      left += 1
-    } else {
-      added.push(young)
-      right += 1
-    }
-  }
-  return { added, removed }
-}

@@ -1,16 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
+import { differenceSteps } from '../domain/collections/membership-difference.ts'
 import type { MembershipHead, MembershipStore } from '../domain/collections/membership-store.ts'
 import { Refusal } from '../domain/refusal.ts'
+import { type Steps, TimeSlices } from '../domain/time-slices.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { queryAll, readDocument, type Stored } from './documents.ts'
-import { difference } from './membership-chunks.ts'
 import { type ChangeDocument, type ChunkDocument, HEAD_ID, type HeadDocument } from './membership-documents.ts'
 import { planWrite } from './membership-plan.ts'
 import { deleteDocuments, writePlan } from './membership-write.ts'
 
-/** Container `members`, partition key `/membersOf`, which is `tenantId:collectionId`. */
-export function cosmosMembershipStore(members: Container): MembershipStore {
+/**
+ * Container `members`, partition key `/membersOf`, which is `tenantId:collectionId`.
+ * @param slices what work on very many ids takes turns by.
+ */
+export function cosmosMembershipStore(
+  members: Container,
+  slices = new TimeSlices(() => performance.now()),
+): MembershipStore {
   const readHead = (partition: string) => readDocument<HeadDocument>(members, HEAD_ID, partition)
   const readChunks = async (partition: string, generation: string, prefixes?: readonly string[]) => {
     const some = prefixes === undefined ? '' : ' AND ARRAY_CONTAINS(@prefixes, c.prefix)'
@@ -22,7 +29,7 @@ export function cosmosMembershipStore(members: Container): MembershipStore {
     return queryAll<ChunkDocument>(members, partition, { query, parameters })
   }
   const readIds = async (partition: string, head: HeadDocument) =>
-    (await readChunks(partition, head.generation)).flatMap(({ ids }) => ids).sort()
+    idsOfChunks(await readChunks(partition, head.generation))
 
   return {
     async head(tenantId, collectionId) {
@@ -35,7 +42,8 @@ export function cosmosMembershipStore(members: Container): MembershipStore {
         const head = await readHead(partition)
         if (head === undefined) return undefined
         const ids = await readIds(partition, head)
-        if (ids.length === head.count && digestOf(ids) === head.digest) return { head: headOf(head), ids }
+        const digest = await slices.run(digestSteps(ids))
+        if (ids.length === head.count && digest === head.digest) return { head: headOf(head), ids }
         const again = await readHead(partition)
         if (again?._etag === head._etag) throw new Error(`The chunks of ${partition} do not match their head`)
       }
@@ -45,21 +53,22 @@ export function cosmosMembershipStore(members: Container): MembershipStore {
       const head = await readHead(partition)
       if (head === undefined) return new Set()
       const prefixes = [...new Set(candidates.map((id) => id.slice(0, head.prefixLength)))]
-      const ids = new Set((await readChunks(partition, head.generation, prefixes)).flatMap((chunk) => chunk.ids))
-      return new Set(candidates.filter((id) => ids.has(id)))
+      const chunks = await readChunks(partition, head.generation, prefixes)
+      const wanted = new Set(candidates)
+      return new Set(chunks.flatMap(({ ids }) => ids.filter((id) => wanted.has(id))))
     },
     async replace(tenantId, collectionId, previous, evaluation, beforeWrite) {
       const partition = partitionOf(tenantId, collectionId)
       const before = await readHead(partition)
       if (before?._etag !== previous?.version) throw stale(partition)
-      const digest = digestOf(evaluation.ids)
+      const digest = await slices.run(digestSteps(evaluation.ids))
       if (before !== undefined && before.digest === digest && before.definitionKey === evaluation.definitionKey) {
         return { head: versioned(before), change: { added: [], removed: [] } }
       }
       await beforeWrite?.()
       const old =
         before === undefined || before.digest === digest ? [...evaluation.ids] : await readIds(partition, before)
-      const change = difference(before === undefined ? [] : old, evaluation.ids)
+      const change = await slices.run(differenceSteps(before === undefined ? [] : old, evaluation.ids))
       const plan = planWrite(partition, before, evaluation, change, digest, randomUUID())
       await writePlan(members, partition, plan)
       const after = await readHead(partition)
@@ -100,8 +109,23 @@ function partitionOf(tenantId: string, collectionId: string): string {
   return `${tenantId}:${collectionId}`
 }
 
-function digestOf(ids: readonly string[]): string {
-  return createHash('sha256').update(ids.join('\n')).digest('base64')
+/** Ascending, as the ids of each chunk are, and all of a chunk before those of the next. */
+function idsOfChunks(chunks: readonly ChunkDocument[]): string[] {
+  return chunks.toSorted((one, other) => (one.prefix < other.prefix ? -1 : 1)).flatMap(({ ids }) => ids)
+}
+
+/** Ids digested between two pauses. */
+const IDS_PER_STEP_COUNT = 8192
+
+/** Of the ids in lines. */
+function* digestSteps(ids: readonly string[]): Steps<string> {
+  const digest = createHash('sha256')
+  for (let from = 0; from < ids.length; from += IDS_PER_STEP_COUNT) {
+    if (from > 0) digest.update('\n')
+    digest.update(ids.slice(from, from + IDS_PER_STEP_COUNT).join('\n'))
+    yield
+  }
+  return digest.digest('base64')
 }
 
 function stale(partition: string): Refusal {

@@ -5,9 +5,20 @@ import { isUserRole } from '../domain/caller.ts'
 import type { OnceDependencies } from '../domain/idempotency/run-once.ts'
 import type { Log } from '../domain/log.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { TimeSlices } from '../domain/time-slices.ts'
 import { isKnownVersion } from './entity-tag.ts'
-import { faultEnvelope, type HttpAnswer, notModified, refusalEnvelope, statusOf, successEnvelope } from './envelope.ts'
+import {
+  type Answer,
+  faultEnvelope,
+  type HttpAnswer,
+  notModified,
+  refusalEnvelope,
+  statusOf,
+  successEnvelope,
+  successEnvelopeSteps,
+} from './envelope.ts'
 import { type FoundRoute, routeFinder } from './find-route.ts'
+import { hasLongList } from './json-steps.ts'
 import { type HttpRequest, readJsonBody } from './read-body.ts'
 import { requestIdOf } from './request-id.ts'
 import type { Route, RouteGroup } from './route.ts'
@@ -21,6 +32,8 @@ export type DispatchDependencies = {
   findIdentity(caller: Caller): Promise<string | undefined>
   /** What creations are done once with. */
   readonly once: OnceDependencies
+  /** What writing a long answer takes turns by; without them it is written in one go. */
+  readonly slices?: TimeSlices
   readonly log: Log
   newId(): string
   nowMs(): number
@@ -52,10 +65,9 @@ export function dispatcher(
     const details = { ...trace, status: answer.status, durationMs: deps.nowMs() - startedMs }
     if (fault !== undefined) deps.log.error(fault.event, fault.error, details)
     deps.log.info('http.answered', details)
-    const { status, body } = answer
     const headers = { ...answer.headers, 'x-request-id': requestId }
     // RFC 9110, section 9.3.2: what GET would answer, without its content.
-    return isHead || body === undefined ? { status, headers } : { status, headers, body }
+    return isHead ? { status: answer.status, headers } : { ...answer, headers }
   }
 }
 
@@ -114,12 +126,17 @@ async function answerTo(
     }
     const answer = await runRoute(route, input, request, deps.once)
     const isUnchanged = isKnownVersion(request, answer.headers?.etag)
-    return { answer: isUnchanged ? notModified(answer) : successEnvelope(answer, route.reply.status) }
+    return { answer: isUnchanged ? notModified(answer) : await wrapped(answer, route, deps) }
   } catch (error) {
     if (!(error instanceof Refusal)) return { answer: faultEnvelope(), fault: { event: 'http.fault', error } }
     const answer = refusalEnvelope(error, adviceOn(error))
     return error.kind === 'upstream' ? { answer, fault: { event: 'http.upstream', error } } : { answer }
   }
+}
+
+async function wrapped(answer: Answer, { reply: { status } }: Route, { slices }: DispatchDependencies) {
+  if (slices === undefined || !hasLongList(answer.data)) return successEnvelope(answer, status)
+  return slices.run(successEnvelopeSteps(answer, status))
 }
 
 /** What a client should do about a refusal, in the headers that its library looks at. */

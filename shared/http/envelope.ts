@@ -1,4 +1,6 @@
 import { REFUSALS, type Refusal, type RefusalEntry, type RefusalKind } from '../domain/refusal.ts'
+import type { Steps } from '../domain/time-slices.ts'
+import { jsonSteps } from './json-steps.ts'
 import type { Part, Unready } from './readiness.ts'
 
 /** What a route answers when all went well. `data` goes into the envelope. */
@@ -14,6 +16,8 @@ export type HttpAnswer = {
   readonly headers: Readonly<Record<string, string>>
   /** Absent for 304 and HEAD. */
   readonly body?: string
+  /** In place of the body where the answer is long. */
+  readonly bytes?: Uint8Array
 }
 
 const STATUS: Record<RefusalKind, number> = {
@@ -35,8 +39,16 @@ export function statusOf(refusal: Pick<Refusal, 'code'>): number {
 }
 
 export function successEnvelope(answer: Answer, status: number): HttpAnswer {
-  const { data, nextCursor } = answer
-  return envelope(status, { data, isSuccess: true, statusCode: status, errors: [], nextCursor }, answer.headers)
+  return envelope(status, JSON.stringify(success(answer, status)), answer.headers)
+}
+
+/** The same in steps, for an answer with long lists. */
+export function* successEnvelopeSteps(answer: Answer, status: number): Steps<HttpAnswer> {
+  return { status, headers: envelopeHeaders(answer.headers), bytes: yield* jsonSteps(success(answer, status)) }
+}
+
+function success({ data, nextCursor }: Answer, status: number): object {
+  return { data, isSuccess: true, statusCode: status, errors: [], nextCursor }
 }
 
 /** What the caller has is still what there is. */
@@ -77,17 +89,14 @@ function failureEnvelope(
   errors: readonly FailureEntry[],
   headers: Readonly<Record<string, string>> = {},
 ) {
-  return envelope(
-    status,
-    { data: null, isSuccess: false, statusCode: status, errors, error: errors[0]?.message },
-    headers,
-  )
+  const failure = { data: null, isSuccess: false, statusCode: status, errors, error: errors[0]?.message }
+  return envelope(status, JSON.stringify(failure), headers)
 }
 
-function envelope(status: number, body: object, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
-  return {
-    status,
-    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
-    body: JSON.stringify(body),
-  }
+function envelope(status: number, body: string, headers?: Readonly<Record<string, string>>): HttpAnswer {
+  return { status, headers: envelopeHeaders(headers), body }
+}
+
+function envelopeHeaders(headers: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  return { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers }
 }

@@ -7,6 +7,7 @@ import { createContainers } from '../../infra/local/create-containers.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosCoreObjectLinks } from '../../shared/cosmos/core-object-links.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
@@ -42,6 +43,8 @@ export type CoreDataService = {
   readonly database: ReturnType<typeof openDatabase>
   /** Rings for evaluations so far, by tenant. */
   readonly rings: string[]
+  /** Reads a tenant's rows into memory, as an evaluation does. */
+  loadRows(tenantId: string): Promise<unknown>
   /** Requests of one caller. Who it is, is told to the service directly: tokens have tests of their own. */
   as(caller: Caller): Send
   /** The same service after a restart, perhaps with other cursor keys. */
@@ -67,7 +70,10 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
     connectors: cosmosConnectorStore(database('connectors')),
     objects: cosmosConnectorObjectStore(database('connectorObjects')),
     coreObjects: cosmosCoreObjectStore(database('coreObjects')),
-    sights: new Sights((tenantId) => snapshots.fresh(tenantId)),
+    sights: new Sights((tenantId) => snapshots.fresh(tenantId), {
+      holds: (tenantId) => snapshots.holds(tenantId),
+      links: cosmosCoreObjectLinks(database('coreObjects')),
+    }),
     cursors: async () => cursors(cursorKeys),
     doorbells: {
       ring: async ({ queue, message }: Doorbell) => {
@@ -86,6 +92,7 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
     cosmos,
     database,
     rings,
+    loadRows: (tenantId) => snapshots.fresh(tenantId),
     as: (caller) => sendTo(groups, caller, nowMs, database('idempotencyKeys'), faults),
     restarted: (keys = cursorKeys) => serviceOn(cosmos, nowMs, keys),
     close: () => cosmos.close(),

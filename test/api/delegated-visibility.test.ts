@@ -29,7 +29,7 @@ const names = async (send: Send, path: string): Promise<string[]> => {
 }
 
 /** A tenant whose `boss` leads the unit `shop`; `branch` lies below it, `else` nowhere. */
-async function shopOf(boss: string) {
+async function shopOf(boss: string, areRowsInMemory = false) {
   const tenant = await newTenant(service)
   const hr = await tenant.addConnector('HR')
   await hr.batch(
@@ -40,81 +40,99 @@ async function shopOf(boss: string) {
     upsert('orgUnit', 'else', {}),
     upsert('relationship', 'job', { identity: to('worker'), orgUnit: to('branch') }),
   )
+  if (areRowsInMemory) await service.loadRows(tenant.tenantId)
   const send = service.as(user(tenant.tenantId, boss, 'User'))
   return { tenant, hr, send }
 }
 
-describe('what a leader sees', () => {
-  for (const [claim, change, identities, relationships] of [
-    ['a position moves out', upsert('relationship', 'job', { identity: to('worker'), orgUnit: to('else') }), [], []],
-    ['a position is deleted', remove('relationship', 'job'), [], []],
-    ['its holder is deleted', remove('identity', 'worker'), [], ['job']],
-    ['its unit moves away', upsert('orgUnit', 'branch', { parent: to('else') }), [], []],
-    ['the unit between is deleted', remove('orgUnit', 'shop'), [], []],
-    ['somebody else leads', upsert('orgUnit', 'shop', { manager: to('worker') }), [], []],
-    ['a new position arrives', upsert('relationship', 'own', { identity: to('boss') }), ['worker'], ['job', 'own']],
-    [
-      'a position has ended, or is to begin: both are theirs to see',
-      upsert('relationship', 'job', {
-        identity: to('worker'),
-        orgUnit: to('branch'),
-        startDate: '2090-01-01',
-        endDate: '2020-01-01',
-      }),
-      ['worker'],
-      ['job'],
-    ],
-  ] as const) {
-    it(`changes with the very next call when ${claim}`, async () => {
-      const { hr, send } = await shopOf(randomUUID())
-      assert.deepEqual(await names(send, 'identities'), ['boss', 'worker'])
-      assert.deepEqual(await names(send, 'relationships'), ['job'])
-      await hr.batch(change)
-      assert.deepEqual(await names(send, 'identities'), ['boss', ...identities])
-      assert.deepEqual(await names(send, 'identities/search?text=berg'), ['boss', ...identities])
-      assert.deepEqual(await names(send, 'relationships'), relationships)
-    })
-  }
-
-  it('changes with the very next call when the account goes to somebody else', async () => {
-    const account = randomUUID()
-    const { hr, send } = await shopOf(account)
-    assert.deepEqual(await names(send, 'orgunits'), ['branch', 'shop'])
-    await hr.batch(upsert('identity', 'boss', { directoryObjectId: randomUUID() }))
-    assert.deepEqual(await names(send, 'identities'), [])
-    await hr.batch(upsert('identity', 'worker', { directoryObjectId: account }))
-    assert.deepEqual(await names(send, 'orgunits'), ['branch'])
-  })
-
-  it('holds the ancestors of a unit that may be seen, beyond others that may not, and none of a hidden unit', async () => {
-    const { tenant, hr, send } = await shopOf(randomUUID())
-    await hr.batch(
-      upsert('orgUnit', 'top', {}),
-      upsert('orgUnit', 'hidden', { parent: to('top') }),
-      upsert('orgUnit', 'shop', { manager: to('boss'), parent: to('hidden') }),
-      upsert('orgUnit', 'other', { parent: to('top') }),
-      upsert('relationship', 'own', { identity: to('boss'), orgUnit: to('top') }),
-    )
-    const idOf = new Map((await tenant.all('orgunits')).map(({ externalId, id }) => [externalId, id]))
-    for (const [asked, expected] of [
-      [['branch'], ['branch', 'shop', 'top']],
+for (const areRowsInMemory of [false, true]) {
+  describe(`what a leader sees, ${areRowsInMemory ? 'by the rows in memory' : 'by the database'}`, () => {
+    for (const [claim, change, identities, relationships] of [
+      ['a position moves out', upsert('relationship', 'job', { identity: to('worker'), orgUnit: to('else') }), [], []],
+      ['a position is deleted', remove('relationship', 'job'), [], []],
+      ['its holder is deleted', remove('identity', 'worker'), [], ['job']],
+      ['its unit moves away', upsert('orgUnit', 'branch', { parent: to('else') }), [], []],
+      ['the unit between is deleted', remove('orgUnit', 'shop'), [], []],
+      ['somebody else leads', upsert('orgUnit', 'shop', { manager: to('worker') }), [], []],
+      ['a new position arrives', upsert('relationship', 'own', { identity: to('boss') }), ['worker'], ['job', 'own']],
       [
-        ['hidden', 'branch'],
-        ['branch', 'shop', 'top'],
+        'a position has ended, or is to begin: both are theirs to see',
+        upsert('relationship', 'job', {
+          identity: to('worker'),
+          orgUnit: to('branch'),
+          startDate: '2090-01-01',
+          endDate: '2020-01-01',
+        }),
+        ['worker'],
+        ['job'],
       ],
-      [['hidden', 'other', 'else'], []],
     ] as const) {
-      const ids = asked.map((name) => idOf.get(name))
-      const { body } = await send('POST', `${CORE}/orgunits/multiple`, { ids, includeParents: true })
-      assert.deepEqual(
-        body.data.map(({ externalId }: Body) => externalId),
-        expected,
-      )
+      it(`changes with the very next call when ${claim}`, async () => {
+        const { hr, send } = await shopOf(randomUUID(), areRowsInMemory)
+        assert.deepEqual(await names(send, 'identities'), ['boss', 'worker'])
+        assert.deepEqual(await names(send, 'relationships'), ['job'])
+        await hr.batch(change)
+        assert.deepEqual(await names(send, 'identities'), ['boss', ...identities])
+        assert.deepEqual(await names(send, 'identities/search?text=berg'), ['boss', ...identities])
+        assert.deepEqual(await names(send, 'relationships'), relationships)
+      })
     }
+
+    it('changes with the very next call when the account goes to somebody else', async () => {
+      const account = randomUUID()
+      const { hr, send } = await shopOf(account, areRowsInMemory)
+      assert.deepEqual(await names(send, 'orgunits'), ['branch', 'shop'])
+      await hr.batch(upsert('identity', 'boss', { directoryObjectId: randomUUID() }))
+      assert.deepEqual(await names(send, 'identities'), [])
+      await hr.batch(upsert('identity', 'worker', { directoryObjectId: account }))
+      assert.deepEqual(await names(send, 'orgunits'), ['branch'])
+    })
+
+    it('holds the ancestors of a unit that may be seen, beyond others that may not, and none of a hidden unit', async () => {
+      const { tenant, hr, send } = await shopOf(randomUUID(), areRowsInMemory)
+      await hr.batch(
+        upsert('orgUnit', 'top', {}),
+        upsert('orgUnit', 'hidden', { parent: to('top') }),
+        upsert('orgUnit', 'shop', { manager: to('boss'), parent: to('hidden') }),
+        upsert('orgUnit', 'other', { parent: to('top') }),
+        upsert('relationship', 'own', { identity: to('boss'), orgUnit: to('top') }),
+      )
+      const idOf = new Map((await tenant.all('orgunits')).map(({ externalId, id }) => [externalId, id]))
+      for (const [asked, expected] of [
+        [['branch'], ['branch', 'shop', 'top']],
+        [
+          ['hidden', 'branch'],
+          ['branch', 'shop', 'top'],
+        ],
+        [['hidden', 'other', 'else'], []],
+      ] as const) {
+        const ids = asked.map((name) => idOf.get(name))
+        const { body } = await send('POST', `${CORE}/orgunits/multiple`, { ids, includeParents: true })
+        assert.deepEqual(
+          body.data.map(({ externalId }: Body) => externalId),
+          expected,
+        )
+      }
+    })
   })
-})
+}
 
 describe('the cost of what a leader sees', () => {
+  it('is a handful of questions for one who leads few, however large the tenant, and no rows are read', async () => {
+    const { hr, send } = await shopOf(randomUUID())
+    const operationCount = () => Object.values(service.cosmos.operations()).reduce((sum, each) => sum + each, 0)
+    const costOf = async (path: string): Promise<number> => {
+      const before = operationCount()
+      await send('GET', `${CORE}/${path}`)
+      return operationCount() - before
+    }
+    const countBefore = await costOf('identities')
+    await hr.batch(...Array.from({ length: 900 }, (_, index) => upsert('identity', `stranger ${index}`, {})))
+    assert.equal(await costOf('identities'), countBefore)
+    // Account, positions, units managed and deputised for, two levels below, positions there, people, and the page.
+    assert.equal(countBefore, 2 * 9)
+  })
+
   /** Two thirds of them are more than go with one query. */
   const PEOPLE_COUNT = 3200
   const people = Array.from({ length: PEOPLE_COUNT }, (_, index) => String(index).padStart(4, '0'))

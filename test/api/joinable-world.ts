@@ -5,6 +5,7 @@ import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
 import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosCoreObjectLinks } from '../../shared/cosmos/core-object-links.ts'
 import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
@@ -14,12 +15,13 @@ import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant
 import { linkedAccounts } from '../../shared/domain/collections/linked-accounts.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
 import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
+import { ownIdentity } from '../../shared/domain/core/own-identity.ts'
 import type { Doorbell } from '../../shared/domain/doorbell.ts'
 import type { Log } from '../../shared/domain/log.ts'
 import { UNMEASURED } from '../../shared/domain/measures.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
-import { freshPeople, type RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
+import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import { liveStanding } from '../../shared/domain/requests/standing.ts'
 import type { dispatcher } from '../../shared/http/dispatch.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
@@ -87,6 +89,12 @@ export async function joinableWorld(
     requests: cosmosRequestStore(container('requests')),
     standing: liveStanding(collectionDependencies),
   }
+  const { snapshots } = collectionDependencies
+  const freshRows = (tenantId: string) => snapshots.fresh(tenantId)
+  const unloaded = {
+    holds: (tenantId: string) => snapshots.holds(tenantId),
+    links: cosmosCoreObjectLinks(container('coreObjects')),
+  }
   const evaluatorOf = () => new TenantEvaluator({ ...collectionDependencies, follower: new RequestFollower(deps) })
   const evaluator = evaluatorOf()
   const dispatch = [joinableRoutes(deps), criteriaRoutes(deps), collectionRoutes(deps)].map((group: RouteGroup) => ({
@@ -97,7 +105,7 @@ export async function joinableWorld(
         if (caller === undefined) throw new Refusal('TokenMissing')
         return caller
       },
-      findIdentity: async (caller) => (await freshPeople(caller.tenantId, deps)).identityOfAccount(caller.objectId),
+      findIdentity: (caller) => ownIdentity(caller, freshRows, unloaded),
       once: onceOn(container('idempotencyKeys'), nowMs, SILENT),
       log: SILENT,
       newId: randomUUID,

@@ -5,7 +5,7 @@ import { CONTAINERS, type ContainerDefinition, type ContainerId } from '../../sh
 
 /** Where the queries of each container stand. */
 const QUERIES: Record<ContainerId, readonly string[]> = {
-  coreObjects: ['core-object-store', 'core-object-changes', 'core-object-search', 'account-moves'],
+  coreObjects: ['core-object-store', 'core-object-changes', 'core-object-search', 'core-object-links', 'account-moves'],
   connectors: ['connector-store'],
   connectorObjects: ['connector-object-store'],
   collections: ['collection-store'],

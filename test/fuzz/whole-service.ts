@@ -3,6 +3,7 @@ import type { Container } from '@azure/cosmos'
 import { type AllRouteDependencies, allRoutes } from '../../functions/routes/all-routes.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import { cosmosCoreObjectLinks } from '../../shared/cosmos/core-object-links.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { APPLICATION_ROLES, type Caller, USER_ROLES } from '../../shared/domain/caller.ts'
@@ -52,7 +53,10 @@ export async function openWholeService(): Promise<WholeService> {
   const { container, nowMs } = world
   const coreData = {
     coreObjects: cosmosCoreObjectStore(container('coreObjects')),
-    sights: new Sights((tenantId) => world.deps.snapshots.fresh(tenantId)),
+    sights: new Sights((tenantId) => world.deps.snapshots.fresh(tenantId), {
+      holds: (tenantId) => world.deps.snapshots.holds(tenantId),
+      links: cosmosCoreObjectLinks(container('coreObjects')),
+    }),
     cursors: async () => cursors([createHash('sha256').update('fuzz').digest('base64')]),
   }
   const deps: AllRouteDependencies = {

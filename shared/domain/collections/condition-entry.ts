@@ -1,4 +1,4 @@
-import { checkCondition } from '../criteria/check-condition.ts'
+import { checkCondition, checkConditionSteps } from '../criteria/check-condition.ts'
 import {
   type CheckedCondition,
   type CollectionReference,
@@ -37,8 +37,9 @@ export async function readCondition(
   deps: ConditionDependencies,
   before?: Collection,
 ): Promise<CheckedCondition> {
-  const schema = new Map([...namesRead(before), ...(await tenantConditionSchema(tenantId, deps))])
-  const check = checkCondition(given, schema)
+  const rows = await deps.snapshots.fresh(tenantId)
+  const schema = new Map([...namesRead(before), ...conditionSchema(rows.customAttributes())])
+  const check = await deps.snapshots.reading(rows, checkConditionSteps(given, schema))
   if (!check.ok) {
     const faults = check.faults.map(({ code, message, pointer: within }) =>
       refusalEntry(code, message, pointer + within),

@@ -86,9 +86,21 @@ export function withVerdicts(
   ids: readonly string[],
   isMember: ReadonlyMap<string, boolean>,
 ): readonly string[] | undefined {
-  const before = new Set(ids)
-  const added = [...isMember].filter(([id, member]) => member && !before.has(id)).map(([id]) => id)
-  const removed = new Set([...isMember].filter(([id, member]) => !member && before.has(id)).map(([id]) => id))
-  if (added.length + removed.size === 0) return undefined
+  const changed = [...isMember].filter(([id, member]) => member !== isAmong(ids, id))
+  if (changed.length === 0) return undefined
+  const added = changed.filter(([, member]) => member).map(([id]) => id)
+  const removed = new Set(changed.filter(([, member]) => !member).map(([id]) => id))
   return [...ids.filter((id) => !removed.has(id)), ...added].sort()
+}
+
+/** Whether an id is among ascending ones: mostly few are asked about, of very many. */
+function isAmong(ids: readonly string[], id: string): boolean {
+  let low = 0
+  let high = ids.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ids[middle] as string) < id) low = middle + 1
+    else high = middle
+  }
+  return ids[low] === id
 }

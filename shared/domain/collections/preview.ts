@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
-import { compile } from '../criteria/compile.ts'
+import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
 import { evaluationSteps } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
@@ -8,12 +8,14 @@ import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { Guid } from '../guid.ts'
 import { type RefusalEntry, refusalEntry } from '../refusal.ts'
 import { Closed, Described, Nullable } from '../schema.ts'
+import type { Steps } from '../time-slices.ts'
 import { type Collection, CollectionObjectType, type CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
 import { Condition } from './criteria-collection.ts'
 import { liveContext } from './live-members.ts'
 import { objectTypeFaults } from './manage-criteria.ts'
+import { differenceSteps } from './membership-difference.ts'
 
 export const PreviewRequest = Type.Object({
   currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with.')),
@@ -22,6 +24,7 @@ export const PreviewRequest = Type.Object({
 export type PreviewRequest = Static<typeof PreviewRequest>
 
 const PreviewedObject = Closed({ objectId: Guid, displayName: Nullable(Type.String()) })
+type PreviewedObject = Static<typeof PreviewedObject>
 
 export const PreviewReply = Closed({
   preview: Described(Type.Array(PreviewedObject), 'Who would be a member now.'),
@@ -49,18 +52,25 @@ export async function previewCriteria(
   const rows = await deps.snapshots.fresh(tenantId)
   const named = [...collectionsReferredTo(condition), ...(current === undefined ? [] : [current.id])]
   const context = await liveContext(tenantId, named, rows, deps)
-  const had = current === undefined ? new Set<string>() : await memberIds(current, objectType, context, deps)
-  const after = await deps.snapshots.reading(rows, evaluationSteps(compile(condition), rows, objectType, context))
-  const has = new Set(after)
-  const shown = (ids: readonly string[]) => ids.map((id) => previewed(rows, objectType, id))
-  const added = shown(after.filter((id) => !had.has(id)))
-  const removed = shown([...had.difference(has)].sort())
-  return {
-    preview: shown(after),
-    added,
-    removed,
-    counts: { preview: after.length, added: added.length, removed: removed.length },
-  }
+  const members = current === undefined ? [] : await memberIds(current, objectType, context, deps)
+  const definition = { condition: compile(condition), objectType }
+  return deps.snapshots.reading(rows, previewSteps(definition, members, rows, context))
+}
+
+/** @param before the members to compare with, ascending. */
+function* previewSteps(
+  { condition, objectType }: { readonly condition: CompiledCondition; readonly objectType: CriteriaObjectType },
+  before: readonly string[],
+  rows: RowSnapshot,
+  context: EvaluationContext,
+): Steps<PreviewReply> {
+  const after = yield* evaluationSteps(condition, rows, objectType, context)
+  const change = yield* differenceSteps(before, after)
+  const preview = yield* previewed(rows, objectType, after)
+  const added = before.length === 0 ? preview : yield* previewed(rows, objectType, change.added)
+  const removed = yield* previewed(rows, objectType, change.removed)
+  const counts = { preview: preview.length, added: added.length, removed: removed.length }
+  return { preview, added, removed, counts }
 }
 
 function unknownFaults(currentId: string | null | undefined, current: Collection | undefined): RefusalEntry[] {
@@ -70,29 +80,37 @@ function unknownFaults(currentId: string | null | undefined, current: Collection
 
 /**
  * A criteria collection is compared by the members that it has, and by those that it will have if its first evaluation
- * is still due; a joinable one by its people, or by the positions that they joined with.
+ * is still due; a joinable one by its people, or by the positions that they joined with. Ascending.
  */
 async function memberIds(
   { tenantId, id, kind }: Collection,
   objectType: CriteriaObjectType,
   { membersOf }: EvaluationContext,
   { memberships }: CollectionDependencies,
-): Promise<ReadonlySet<string>> {
+): Promise<readonly string[]> {
   const stored = kind === 'criteria' ? await memberships.members(tenantId, id) : undefined
-  if (stored !== undefined) return new Set(stored.ids)
+  if (stored !== undefined) return stored.ids
   const members = membersOf(id)
-  if (members === undefined) return new Set()
-  if (members.kind === 'criteria') return members.ids
+  if (members === undefined) return []
+  if (members.kind === 'criteria') return [...members.ids].sort()
   const ids = members.memberships.map(({ identityId, relationshipId }) =>
     objectType === 'Relationship' ? relationshipId : identityId,
   )
-  return new Set(ids.filter((id) => id !== null))
+  return [...new Set(ids.filter((id) => id !== null))].sort()
 }
 
-function previewed(
+/** Objects put in a list between two pauses. */
+const OBJECTS_PER_STEP_COUNT = 1024
+
+function* previewed(
   rows: RowSnapshot,
   objectType: CriteriaObjectType,
-  objectId: string,
-): Static<typeof PreviewedObject> {
-  return { objectId, displayName: rows.displayNameOf(CORE_TYPE[objectType], objectId) ?? null }
+  ids: readonly string[],
+): Steps<PreviewedObject[]> {
+  const objects: PreviewedObject[] = []
+  for (const objectId of ids) {
+    if (objects.length % OBJECTS_PER_STEP_COUNT === 0) yield
+    objects.push({ objectId, displayName: rows.displayNameOf(CORE_TYPE[objectType], objectId) ?? null })
+  }
+  return objects
 }

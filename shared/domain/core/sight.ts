@@ -1,6 +1,8 @@
 import type { Caller, Role } from '../caller.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { CoreObject } from './core-object.ts'
+import type { UnloadedTenants } from './core-object-links.ts'
+import { visibleByLinks } from './visible-by-links.ts'
 import { type VisibleObjects, visibleObjects } from './visible-objects.ts'
 
 /** What a caller may see of the core objects of the tenant. */
@@ -30,21 +32,31 @@ export function isSeen(sight: Sight, object: CoreObject): boolean {
 
 /**
  * Tells callers' sight by the rows in memory. It is worked out once and kept until anything in the tenant changes, or its
- * rows are dropped: the next call of the same person looks it up.
+ * rows are dropped: the next call of the same person looks it up. Where no rows are in memory, and little may be seen,
+ * the database is asked instead: no call of somebody who leads few or nobody waits for a whole tenant to be loaded.
  */
 export class Sights {
   readonly #freshRows: (tenantId: string) => Promise<RowSnapshot>
+  readonly #unloaded: UnloadedTenants | undefined
   /** By the revision of a tenant's rows, then by account: what is no longer true is no longer found, and goes. */
   readonly #kept = new WeakMap<object, Map<string, VisibleObjects>>()
 
   /** @param freshRows a tenant's rows with everything that was written before the call. */
-  constructor(freshRows: (tenantId: string) => Promise<RowSnapshot>) {
+  constructor(freshRows: (tenantId: string) => Promise<RowSnapshot>, unloaded?: UnloadedTenants) {
     this.#freshRows = freshRows
+    this.#unloaded = unloaded
   }
 
   /** What the caller may see of all that was written before this call. */
   async of(caller: Caller): Promise<Sight> {
-    return seesAll(caller) ? 'all' : this.#visibleTo(caller.objectId, await this.#freshRows(caller.tenantId))
+    if (seesAll(caller)) return 'all'
+    const visible = await this.#byLinks(caller)
+    return visible ?? this.#visibleTo(caller.objectId, await this.#freshRows(caller.tenantId))
+  }
+
+  async #byLinks({ tenantId, objectId }: Caller): Promise<VisibleObjects | undefined> {
+    if (this.#unloaded === undefined || this.#unloaded.holds(tenantId)) return undefined
+    return visibleByLinks(objectId, tenantId, this.#unloaded.links)
   }
 
   #visibleTo(account: string, rows: RowSnapshot): VisibleObjects {

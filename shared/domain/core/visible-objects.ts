@@ -4,8 +4,16 @@ import type { CoreObject, ObjectType } from './core-object.ts'
 
 type SlotsByType = Readonly<Record<ObjectType, Bitmap>>
 
-/** Some objects of a tenant: a bit for each, so that a set of a hundred thousand takes a few kilobytes. */
-export class VisibleObjects {
+/** The objects of a tenant that somebody may see. */
+export interface VisibleObjects {
+  has(object: Pick<CoreObject, 'objectType' | 'id'>): boolean
+  count(objectType: ObjectType): number
+  /** The first of their ids after one, or the first of all: at most `limitCount`, ascending. */
+  idsAfter(objectType: ObjectType, after: string | undefined, limitCount: number): string[]
+}
+
+/** A bit for each object, so that a set of a hundred thousand takes a few kilobytes. */
+class VisibleRows implements VisibleObjects {
   readonly #rows: RowSnapshot
   readonly #slots: SlotsByType
 
@@ -22,7 +30,6 @@ export class VisibleObjects {
     return countBits(this.#slots[objectType])
   }
 
-  /** The first of their ids after one, or the first of all: at most `limitCount`, ascending. */
   idsAfter(objectType: ObjectType, after: string | undefined, limitCount: number): string[] {
     return this.#rows.tables[objectType].ids.idsAfter(this.#slots[objectType], after, limitCount)
   }
@@ -41,7 +48,7 @@ export function visibleObjects(identityId: string | undefined, rows: RowSnapshot
     relationship: emptyBitmap(relationship.slotCount),
   }
   const self = identityId === undefined ? 0 : identity.ids.codeOf(identityId)
-  if (!identity.isLive(self)) return new VisibleObjects(rows, slots)
+  if (!identity.isLive(self)) return new VisibleRows(rows, slots)
   setBit(slots.identity, self)
   for (const own of relationshipsOf('identity', self, rows)) {
     setBit(slots.relationship, own)
@@ -57,7 +64,7 @@ export function visibleObjects(identityId: string | undefined, rows: RowSnapshot
     }
   }
   // A reference may name what is not there, or nothing at all.
-  return new VisibleObjects(rows, {
+  return new VisibleRows(rows, {
     identity: commonBits(slots.identity, identity.liveSlots()),
     orgUnit: commonBits(slots.orgUnit, orgUnit.liveSlots()),
     relationship: slots.relationship,

@@ -108,7 +108,9 @@ function withEqualLeavesShared(node: CheckedNode, leaves: Map<string, CheckedLea
 function arranged(node: CheckedNode): CheckedNode {
   if (node.kind === 'leaf') return node
   const children = node.children.map(arranged)
-  const byCost = (left: CheckedNode, right: CheckedNode): number => cost(left) - cost(right)
+  const costs = new Map(children.map((child) => [child, cost(child)]))
+  const costOf = (child: CheckedNode): number => costs.get(child) ?? cost(child)
+  const byCost = (left: CheckedNode, right: CheckedNode): number => costOf(left) - costOf(right)
   if (node.operator === 'XOR' || objectRead(node) !== undefined) return { ...node, children: children.sort(byCost) }
   const rest = children.filter((child) => objectRead(child) !== 'identity' && objectRead(child) !== 'orgUnit')
   // NOT holds where no child does, so the children of a part are joined as in OR.

@@ -23,8 +23,7 @@ export function* evaluationSteps(
 ): Steps<string[]> {
   const type = CORE_TYPE[objectType]
   const members = yield* new Evaluation(snapshot, context).members(compiled.boundTo(snapshot), type)
-  yield
-  return snapshot.tables[type].ids.idsIn(members)
+  return yield* snapshot.tables[type].ids.idsIn(members)
 }
 
 /** Whether each of some objects is a member, unknown and deleted ones included. Looks at their rows only. */

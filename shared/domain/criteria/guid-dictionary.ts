@@ -1,3 +1,5 @@
+import type { Steps } from '../time-slices.ts'
+import { type PackedIds, sortByIds } from './guid-order.ts'
 import { packGuid, unpackGuid, WORDS_PER_GUID } from './packed-guid.ts'
 import { grownUint32 } from './typed-array-growth.ts'
 
@@ -5,7 +7,7 @@ import { grownUint32 } from './typed-array-growth.ts'
  * Gives every distinct id a code, from 1 on; 0 stands for "no id". GUIDs, as ids are, take their sixteen bytes and a
  * place to find them by; whatever else comes as an id is kept as it is.
  */
-export class GuidDictionary {
+export class GuidDictionary implements PackedIds {
   /** One more than the highest code. */
   size = 1
   #words: Uint32Array<ArrayBuffer> = new Uint32Array(64)
@@ -38,6 +40,16 @@ export class GuidDictionary {
 
   textOf(code: number): string {
     return this.#otherTexts.get(code) ?? unpackGuid(this.#words, code * WORDS_PER_GUID)
+  }
+
+  wordOf(code: number, word: number): number {
+    return this.#words[code * WORDS_PER_GUID + word] as number
+  }
+
+  /** Sorts distinct codes by their texts, in place. More may be interned between the steps. */
+  *sort(codes: Uint32Array): Steps<void> {
+    if (this.#others.size === 0) yield* sortByIds(codes, this)
+    else codes.sort((left, right) => this.compare(left, right))
   }
 
   /** Negative, zero or positive as the text of the left code comes before, is, or comes after that of the right one. */

@@ -1,5 +1,7 @@
+import { finished, type Steps } from '../time-slices.ts'
 import { type Bitmap, countBits, hasBit } from './bitmap.ts'
 import { GuidDictionary } from './guid-dictionary.ts'
+import { pieces } from './guid-order.ts'
 
 /** All slots in ascending order of their ids, each slot's place in that order, and the ids in it that were asked for. */
 type Order = {
@@ -11,6 +13,11 @@ type Order = {
 
 /** From one object in so many on, picking members out of all ids is quicker than sorting them. */
 const DENSE_SHARE = 16
+
+/** Ids made into texts between two pauses. */
+const TEXTS_PER_STEP_COUNT = 2048
+/** New ids put in their places among the others between two pauses. */
+const MERGES_PER_STEP_COUNT = 1024
 
 /**
  * Gives every object of a type its slot, the index of its values in all columns. An id keeps its slot for good: an object
@@ -38,42 +45,47 @@ export class IdTable {
 
   /** Once the slot has its place among the others, the same string serves all answers. */
   idOf(slot: number): string {
-    const { ranks } = this.#order
-    return slot < ranks.length && slot > 0 ? this.#idAt(ranks[slot] as number, slot) : this.#dictionary.textOf(slot)
+    const order = this.#order
+    const { ranks } = order
+    return slot < ranks.length && slot > 0
+      ? this.#idAt(ranks[slot] as number, slot, order)
+      : this.#dictionary.textOf(slot)
   }
 
-  /** The ids of a set of slots, ascending. */
-  idsIn(slots: Bitmap): string[] {
+  /** The ids of a set of slots, ascending, in steps between which more ids may be added. */
+  *idsIn(slots: Bitmap): Steps<string[]> {
     const count = countBits(slots)
-    return count * DENSE_SHARE > this.size ? this.#manyIdsIn(slots, count) : this.#fewIdsIn(slots, count)
+    const order = yield* this.#currentOrder()
+    return yield* count * DENSE_SHARE > this.size
+      ? this.#manyIdsIn(slots, count, order)
+      : this.#fewIdsIn(slots, count, order)
   }
 
   /** The first ids of a set of slots after one, or the first of all: at most `limitCount`, ascending. */
   idsAfter(slots: Bitmap, after: string | undefined, limitCount: number): string[] {
-    const order = this.#currentOrder()
+    const order = finished(this.#currentOrder())
     const found: string[] = []
-    let rank = after === undefined ? 0 : this.#firstRankAfter(after)
+    let rank = after === undefined ? 0 : this.#firstRankAfter(after, order)
     for (; rank < order.slots.length && found.length < limitCount; rank += 1) {
       const slot = order.slots[rank] as number
-      if (hasBit(slots, slot)) found.push(this.#idAt(rank, slot))
+      if (hasBit(slots, slot)) found.push(this.#idAt(rank, slot, order))
     }
     return found
   }
 
-  #firstRankAfter(id: string): number {
-    const { slots } = this.#order
+  #firstRankAfter(id: string, order: Order): number {
+    const { slots } = order
     let low = 0
     let high = slots.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.#idAt(middle, slots[middle] as number) <= id) low = middle + 1
+      if (this.#idAt(middle, slots[middle] as number, order) <= id) low = middle + 1
       else high = middle
     }
     return low
   }
 
-  #idAt(rank: number, slot: number): string {
-    const { texts } = this.#order
+  #idAt(rank: number, slot: number, { texts }: Order): string {
     const known = texts[rank]
     if (known !== undefined) return known
     const text = this.#dictionary.textOf(slot)
@@ -82,25 +94,33 @@ export class IdTable {
   }
 
   /** Picks the set out of all ids, in one walk through memory. */
-  #manyIdsIn(slots: Bitmap, count: number): string[] {
-    const order = this.#currentOrder()
-    if (!order.isTextComplete) for (const [rank, slot] of order.slots.entries()) this.#idAt(rank, slot)
-    order.isTextComplete = true
+  *#manyIdsIn(slots: Bitmap, count: number, order: Order): Steps<string[]> {
+    if (!order.isTextComplete) yield* this.#completeTexts(order)
     const ids = order.texts
     // Written before it is known whether the slot is in the set, without a branch: hence one place more.
     const found = new Array<string>(count + 1)
     let index = 0
-    for (let rank = 0; rank < ids.length; rank += 1) {
-      const slot = order.slots[rank] as number
-      found[index] = ids[rank] as string
-      index += ((slots[slot >>> 5] as number) >>> slot) & 1
+    for (const [from, to] of pieces(ids.length)) {
+      for (let rank = from; rank < to; rank += 1) {
+        const slot = order.slots[rank] as number
+        found[index] = ids[rank] as string
+        index += ((slots[slot >>> 5] as number) >>> slot) & 1
+      }
+      yield
     }
     found.length = count
     return found
   }
 
-  #fewIdsIn(slots: Bitmap, count: number): string[] {
-    const order = this.#currentOrder()
+  *#completeTexts(order: Order): Steps<void> {
+    for (let rank = 0; rank < order.slots.length; rank += 1) {
+      if (rank % TEXTS_PER_STEP_COUNT === 0) yield
+      this.#idAt(rank, order.slots[rank] as number, order)
+    }
+    order.isTextComplete = true
+  }
+
+  *#fewIdsIn(slots: Bitmap, count: number, order: Order): Steps<string[]> {
     const ranks = new Uint32Array(count)
     let index = 0
     for (let at = 0; at < slots.length; at += 1) {
@@ -108,36 +128,57 @@ export class IdTable {
         ranks[index++] = order.ranks[(at << 5) + 31 - Math.clz32(word & -word)] as number
       }
     }
-    return Array.from(ranks.sort(), (rank) => this.#idAt(rank, order.slots[rank] as number))
+    ranks.sort()
+    const found: string[] = []
+    for (const rank of ranks) {
+      if (found.length % TEXTS_PER_STEP_COUNT === 0) yield
+      found.push(this.#idAt(rank, order.slots[rank] as number, order))
+    }
+    return found
   }
 
-  #currentOrder(): Order {
+  /** The order of all ids that there are when it is asked for. */
+  *#currentOrder(): Steps<Order> {
     const known = this.#order
-    if (known.slots.length === this.size - 1) return known
-    const added = Uint32Array.from(
-      { length: this.size - 1 - known.slots.length },
-      (_, index) => known.slots.length + 1 + index,
-    )
-    added.sort((left, right) => this.#dictionary.compare(left, right))
-    this.#order = this.#merged(known, added)
-    return this.#order
+    const knownCount = known.slots.length
+    if (knownCount === this.size - 1) return known
+    const added = new Uint32Array(this.size - 1 - knownCount)
+    for (let index = 0; index < added.length; index += 1) added[index] = knownCount + 1 + index
+    yield* this.#dictionary.sort(added)
+    const order = yield* this.#merged(known, added)
+    // Somebody else may have come further meanwhile.
+    if (this.#order.slots.length < order.slots.length) this.#order = order
+    return order
   }
 
-  #merged(known: Order, added: Uint32Array): Order {
-    const slots = new Uint32Array(known.slots.length + added.length)
+  *#merged(known: Order, added: Uint32Array): Steps<Order> {
+    const slots = yield* this.#mergedSlots(known.slots, added)
     const ranks = new Uint32Array(slots.length + 1)
-    const texts = new Array<string | undefined>(slots.length).fill(undefined)
+    const texts = new Array<string | undefined>(slots.length)
+    for (const [from, to] of pieces(slots.length)) {
+      for (let rank = from; rank < to; rank += 1) {
+        const slot = slots[rank] as number
+        ranks[slot] = rank
+        texts[rank] = slot < known.ranks.length ? known.texts[known.ranks[slot] as number] : undefined
+      }
+      yield
+    }
+    return { slots, ranks, texts, isTextComplete: false }
+  }
+
+  *#mergedSlots(known: Uint32Array, added: Uint32Array): Steps<Uint32Array> {
+    if (known.length === 0) return added
+    const slots = new Uint32Array(known.length + added.length)
     let copied = 0
-    for (let index = 0; index <= added.length; index += 1) {
-      const slot = added[index]
-      const until = slot === undefined ? known.slots.length : this.#firstAfter(known.slots, copied, slot)
-      slots.set(known.slots.subarray(copied, until), copied + index)
-      for (let rank = copied; rank < until; rank += 1) texts[rank + index] = known.texts[rank]
-      if (slot !== undefined) slots[until + index] = slot
+    for (const [index, slot] of added.entries()) {
+      if (index % MERGES_PER_STEP_COUNT === 0) yield
+      const until = this.#firstAfter(known, copied, slot)
+      slots.set(known.subarray(copied, until), copied + index)
+      slots[until + index] = slot
       copied = until
     }
-    for (let rank = 0; rank < slots.length; rank += 1) ranks[slots[rank] as number] = rank
-    return { slots, ranks, texts, isTextComplete: false }
+    slots.set(known.subarray(copied), copied + added.length)
+    return slots
   }
 
   /** Where in `known`, from `from` on, the first id after that of `slot` stands. */

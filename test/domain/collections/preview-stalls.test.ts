@@ -9,6 +9,8 @@ import { HOSTILE_CONDITIONS, manyPeople, personId } from '../criteria/hostile-co
 
 const TENANT = 'tenant'
 const PEOPLE_COUNT = 20_000
+/** So many that putting them in a list, or in order, takes a multiple of what anybody may wait. */
+const LARGE_COUNT = 300_000
 /** Nobody may wait longer than this for the one thread. */
 const STALL_AT_MOST_MS = 100
 
@@ -79,6 +81,21 @@ describe('A preview of a hostile condition', () => {
     })
   }
 
+  it('leaves time for everything else: lists of very many dates', async () => {
+    const deps = tenantOf([manyPeople(100)])
+    const dates = Array.from({ length: 500 }, (_, day) => `AddDays(Today(),-${day})`)
+    const leaf = { id: 'relationshipStartDate', field: 'relationshipStartDate', operator: 'In', value: dates }
+    const condition = { groupOperator: 'OR', conditions: Array.from({ length: 300 }, () => leaf) }
+    await deps.snapshots.fresh(TENANT)
+    let answeredCount = 0
+    const timer = setInterval(() => {
+      answeredCount += 1
+    }, 1)
+    const stallMs = await longestStallMs(() => preview(condition, deps)).finally(() => clearInterval(timer))
+    assert.ok(stallMs < STALL_AT_MOST_MS, `stalled for ${stallMs} ms`)
+    assert.ok(answeredCount > 3, `answered ${answeredCount} others`)
+  })
+
   it('is not held up by others like it: a small one is answered first', async () => {
     const deps = tenantOf([manyPeople(PEOPLE_COUNT)])
     const finished: string[] = []
@@ -132,5 +149,25 @@ describe('A preview of a hostile condition', () => {
     assert.equal(isOver, false)
     assert.equal((await running).counts.preview, karisAmong(manyPeople(PEOPLE_COUNT)))
     assert.equal((await preview(condition, deps)).counts.preview, PEOPLE_COUNT + karisAmong(added))
+  })
+})
+
+describe('A preview of very many people', () => {
+  it('leaves time for everything else, the first one too, which puts all ids in order', async () => {
+    const people = manyPeople(LARGE_COUNT)
+    const deps = tenantOf([people])
+    await deps.snapshots.fresh(TENANT)
+    const condition = {
+      groupOperator: 'NOT',
+      conditions: [{ id: 'identityDisplayName', field: 'identityDisplayName', operator: 'Equals', value: 'nobody' }],
+    }
+    for (const time of ['first', 'second']) {
+      let counts: object = {}
+      const stallMs = await longestStallMs(async () => {
+        counts = (await preview(condition, deps)).counts
+      })
+      assert.deepEqual(counts, { preview: LARGE_COUNT, added: LARGE_COUNT, removed: 0 })
+      assert.ok(stallMs < STALL_AT_MOST_MS, `the ${time} one stalled for ${stallMs} ms`)
+    }
   })
 })
