@@ -1,24 +1,22 @@
 import { coalescing } from '../coalescing.ts'
-import type { CollectionMembers } from '../criteria/collection-members.ts'
-import { compile } from '../criteria/compile.ts'
-import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
-import type { EvaluationContext } from '../criteria/evaluation.ts'
-import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
-import type { Measures } from '../measures.ts'
 import { Refusal } from '../refusal.ts'
-import type { Collection, CriteriaObjectType } from './collection.ts'
+import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
-import { storedCondition } from './condition-entry.ts'
 import { dayOf } from './evaluation-context.ts'
 import { JoinedMemory } from './joined-memory.ts'
+import { knownCollections } from './known-collections.ts'
 import { removeLeftMembers } from './left-members.ts'
 import { ringForLinks } from './link-bells.ts'
 import { definitionKeyOf, idsNow, type Known, type Round } from './members-now.ts'
+import { inOrder, joinablesReferredTo, memberContext } from './referred-members.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
 /** What another evaluator has written meanwhile is evaluated anew, so often at most. */
 const ROUNDS_AT_MOST = 10
+
+/** What became of a collection in a round. */
+type Outcome = 'changed' | 'same' | 'overtaken' | 'faulty'
 
 /** Whoever keeps something of core objects that has to end with them. */
 export interface ChangeFollower {
@@ -62,12 +60,12 @@ export class TenantEvaluator {
     }
   }
 
-  /** Whether every collection is as it should be; else some are to be evaluated anew, as another evaluator wrote them. */
+  /** Whether nothing is left to do; else some are to be evaluated anew, as another evaluator wrote them. */
   async #evaluateOnce(tenantId: string): Promise<boolean> {
     const { collections, snapshots, follower, nowMs, log, measures } = this.#deps
     const startedMs = nowMs()
     const criteria = await collections.list(tenantId, { kind: 'criteria' })
-    const known = await this.#knownOf(tenantId, criteria)
+    const known = await knownCollections(tenantId, criteria, this.#known.get(tenantId), this.#deps)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)
     // What an evaluation that failed had taken is gone: whoever remembers nothing looks at everything.
@@ -75,45 +73,45 @@ export class TenantEvaluator {
     this.#known.set(tenantId, known)
     this.#forgetTheDropped()
     await follower.follow(tenantId, rows, changes)
-    const joined = await this.#joined.refreshed(tenantId, referredToBy(criteria))
+    const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
     const context = memberContext(dayOf(nowMs()), criteria, known, joined.members)
     const round = { rows, changes, changedMembers: new Set(joined.changed), context }
-    const { changed, overtaken } = await this.#evaluateAll(tenantId, criteria, known, round)
+    const outcomes = await this.#evaluateAll(tenantId, criteria, known, round)
+    const counts = Object.groupBy(outcomes.values(), (outcome) => outcome)
     const durationMs = nowMs() - startedMs
     measures.record('evaluation.duration', durationMs, {})
-    measureEvaluated(criteria.length, changed.size, overtaken.size, measures)
+    for (const [outcome, { length }] of Object.entries(counts))
+      measures.record('evaluation.collections', length, { outcome })
     log.info('collections.evaluated', {
       tenantId,
       collectionCount: criteria.length,
-      changedCount: changed.size,
-      overtakenCount: overtaken.size,
+      changedCount: counts.changed?.length ?? 0,
+      overtakenCount: counts.overtaken?.length ?? 0,
+      faultyCount: counts.faulty?.length ?? 0,
       rowCount: rows.rowCount,
       durationMs,
     })
-    return overtaken.size === 0
+    return counts.overtaken === undefined
   }
 
-  /** In the order of references. A collection that another evaluator wrote, and what refers to it, is left for later. */
+  /** In the order of references. */
   async #evaluateAll(
     tenantId: string,
     criteria: readonly Collection[],
     known: Map<string, Known>,
     round: Round,
-  ): Promise<{ changed: ReadonlySet<string>; overtaken: ReadonlySet<string> }> {
-    const changed = new Set<string>()
-    const overtaken = new Set<string>()
+  ): Promise<ReadonlyMap<string, Outcome>> {
+    const outcomes = new Map<string, Outcome>()
     const idsBefore = new Map([...known].map(([id, { ids }]) => [id, ids]))
     try {
       for (const collection of inOrder(criteria)) {
         const memory = known.get(collection.id)
-        if (memory === undefined) continue
-        const outcome = collection.refersTo.some((id) => overtaken.has(id))
-          ? 'overtaken'
-          : await this.#evaluateCollection(collection, memory, round)
-        if (outcome === 'changed') changed.add(collection.id)
-        if (outcome !== 'overtaken') continue
-        overtaken.add(collection.id)
-        known.delete(collection.id)
+        const outcome =
+          memory === undefined
+            ? 'faulty'
+            : (heldUp(collection, outcomes) ?? (await this.#evaluateCollection(collection, memory, round)))
+        outcomes.set(collection.id, outcome)
+        if (outcome === 'overtaken' || outcome === 'faulty') known.delete(collection.id)
       }
     } finally {
       const evaluated = criteria.map((collection) => {
@@ -123,40 +121,13 @@ export class TenantEvaluator {
           collection,
           before,
           after: memory?.ids ?? before,
-          isChanged: changed.has(collection.id),
+          isChanged: outcomes.get(collection.id) === 'changed',
           membershipVersion: memory?.head?.value.membershipVersion,
         }
       })
       await ringForLinks(tenantId, { criteria: evaluated, rows: round.rows, changes: round.changes }, this.#deps)
     }
-    return { changed, overtaken }
-  }
-
-  /** The memory of each collection as it is defined now; heads of new ones are read before the changes are. */
-  async #knownOf(tenantId: string, criteria: readonly Collection[]): Promise<Map<string, Known>> {
-    const before = this.#known.get(tenantId) ?? new Map<string, Known>()
-    const known = new Map<string, Known>()
-    for (const collection of criteria) {
-      const memory = before.get(collection.id)
-      if (memory?.definitionVersion === collection.definitionVersion) {
-        known.set(collection.id, memory)
-        continue
-      }
-      const head = await this.#deps.memberships.head(tenantId, collection.id)
-      if (Number.parseInt(head?.value.definitionKey ?? '0', 10) > collection.definitionVersion) {
-        throw new Refusal('StaleVersion', `Collection ${collection.id} was changed and evaluated meanwhile`)
-      }
-      const condition = storedCondition(collection)
-      known.set(collection.id, {
-        definitionVersion: collection.definitionVersion,
-        condition: compile(condition),
-        dependsOnDay: dependsOnDay(condition),
-        attributesRead: attributesRead(condition),
-        head,
-        ids: undefined,
-      })
-    }
-    return known
+    return outcomes
   }
 
   /** Once a tenant's rows have left memory, all of it is evaluated anew: what is remembered of it only takes room. */
@@ -171,11 +142,7 @@ export class TenantEvaluator {
     this.#joined.forget(tenantId)
   }
 
-  async #evaluateCollection(
-    collection: Collection,
-    memory: Known,
-    round: Round,
-  ): Promise<'changed' | 'same' | 'overtaken'> {
+  async #evaluateCollection(collection: Collection, memory: Known, round: Round): Promise<Outcome> {
     const definitionKey = definitionKeyOf(memory, round.context.todayMs)
     const ids = await this.#deps.snapshots.reading(round.rows, idsNow(collection, memory, definitionKey, round))
     if (ids === undefined) return 'same'
@@ -208,47 +175,16 @@ export class TenantEvaluator {
   }
 }
 
-function measureEvaluated(count: number, changedCount: number, overtakenCount: number, measures: Measures): void {
-  const counts = { changed: changedCount, overtaken: overtakenCount, same: count - changedCount - overtakenCount }
-  for (const [outcome, value] of Object.entries(counts)) {
-    if (value > 0) measures.record('evaluation.collections', value, { outcome })
-  }
+/**
+ * What keeps a collection from being evaluated now, as it refers to one that is not: it keeps the members that it has.
+ * What another evaluator has written is read in the next round; a fault lasts until the definition is changed.
+ */
+function heldUp({ refersTo }: Collection, outcomes: ReadonlyMap<string, Outcome>): 'overtaken' | 'faulty' | undefined {
+  const referred = new Set(refersTo.map((id) => outcomes.get(id)))
+  if (referred.has('faulty')) return 'faulty'
+  return referred.has('overtaken') ? 'overtaken' : undefined
 }
 
 function isStale(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'StaleVersion'
-}
-
-function inOrder(criteria: readonly Collection[]): Collection[] {
-  const byId = new Map(criteria.map((collection) => [collection.id, collection]))
-  const { order } = evaluationOrder(new Map(criteria.map(({ id, refersTo }) => [id, refersTo])))
-  return order.flatMap((id) => byId.get(id) ?? [])
-}
-
-/** Those that are not criteria collections among what conditions name are joinable ones. */
-function referredToBy(criteria: readonly Collection[]): string[] {
-  const own = new Set(criteria.map(({ id }) => id))
-  return [...new Set(criteria.flatMap(({ refersTo }) => refersTo))].filter((id) => !own.has(id))
-}
-
-/** The members of other collections, as this round has them: in dependency order they are there when asked for. */
-function memberContext(
-  todayMs: number,
-  criteria: readonly Collection[],
-  known: ReadonlyMap<string, Known>,
-  joined: ReadonlyMap<string, CollectionMembers>,
-): EvaluationContext {
-  const objectTypes = new Map(criteria.map(({ id, objectType }) => [id, objectType as CriteriaObjectType]))
-  const sets = new WeakMap<readonly string[], CollectionMembers>()
-  return {
-    todayMs,
-    membersOf: (id) => {
-      const ids = known.get(id)?.ids
-      const objectType = objectTypes.get(id)
-      if (ids === undefined || objectType === undefined) return joined.get(id)
-      const members = sets.get(ids) ?? { kind: 'criteria', objectType, ids: new Set(ids) }
-      sets.set(ids, members)
-      return members
-    },
-  }
 }
