@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const world = await joinableWorld()
@@ -71,7 +72,11 @@ describe('a changed join policy', () => {
         ...people.map((one) => submit(one, collectionId)),
       ])
       for (const { status } of submitted) assert.equal(status, 201)
-      const { data } = await call(other.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
+      const { data } = await call<MembershipRequestRecord[]>(
+        other.token,
+        'GET',
+        `${requests}/pending-approval-review/${collectionId}`,
+      )
       assert.equal(data.length, 6)
     }
   })
@@ -94,11 +99,12 @@ describe('a changed join policy', () => {
       undefined,
     )
     assert.equal((await act(approver.token, request, 'approve')).data.status, 'Joined')
-    const review = () => call(approver.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
+    const review = () =>
+      call<MembershipRequestRecord[]>(approver.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
     assert.deepEqual((await review()).data, [])
     await world.evaluatorOf().evaluate(world.tenantId)
     assert.deepEqual(
-      (await review()).data.map(({ id }: { id: string }) => id),
+      (await review()).data.map(({ id }) => id),
       [left.id],
     )
   })
