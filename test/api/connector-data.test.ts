@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import {
   application,
   type Body,
   CONNECTORS,
   CORE,
-  type CoreDataService,
+  coreDataServiceOfTests,
   newTenant,
+  newTenantWithHr,
   remove,
   startCoreDataService,
   to,
@@ -15,18 +16,13 @@ import {
   user,
 } from './core-data-service.ts'
 
-let service: CoreDataService
-before(async () => {
-  service = await startCoreDataService()
-})
-after(() => service.close())
+const service = await coreDataServiceOfTests()
 
 const codes = (result: Body): string[] => result.errors.map((entry: Body) => entry.code)
 
 describe('a batch of connector data', () => {
   it('makes core objects with attributes at top level and references by core id', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const results = await hr.batch(
       upsert('relationship', 'r1', { title: 'Baker', identity: to('p1'), orgUnit: to('o1'), startDate: '2024-01-31' }),
       upsert('identity', 'p1', { displayName: 'Ada', 'custom/shoe size': '38', email: '' }),
@@ -54,8 +50,7 @@ describe('a batch of connector data', () => {
   })
 
   it('lets bad items fail alone, each with all its faults', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const results = await hr.batch(
       upsert('identity', 'p1', { displayName: 'Ada' }),
       upsert('identity', 'p2', { shoeSize: 38, displayName: 7, directoryObjectId: 'x' }),
@@ -86,8 +81,7 @@ describe('a batch of connector data', () => {
   })
 
   it('writes nothing and rings nobody when nothing is new', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { hr } = await newTenantWithHr(service)
     const items = [
       upsert('identity', 'p1', { displayName: 'Ada', email: 'ada@example.org' }),
       upsert('relationship', 'r1', { identity: to('p1'), orgUnit: to('missing') }),
@@ -104,15 +98,13 @@ describe('a batch of connector data', () => {
   })
 
   it('rings once for a batch that changes something', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', {}), upsert('identity', 'p2', {}))
     assert.equal(service.rings.filter((tenantId) => tenantId === tenant.tenantId).length, 1)
   })
 
   it('refuses parents in a circle, across batches and within one', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { hr } = await newTenantWithHr(service)
     await hr.batch(upsert('orgUnit', 'a', { parent: to('b') }), upsert('orgUnit', 'b', { parent: to('c') }))
     const [result] = await hr.batch(upsert('orgUnit', 'c', { parent: to('a') }))
     assert.deepEqual([result.status, ...codes(result)], [400, 'ReferenceCycle'])
@@ -127,8 +119,7 @@ describe('a batch of connector data', () => {
   })
 
   it('counts the characters of an external id in a batch and in references as elsewhere', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { hr } = await newTenantWithHr(service)
     const longest = '😀'.repeat(500)
     const results = await hr.batch(
       upsert('identity', longest, {}),
@@ -153,8 +144,7 @@ describe('a batch of connector data', () => {
   })
 
   it('takes 1000 items and no more', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { hr } = await newTenantWithHr(service)
     const items = Array.from({ length: 1001 }, (_, index) => upsert('identity', `p${index}`, {}))
     assert.equal((await hr.send('POST', `${hr.data}/batch`, { items })).status, 400)
     const results = await hr.batch(...items.slice(0, 1000))
@@ -164,8 +154,7 @@ describe('a batch of connector data', () => {
 
 describe('references', () => {
   it('resolve when their object arrives, go when it goes, and come back with it', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(
       upsert('relationship', 'r1', { identity: to('p1') }),
       upsert('orgUnit', 'o1', { deputies: [to('p1')], manager: to('p1') }),
@@ -185,8 +174,7 @@ describe('references', () => {
   })
 
   it('follow a changed reference', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(
       upsert('orgUnit', 'o1', {}),
       upsert('orgUnit', 'o2', {}),
@@ -236,8 +224,7 @@ describe('soft deletion', () => {
 
 describe('single objects', () => {
   it('are created, read by their names, replaced, listed and deleted', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const created = await hr.send('POST', hr.data, {
       externalId: 'p/1 æ',
       objectType: 'identity',
@@ -273,8 +260,7 @@ describe('single objects', () => {
   })
 
   it('let one of several racing creations win', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const create = () => hr.send('POST', hr.data, { externalId: 'p1', objectType: 'identity', data: {} })
     const statuses = (await Promise.all(Array.from({ length: 8 }, create))).map(({ status }) => status).sort()
     assert.deepEqual(statuses, [201, 409, 409, 409, 409, 409, 409, 409])
@@ -282,8 +268,7 @@ describe('single objects', () => {
   })
 
   it('are listed by type and page', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { hr } = await newTenantWithHr(service)
     await hr.batch(...['a', 'b', 'c', 'd'].map((name) => upsert('orgUnit', name, {})), upsert('identity', 'p', {}))
     const first = await hr.send('GET', `${hr.data}?objectType=orgUnit&pageSize=3`)
     assert.equal(first.body.data.length, 3)
@@ -298,8 +283,7 @@ describe('single objects', () => {
 
 describe('who may touch the data', () => {
   it('is the application of the connector; administrators read', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', {}))
     const item = { externalId: 'p2', objectType: 'identity', data: {} }
     const stranger = service.as(application(tenant.tenantId, randomUUID(), 'iam-core.connector-data.readwrite.self'))
@@ -319,8 +303,7 @@ describe('who may touch the data', () => {
   })
 
   it('is nobody while the connector is disabled', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', {}))
     await tenant.admin('PUT', `${CONNECTORS}/${hr.id}`, { enabled: false })
     const answer = await hr.send('POST', `${hr.data}/batch`, { items: [] })

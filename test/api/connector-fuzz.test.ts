@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type Body, type CoreDataService, newTenant, startCoreDataService, to, upsert } from './core-data-service.ts'
+import { type Body, coreDataServiceOfTests, newTenantWithHr, to, upsert } from './core-data-service.ts'
 
 const ITEMS_COUNT = 10_000
 const ITEMS_PER_BATCH_COUNT = 500
@@ -54,18 +54,13 @@ function ownMembers(members: [string, unknown][]): unknown {
   return JSON.parse(`{${members.map(([key, member]) => `${JSON.stringify(key)}:${JSON.stringify(member)}`).join(',')}}`)
 }
 
-let service: CoreDataService
-before(async () => {
-  service = await startCoreDataService()
-})
-after(() => service.close())
+const service = await coreDataServiceOfTests()
 
 const keyOf = ({ objectType, externalId }: Body): string => JSON.stringify([objectType, externalId])
 
 describe('ten thousand random items', () => {
   it('are each answered for themselves, and change nothing that they do not name', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const other = await tenant.addConnector('Other')
     for (const connector of [hr, other]) {
       await connector.batch(
@@ -123,8 +118,7 @@ describe('a single write of something odd', () => {
     ['a text of 2 MB', 'p1', { displayName: 'x'.repeat(2_000_000) }, 'BodyTooLarge'],
   ] as const) {
     it(`refuses ${claim}`, async () => {
-      const tenant = await newTenant(service)
-      const hr = await tenant.addConnector('HR')
+      const { hr } = await newTenantWithHr(service)
       const { status, body } = await hr.send('POST', hr.data, { objectType: 'identity', externalId, data: attributes })
       assert.ok(status === 400 || status === 413, String(status))
       assert.equal(body.errors[0].code, code)
@@ -132,8 +126,7 @@ describe('a single write of something odd', () => {
   }
 
   it('refuses in a batch a text of 2 MB and a list that no document could hold, and takes the rest', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { hr } = await newTenantWithHr(service)
     const long = await hr.batch(
       upsert('identity', 'p1', { displayName: 'x'.repeat(2_000_000) }),
       upsert('identity', 'p2', {}),

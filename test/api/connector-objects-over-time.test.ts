@@ -1,29 +1,24 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import {
   CONNECTORS,
-  type CoreDataService,
+  coreDataServiceOfTests,
   newTenant,
+  newTenantWithHr,
   remove,
-  startCoreDataService,
   to,
   upsert,
 } from './core-data-service.ts'
 
 let nowMs = Date.parse('2030-01-01T00:00:00.900Z')
-let service: CoreDataService
-before(async () => {
-  service = await startCoreDataService(() => nowMs)
-})
-after(() => service.close())
+const service = await coreDataServiceOfTests(() => nowMs)
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
 describe('lastUpdated', () => {
   it('is the second of the write, of the object and of what the connector said', async () => {
     nowMs = Date.parse('2030-01-01T10:00:00.900Z')
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', { displayName: 'Ada' }))
     const said = (await hr.send('GET', `${hr.data}/identity/p1`)).body.data
     assert.equal(said.lastUpdated, '2030-01-01T10:00:00+00:00')
@@ -47,8 +42,7 @@ describe('lastUpdated', () => {
 
   it('moves on when the object becomes another one, also by what it refers to', async () => {
     nowMs = Date.parse('2030-03-01T10:00:00.900Z')
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(
       upsert('identity', 'p1', { displayName: 'Ada' }),
       upsert('relationship', 'r1', { orgUnit: to('o1') }),
@@ -82,8 +76,7 @@ describe('an object that is deleted', () => {
 
 describe('a connector', () => {
   it('that is disabled keeps its objects, takes no write in any route, and takes them again once enabled', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', { displayName: 'Ada' }))
     const { id } = (await hr.send('GET', `${hr.data}/identity/p1`)).body.data
     const writes = [

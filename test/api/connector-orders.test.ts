@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import {
-  type Body,
-  type CoreDataService,
-  newTenant,
-  remove,
-  startCoreDataService,
-  to,
-  upsert,
-} from './core-data-service.ts'
+import { type Body, coreDataServiceOfTests, newTenant, remove, to, upsert } from './core-data-service.ts'
 
 const RUNS_COUNT = 30
 const TYPES = ['identity', 'orgUnit', 'relationship'] as const
@@ -24,11 +16,7 @@ type Step = {
   readonly data: Said
 }
 
-let service: CoreDataService
-before(async () => {
-  service = await startCoreDataService()
-})
-after(() => service.close())
+const service = await coreDataServiceOfTests()
 
 const name = fc.constantFrom('1', '2', '3')
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 })

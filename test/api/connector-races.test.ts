@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import {
   type Body,
-  type CoreDataService,
+  coreDataServiceOfTests,
   newTenant,
+  newTenantWithHr,
   remove,
-  startCoreDataService,
   to,
   upsert,
 } from './core-data-service.ts'
 
-let service: CoreDataService
-before(async () => {
-  service = await startCoreDataService()
-})
-after(() => service.close())
+const service = await coreDataServiceOfTests()
 
 /** A small generator of numbers, the same in every run. */
 function generator(seed: number): (below: number) => number {
@@ -86,8 +82,7 @@ describe('writes at the same moment', () => {
 
 describe('a write that was interrupted between connector objects and core objects', () => {
   it('is mended by sending the same again', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const item = upsert('identity', 'p1', { displayName: 'Ada' })
     await hr.batch(item)
     const whole = await tenant.byExternalId('identities', 'p1')

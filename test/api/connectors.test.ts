@@ -1,24 +1,20 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import {
   application,
   CONNECTORS,
-  type CoreDataService,
+  coreDataServiceOfTests,
   newTenant,
+  newTenantWithHr,
   remove,
-  startCoreDataService,
   upsert,
   user,
 } from './core-data-service.ts'
 
 const READING = '/iamcore/sync/connectors'
 
-let service: CoreDataService
-before(async () => {
-  service = await startCoreDataService()
-})
-after(() => service.close())
+const service = await coreDataServiceOfTests()
 
 describe('connectors', () => {
   it('are created, listed in that order, read under both prefixes and changed', async () => {
@@ -80,8 +76,7 @@ describe('connectors', () => {
   })
 
   it('can only be deleted when they have no live objects', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', {}))
     const refused = await tenant.admin('DELETE', `${CONNECTORS}/${hr.id}`)
     assert.deepEqual([refused.status, refused.body.errors[0].code], [409, 'ConnectorInUse'])

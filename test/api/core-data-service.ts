@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { after } from 'node:test'
 import type { Container } from '@azure/cosmos'
 import { connectorsGroup, connectorsReadingGroup } from '../../functions/routes/connectors.ts'
 import { coreObjectsGroup } from '../../functions/routes/core-objects.ts'
@@ -60,6 +61,13 @@ export async function startCoreDataService(nowMs: () => number = Date.now): Prom
   const cosmos = await startCosmos({ port: 0, file: ':memory:', key: COSMOS_KEY, strict: true, nowMs })
   await createContainers(cosmos.endpoint, cosmos.key)
   return serviceOn(cosmos, nowMs, [CURSOR_KEY])
+}
+
+/** The service for the tests of one file, closed after them. */
+export async function coreDataServiceOfTests(nowMs?: () => number): Promise<CoreDataService> {
+  const service = await startCoreDataService(nowMs)
+  after(() => service.close())
+  return service
 }
 
 function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonly string[]): CoreDataService {
@@ -172,6 +180,12 @@ export async function newTenant(service: CoreDataService) {
   const byExternalId = async (type: string, externalId: string): Promise<Body> =>
     (await all(type)).find((object) => object.externalId === externalId)
   return { tenantId, admin, addConnector, all, byExternalId }
+}
+
+/** A tenant whose people come from an HR system: its connector is older than any that a test adds. */
+export async function newTenantWithHr(service: CoreDataService) {
+  const tenant = await newTenant(service)
+  return { tenant, hr: await tenant.addConnector('HR') }
 }
 
 export const upsert = (objectType: string, externalId: string, data: object) => ({

@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import {
   type Body,
   CORE,
-  type CoreDataService,
+  coreDataServiceOfTests,
   newTenant,
+  newTenantWithHr,
   remove,
-  startCoreDataService,
   to,
   upsert,
   user,
 } from './core-data-service.ts'
 
-let service: CoreDataService
-before(async () => {
-  service = await startCoreDataService()
-})
-after(() => service.close())
+const service = await coreDataServiceOfTests()
 
 type Tenant = Awaited<ReturnType<typeof newTenant>>
 
@@ -29,8 +25,7 @@ async function found({ admin }: Tenant, type: string, text: string): Promise<str
 
 describe('the text of a search', () => {
   it('is a text and nothing else: no character of it has a meaning', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const odd = ['%', '_', '*', '?', "'", '"', '\\', '.*', '[a-z]', '@text', "') OR 1=1 --", '\\n', '{}', '+', 'a.b']
     await hr.batch(
       ...odd.map((text, index) => upsert('identity', `odd${index}`, { displayName: `x${text}y` })),
@@ -49,8 +44,7 @@ describe('the text of a search', () => {
   })
 
   it('names no attribute, and is not looked for in others', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(
       upsert('identity', 'p1', { displayName: 'Ada', mobile: '5551', firstName: 'Augusta', 'custom/x': 'badge' }),
       upsert('relationship', 'r1', { title: 'Job', officeLocation: 'Attic' }),
@@ -75,8 +69,7 @@ describe('the text of a search', () => {
   })
 
   it('is found in what an object says now, not in what it said, nor in one that is deleted', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', { displayName: 'Ada', nin: '77' }))
     await hr.batch(upsert('identity', 'p1', { displayName: 'Eva', nin: '78' }))
     assert.deepEqual(await found(tenant, 'identities', 'ada'), [])
@@ -91,8 +84,7 @@ describe('the text of a search', () => {
 
 describe('the relationships that a user without an administrator role sees of others', () => {
   it('are those of delegated units, in both routes and the deprecated one; of strangers there is nothing', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const account = randomUUID()
     await hr.batch(
       upsert('identity', 'boss', { directoryObjectId: account }),
@@ -126,8 +118,7 @@ describe('the relationships that a user without an administrator role sees of ot
   })
 
   it('come with the ancestors of a unit only as far as these are delegated', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const account = randomUUID()
     await hr.batch(
       upsert('identity', 'boss', { directoryObjectId: account }),

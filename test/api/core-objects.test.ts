@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import {
   application,
   type Body,
   CORE,
-  type CoreDataService,
   CURSOR_KEY,
+  coreDataServiceOfTests,
   newTenant,
+  newTenantWithHr,
   remove,
   type Send,
-  startCoreDataService,
   to,
   upsert,
   user,
 } from './core-data-service.ts'
 
-let service: CoreDataService
-before(async () => {
-  service = await startCoreDataService()
-})
-after(() => service.close())
+const service = await coreDataServiceOfTests()
 
 const OTHER_KEY = createHash('sha256').update('two').digest('base64')
 
@@ -38,8 +34,7 @@ async function pages(send: Send, path: string): Promise<Body[][]> {
 
 describe('lists of core objects', () => {
   it('give each object once, in the order of ids, and end without a cursor even when the last page is full', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(...Array.from({ length: 9 }, (_, index) => upsert('identity', `p${index}`, {})))
     await hr.batch(remove('identity', 'p3'), upsert('orgUnit', 'o1', {}))
     const read = await pages(tenant.admin, `${CORE}/identities?pageSize=4`)
@@ -52,8 +47,7 @@ describe('lists of core objects', () => {
   })
 
   it('keep their cursors through restarts and changes of keys, and give the same page again', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(...Array.from({ length: 6 }, (_, index) => upsert('identity', `p${index}`, {})))
     const caller = user(tenant.tenantId, randomUUID(), 'Administrator')
     const { nextCursor } = (await service.as(caller)('GET', `${CORE}/identities?pageSize=2`)).body
@@ -67,8 +61,7 @@ describe('lists of core objects', () => {
   })
 
   it('refuse cursors that are altered, foreign or no cursors', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(...['a', 'b'].flatMap((name) => [upsert('identity', name, {}), upsert('orgUnit', name, {})]))
     const { nextCursor } = (await tenant.admin('GET', `${CORE}/identities?pageSize=1`)).body
     const stranger = service.as(user(randomUUID(), randomUUID(), 'Administrator'))
@@ -111,8 +104,7 @@ describe('lists of core objects', () => {
 
 describe('single and several core objects', () => {
   it('are found in the tenant, by type and role', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', {}), upsert('relationship', 'r1', { identity: to('p1') }))
     const { id } = await tenant.byExternalId('identities', 'p1')
     const reader = service.as(
@@ -134,8 +126,7 @@ describe('single and several core objects', () => {
   })
 
   it('come in the order asked, each once, with every ancestor once after them', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(
       upsert('orgUnit', 'top', {}),
       upsert('orgUnit', 'middle', { parent: to('top') }),
@@ -163,8 +154,7 @@ describe('single and several core objects', () => {
 
 describe('search', () => {
   it('matches by the table of the statement, ordered by name', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const account = randomUUID()
     await hr.batch(
       upsert('identity', 'p1', { displayName: 'Åse Berg', nin: 'Nin1', directoryObjectId: account }),
@@ -203,8 +193,7 @@ describe('search', () => {
   })
 
   it('gives 100 at most, the first by name', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const people = Array.from({ length: 130 }, (_, index) => String(1000 + ((index * 37) % 130)))
     await hr.batch(...people.map((name) => upsert('identity', name, { displayName: `Berg ${name}` })))
     const { body } = await tenant.admin('GET', `${CORE}/identities/search?text=berg`)
@@ -218,8 +207,7 @@ describe('search', () => {
 
 describe('what a user without an administrator role sees', () => {
   it('is oneself, what one holds, and what is delegated with all below it', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const accounts = { boss: randomUUID(), deputy: randomUUID(), worker: randomUUID() }
     await hr.batch(
       ...Object.entries(accounts).map(([name, directoryObjectId]) =>
@@ -261,8 +249,7 @@ describe('what a user without an administrator role sees', () => {
   })
 
   it('of a unit that is only their own place: the unit, and of its relationships their own', async () => {
-    const tenant = await newTenant(service)
-    const hr = await tenant.addConnector('HR')
+    const { tenant, hr } = await newTenantWithHr(service)
     const account = randomUUID()
     await hr.batch(
       upsert('identity', 'one', { directoryObjectId: account }),

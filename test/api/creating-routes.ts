@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
 import { TENANT, user, users } from '../jobs/link-directory.ts'
 import {
   application,
@@ -124,7 +126,7 @@ function collections(
     async fresh() {
       const body = bodyOf(randomUUID())
       const count = async () =>
-        (await world.call(token, 'GET', path)).data.filter(({ name }: Body) => name === body.name).length
+        (await world.call<CollectionRecord[]>(token, 'GET', path)).data.filter(({ name }) => name === body.name).length
       return { body, faulty: { ...body, objectType: 'User' }, count }
     },
     forgetAnswer: forgetting(world.container('idempotencyKeys'), world.tenantId, callerId, world.nowMs),
@@ -149,7 +151,8 @@ async function requested(world: JoinableWorld, approver: Person, token: string) 
   const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
   const path = `${world.requests}/${collectionId}`
   const count = async (notes: string) =>
-    (await world.call(world.admin, 'GET', path)).data.filter((request: Body) => request.notes === notes).length
+    (await world.call<MembershipRequestRecord[]>(world.admin, 'GET', path)).data.filter((one) => one.notes === notes)
+      .length
   const post = (action: string): Creating['post'] => {
     return (body, headers) => world.call(token, 'POST', `${path}/${action}`, body, headers)
   }
@@ -168,8 +171,8 @@ async function submissions(world: JoinableWorld): Promise<Creating> {
     async fresh() {
       const notes = randomUUID()
       const body = { relationshipId: await world.position(who), notes }
-      const all = async () => (await world.call(world.admin, 'GET', path)).data
-      const count = async () => (await all()).filter((request: Body) => request.notes === notes).length
+      const all = async () => (await world.call<MembershipRequestRecord[]>(world.admin, 'GET', path)).data
+      const count = async () => (await all()).filter((request) => request.notes === notes).length
       return { body, faulty: { ...body, relationshipId: randomUUID() }, count }
     },
     forgetAnswer: forgetting(world.container('idempotencyKeys'), world.tenantId, who.account, world.nowMs),

@@ -4,7 +4,14 @@ import { after, before, describe, it } from 'node:test'
 import type { Caller } from '../../shared/domain/caller.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
-import { type CriteriaService, startCriteriaService } from './criteria-service.ts'
+import {
+  CRITERIA,
+  type CriteriaService,
+  criteriaTenant,
+  memberOf,
+  named,
+  startCriteriaService,
+} from './criteria-service.ts'
 
 const NEW_COLLECTION = {
   objectType: 'Identity' as const,
@@ -51,5 +58,37 @@ describe('when a collection is written and something else is down', () => {
     const who = caller()
     await assert.rejects(createCriteriaCollection(NEW_COLLECTION, who, process), /cannot be reached/)
     assert.deepEqual(await process.collections.list(who.tenantId, {}), [])
+  })
+})
+
+describe('a collection whose stored condition nobody understands', () => {
+  let service: CriteriaService
+  before(async () => {
+    service = await startCriteriaService()
+  })
+  after(() => service.cosmos.close())
+
+  it('keeps its members until it is mended, with what refers to it, and keeps no other from being evaluated', async () => {
+    const tenant = criteriaTenant(service)
+    const ann = await tenant.person('Ann')
+    const [faulty, sound] = [await tenant.create(named('Ann')), await tenant.create(named('Ann'))]
+    const referring = await tenant.create(memberOf(faulty))
+    const distant = await tenant.create(memberOf(referring))
+    await tenant.evaluate()
+    const stored = service.database('collections').item(faulty, tenant.tenantId)
+    const { resource } = await stored.read()
+    await stored.replace({ ...resource, definition: JSON.stringify({ groupOperator: 'AND', conditions: [{}] }) })
+
+    const events = new Set<string>()
+    const process = service.newProcess({ log: { info() {}, warn() {}, error: (event) => void events.add(event) } })
+    const other = await tenant.person('Ann')
+    await process.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(await tenant.members(sound), [ann, other].sort())
+    for (const id of [faulty, referring, distant]) assert.deepEqual(await tenant.members(id), [ann])
+    assert.deepEqual([...events], ['collection.faulty'])
+
+    await tenant.send('PUT', `${CRITERIA}/${faulty}`, { objectType: 'Identity', condition: named('Ann') })
+    await process.evaluator.evaluate(tenant.tenantId)
+    for (const id of [faulty, referring, distant]) assert.deepEqual(await tenant.members(id), [ann, other].sort())
   })
 })

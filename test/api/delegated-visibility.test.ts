@@ -1,26 +1,21 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import {
   type Body,
   CORE,
-  type CoreDataService,
-  newTenant,
+  coreDataServiceOfTests,
+  newTenantWithHr,
   remove,
   type Send,
-  startCoreDataService,
   to,
   upsert,
   user,
 } from './core-data-service.ts'
 
-let service: CoreDataService
+const startedMs = Date.now()
 let passedMs = 0
-before(async () => {
-  const startedMs = Date.now()
-  service = await startCoreDataService(() => startedMs + passedMs)
-})
-after(() => service.close())
+const service = await coreDataServiceOfTests(() => startedMs + passedMs)
 
 const names = async (send: Send, path: string): Promise<string[]> => {
   const { status, body } = await send('GET', `${CORE}/${path}`)
@@ -30,8 +25,7 @@ const names = async (send: Send, path: string): Promise<string[]> => {
 
 /** A tenant whose `boss` leads the unit `shop`; `branch` lies below it, `else` nowhere. */
 async function shopOf(boss: string, areRowsInMemory = false) {
-  const tenant = await newTenant(service)
-  const hr = await tenant.addConnector('HR')
+  const { tenant, hr } = await newTenantWithHr(service)
   await hr.batch(
     upsert('identity', 'boss', { directoryObjectId: boss, displayName: 'Berg' }),
     upsert('identity', 'worker', { displayName: 'Berg' }),

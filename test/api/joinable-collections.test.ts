@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
+import type { CollectionRecord, CollectionResults } from '../../shared/domain/collections/collection.ts'
+import type { JoinableCollectionRecord } from '../../shared/domain/requests/joinable-collection.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const COLLECTIONS = '/collections-joinable/beta'
@@ -29,7 +32,7 @@ describe('joinable collections', () => {
     })
     assert.equal(made.status, 201)
     assert.equal(made.headers.location, `${COLLECTIONS}/${made.data}`)
-    const one = await call(reader, 'GET', `${COLLECTIONS}/${made.data}`)
+    const one = await call<JoinableCollectionRecord>(reader, 'GET', `${COLLECTIONS}/${made.data}`)
     assert.equal(one.status, 200)
     assert.deepEqual(one.data.joinPolicy, policy)
     assert.deepEqual(one.data.metadata, { tags: ['music'], attributes: { room: 'A1' } })
@@ -44,13 +47,13 @@ describe('joinable collections', () => {
     const change = { objectType: 'Identity', name: 'Singers' }
     const stale = await call(admin, 'PUT', `${COLLECTIONS}/${made.data}`, change, { 'if-match': '"old"' })
     assert.equal(stale.status, 412)
-    const changed = await call(admin, 'PUT', `${COLLECTIONS}/${made.data}`, change, {
+    const changed = await call<JoinableCollectionRecord>(admin, 'PUT', `${COLLECTIONS}/${made.data}`, change, {
       'if-match': String(one.headers.etag),
     })
     assert.equal(changed.data.name, 'Singers')
     assert.deepEqual(changed.data.joinPolicy, policy)
     const tagged = { objectType: 'Identity', metadata: { tags: ['Art'] } }
-    const kept = await call(admin, 'PUT', `${COLLECTIONS}/${made.data}`, tagged)
+    const kept = await call<JoinableCollectionRecord>(admin, 'PUT', `${COLLECTIONS}/${made.data}`, tagged)
     assert.deepEqual(kept.data.metadata, { tags: ['art'], attributes: { room: 'A1' } })
     const other = await call(admin, 'PUT', `${COLLECTIONS}/${made.data}`, { objectType: 'Relationship' })
     assert.deepEqual([other.status, other.codes], [400, ['ObjectTypeFixed']])
@@ -63,7 +66,7 @@ describe('joinable collections', () => {
     const joinPolicy = { approvalRequired: true, approvalGates: [], joinableBy: { collectionIds: [] } }
     const body = { objectType: 'Identity', joinPolicy, metadata: { tags: ['a', 'A'] } }
     const answer = await call(admin, 'PUT', `${COLLECTIONS}/${randomUUID()}`, body)
-    assert.deepEqual([answer.status, answer.codes.sort()], [400, ['DuplicateTag', 'GateRequired']])
+    assert.deepEqual([answer.status, answer.codes.toSorted()], [400, ['DuplicateTag', 'GateRequired']])
     const sound = await call(admin, 'PUT', `${COLLECTIONS}/${randomUUID()}`, { objectType: 'Identity' })
     assert.equal(sound.status, 404)
   })
@@ -183,7 +186,9 @@ describe('members', () => {
     assert.deepEqual(await results(collectionId), expected)
     const again = await call(writer, 'POST', members(collectionId), { coreIdentityIds })
     assert.deepEqual(again.data, { added: 0, alreadyMembers: 3 })
-    const [request] = (await call(one.token, 'GET', `${world.requests}/${collectionId}`)).data
+    const [request] = (await call<MembershipRequestRecord[]>(one.token, 'GET', `${world.requests}/${collectionId}`))
+      .data
+    assert.ok(request)
     assert.equal(request.submittedBy, actor.identityId)
     assert.deepEqual(request.lifecycle, [{ status: 'Joined', actorId: actor.identityId, at: request.createdAt }])
   })
@@ -199,8 +204,8 @@ describe('members', () => {
     assert.deepEqual(removed.data, { removed: 1, notMembers: 2 })
     assert.deepEqual(await results(collectionId), [])
     const { lifecycle } = (await read(employee.token, request)).data
-    assert.equal(lifecycle.at(-1).status, 'Left')
-    assert.match(lifecycle.at(-1).actorId, /^[0-9a-f-]{36}$/)
+    assert.equal(lifecycle.at(-1)?.status, 'Left')
+    assert.match(lifecycle.at(-1)?.actorId ?? '', /^[0-9a-f-]{36}$/)
     assert.equal((await call(reader, 'DELETE', members(collectionId), { coreIdentityIds })).status, 403)
     assert.equal((await call(writer, 'DELETE', members(randomUUID()), { coreIdentityIds })).status, 404)
   })
@@ -222,7 +227,7 @@ describe('members', () => {
     const collectionId = await joinable(OPEN, { name: 'Band' })
     await submit(employee, collectionId)
     for (const path of [`${COLLECTIONS}/${collectionId}/results`, `/collections/beta/${collectionId}/results`]) {
-      const { data } = await call(reader, 'GET', path)
+      const { data } = await call<CollectionResults>(reader, 'GET', path)
       assert.equal(data.name, 'Band')
       assert.equal(data.evaluatedAt, '2030-06-01T08:00:00.000+00:00')
       assert.deepEqual(data.memberIds, [{ objectId: employee.identityId, relationshipId }])
@@ -230,9 +235,9 @@ describe('members', () => {
     const ids = [relationshipId, randomUUID(), employee.identityId, relationshipId]
     const { data } = await call(reader, 'POST', `/collections/beta/${collectionId}/filter-members`, { ids })
     assert.deepEqual(data, [relationshipId, employee.identityId])
-    const own = await call(employee.token, 'GET', `${COLLECTIONS}/member-of`)
+    const own = await call<CollectionRecord[]>(employee.token, 'GET', `${COLLECTIONS}/member-of`)
     assert.deepEqual(
-      own.data.map(({ id }: { id: string }) => id),
+      own.data.map(({ id }) => id),
       [collectionId],
     )
   })

@@ -21,6 +21,7 @@ import type { Log } from '../../shared/domain/log.ts'
 import { UNMEASURED } from '../../shared/domain/measures.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
 import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import { liveStanding } from '../../shared/domain/requests/standing.ts'
 import type { dispatcher } from '../../shared/http/dispatch.ts'
@@ -33,14 +34,15 @@ const START_MS = Date.parse('2030-06-01T08:00:00Z')
 
 export type Person = { readonly identityId: string; readonly account: string; readonly token: string }
 
-type ApiAnswer = {
+export type ApiAnswer<Data> = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  // biome-ignore lint/suspicious/noExplicitAny: the answers of many routes, looked at member by member
-  readonly data: any
+  readonly data: Data
   readonly codes: readonly string[]
   readonly targets: readonly (string | undefined)[]
 }
+
+type Membership = { readonly objectId: string; readonly relationshipId: string | null }
 
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: (_event, error) => faults.push(error) }
 
@@ -118,13 +120,14 @@ export async function joinableWorld(
     elapsedMs += seconds * 1000
   }
 
-  async function call(
+  /** `Data` is what the route answers when it succeeds: each answer is held to the API's description as well. */
+  async function call<Data>(
     token: string,
     method: string,
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ) {
+  ): Promise<ApiAnswer<Data>> {
     const group = dispatch.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))
     if (group === undefined) throw new Error(`No group has ${path}`)
     const all: Record<string, string> = { authorization: token, 'content-type': 'application/json', ...headers }
@@ -144,7 +147,7 @@ export async function joinableWorld(
       data: envelope?.data,
       codes: errors.map(({ code }) => code),
       targets: errors.map(({ target }) => target),
-    } satisfies ApiAnswer
+    }
   }
 
   async function put(objectType: ObjectType, attributes: Attributes, id: string = randomUUID()): Promise<string> {
@@ -155,6 +158,7 @@ export async function joinableWorld(
       externalId: id,
       attributes,
       contributors: [],
+      deleted: false,
     })
     return id
   }
@@ -192,27 +196,28 @@ export async function joinableWorld(
   /** @returns The new collection's id. */
   async function joinable(joinPolicy: object, more: object = {}): Promise<string> {
     const body = { objectType: 'Identity', name: 'Choir', joinPolicy, ...more }
-    const { status, data, codes } = await call(admin, 'POST', '/collections-joinable/beta', body)
+    const { status, data, codes } = await call<string>(admin, 'POST', '/collections-joinable/beta', body)
     if (status !== 201) throw new Error(`The collection was refused: ${codes.join()}`)
     return data
   }
 
   async function criteria(objectType: string, condition: object): Promise<string> {
     const body = { objectType, name: 'Staff', condition }
-    const { status, data, codes } = await call(admin, 'POST', '/collections-criteria/beta', body)
+    const { status, data, codes } = await call<string>(admin, 'POST', '/collections-criteria/beta', body)
     if (status !== 201) throw new Error(`The collection was refused: ${codes.join()}`)
     return data
   }
 
   const requests = '/collections-joinable/beta/membership-requests'
   const submit = (who: Person, collectionId: string, body: object = {}) =>
-    call(who.token, 'POST', `${requests}/${collectionId}/submit`, body)
+    call<MembershipRequestRecord>(who.token, 'POST', `${requests}/${collectionId}/submit`, body)
   const act = (token: string, request: { collectionId: string; id: string }, action: string, body: object = {}) =>
-    call(token, 'POST', `${requests}/${request.collectionId}/${request.id}/${action}`, body)
+    call<MembershipRequestRecord>(token, 'POST', `${requests}/${request.collectionId}/${request.id}/${action}`, body)
   const read = (token: string, request: { collectionId: string; id: string }) =>
-    call(token, 'GET', `${requests}/${request.collectionId}/${request.id}`)
-  const results = async (collectionId: string): Promise<{ objectId: string; relationshipId: string | null }[]> =>
-    (await call(admin, 'GET', `/collections-joinable/beta/${collectionId}/results`)).data.memberIds
+    call<MembershipRequestRecord>(token, 'GET', `${requests}/${request.collectionId}/${request.id}`)
+  const results = async (collectionId: string): Promise<Membership[]> =>
+    (await call<{ memberIds: Membership[] }>(admin, 'GET', `/collections-joinable/beta/${collectionId}/results`)).data
+      .memberIds
 
   return {
     tenantId,

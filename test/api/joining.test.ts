@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import { type CoreDataService, newTenant, remove, startCoreDataService, to, upsert } from './core-data-service.ts'
+import { describe, it } from 'node:test'
+import { coreDataServiceOfTests, newTenantWithHr, remove, to, upsert } from './core-data-service.ts'
 
 const ACCOUNT = '0a0a0a0a-0000-4000-8000-00000000000a'
 
-let service: CoreDataService
-before(async () => {
-  service = await startCoreDataService()
-})
-after(() => service.close())
+const service = await coreDataServiceOfTests()
 
 async function hrAndDirectory() {
-  const tenant = await newTenant(service)
-  const hr = await tenant.addConnector('HR')
+  const { tenant, hr } = await newTenantWithHr(service)
   const directory = await tenant.addConnector('Directory')
   return { tenant, hr, directory }
 }

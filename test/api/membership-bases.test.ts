@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { addMembers } from '../../shared/domain/requests/direct-members.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
 import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import type { RequestChange } from '../../shared/domain/requests/request-store.ts'
 import { endRequests } from '../../shared/domain/requests/settle-requests.ts'
@@ -141,8 +142,9 @@ describe('approvers are counted as of now', () => {
     const approvers = [gone.identityId, left.identityId]
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers }))
     const path = `${requests}/${collectionId}/submit-on-behalf`
-    const { data: request } = await call(left.token, 'POST', path, { requesterId: employee.identityId })
-    assert.equal(request.currentGate.approverCount, 2)
+    const body = { requesterId: employee.identityId }
+    const { data: request } = await call<MembershipRequestRecord>(left.token, 'POST', path, body)
+    assert.equal(request.currentGate?.approverCount, 2)
     await world.remove('identity', gone.identityId)
     for (const [token, list] of [
       [employee.token, 'pending-approval'],
@@ -150,8 +152,8 @@ describe('approvers are counted as of now', () => {
       [left.token, `pending-approval-review/${collectionId}`],
       [admin, collectionId],
     ] as const) {
-      const [listed] = (await call(token, 'GET', `${requests}/${list}`)).data
-      assert.deepEqual([listed.id, listed.currentGate.approverCount], [request.id, 1], list)
+      const [listed] = (await call<MembershipRequestRecord[]>(token, 'GET', `${requests}/${list}`)).data
+      assert.deepEqual([listed?.id, listed?.currentGate?.approverCount], [request.id, 1], list)
     }
   })
 })

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import type { CollectionResults } from '../../shared/domain/collections/collection.ts'
+import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
 import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const world = await joinableWorld()
@@ -8,7 +10,7 @@ const { admin, call, submit, act, read, results, joinable, person, position, eva
 after(() => assert.deepEqual(faults, []))
 
 const materialised = async (collectionId: string) =>
-  (await call(admin, 'GET', `/collections-criteria/beta/${collectionId}/results`)).data
+  (await call<CollectionResults>(admin, 'GET', `/collections-criteria/beta/${collectionId}/results`)).data
 const queues = () => rung.map(({ queue }) => queue)
 
 describe('joining and leaving', () => {
@@ -60,7 +62,7 @@ describe('joining and leaving', () => {
     const choir = await joinable(OPEN)
     await submit(employee, choir)
     const preview = { objectType: 'Identity', condition: equals('memberOfCollection', choir) }
-    const { data } = await call(admin, 'POST', '/collections-criteria/beta/preview', { preview })
+    const { data } = await call<PreviewReply>(admin, 'POST', '/collections-criteria/beta/preview', { preview })
     assert.deepEqual(data.preview, [{ objectId: employee.identityId, displayName: 'Somebody' }])
   })
 })
@@ -123,10 +125,10 @@ describe('a deleted identity or position', () => {
       [open, 'Cancelled'],
       [atEnding, 'Left'],
       [atLasting, 'Joined'],
-    ]) {
+    ] as const) {
       const { data } = await read(admin, request)
       assert.equal(data.status, status)
-      if (status !== 'Joined') assert.equal(data.lifecycle.at(-1).actorId, 'system')
+      if (status !== 'Joined') assert.equal(data.lifecycle.at(-1)?.actorId, 'system')
     }
     assert.deepEqual(await results(choir), [{ objectId: stays.identityId, relationshipId: lasting }])
     assert.deepEqual((await materialised(named)).memberIds, [stays.identityId])

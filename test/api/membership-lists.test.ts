@@ -124,7 +124,7 @@ async function timed(who: 'reviewer' | 'employee', path: string) {
   let data: { id: string }[] = []
   for (let round = 0; round < ROUNDS_AT_MOST && leastMs >= LIMIT_MS; round += 1) {
     const startMs = workedMs()
-    const answer = await call(people[who].token, 'GET', path)
+    const answer = await call<{ id: string }[]>(people[who].token, 'GET', path)
     leastMs = Math.min(leastMs, workedMs() - startMs)
     assert.equal(answer.status, 200)
     data = answer.data

@@ -3,6 +3,7 @@ import { after, describe, it } from 'node:test'
 import type { Caller } from '../../shared/domain/caller.ts'
 import type { JoinableCollectionUpdate } from '../../shared/domain/requests/joinable-collection.ts'
 import { updateJoinableCollection } from '../../shared/domain/requests/manage-joinable.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const world = await joinableWorld()
@@ -74,7 +75,11 @@ describe('a changed join policy', () => {
         ...people.map((one) => submit(one, collectionId)),
       ])
       for (const { status } of submitted) assert.equal(status, 201)
-      const { data } = await call(other.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
+      const { data } = await call<MembershipRequestRecord[]>(
+        other.token,
+        'GET',
+        `${requests}/pending-approval-review/${collectionId}`,
+      )
       assert.equal(data.length, 6)
     }
   })
@@ -103,10 +108,11 @@ describe('a changed join policy', () => {
     }
     const body = { objectType: 'Identity', joinPolicy: policy(second, 2) } as JoinableCollectionUpdate
     await updateJoinableCollection(collectionId, body, undefined, caller, deps)
-    assert.deepEqual((await call(admin, 'GET', `${requests}/${collectionId}`)).data[0].currentGate.order, 3)
-    const { data } = await call(third.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
+    const list = (token: string, path: string) => call<MembershipRequestRecord[]>(token, 'GET', `${requests}/${path}`)
+    assert.equal((await list(admin, collectionId)).data[0]?.currentGate?.order, 3)
+    const { data } = await list(third.token, `pending-approval-review/${collectionId}`)
     assert.deepEqual(
-      data.map(({ id }: { id: string }) => id),
+      data.map(({ id }) => id),
       [request.id],
     )
   })
@@ -129,11 +135,12 @@ describe('a changed join policy', () => {
       undefined,
     )
     assert.equal((await act(approver.token, request, 'approve')).data.status, 'Joined')
-    const review = () => call(approver.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
+    const review = () =>
+      call<MembershipRequestRecord[]>(approver.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
     assert.deepEqual((await review()).data, [])
     await world.evaluatorOf().evaluate(world.tenantId)
     assert.deepEqual(
-      (await review()).data.map(({ id }: { id: string }) => id),
+      (await review()).data.map(({ id }) => id),
       [left.id],
     )
   })

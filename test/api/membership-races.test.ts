@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const AT_ONCE = 50
@@ -21,7 +22,7 @@ describe('fifty at once', () => {
     const collectionId = await joinable(approvedBy({ type: 'Manager' }))
     const answers = await times(() => submit(employee, collectionId))
     assert.deepEqual(counted(answers.map(({ codes }) => codes)), { done: 1, RequestAlreadyOpen: AT_ONCE - 1 })
-    assert.equal((await call(admin, 'GET', `${requests}/${collectionId}`)).data.length, 1)
+    assert.equal((await call<MembershipRequestRecord[]>(admin, 'GET', `${requests}/${collectionId}`)).data.length, 1)
   })
 
   it('submits to an open collection make exactly one membership', async () => {
@@ -67,7 +68,7 @@ describe('fifty at once', () => {
     const collectionId = await joinable(OPEN)
     const coreIdentityIds = people.map(({ identityId }) => identityId)
     const path = `/collections-joinable/beta/${collectionId}/results/members`
-    const adds = Array.from({ length: 5 }, () => call(admin, 'POST', path, { coreIdentityIds }))
+    const adds = Array.from({ length: 5 }, () => call<{ added: number }>(admin, 'POST', path, { coreIdentityIds }))
     const [added, submitted] = await Promise.all([
       Promise.all(adds),
       Promise.all(people.map((one) => submit(one, collectionId))),

@@ -49,7 +49,7 @@ describe('any series of actions by anybody', () => {
             { order: 2, type: 'Manager', approvers: [] },
           ],
         })
-        const kept = async (): Promise<Kept[]> => (await call(admin, 'GET', `${requests}/${collectionId}`)).data
+        const kept = async (): Promise<Kept[]> => (await call<Kept[]>(admin, 'GET', `${requests}/${collectionId}`)).data
         let before: Kept[] = []
         for (const { kind, by, whom, which } of series) {
           const token = people[by]?.token ?? ''
@@ -75,10 +75,9 @@ describe('any series of actions by anybody', () => {
             }
           }
           const joined = now.filter(({ status }) => status === 'Joined')
-          const results = (await call(admin, 'GET', `/collections-joinable/beta/${collectionId}/results`)).data
-            .memberIds
+          const results = await world.results(collectionId)
           assert.deepEqual(
-            new Set(results.map(JSON.stringify)),
+            new Set(results.map((one) => JSON.stringify(one))),
             new Set(
               joined.map(({ requesterId: objectId, relationshipId }) => JSON.stringify({ objectId, relationshipId })),
             ),

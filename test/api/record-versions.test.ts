@@ -3,17 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { describedRoutes } from '../../functions/routes/all-routes.ts'
 import { users } from '../jobs/link-directory.ts'
-import { CONNECTORS, newTenant, startCoreDataService } from './core-data-service.ts'
+import { CONNECTORS, coreDataServiceOfTests, newTenant } from './core-data-service.ts'
 import { approvedBy, equals, joinableWorld, OPEN } from './joinable-world.ts'
 import { openLinkApi } from './link-api.ts'
 
 const world = await joinableWorld()
-const core = await startCoreDataService()
+const core = await coreDataServiceOfTests()
 const links = await openLinkApi()
-after(async () => {
-  await core.close()
-  await links.close()
-})
+after(() => links.close())
 
 type Answer = { readonly status: number; readonly headers: Readonly<Record<string, string>> }
 type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { REFUSALS, type RefusalCode } from '../../shared/domain/refusal.ts'
 import { statusOf } from '../../shared/http/envelope.ts'
-import { startCoreDataService } from './core-data-service.ts'
+import { coreDataServiceOfTests } from './core-data-service.ts'
 import { joinableWorld } from './joinable-world.ts'
 import { openLinkApi } from './link-api.ts'
 import { collectionProvocations, conditionProvocations } from './provoked/collections.ts'
@@ -13,12 +13,9 @@ import { requestProvocations } from './provoked/requests.ts'
 import { wireProvocations } from './provoked/wire.ts'
 
 const world = await joinableWorld()
-const coreData = await startCoreDataService()
+const coreData = await coreDataServiceOfTests()
 const links = await openLinkApi()
-after(async () => {
-  await coreData.close()
-  await links.close()
-})
+after(() => links.close())
 
 /** Every refusal of the register, or this does not compile. The worlds hold each answer to the API's description. */
 const PROVOCATIONS: Record<RefusalCode, Provocation> = {

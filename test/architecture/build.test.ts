@@ -141,7 +141,7 @@ describe('the package', () => {
         groupOperator: 'NOT',
         conditions: [{ id: 'identityDirectoryObjectId', field: 'identityDirectoryObjectId', operator: 'IsNull' }],
       }
-      const created = await writer('POST', '/collections-criteria/beta', {
+      const created = await writer<string>('POST', '/collections-criteria/beta', {
         objectType: 'Identity',
         name: 'All who have an account',
         condition,

@@ -49,7 +49,7 @@ try {
   const operator = await asApplication(environment, 'operator')
   const connector = await asApplication(environment, 'connector')
   const newConnector = async (name: string): Promise<string> =>
-    (await operator('POST', CONNECTORS, { name, clientId })).json.data
+    (await operator<string>('POST', CONNECTORS, { name, clientId })).json.data
   const { items, moreIdentities } = generatedObjects(OBJECTS_COUNT, IDENTITIES_COUNT)
   const loadBy = (connectorId: string) => (what: readonly unknown[]) =>
     loadAll(what, `${CONNECTORS}/${connectorId}/data/batch`, connector)
@@ -88,8 +88,9 @@ async function loadAll(items: readonly unknown[], path: string, connector: ApiCl
   const next = starts.values()
   const sendRest = async () => {
     for (const start of next) {
-      const { status, json } = await connector('POST', path, { items: items.slice(start, start + BATCH_COUNT) })
-      if (status !== 200 || json.data.some((result: { status: number }) => result.status >= 300)) {
+      const batch = { items: items.slice(start, start + BATCH_COUNT) }
+      const { status, json } = await connector<{ status: number }[]>('POST', path, batch)
+      if (status !== 200 || json.data.some((result) => result.status >= 300)) {
         throw new Error(`A batch was answered ${status}: ${JSON.stringify(json).slice(0, 500)}`)
       }
     }
@@ -104,7 +105,7 @@ async function reportPages(type: string, operator: ApiClient): Promise<void> {
     const query: string = cursor === '' ? '' : `?nextCursor=${cursor}`
     pagesMs.push(
       await inMs(async () => {
-        const { json } = await operator('GET', `${CORE}/${type}${query}`)
+        const { json } = await operator<unknown[]>('GET', `${CORE}/${type}${query}`)
         count += json.data.length
         cursor = json.nextCursor
       }),
@@ -173,7 +174,7 @@ async function reportSearch(text: string, operator: ApiClient): Promise<void> {
   for (let time = 0; time < 3; time += 1) {
     timesMs.push(
       await inMs(async () => {
-        const { json } = await operator('GET', `${CORE}/identities/search?text=${encodeURIComponent(text)}`)
+        const { json } = await operator<unknown[]>('GET', `${CORE}/identities/search?text=${encodeURIComponent(text)}`)
         found = json.data.length
       }),
     )

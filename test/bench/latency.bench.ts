@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { CollectionResults } from '../../shared/domain/collections/collection.ts'
+import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import { type ApiClient, asApplication, eventually } from '../journeys/demo-clients.ts'
 import { newDataFolder, startedEnvironment } from '../journeys/started-environment.ts'
 
@@ -22,13 +24,13 @@ const report = (what: string, measured: string): boolean => process.stdout.write
 async function create(writer: ApiClient, name: string, operator: string, value: string): Promise<string> {
   const leaf = { id: 'identityDisplayName', field: 'identityDisplayName', operator, value }
   const condition = { groupOperator: 'AND', conditions: [leaf] }
-  const { status, json } = await writer('POST', CRITERIA, { objectType: 'Identity', name, condition })
+  const { status, json } = await writer<string>('POST', CRITERIA, { objectType: 'Identity', name, condition })
   if (status !== 201) throw new Error(`The collection was refused: ${JSON.stringify(json)}`)
   return json.data
 }
 
 const memberCount = async (reader: ApiClient, id: string): Promise<number | undefined> => {
-  const { data } = (await reader('GET', `${CRITERIA}/${id}/results`)).json
+  const { data } = (await reader<CollectionResults>('GET', `${CRITERIA}/${id}/results`)).json
   return data.evaluatedAt === null ? undefined : data.memberIds.length
 }
 
@@ -40,7 +42,7 @@ try {
   const writer = await asApplication(environment, 'writer')
   const operator = await asApplication(environment, 'operator')
   const connector = await asApplication(environment, 'connector')
-  const connectorId = (await operator('GET', CONNECTORS)).json.data[0].id
+  const connectorId = (await operator<Connector[]>('GET', CONNECTORS)).json.data[0]?.id
   for (let index = 0; index < OTHER_COLLECTION_COUNT; index += 1)
     await create(writer, `${index}`, 'EndsWith', `x${index}`)
   const everybody = await create(writer, 'Everybody', 'NotEquals', 'nobody')
@@ -51,8 +53,11 @@ try {
   const write = async (index: number): Promise<number> => {
     const data = { displayName: `Latecomer ${index}` }
     const items = [{ op: 'upsert', objectType: 'identity', externalId: `latecomer ${index}`, data }]
-    const { status, json } = await connector('POST', `${CONNECTORS}/${connectorId}/data/batch`, { items })
-    if (status !== 200 || json.data[0].status >= 300) throw new Error(`Refused: ${JSON.stringify(json)}`)
+    const { status, json } = await connector<{ status: number }[]>('POST', `${CONNECTORS}/${connectorId}/data/batch`, {
+      items,
+    })
+    if (status !== 200 || json.data.some((result) => result.status >= 300))
+      throw new Error(`Refused: ${JSON.stringify(json)}`)
     const answeredMs = performance.now()
     const isIn = async () => ((await memberCount(writer, id)) === index + 1 ? true : undefined)
     await eventually(`latecomer ${index}`, isIn, 60_000)

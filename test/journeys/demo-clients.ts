@@ -3,19 +3,23 @@ import { assertConforming } from '../http/conformity.ts'
 import type { StartedEnvironment } from './started-environment.ts'
 
 /** An envelope as it came, with its status. */
-export type ApiReply = {
+export type ApiReply<Data> = {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  readonly json: any
+  readonly json: {
+    readonly data: Data
+    readonly errors: readonly { readonly code: string; readonly message: string; readonly target?: string }[]
+    readonly nextCursor?: string
+  }
 }
 
-export type ApiClient = (
+/** `Data` is what the route answers when it succeeds: each answer is held to the API's description as well. */
+export type ApiClient = <Data>(
   method: string,
   path: string,
   body?: unknown,
   headers?: Record<string, string>,
-) => Promise<ApiReply>
+) => Promise<ApiReply<Data>>
 
 /** Calls the API with a token, or without one. */
 export function apiClient({ apiUrl }: StartedEnvironment, token: string | undefined): ApiClient {
@@ -127,7 +131,7 @@ export async function everyCoreObject(
   const all: ListedObject[] = []
   let query = 'pageSize=37'
   for (;;) {
-    const { status, json } = await api('GET', `/iamcore/beta/sync/coreobjects/${list}?${query}`)
+    const { status, json } = await api<ListedObject[]>('GET', `/iamcore/beta/sync/coreobjects/${list}?${query}`)
     if (status !== 200) throw new Error(`Listing ${list}: ${JSON.stringify(json)}`)
     all.push(...json.data)
     if (json.nextCursor === undefined) return all

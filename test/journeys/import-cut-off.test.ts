@@ -24,7 +24,7 @@ describe('an import that is killed', () => {
   it('goes on where it was when it is started again', async () => {
     const operator = await asApplication(environment, 'operator')
     const clientId = environment.demo.tenants[0]?.apps.find(({ name }) => name === 'connector')?.clientId
-    const connectorId = (await operator('POST', CONNECTORS, { name: 'Import', clientId })).json.data
+    const connectorId = (await operator<string>('POST', CONNECTORS, { name: 'Import', clientId })).json.data
     const token = await applicationToken(environment, 'connector', environment.demo.scope)
     const file = join(newDataFolder(), 'identities.csv')
     const people = Array.from({ length: PEOPLE_COUNT }, (_, index) => `p${index},Person ${index}`)

@@ -5,6 +5,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import type { ConnectorObjectRecord } from '../../shared/domain/connectors/connector-object.ts'
 import { type ApiClient, applicationToken, asApplication } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 
@@ -30,7 +31,7 @@ after(() => environment.stop())
 
 beforeEach(async () => {
   const clientId = environment.demo.tenants[0]?.apps.find(({ name }) => name === 'connector')?.clientId
-  connectorId = (await operator('POST', CONNECTORS, { name: 'Import', clientId })).json.data
+  connectorId = (await operator<string>('POST', CONNECTORS, { name: 'Import', clientId })).json.data
   folder = join(newDataFolder(), 'files')
   mkdirSync(folder)
 })
@@ -59,10 +60,8 @@ const runImport = (...more: string[]): Promise<Outcome> => run([folder, '--conne
 
 /** What the connector has said, by type and external id. */
 async function space(): Promise<Record<string, unknown>> {
-  const { json } = await connector('GET', `${CONNECTORS}/${connectorId}/data`)
-  return Object.fromEntries(
-    json.data.map(({ objectType, externalId, data }: Record<string, unknown>) => [`${objectType} ${externalId}`, data]),
-  )
+  const { json } = await connector<ConnectorObjectRecord[]>('GET', `${CONNECTORS}/${connectorId}/data`)
+  return Object.fromEntries(json.data.map(({ objectType, externalId, data }) => [`${objectType} ${externalId}`, data]))
 }
 
 const TOWN = {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type ApiClient, asApplication, asPerson, eventually, groupMembers } from './demo-clients.ts'
+import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
+import type { SyncJob } from '../../shared/domain/links/sync-job.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
+import { type ApiClient, asApplication, asPerson, eventually, groupMembers, type ListedObject } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 
 const REQUESTS = '/collections-joinable/beta/membership-requests'
@@ -32,21 +35,23 @@ describe('joining a collection, end to end', () => {
   it('links an empty collection to a group', async () => {
     const joinPolicy = { approvalRequired: true, approvalGates: [{ order: 1, type: 'Manager' }] }
     const body = { objectType: 'Identity', name: 'First aiders', joinPolicy }
-    const created = await writer('POST', '/collections-joinable/beta', body)
+    const created = await writer<string>('POST', '/collections-joinable/beta', body)
     assert.equal(created.status, 201, JSON.stringify(created.json))
     collectionId = created.json.data
     const link = { collectionId, directoryGroupId: groupId() }
     assert.equal((await writer('POST', '/group-link/beta/group-links', link)).status, 201)
     await eventually('the first job', async () => {
-      const { json } = await writer('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
+      const { json } = await writer<SyncJob[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
       return json.data[0]?.status === 'Succeeded' ? true : undefined
     })
   })
 
   it('has the employee ask and the manager find and approve it', async () => {
-    const eligible = await employee('GET', `${REQUESTS}/eligible`)
-    assert.ok(eligible.json.data.some(({ id }: { id: string }) => id === collectionId))
-    const submitted = await employee('POST', `${REQUESTS}/${collectionId}/submit`, { notes: 'I took the course' })
+    const eligible = await employee<CollectionRecord[]>('GET', `${REQUESTS}/eligible`)
+    assert.ok(eligible.json.data.some(({ id }) => id === collectionId))
+    const submitted = await employee<MembershipRequestRecord>('POST', `${REQUESTS}/${collectionId}/submit`, {
+      notes: 'I took the course',
+    })
     assert.equal(submitted.status, 201, JSON.stringify(submitted.json))
     requestId = submitted.json.data.id
     const review = await manager('GET', `${REQUESTS}/pending-approval-review/${collectionId}`)
@@ -55,29 +60,31 @@ describe('joining a collection, end to end', () => {
     assert.equal((await stranger('POST', `${REQUESTS}/${collectionId}/${requestId}/approve`, {})).status, 404)
     const newcomer = await asPerson(environment, 'newcomer')
     const refused = await newcomer('POST', `${REQUESTS}/${collectionId}/submit`, {})
-    assert.equal(refused.json.errors[0].code, 'CallerHasNoIdentity')
-    const approved = await manager('POST', `${REQUESTS}/${collectionId}/${requestId}/approve`, {})
+    assert.equal(refused.json.errors[0]?.code, 'CallerHasNoIdentity')
+    const approved = await manager<MembershipRequestRecord>(
+      'POST',
+      `${REQUESTS}/${collectionId}/${requestId}/approve`,
+      {},
+    )
     assert.equal(approved.json.data.status, 'Joined')
   })
 
   it('writes the member to the group without a job, and whoever is added directly', async () => {
     assert.deepEqual(await groupIs([accountOf('employee')]), [accountOf('employee')])
-    const self = await manager('GET', '/iamcore/beta/sync/coreobjects/identities?pageSize=100')
-    const own = self.json.data.find(
-      ({ directoryObjectId }: { directoryObjectId?: string }) => directoryObjectId === accountOf('manager'),
-    )
+    const self = await manager<ListedObject[]>('GET', '/iamcore/beta/sync/coreobjects/identities?pageSize=100')
+    const own = self.json.data.find(({ directoryObjectId }) => directoryObjectId === accountOf('manager'))
     const added = await writer('POST', `/collections-joinable/beta/${collectionId}/results/members`, {
-      coreIdentityIds: [own.id],
+      coreIdentityIds: [own?.id],
     })
     assert.deepEqual(added.json.data, { added: 1, alreadyMembers: 0 })
     const both = [accountOf('employee'), accountOf('manager')].sort()
     assert.deepEqual(await groupIs(both), both)
-    const jobs = await writer('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
+    const jobs = await writer<SyncJob[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
     assert.equal(jobs.json.data.length, 1)
   })
 
   it('takes out who leaves', async () => {
-    const left = await employee('POST', `${REQUESTS}/${collectionId}/${requestId}/leave`, {})
+    const left = await employee<MembershipRequestRecord>('POST', `${REQUESTS}/${collectionId}/${requestId}/leave`, {})
     assert.equal(left.json.data.status, 'Left')
     assert.deepEqual(await groupIs([accountOf('manager')]), [accountOf('manager')])
   })

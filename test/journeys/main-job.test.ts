@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { CollectionResults } from '../../shared/domain/collections/collection.ts'
+import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
+import type { Connector } from '../../shared/domain/connectors/connector.ts'
+import type { ConnectorObjectRecord } from '../../shared/domain/connectors/connector-object.ts'
+import type { GroupLink } from '../../shared/domain/links/group-link.ts'
+import type { LinkPreview } from '../../shared/domain/links/preview-link.ts'
+import type { SyncJob } from '../../shared/domain/links/sync-job.ts'
 import {
   type ApiClient,
   applicationToken,
@@ -57,10 +64,8 @@ describe('the main job, end to end', () => {
     eventually(
       `${count} finished jobs`,
       async () => {
-        const { json } = await writer('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
-        const ended = json.data.filter(
-          ({ status }: { status: string }) => status === 'Succeeded' || status === 'Failed',
-        )
+        const { json } = await writer<SyncJob[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
+        const ended = json.data.filter(({ status }) => status === 'Succeeded' || status === 'Failed')
         return ended.length >= count ? ended : undefined
       },
       40_000,
@@ -75,12 +80,12 @@ describe('the main job, end to end', () => {
 
   it('fills a criteria collection with exactly the positions that satisfy its condition', async () => {
     const body = { objectType: 'Relationship', name: 'Teaching and care', condition: CONDITION }
-    const created = await writer('POST', '/collections-criteria/beta', body)
+    const created = await writer<string>('POST', '/collections-criteria/beta', body)
     assert.equal(created.status, 201, JSON.stringify(created.json))
     collectionId = created.json.data
     assert.equal(created.headers.get('location'), `/collections-criteria/beta/${collectionId}`)
     const results = await eventually('an evaluation', async () => {
-      const { json } = await writer('GET', `/collections-criteria/beta/${collectionId}/results`)
+      const { json } = await writer<CollectionResults>('GET', `/collections-criteria/beta/${collectionId}/results`)
       return json.data.evaluatedAt === null ? undefined : json.data
     })
     assert.ok(expected.relationshipIds.length > 5)
@@ -89,28 +94,34 @@ describe('the main job, end to end', () => {
 
   it('previews the same members, and all of their accounts to be added to an empty group', async () => {
     const body = { preview: { objectType: 'Relationship', condition: CONDITION } }
-    const preview = await writer('POST', '/collections-criteria/beta/preview', body)
-    const ids = preview.json.data.preview.map(({ objectId }: { objectId: string }) => objectId)
+    const preview = await writer<PreviewReply>('POST', '/collections-criteria/beta/preview', body)
+    const ids = preview.json.data.preview.map(({ objectId }) => objectId)
     assert.deepEqual(ids, expected.relationshipIds)
-    const link = await writer('POST', '/group-link/beta/group-links/preview', { collectionId, groupId: groupId() })
+    const link = await writer<LinkPreview>('POST', '/group-link/beta/group-links/preview', {
+      collectionId,
+      groupId: groupId(),
+    })
     assert.deepEqual(link.json.data.membersToAdd.sort(), expected.accounts)
     assert.deepEqual(link.json.data.membersToRemove, [])
   })
 
   it('makes the group in the directory hold exactly their accounts', async () => {
-    const created = await writer('POST', '/group-link/beta/group-links', { collectionId, directoryGroupId: groupId() })
+    const created = await writer<string>('POST', '/group-link/beta/group-links', {
+      collectionId,
+      directoryGroupId: groupId(),
+    })
     assert.equal(created.status, 201, JSON.stringify(created.json))
     const [job] = await finishedJobs(1)
-    assert.equal(job.status, 'Succeeded', JSON.stringify(job))
+    assert.equal(job?.status, 'Succeeded', JSON.stringify(job))
     assert.deepEqual([job.type, job.added, job.removed, job.skipped], ['LinkCreated', expected.accounts.length, 0, 0])
     assert.deepEqual(await groupMembers(environment, groupId()), expected.accounts)
-    const link = await writer('GET', `/group-link/beta/group-links/${created.json.data}`)
+    const link = await writer<GroupLink>('GET', `/group-link/beta/group-links/${created.json.data}`)
     assert.equal(link.json.data.lastSyncOutcome, 'Succeeded')
   })
 
   it('goes on after everything was killed in the middle of a sync, and loads nothing twice', async () => {
     const before = await expectedMembers(await asPerson(environment, 'coreAdmin'))
-    const queued = await writer('POST', `/group-link/beta/group-links/${collectionId}/sync`)
+    const queued = await writer<{ jobId: string }>('POST', `/group-link/beta/group-links/${collectionId}/sync`)
     assert.equal(queued.status, 202)
     await environment.stop('SIGKILL')
 
@@ -118,7 +129,7 @@ describe('the main job, end to end', () => {
     writer = await asApplication(environment, 'writer')
     assert.deepEqual(await expectedMembers(await asPerson(environment, 'coreAdmin')), before)
     const jobs = await finishedJobs(2)
-    assert.equal(jobs.find(({ id }: { id: string }) => id === queued.json.data.jobId)?.status, 'Succeeded')
+    assert.equal(jobs.find(({ id }) => id === queued.json.data.jobId)?.status, 'Succeeded')
     assert.deepEqual(await groupMembers(environment, groupId()), expected.accounts)
   })
 
@@ -130,17 +141,17 @@ describe('the main job, end to end', () => {
     const swept = await fetch(`${environment.apiUrl}/admin/functions/sweep`, { method: 'POST', body: '{}' })
     assert.equal(swept.status, 202)
     const jobs = await finishedJobs(3)
-    assert.equal(jobs[0].type, 'ScheduledSweep')
+    assert.equal(jobs[0]?.type, 'ScheduledSweep')
     assert.deepEqual(await groupMembers(environment, groupId()), expected.accounts)
   })
 
   it('takes a person whose position ends out of collection and group within seconds, without a job', async () => {
     const connector = await asApplication(environment, 'connector')
     const operator = await asApplication(environment, 'operator')
-    const [{ id: connectorId }] = (await operator('GET', '/iamcore/sync/connectors')).json.data
+    const connectorId = (await operator<Connector[]>('GET', '/iamcore/sync/connectors')).json.data[0]?.id
     const gone = await memberWithOnePosition(environment, expected.relationshipIds)
     const path = `/iamcore/beta/sync/connectors/${connectorId}/data`
-    const { json } = await connector('GET', `${path}/relationship/${gone.externalId}`)
+    const { json } = await connector<ConnectorObjectRecord>('GET', `${path}/relationship/${gone.externalId}`)
     const deleted = await connector('DELETE', `${path}/${json.data.id}`)
     assert.equal(deleted.status, 200, JSON.stringify(deleted.json))
     const left = expected.accounts.filter((account) => account !== gone.account)
@@ -154,12 +165,12 @@ describe('the main job, end to end', () => {
   it('exchanges the account in the group when a member who stays gets another one', async () => {
     const connector = await asApplication(environment, 'connector')
     const operator = await asApplication(environment, 'operator')
-    const [{ id: connectorId }] = (await operator('GET', '/iamcore/sync/connectors')).json.data
+    const connectorId = (await operator<Connector[]>('GET', '/iamcore/sync/connectors')).json.data[0]?.id
     const path = `/iamcore/beta/sync/connectors/${connectorId}/data`
     const before = await groupMembers(environment, groupId())
     const people = await everyCoreObject(await asPerson(environment, 'coreAdmin'), 'identities')
     const person = people.find(({ directoryObjectId }) => directoryObjectId === before[0])
-    const { json } = await connector('GET', `${path}/identity/${person?.externalId}`)
+    const { json } = await connector<ConnectorObjectRecord>('GET', `${path}/identity/${person?.externalId}`)
     const directoryObjectId =
       environment.demo.tenants[0]?.people.find(({ name }) => name === 'outsider')?.objectId ?? ''
     const data = { ...json.data.data, directoryObjectId }

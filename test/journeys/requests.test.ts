@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type ApiClient, asPerson, everyCoreObject } from './demo-clients.ts'
+import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
+import { type ApiClient, type ApiReply, asPerson, everyCoreObject } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 
 const COLLECTIONS = '/collections-joinable/beta'
@@ -8,7 +10,7 @@ const REQUESTS = `${COLLECTIONS}/membership-requests`
 const OPEN = { approvalRequired: false, approvalGates: [] }
 
 type Person = 'admin' | 'manager' | 'employee' | 'colleague' | 'approver' | 'outsider'
-type Entry = { status: string; actorId: string }
+type Member = { objectId: string; relationshipId: string | null }
 
 describe('membership requests, by the tokens of the demo people', () => {
   let environment: StartedEnvironment
@@ -37,7 +39,7 @@ describe('membership requests, by the tokens of the demo people', () => {
   after(() => environment.stop())
 
   async function newCollection(name: string, joinPolicy: object, objectType = 'Identity'): Promise<string> {
-    const { status, json } = await as.admin('POST', COLLECTIONS, { objectType, name, joinPolicy })
+    const { status, json } = await as.admin<string>('POST', COLLECTIONS, { objectType, name, joinPolicy })
     assert.equal(status, 201, JSON.stringify(json))
     return json.data
   }
@@ -52,29 +54,29 @@ describe('membership requests, by the tokens of the demo people', () => {
   })
 
   const direct = (method: 'POST' | 'DELETE', collectionId: string, name: Person) =>
-    as.admin(method, `${COLLECTIONS}/${collectionId}/results/members`, { coreIdentityIds: [identityIds[name]] })
+    as.admin<object>(method, `${COLLECTIONS}/${collectionId}/results/members`, { coreIdentityIds: [identityIds[name]] })
 
   const submit = (name: Person, collectionId: string, body: object = {}) =>
-    as[name]('POST', `${REQUESTS}/${collectionId}/submit`, body)
+    as[name]<MembershipRequestRecord>('POST', `${REQUESTS}/${collectionId}/submit`, body)
 
   const act = (name: Person, request: { collectionId: string; id: string }, action: string, body: object = {}) =>
-    as[name]('POST', `${REQUESTS}/${request.collectionId}/${request.id}/${action}`, body)
+    as[name]<MembershipRequestRecord>('POST', `${REQUESTS}/${request.collectionId}/${request.id}/${action}`, body)
 
   const members = async (collectionId: string) =>
-    (await as.admin('GET', `${COLLECTIONS}/${collectionId}/results`)).json.data.memberIds
+    (await as.admin<{ memberIds: Member[] }>('GET', `${COLLECTIONS}/${collectionId}/results`)).json.data.memberIds
 
-  const statuses = (lifecycle: Entry[]) => lifecycle.map(({ status }) => status)
+  const statuses = ({ lifecycle }: MembershipRequestRecord) => lifecycle.map(({ status }) => status)
 
   /** Status and code of a refusal. */
-  const refusal = ({ status, json }: Awaited<ReturnType<ApiClient>>) => [status, json.errors[0]?.code]
+  const refusal = ({ status, json }: ApiReply<unknown>) => [status, json.errors[0]?.code]
 
   it('let everybody join and leave an open collection', async () => {
     const collectionId = await newCollection('Runners', OPEN)
     const joined = await submit('employee', collectionId, { notes: 'I run' })
     assert.deepEqual([joined.status, joined.json.data.status], [201, 'Joined'])
-    assert.deepEqual(statuses(joined.json.data.lifecycle), ['Requested', 'Joined'])
+    assert.deepEqual(statuses(joined.json.data), ['Requested', 'Joined'])
     assert.deepEqual(
-      (await members(collectionId)).map(({ objectId }: { objectId: string }) => objectId),
+      (await members(collectionId)).map(({ objectId }) => objectId),
       [identityIds.employee],
     )
     assert.deepEqual(refusal(await submit('employee', collectionId)).at(0), 409)
@@ -93,18 +95,18 @@ describe('membership requests, by the tokens of the demo people', () => {
       ['PendingApproval', { order: 1, type: 'Collection', approverCount: 1 }],
     )
     const toReview = async (name: Person) =>
-      (await as[name]('GET', `${REQUESTS}/pending-approval-review/${collectionId}`)).json.data.length
+      (await as[name]<unknown[]>('GET', `${REQUESTS}/pending-approval-review/${collectionId}`)).json.data.length
     assert.deepEqual([await toReview('approver'), await toReview('manager')], [1, 0])
     assert.deepEqual(refusal(await act('employee', request, 'approve')), [403, 'SelfApproval'])
     const early = await act('manager', request, 'approve')
     assert.ok([403, 404].includes(early.status), JSON.stringify(early.json))
     const first = await act('approver', request, 'approve', { notes: 'fine' })
-    assert.deepEqual([first.json.data.status, first.json.data.currentGate.type], ['PendingApproval', 'Manager'])
+    assert.deepEqual([first.json.data.status, first.json.data.currentGate?.type], ['PendingApproval', 'Manager'])
     assert.deepEqual([await toReview('approver'), await toReview('manager')], [0, 1])
     assert.deepEqual(refusal(await act('approver', request, 'approve')), [403, 'NotCurrentApprover'])
     const second = await act('manager', request, 'approve')
     assert.equal(second.json.data.status, 'Joined')
-    assert.deepEqual(statuses(second.json.data.lifecycle), [
+    assert.deepEqual(statuses(second.json.data), [
       'Requested',
       'PendingApproval',
       'Approved',
@@ -121,7 +123,7 @@ describe('membership requests, by the tokens of the demo people', () => {
     await act('approver', json.data, 'approve')
     const rejected = await act('manager', json.data, 'reject', { notes: 'not now' })
     assert.equal(rejected.json.data.status, 'Rejected')
-    assert.equal(rejected.json.data.lifecycle.at(-1).actorId, identityIds.manager)
+    assert.equal(rejected.json.data.lifecycle.at(-1)?.actorId, identityIds.manager)
     assert.deepEqual(await members(collectionId), [])
     assert.deepEqual(refusal(await act('manager', json.data, 'approve')), [409, 'InvalidRequestState'])
   })
@@ -148,16 +150,19 @@ describe('membership requests, by the tokens of the demo people', () => {
     const onBehalf = `${REQUESTS}/${collectionId}/submit-on-behalf`
     const refused = await as.colleague('POST', onBehalf, { requesterId: identityIds.employee })
     assert.deepEqual(refusal(refused), [403, 'NotManager'])
-    const { status, json } = await as.manager('POST', onBehalf, { requesterId: identityIds.employee, notes: 'for you' })
+    const { status, json } = await as.manager<MembershipRequestRecord>('POST', onBehalf, {
+      requesterId: identityIds.employee,
+      notes: 'for you',
+    })
     assert.equal(status, 201, JSON.stringify(json))
     assert.deepEqual([json.data.requesterId, json.data.submittedBy], [identityIds.employee, identityIds.manager])
-    const filed = (await as.manager('GET', `${REQUESTS}/submitted-on-behalf`)).json.data
+    const filed = (await as.manager<MembershipRequestRecord[]>('GET', `${REQUESTS}/submitted-on-behalf`)).json.data
     assert.deepEqual(
-      filed.map(({ id }: { id: string }) => id),
+      filed.map(({ id }) => id),
       [json.data.id],
     )
-    const own = (await as.employee('GET', `${REQUESTS}/pending-approval`)).json.data
-    assert.ok(own.some(({ id }: { id: string }) => id === json.data.id))
+    const own = (await as.employee<MembershipRequestRecord[]>('GET', `${REQUESTS}/pending-approval`)).json.data
+    assert.ok(own.some(({ id }) => id === json.data.id))
     assert.equal((await act('manager', json.data, 'cancel')).json.data.status, 'Cancelled')
   })
 
@@ -182,14 +187,16 @@ describe('membership requests, by the tokens of the demo people', () => {
     const collectionId = await newCollection('Board', twoGates())
     assert.deepEqual((await direct('POST', collectionId, 'employee')).json.data, { added: 1, alreadyMembers: 0 })
     assert.deepEqual((await direct('POST', collectionId, 'employee')).json.data, { added: 0, alreadyMembers: 1 })
-    const [request] = (await as.admin('GET', `${REQUESTS}/${collectionId}`)).json.data
+    const [request] = (await as.admin<MembershipRequestRecord[]>('GET', `${REQUESTS}/${collectionId}`)).json.data
+    assert.ok(request)
     assert.deepEqual([request.status, request.requesterId], ['Joined', identityIds.employee])
-    assert.equal(request.lifecycle.at(-1).actorId, identityIds.admin)
-    const own = (await as.employee('GET', `${COLLECTIONS}/member-of`)).json.data
-    assert.ok(own.some(({ id }: { id: string }) => id === collectionId))
+    assert.equal(request.lifecycle.at(-1)?.actorId, identityIds.admin)
+    const own = (await as.employee<CollectionRecord[]>('GET', `${COLLECTIONS}/member-of`)).json.data
+    assert.ok(own.some(({ id }) => id === collectionId))
     assert.deepEqual((await direct('DELETE', collectionId, 'employee')).json.data, { removed: 1, notMembers: 0 })
-    const ended = (await as.admin('GET', `${REQUESTS}/${collectionId}/${request.id}`)).json.data
-    assert.deepEqual([ended.status, ended.lifecycle.at(-1).actorId], ['Left', identityIds.admin])
+    const ended = (await as.admin<MembershipRequestRecord>('GET', `${REQUESTS}/${collectionId}/${request.id}`)).json
+      .data
+    assert.deepEqual([ended.status, ended.lifecycle.at(-1)?.actorId], ['Left', identityIds.admin])
     assert.equal(ended.lifecycle.length, request.lifecycle.length + 1)
   })
 

@@ -200,7 +200,7 @@ describe('who may call what', () => {
 
   it('lists core objects only as far as a person sees, and all of them for administrators', async () => {
     const count = async (name: Name) =>
-      (await client(name)('GET', '/iamcore/beta/sync/coreobjects/identities')).json.data.length
+      (await client(name)<unknown[]>('GET', '/iamcore/beta/sync/coreobjects/identities')).json.data.length
     assert.equal(await count('newcomer'), 0)
     assert.equal(await count('employee'), 1)
     assert.equal(await count('admin'), await count('operator'))

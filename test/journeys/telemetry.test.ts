@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { SyncJob } from '../../shared/domain/links/sync-job.ts'
 import { type Envelope, type IngestionEndpoint, startIngestionEndpoint } from '../telemetry/ingestion-endpoint.ts'
 import {
   type ApiClient,
@@ -162,10 +163,10 @@ function nameOf([attribute, value]: [string, unknown]): string[] {
 
 async function linkedCollection(writer: ApiClient, directoryGroupId: string): Promise<string> {
   const body = { objectType: 'Identity', name: 'First aiders', joinPolicy: { approvalRequired: false } }
-  const collectionId: string = (await writer('POST', '/collections-joinable/beta', body)).json.data
+  const collectionId = (await writer<string>('POST', '/collections-joinable/beta', body)).json.data
   await writer('POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
   await eventually('the first job', async () => {
-    const { json } = await writer('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
+    const { json } = await writer<SyncJob[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
     return json.data[0]?.status === 'Succeeded' ? true : undefined
   })
   return collectionId

@@ -1,19 +1,22 @@
+import type { CheckedCondition } from '../criteria/condition.ts'
 import { slices } from '../slices.ts'
-import type { Versioned } from '../versioned.ts'
 import type { Collection } from './collection.ts'
+import type { CollectionDependencies } from './collection-dependencies.ts'
+import { storedCondition } from './condition-entry.ts'
 import { type Known, newlyKnown } from './members-now.ts'
-import type { MembershipHead, MembershipStore } from './membership-store.ts'
 
 /** Heads of collections that are read at once: each has a partition of its own. */
 const HEADS_AT_ONCE_COUNT = 20
 
+type MemoryDependencies = Pick<CollectionDependencies, 'memberships' | 'log'>
+
 /** What the evaluator remembers of criteria collections, by tenant. */
 export class CollectionMemory {
-  readonly #memberships: Pick<MembershipStore, 'head'>
+  readonly #deps: MemoryDependencies
   readonly #known = new Map<string, Map<string, Known>>()
 
-  constructor(memberships: Pick<MembershipStore, 'head'>) {
-    this.#memberships = memberships
+  constructor(deps: MemoryDependencies) {
+    this.#deps = deps
   }
 
   /** Whether there is anything of the tenant. */
@@ -39,24 +42,38 @@ export class CollectionMemory {
   }
 
   /**
-   * The memory of each collection as it is defined now. Of those that nothing is remembered of, the head is read.
+   * The memory of each collection as it is defined now. Of those that nothing is remembered of, the head is read. One
+   * whose stored condition cannot be understood is left out, and the log tells.
    * @throws Refusal `StaleVersion` for one that was changed, and evaluated by another, since it was read.
    */
-  async of(tenantId: string, criteria: readonly Collection[]): Promise<Map<string, Known>> {
-    const before = this.#known.get(tenantId)
+  async of(criteria: readonly Collection[]): Promise<Map<string, Known>> {
     const known = new Map<string, Known>()
     for (const some of slices(criteria, HEADS_AT_ONCE_COUNT)) {
-      const memories = some.map(async (collection): Promise<[string, Known]> => {
-        const memory = before?.get(collection.id)
-        const isCurrent = memory?.definitionVersion === collection.definitionVersion
-        return [collection.id, isCurrent ? memory : newlyKnown(collection, await this.#headOf(collection))]
-      })
-      for (const [id, memory] of await Promise.all(memories)) known.set(id, memory)
+      const memories = await Promise.all(some.map((collection) => this.#memoryOf(collection)))
+      for (const [index, { id }] of some.entries()) {
+        const memory = memories[index]
+        if (memory !== undefined) known.set(id, memory)
+      }
     }
     return known
   }
 
-  #headOf({ tenantId, id }: Collection): Promise<Versioned<MembershipHead> | undefined> {
-    return this.#memberships.head(tenantId, id)
+  async #memoryOf(collection: Collection): Promise<Known | undefined> {
+    const { tenantId, id, definitionVersion } = collection
+    const memory = this.#known.get(tenantId)?.get(id)
+    if (memory?.definitionVersion === definitionVersion) return memory
+    const condition = this.#understood(collection)
+    return condition && newlyKnown(collection, condition, await this.#deps.memberships.head(tenantId, id))
+  }
+
+  /** One collection that nobody can evaluate must not keep a whole tenant's from being evaluated. */
+  #understood(collection: Collection): CheckedCondition | undefined {
+    try {
+      return storedCondition(collection)
+    } catch (error) {
+      const { tenantId, id: collectionId } = collection
+      this.#deps.log.error('collection.faulty', error, { tenantId, collectionId })
+      return undefined
+    }
   }
 }

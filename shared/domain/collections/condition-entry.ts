@@ -54,17 +54,22 @@ export async function readCondition(
   return check.condition
 }
 
+/** Nothing where the stored condition cannot be understood: it is mended by being replaced. */
 function namesRead(collection: Collection | undefined): ConditionSchema {
-  if (collection === undefined) return new Map()
-  const leaves = leavesOf(storedCondition(collection).root)
-  return new Map(leaves.map(({ name, type }) => [name, type]))
+  const check = collection && storedCheck(collection)
+  if (!check?.ok) return new Map()
+  return new Map(leavesOf(check.condition.root).map(({ name, type }) => [name, type]))
 }
 
 /** The condition of a stored collection. It was checked when it was stored, so a fault in it is ours. */
 export function storedCondition(collection: Collection): CheckedCondition {
-  const check = checkCondition(collection.definition, storedConditionSchema())
+  const check = storedCheck(collection)
   if (check.ok) return check.condition
   throw new Error(`The stored condition of collection ${collection.id} is faulty: ${check.faults[0]?.message}`)
+}
+
+function storedCheck({ definition }: Collection): ReturnType<typeof checkCondition> {
+  return checkCondition(definition, storedConditionSchema())
 }
 
 async function unknownCollections(

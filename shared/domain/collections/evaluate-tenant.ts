@@ -1,13 +1,9 @@
 import { coalescing } from '../coalescing.ts'
-import type { CollectionMembers } from '../criteria/collection-members.ts'
-import type { EvaluationContext } from '../criteria/evaluation.ts'
-import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import { dayOf } from '../criteria/instant.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
-import type { Measures } from '../measures.ts'
 import { Refusal } from '../refusal.ts'
 import { isStale } from '../while-stale.ts'
-import type { Collection, CriteriaObjectType } from './collection.ts'
+import type { Collection } from './collection.ts'
 import { type CollectionDependencies, ringEvaluation } from './collection-dependencies.ts'
 import { CollectionMemory } from './collection-memory.ts'
 import { JoinedMemory } from './joined-memory.ts'
@@ -15,6 +11,7 @@ import { removeLeftMembers } from './left-members.ts'
 import { ringForLinks } from './link-bells.ts'
 import { definitionKeyOf, idsNow, type Known, type Round } from './members-now.ts'
 import { OtherEvaluators, type Writing } from './other-evaluators.ts'
+import { inOrder, joinablesReferredTo, memberContext } from './referred-members.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
 /** An evaluation goes on while it or another writes, so often at most. */
@@ -22,6 +19,9 @@ const ROUNDS_AT_MOST = 10
 
 /** `others-wrote`: some collections are to be evaluated anew. */
 type RoundOutcome = 'settled' | 'wrote' | 'others-wrote'
+
+/** What became of a collection in a round. */
+type Outcome = 'changed' | 'same' | 'overtaken' | 'faulty'
 
 /** Whoever keeps something of core objects that has to end with them. */
 export interface ChangeFollower {
@@ -54,7 +54,7 @@ export class TenantEvaluator {
 
   constructor(deps: EvaluatorDependencies) {
     this.#deps = deps
-    this.#memory = new CollectionMemory(deps.memberships)
+    this.#memory = new CollectionMemory(deps)
     this.#others = new OtherEvaluators(deps.evaluationLog, deps.newId(), deps)
     this.#joined = new JoinedMemory(deps.joined)
   }
@@ -79,7 +79,7 @@ export class TenantEvaluator {
     const startedMs = nowMs()
     const numberBefore = await this.#hearOthers(tenantId)
     const criteria = await collections.list(tenantId, { kind: 'criteria' })
-    const known = await this.#memory.of(tenantId, criteria)
+    const known = await this.#memory.of(criteria)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)
     // What an evaluation that failed had taken is gone: whoever remembers nothing looks at everything.
@@ -87,25 +87,28 @@ export class TenantEvaluator {
     this.#memory.keep(tenantId, known)
     this.#forgetTheDropped()
     await follower.follow(tenantId, rows, changes)
-    const joined = await this.#joined.refreshed(tenantId, referredToBy(criteria))
+    const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
     const context = memberContext(dayOf(nowMs()), criteria, known, joined.members)
     const writing = this.#others.writing(tenantId)
     const round = { rows, changes, changedMembers: new Set(joined.changed), context, writing }
-    const { changed, overtaken } = await this.#evaluateAll(tenantId, criteria, known, round).finally(writing.end)
+    const outcomes = await this.#evaluateAll(tenantId, criteria, known, round).finally(writing.end)
+    const counts = Object.groupBy(outcomes.values(), (outcome) => outcome)
     const durationMs = nowMs() - startedMs
     measures.record('evaluation.duration', durationMs, {})
-    measureEvaluated(criteria.length, changed.size, overtaken.size, measures)
+    for (const [outcome, { length }] of Object.entries(counts))
+      measures.record('evaluation.collections', length, { outcome })
     log.info('collections.evaluated', {
       tenantId,
       collectionCount: criteria.length,
-      changedCount: changed.size,
-      overtakenCount: overtaken.size,
+      changedCount: counts.changed?.length ?? 0,
+      overtakenCount: counts.overtaken?.length ?? 0,
+      faultyCount: counts.faulty?.length ?? 0,
       rowCount: rows.rowCount,
       durationMs,
     })
     if (writing.hasBegun()) return 'wrote'
     const isAlone = numberBefore === (await this.#hearOthers(tenantId))
-    return isAlone && overtaken.size === 0 ? 'settled' : 'others-wrote'
+    return isAlone && counts.overtaken === undefined ? 'settled' : 'others-wrote'
   }
 
   /** Forgets what others have written. Answers which entry of the log is the last. */
@@ -116,27 +119,24 @@ export class TenantEvaluator {
     return lastNumber
   }
 
-  /** In the order of references. A collection that another evaluator wrote, and what refers to it, is left for later. */
+  /** In the order of references. */
   async #evaluateAll(
     tenantId: string,
     criteria: readonly Collection[],
     known: Map<string, Known>,
     round: WritingRound,
-  ): Promise<{ changed: ReadonlySet<string>; overtaken: ReadonlySet<string> }> {
-    const changed = new Set<string>()
-    const overtaken = new Set<string>()
+  ): Promise<ReadonlyMap<string, Outcome>> {
+    const outcomes = new Map<string, Outcome>()
     const idsBefore = new Map([...known].map(([id, { ids }]) => [id, ids]))
     try {
       for (const collection of inOrder(criteria)) {
         const memory = known.get(collection.id)
-        if (memory === undefined) continue
-        const outcome = collection.refersTo.some((id) => overtaken.has(id))
-          ? 'overtaken'
-          : await this.#evaluateCollection(collection, memory, round)
-        if (outcome === 'changed') changed.add(collection.id)
-        if (outcome !== 'overtaken') continue
-        overtaken.add(collection.id)
-        known.delete(collection.id)
+        const outcome =
+          memory === undefined
+            ? 'faulty'
+            : (heldUp(collection, outcomes) ?? (await this.#evaluateCollection(collection, memory, round)))
+        outcomes.set(collection.id, outcome)
+        if (outcome === 'overtaken' || outcome === 'faulty') known.delete(collection.id)
       }
     } finally {
       const evaluated = criteria.map((collection) => {
@@ -146,13 +146,13 @@ export class TenantEvaluator {
           collection,
           before,
           after: memory?.ids ?? before,
-          isChanged: changed.has(collection.id),
+          isChanged: outcomes.get(collection.id) === 'changed',
           membershipVersion: memory?.head?.value.membershipVersion,
         }
       })
       await ringForLinks(tenantId, { criteria: evaluated, rows: round.rows, changes: round.changes }, this.#deps)
     }
-    return { changed, overtaken }
+    return outcomes
   }
 
   /** Once a tenant's rows have left memory, all of it is evaluated anew: what is remembered of it only takes room. */
@@ -167,11 +167,7 @@ export class TenantEvaluator {
     this.#joined.forget(tenantId)
   }
 
-  async #evaluateCollection(
-    collection: Collection,
-    memory: Known,
-    round: WritingRound,
-  ): Promise<'changed' | 'same' | 'overtaken'> {
+  async #evaluateCollection(collection: Collection, memory: Known, round: WritingRound): Promise<Outcome> {
     const definitionKey = definitionKeyOf(memory, round.context.todayMs)
     const ids = await this.#deps.snapshots.reading(round.rows, idsNow(collection, memory, definitionKey, round))
     if (ids === undefined) return 'same'
@@ -207,43 +203,12 @@ export class TenantEvaluator {
   }
 }
 
-function measureEvaluated(count: number, changedCount: number, overtakenCount: number, measures: Measures): void {
-  const counts = { changed: changedCount, overtaken: overtakenCount, same: count - changedCount - overtakenCount }
-  for (const [outcome, value] of Object.entries(counts)) {
-    if (value > 0) measures.record('evaluation.collections', value, { outcome })
-  }
-}
-
-function inOrder(criteria: readonly Collection[]): Collection[] {
-  const byId = new Map(criteria.map((collection) => [collection.id, collection]))
-  const { order } = evaluationOrder(new Map(criteria.map(({ id, refersTo }) => [id, refersTo])))
-  return order.flatMap((id) => byId.get(id) ?? [])
-}
-
-/** Those that are not criteria collections among what conditions name are joinable ones. */
-function referredToBy(criteria: readonly Collection[]): string[] {
-  const own = new Set(criteria.map(({ id }) => id))
-  return [...new Set(criteria.flatMap(({ refersTo }) => refersTo))].filter((id) => !own.has(id))
-}
-
-/** The members of other collections, as this round has them: in dependency order they are there when asked for. */
-function memberContext(
-  todayMs: number,
-  criteria: readonly Collection[],
-  known: ReadonlyMap<string, Known>,
-  joined: ReadonlyMap<string, CollectionMembers>,
-): EvaluationContext {
-  const objectTypes = new Map(criteria.map(({ id, objectType }) => [id, objectType as CriteriaObjectType]))
-  const sets = new WeakMap<readonly string[], CollectionMembers>()
-  return {
-    todayMs,
-    membersOf: (id) => {
-      const ids = known.get(id)?.ids
-      const objectType = objectTypes.get(id)
-      if (ids === undefined || objectType === undefined) return joined.get(id)
-      const members = sets.get(ids) ?? { kind: 'criteria', objectType, ids: new Set(ids) }
-      sets.set(ids, members)
-      return members
-    },
-  }
+/**
+ * What keeps a collection from being evaluated now, as it refers to one that is not: it keeps the members that it has.
+ * What another evaluator has written is read in the next round; a fault lasts until the definition is changed.
+ */
+function heldUp({ refersTo }: Collection, outcomes: ReadonlyMap<string, Outcome>): 'overtaken' | 'faulty' | undefined {
+  const referred = new Set(refersTo.map((id) => outcomes.get(id)))
+  if (referred.has('faulty')) return 'faulty'
+  return referred.has('overtaken') ? 'overtaken' : undefined
 }

@@ -1,6 +1,6 @@
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
-import { attributesRead, dependsOnDay } from '../criteria/condition.ts'
+import { attributesRead, type CheckedCondition, dependsOnDay } from '../criteria/condition.ts'
 import { evaluationSteps, objectEvaluationSteps } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
@@ -8,7 +8,6 @@ import { Refusal } from '../refusal.ts'
 import type { Steps } from '../time-slices.ts'
 import type { Versioned } from '../versioned.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
-import { storedCondition } from './condition-entry.ts'
 import type { MembershipHead } from './membership-store.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
@@ -38,12 +37,14 @@ export type Round = {
  * What there is to remember of a collection before it is evaluated here.
  * @throws Refusal `StaleVersion` when its members are already those of a later definition than this one.
  */
-export function newlyKnown(collection: Collection, head: Versioned<MembershipHead> | undefined): Known {
-  const { id, definitionVersion } = collection
+export function newlyKnown(
+  { id, definitionVersion }: Collection,
+  condition: CheckedCondition,
+  head: Versioned<MembershipHead> | undefined,
+): Known {
   if (Number.parseInt(head?.value.definitionKey ?? '0', 10) > definitionVersion) {
     throw new Refusal('StaleVersion', `Collection ${id} was changed and evaluated meanwhile`)
   }
-  const condition = storedCondition(collection)
   return {
     definitionVersion,
     condition: compile(condition),

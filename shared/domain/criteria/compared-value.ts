@@ -23,7 +23,7 @@ export function isList(type: AttributeType): boolean {
 
 /** Reads a JSON string, number or boolean as the type; undefined when it does not read as one. Decisions, section 5. */
 export function parseValue(raw: unknown, type: AttributeType): ParsedValue | undefined {
-  if (typeof raw !== 'string' && typeof raw !== 'number' && typeof raw !== 'boolean') return undefined
+  if (typeof raw !== 'string' && typeof raw !== 'boolean' && !isNumberAsSent(raw)) return undefined
   const text = String(raw)
   switch (type) {
     case 'Integer':
@@ -43,6 +43,11 @@ export function parseValue(raw: unknown, type: AttributeType): ParsedValue | und
     default:
       return { value: text, wire: raw }
   }
+}
+
+/** Whether it is surely the number that was sent: a larger one has lost digits, or all of them, when JSON was read. */
+function isNumberAsSent(raw: unknown): raw is number {
+  return typeof raw === 'number' && Math.abs(raw) <= Number.MAX_SAFE_INTEGER
 }
 
 /** A whole number that a double holds exactly; undefined for any other text. */

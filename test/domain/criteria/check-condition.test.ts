@@ -108,6 +108,9 @@ describe('Values', () => {
     ['relationshipStartDate', 'AddDays(AddDays(Today(),1),1)', false],
     ['relationshipStartDate', 'AddDays(2024-01-01,1)', false],
     ['relationshipStartDate', 'ToUpper(Today())', false],
+    ['identityNin', 17, true],
+    ['identityNin', 1.5, true],
+    ['identityNin', 98_765_432_109_876_544, false],
     ['identityId', GUID, true],
     ['identityId', GUID.slice(1), false],
     ['identityId', `{${GUID}}`, false],
@@ -118,6 +121,11 @@ describe('Values', () => {
       assert.deepEqual(codesOf(group(leaf(name, 'Equals', value))), expected)
     })
   }
+
+  it('a number too large for a double is no value: JSON would give it back as null', () => {
+    const value: unknown = JSON.parse('1e999')
+    assert.deepEqual(codesOf(group(leaf('identityNin', 'Equals', value))), ['InvalidValue /conditions/0/value'])
+  })
 
   it('names the value and the type in the message', () => {
     const [fault] = faultsOf(group(leaf('identityDirectoryOnPremisesSyncEnabled', 'Equals', 'yes')))
