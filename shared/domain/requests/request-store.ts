@@ -8,7 +8,7 @@ export type RequestChange = {
 }
 
 /** Changes that one `save` takes: all are written, or none. */
-export const CHANGES_PER_SAVE_COUNT = 40
+const CHANGES_PER_SAVE_COUNT = 40
 /** Bytes that their requests may have together. The store takes 2 MB in one transaction, slots and change included. */
 const SAVE_LIMIT_BYTES = 1_500_000
 /** What a character of JSON, a UTF-16 unit, takes at most. */
