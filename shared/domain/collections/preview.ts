@@ -16,7 +16,7 @@ import { liveContext } from './live-members.ts'
 import { objectTypeFaults } from './manage-criteria.ts'
 
 export const PreviewRequest = Type.Object({
-  currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with.')),
+  currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with, by the members that it has.')),
   preview: Type.Object({ objectType: CollectionObjectType, condition: Condition }),
 })
 export type PreviewRequest = Static<typeof PreviewRequest>
