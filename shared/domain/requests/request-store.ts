@@ -68,6 +68,8 @@ export interface RequestStore {
     collectionId: string,
     identityIds?: readonly string[],
   ): Promise<Versioned<MembershipRequest>[]>
+  /** The requests in a collection that wait at a gate. */
+  allWaitingIn(tenantId: string, collectionId: string): Promise<Versioned<MembershipRequest>[]>
   /** The live requests of all collections that concern one of these people or positions. */
   liveOfObjects(tenantId: string, objectIds: readonly string[]): Promise<Versioned<MembershipRequest>[]>
   /** All live requests of the tenant. */
