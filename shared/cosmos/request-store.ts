@@ -97,6 +97,13 @@ export function cosmosRequestStore(requests: Container): RequestStore {
             })
       return found.map(versionedRequest)
     },
+    async allWaitingIn(tenantId, collectionId) {
+      const found = await find<Stored<RequestDocument>>(tenantId, '*', {
+        where: "c.collectionId = @collectionId AND c.status = 'PendingApproval'",
+        parameters: { collectionId },
+      })
+      return found.map(versionedRequest)
+    },
     async liveOfObjects(tenantId, objectIds) {
       const by = (member: 'requesterId' | 'relationshipId') =>
         findByKeys<Stored<RequestDocument>>(tenantId, '*', objectIds, {

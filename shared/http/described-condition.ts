@@ -54,13 +54,19 @@ export function conditionComponents(): Record<string, JsonObject> {
     Condition: group(),
     ConditionLeaf: {
       description:
-        'A comparison of one attribute, of the form that its type has. `tenant-schemas` tells which attributes there are.',
-      not: { anyOf: ['groupOperator', 'conditions'].map((name) => ({ properties: { [name]: {} }, required: [name] })) },
+        'A comparison of one attribute, of the form that its type has. `tenant-schemas` tells which attributes there are; ' +
+        'on a change, what the condition reads already may be read on, also when no object has it any more. What only a ' +
+        'group has is null, if it is there.',
+      not: {
+        anyOf: ['groupOperator', 'conditions'].map((name) => ({ properties: { [name]: GIVEN }, required: [name] })),
+      },
       anyOf: leaves.map(({ component }) => schemaReference(component)),
     },
     ...Object.fromEntries(leaves.map((leaf) => [leaf.component, described(leaf)])),
   }
 }
+
+const GIVEN: JsonObject = { not: { type: 'null' } }
 
 function group(): JsonObject {
   return {

@@ -15,6 +15,14 @@ const change = (collectionId: string, joinPolicy: object) =>
   call(admin, 'PUT', `/collections-joinable/beta/${collectionId}`, { objectType: 'Identity', joinPolicy })
 const gates = (...approvalGates: object[]) => ({ approvalRequired: true, approvalGates })
 
+const CALLER: Caller = {
+  kind: 'application',
+  tenantId: world.tenantId,
+  objectId: '',
+  clientId: '',
+  roles: new Set(),
+}
+
 describe('a changed join policy', () => {
   it('leaves requests at their gate, with its new approvers', async () => {
     const [employee, before, now] = [await person(), await person(), await person()]
@@ -99,18 +107,32 @@ describe('a changed join policy', () => {
       return world.deps.requests.save(changes)
     }
     const deps = { ...world.deps, requests: { ...world.deps.requests, save } }
-    const caller: Caller = {
-      kind: 'application',
-      tenantId: world.tenantId,
-      objectId: '',
-      clientId: '',
-      roles: new Set(),
-    }
     const body = { objectType: 'Identity', joinPolicy: policy(second, 2) } as JoinableCollectionUpdate
-    await updateJoinableCollection(collectionId, body, undefined, caller, deps)
+    await updateJoinableCollection(collectionId, body, undefined, CALLER, deps)
     const list = (token: string, path: string) => call<MembershipRequestRecord[]>(token, 'GET', `${requests}/${path}`)
     assert.equal((await list(admin, collectionId)).data[0]?.currentGate?.order, 3)
     const { data } = await list(third.token, `pending-approval-review/${collectionId}`)
+    assert.deepEqual(
+      data.map(({ id }) => id),
+      [request.id],
+    )
+  })
+
+  it('is caught up with by trying again, when the first try came no further than the policy', async () => {
+    const [employee, first, second] = [await person(), await person(), await person()]
+    const policy = (approver: { identityId: string }, order: number) =>
+      gates({ order, type: 'Identity', approvers: [approver.identityId] })
+    const collectionId = await joinable(policy(first, 1))
+    const { data: request } = await submit(employee, collectionId)
+    const allWaitingIn = async (): Promise<never> => {
+      throw new Error('The process ends here')
+    }
+    const deps = { ...world.deps, requests: { ...world.deps.requests, allWaitingIn } }
+    const body = { objectType: 'Identity', joinPolicy: policy(second, 2) } as JoinableCollectionUpdate
+    await assert.rejects(updateJoinableCollection(collectionId, body, undefined, CALLER, deps), /ends here/)
+    assert.equal((await change(collectionId, policy(second, 2))).status, 200)
+    const path = `${requests}/pending-approval-review/${collectionId}`
+    const { data } = await call<MembershipRequestRecord[]>(second.token, 'GET', path)
     assert.deepEqual(
       data.map(({ id }) => id),
       [request.id],

@@ -8,7 +8,7 @@ import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Collection, CollectionKind } from '../../shared/domain/collections/collection.ts'
 import type { Attributes, ObjectType, Reference } from '../../shared/domain/core/core-object.ts'
 import { type MembershipRequest, slotOf } from '../../shared/domain/requests/membership-request.ts'
-import { CHANGES_PER_SAVE_COUNT } from '../../shared/domain/requests/request-store.ts'
+import { saveable } from '../../shared/domain/requests/request-store.ts'
 import { slices } from '../../shared/domain/slices.ts'
 
 /** A tenant as large as any that the service should answer evenly: what the routes are measured on. */
@@ -53,7 +53,7 @@ export async function loadSizedTenant(database: (id: ContainerId) => ReturnType<
   await cosmosMembershipStore(database('members')).replace(TENANT_ID, LARGEST_CRITERIA_ID, undefined, evaluation)
   const requests = cosmosRequestStore(database('requests'))
   const all = Array.from({ length: REQUESTS_COUNT }, (_, index) => ({ after: requestNumber(index) }))
-  for (const part of slices(all, CHANGES_PER_SAVE_COUNT)) await requests.save(part)
+  for (const part of saveable(all)) await requests.save(part)
 }
 
 async function inTurns<T>(items: readonly T[], run: (item: T) => Promise<unknown>): Promise<void> {

@@ -144,6 +144,12 @@ describe('the schema of conditions', () => {
 
   const leaf = { id: 'relationshipTitle', field: 'relationshipTitle', operator: 'Equals', value: 'Nurse' }
   const and = (...conditions: unknown[]) => ({ groupOperator: 'AND', conditions })
+  it('knows a leaf and a group that have null for what only the other has', () => {
+    const sent = { ...and({ ...leaf, groupOperator: null, conditions: null }), id: null, operator: null }
+    assert.equal(conforms(sent), true)
+    assert.equal(check(sent).ok, true)
+  })
+
   for (const [claim, condition] of [
     ['a leaf as the root', leaf],
     ['a list', [leaf]],

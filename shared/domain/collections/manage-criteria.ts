@@ -48,7 +48,7 @@ export async function updateCriteriaCollection(
           definitionBy(tenantId, condition, faults, deps, before)
   const refuse = (before: Collection, { refersTo }: Definition) => refuseCycle(before, refersTo, deps)
   const change = { kind: 'criteria', id, ifMatch, caller } as const
-  const { collection } = await changeCollection(change, body, { readDefinition, refuse }, deps)
+  const collection = await changeCollection(change, body, { readDefinition, refuse }, deps)
   await ringEvaluation(tenantId, deps)
   return collection
 }

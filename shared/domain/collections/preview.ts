@@ -18,7 +18,7 @@ import { objectTypeFaults } from './manage-criteria.ts'
 import { differenceSteps } from './membership-difference.ts'
 
 export const PreviewRequest = Type.Object({
-  currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with.')),
+  currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with, by the members that it has.')),
   preview: Type.Object({ objectType: CollectionObjectType, condition: Condition }),
 })
 export type PreviewRequest = Static<typeof PreviewRequest>

@@ -89,7 +89,6 @@ type ChangeRules = {
 
 /**
  * Changes what the body names and keeps the rest. Faulty input is told also of a collection that is not there.
- * @returns The collection, and whether its definition is another one now.
  * @throws Refusal as creation does, and `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`.
  */
 export async function changeCollection(
@@ -97,7 +96,7 @@ export async function changeCollection(
   body: Described & { readonly name?: string },
   { readDefinition, refuse }: ChangeRules,
   deps: WriteDependencies,
-): Promise<{ collection: Versioned<Collection>; isRedefined: boolean }> {
+): Promise<Versioned<Collection>> {
   const { metadata, faults } = readMetadata(body.metadata)
   return whileStale(
     async () => {
@@ -123,8 +122,7 @@ export async function changeCollection(
       }
       // What refers to the same collections as before changes no reference.
       const isRereferenced = given !== undefined && before.refersTo.length + after.refersTo.length > 0
-      const collection = await deps.collections.replace(after, version, isRereferenced ? referenceVersion : undefined)
-      return { collection, isRedefined }
+      return deps.collections.replace(after, version, isRereferenced ? referenceVersion : undefined)
     },
     inTurnOf(caller.tenantId, deps),
   )

@@ -13,7 +13,7 @@ import { policyOf } from './join-policy.ts'
 import { type MembershipRequest, slotOf } from './membership-request.ts'
 import type { People } from './people.ts'
 import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
-import { CHANGES_PER_SAVE_COUNT, type RequestChange, saveable } from './request-store.ts'
+import { type RequestChange, saveable } from './request-store.ts'
 import { endBaseless } from './settle-requests.ts'
 
 /** As many as filter-members takes. */
@@ -25,7 +25,10 @@ export type MemberChange = Static<typeof MemberChange>
 export const AddedMembers = Closed({ added: Type.Integer(), alreadyMembers: Type.Integer() })
 export const RemovedMembers = Closed({ removed: Type.Integer(), notMembers: Type.Integer() })
 
-/** Times that a part is read and decided anew because others changed the same memberships. */
+/** Identities whose requests are read at once. */
+const IDENTITIES_PER_PART_COUNT = 500
+
+/** Times that a part is read and decided anew, without any of it saved, because others changed the same memberships. */
 const ATTEMPTS_AT_MOST = 5
 
 /**
@@ -80,7 +83,7 @@ export async function removeMembers(
 /** What is to change for some identities, given what is live of them in the collection. */
 type Plan = (part: readonly string[], live: readonly Versioned<MembershipRequest>[]) => RequestChange[]
 
-/** Half the changes of a save at a time, since one person may have several. @returns How many identities were changed. */
+/** @returns How many identities were changed. */
 async function inParts(
   identityIds: readonly string[],
   { tenantId, id: collectionId }: Collection,
@@ -90,7 +93,7 @@ async function inParts(
   const saved: Versioned<MembershipRequest>[] = []
   await deps.tenants.remember(tenantId)
   try {
-    for (const part of slices(identityIds, CHANGES_PER_SAVE_COUNT / 2)) {
+    for (const part of slices(identityIds, IDENTITIES_PER_PART_COUNT)) {
       await changePart(part, tenantId, collectionId, deps, plan, saved)
     }
   } finally {
@@ -114,6 +117,7 @@ async function changePart(
   saved: Versioned<MembershipRequest>[],
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
+    const savedBefore = saved.length
     const changes = plan(part, await deps.requests.liveIn(tenantId, collectionId, part))
     try {
       for (const some of saveable(changes)) saved.push(...(await deps.requests.save(some)))
@@ -121,6 +125,7 @@ async function changePart(
     } catch (error) {
       const isOvertaken =
         error instanceof Refusal && (error.code === 'InvalidRequestState' || error.code === 'RequestAlreadyOpen')
+      if (saved.length > savedBefore) attempt = 0
       if (!isOvertaken || attempt === ATTEMPTS_AT_MOST) throw error
     }
   }

@@ -47,8 +47,11 @@ export async function updateJoinableCollection(
       : (faults: readonly RefusalEntry[], before?: Collection) =>
           definitionBy(tenantId, joinPolicy, faults, deps, before)
   const change = { kind: 'joinable', id, ifMatch, caller } as const
-  const { collection, isRedefined } = await changeCollection(change, body, { readDefinition }, deps)
-  if (isRedefined) await moveToPolicy(collection.value, await deps.requests.liveIn(tenantId, id), deps)
+  const collection = await changeCollection(change, body, { readDefinition }, deps)
+  // Also where the policy is as before: an earlier try may have come no further than that.
+  if (joinPolicy !== undefined) {
+    await moveToPolicy(collection.value, await deps.requests.allWaitingIn(tenantId, id), deps)
+  }
   return collection
 }
 

@@ -8,7 +8,7 @@ export type RequestChange = {
 }
 
 /** Changes that one `save` takes: all are written, or none. */
-export const CHANGES_PER_SAVE_COUNT = 40
+const CHANGES_PER_SAVE_COUNT = 40
 /** Bytes that their requests may have together. The store takes 2 MB in one transaction, slots and change included. */
 const SAVE_LIMIT_BYTES = 1_500_000
 /** What a character of JSON, a UTF-16 unit, takes at most. */
@@ -68,6 +68,8 @@ export interface RequestStore {
     collectionId: string,
     identityIds?: readonly string[],
   ): Promise<Versioned<MembershipRequest>[]>
+  /** The requests in a collection that wait at a gate. */
+  allWaitingIn(tenantId: string, collectionId: string): Promise<Versioned<MembershipRequest>[]>
   /** The live requests of all collections that concern one of these people or positions. */
   liveOfObjects(tenantId: string, objectIds: readonly string[]): Promise<Versioned<MembershipRequest>[]>
   /** All live requests of the tenant. */
