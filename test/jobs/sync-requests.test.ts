@@ -50,3 +50,24 @@ describe('The creation of a link that is tried again while the first try is stil
     await world.close()
   })
 })
+
+describe('A worker that reads from a replica which is behind', () => {
+  for (const what of ['jobs', 'links'] as const) {
+    it(`finds what is new among the ${what} with its second look`, async () => {
+      const world = await openWorld()
+      const { collectionId, groupId } = await world.linked(users(0, 2))
+      let lookCount = 0
+      const behind = {
+        ...world.deps[what],
+        find: async (tenantId: string, id: string) => {
+          lookCount += 1
+          return lookCount === 1 ? undefined : world.deps[what].find(tenantId, id)
+        },
+      }
+      await world.drain({ ...world.deps, [what]: behind })
+      const [job] = await world.jobsOf(collectionId)
+      assert.deepEqual([job?.status, (await world.membersOf(groupId)).size], ['Succeeded', 2])
+      await world.close()
+    })
+  }
+})

@@ -8,6 +8,7 @@ import { afterFailedRun, isEnded, putDown, type RunFailure, succeeded } from './
 import type { SyncDependencies } from './link-dependencies.ts'
 import { measureEndedJob } from './measured-job.ts'
 import { ringFor } from './queue-job.ts'
+import { foundInTime } from './second-look.ts'
 import type { JobRecord } from './sync-job.ts'
 import { RunFault, type SyncRun, saveJob, withRunsTraces } from './sync-run.ts'
 import { requireLinkable, type SliceResult, syncSlice } from './sync-slice.ts'
@@ -22,7 +23,7 @@ export async function runSyncJob(
   { tenantId, jobId }: { tenantId: string; jobId: string },
   deps: SyncDependencies,
 ): Promise<void> {
-  const found = await deps.jobs.find(tenantId, jobId)
+  const found = await foundInTime(() => deps.jobs.find(tenantId, jobId), deps)
   if (found === undefined || isEnded(found.value)) return
   const run = await takeUpJob(found, deps)
   if (run === undefined) return

@@ -4,9 +4,10 @@ import { countsAtEnd } from './count-at-end.ts'
 import type { LinkRecord } from './group-link.ts'
 import { failedForGood, hasNoRunLeft, takenUp } from './job-course.ts'
 import { type Lease, leaseDecision } from './lease.ts'
-import type { LinkDependencies } from './link-dependencies.ts'
+import type { LinkDependencies, SyncDependencies } from './link-dependencies.ts'
 import { measureEndedJob } from './measured-job.ts'
 import { recordFailure, ringFor } from './queue-job.ts'
+import { foundInTime } from './second-look.ts'
 import type { JobRecord } from './sync-job.ts'
 import type { SyncRun } from './sync-run.ts'
 import { changeHeldLink, LeaseLost } from './write-link.ts'
@@ -51,10 +52,10 @@ export function takeUpDecision(
 /** Takes link and job for one worker. Undefined when there is nothing to do, or not now: then the bell rings again. */
 export async function takeUpJob(
   { value: job, version }: Versioned<JobRecord>,
-  deps: LinkDependencies,
+  deps: SyncDependencies,
 ): Promise<SyncRun | undefined> {
+  const link = await foundInTime(() => deps.links.find(job.tenantId, job.linkId), deps)
   const nowMs = deps.nowMs()
-  const link = await deps.links.find(job.tenantId, job.linkId)
   const decision = takeUpDecision(job, link?.value, deps.leaseMs, nowMs)
   try {
     if (link !== undefined && decision.outcome === 'take') {
