@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { DuplicateWindow } from './duplicate-window.ts'
-import { withApplicationProperties } from './message-codec.ts'
 import { MessageIndex } from './message-index.ts'
 import {
   type Draft,
+  deliveredTooOften,
   type Journal,
   type KeptQueue,
+  LIVED_TOO_LONG,
+  merged,
   newMessage,
   type Properties,
   type QueueCounts,
@@ -187,9 +189,8 @@ export class MessageQueue {
     this.#release(message)
     const { maxDeliveryCount } = this.settings
     if (maxDeliveryCount !== Number.POSITIVE_INFINITY) message.deliveryCount += 1
-    if (message.deliveryCount >= maxDeliveryCount) {
-      this.#bury(message, because('MaxDeliveryCountExceeded', `Delivered ${message.deliveryCount} times.`), nowMs)
-    } else this.#keep(message)
+    if (message.deliveryCount >= maxDeliveryCount) this.#bury(message, deliveredTooOften(message), nowMs)
+    else this.#keep(message)
   }
 
   #activate(message: QueuedMessage): void {
@@ -199,9 +200,8 @@ export class MessageQueue {
   }
 
   #expire(message: QueuedMessage, nowMs: number): void {
-    if (this.settings.deadLettersExpired) {
-      this.#bury(message, because('TTLExpiredException', 'The message lived longer than its time to live.'), nowMs)
-    } else this.#remove(message)
+    if (this.settings.deadLettersExpired) this.#bury(message, LIVED_TOO_LONG, nowMs)
+    else this.#remove(message)
   }
 
   #bury(message: QueuedMessage, properties: Properties, nowMs: number): void {
@@ -242,13 +242,3 @@ export class MessageQueue {
     this.onChange()
   }
 }
-
-function merged(message: QueuedMessage, properties: Properties): QueuedMessage {
-  if (Object.keys(properties).length > 0) message.bytes = withApplicationProperties(message.bytes, properties)
-  return message
-}
-
-const because = (reason: string, description: string): Properties => ({
-  DeadLetterReason: reason,
-  DeadLetterErrorDescription: description,
-})

@@ -1,3 +1,5 @@
+import { withApplicationProperties } from './message-codec.ts'
+
 /** What a queue does with its messages. Infinity stands for "never" and "no limit". */
 export type QueueSettings = {
   readonly name: string
@@ -91,4 +93,21 @@ export function newMessage(draft: Draft, sequenceNumber: number, longestMs: numb
     deliveryCount: 0,
     lock: undefined,
   }
+}
+
+/** The message itself, with these among its application properties. */
+export function merged(message: QueuedMessage, properties: Properties): QueuedMessage {
+  if (Object.keys(properties).length > 0) message.bytes = withApplicationProperties(message.bytes, properties)
+  return message
+}
+
+/** Why a message is among the dead letters, in the words of the real broker. */
+export const LIVED_TOO_LONG = deadLettered('TTLExpiredException', 'The message lived longer than its time to live.')
+
+/** The same, after as many deliveries as its queue allows. */
+export const deliveredTooOften = ({ deliveryCount }: QueuedMessage): Properties =>
+  deadLettered('MaxDeliveryCountExceeded', `Delivered ${deliveryCount} times.`)
+
+function deadLettered(reason: string, description: string): Properties {
+  return { DeadLetterReason: reason, DeadLetterErrorDescription: description }
 }
