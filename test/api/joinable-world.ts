@@ -153,6 +153,7 @@ export async function joinableWorld(
       externalId: id,
       attributes,
       contributors: [],
+      deleted: false,
     })
     return id
   }
