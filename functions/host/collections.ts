@@ -66,6 +66,9 @@ export const freshRows = (tenantId: string): Promise<RowSnapshot> => snapshots.f
 
 export const unloadedTenants: UnloadedTenants = {
   holds: (tenantId) => snapshots.holds(tenantId),
+  load: (tenantId) => {
+    freshRows(tenantId).catch((error: unknown) => log.error('core-objects.load-failed', error, { tenantId }))
+  },
   links: cosmosCoreObjectLinks(container('coreObjects')),
 }
 

@@ -79,6 +79,7 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
     objects: cosmosConnectorObjectStore(database('connectorObjects')),
     coreObjects: cosmosCoreObjectStore(database('coreObjects')),
     sights: new Sights((tenantId) => snapshots.fresh(tenantId), {
+      load: () => undefined,
       holds: (tenantId) => snapshots.holds(tenantId),
       links: cosmosCoreObjectLinks(database('coreObjects')),
     }),

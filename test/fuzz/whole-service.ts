@@ -54,6 +54,7 @@ export async function openWholeService(): Promise<WholeService> {
   const coreData = {
     coreObjects: cosmosCoreObjectStore(container('coreObjects')),
     sights: new Sights((tenantId) => world.deps.snapshots.fresh(tenantId), {
+      load: () => undefined,
       holds: (tenantId) => world.deps.snapshots.holds(tenantId),
       links: cosmosCoreObjectLinks(container('coreObjects')),
     }),

@@ -1,5 +1,5 @@
 import { coalescing } from '../coalescing.ts'
-import type { ObjectType } from '../core/core-object.ts'
+import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import type { ChangeMark, CoreObjectChanges } from '../core/core-object-changes.ts'
 import { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { SnapshotChange } from '../criteria/snapshot-change.ts'
@@ -24,7 +24,7 @@ type Entry = {
   /** Undefined until loaded. */
   seenAtLoadCount: number | undefined
   mark: ChangeMark | undefined
-  changes: RowChanges
+  changes: 'everything' | GatheringChanges
 }
 
 /** What a tenant takes beyond its rows, in rows: an empty one has 200 KB of columns and dictionaries. */
@@ -81,7 +81,7 @@ export class TenantSnapshots {
     const entry = this.#entries.get(tenantId)
     if (entry === undefined) return 'everything'
     const { changes } = entry
-    entry.changes = NO_CHANGES
+    entry.changes = new GatheringChanges()
     return changes
   }
 
@@ -99,7 +99,7 @@ export class TenantSnapshots {
         if (objects.length > 0 && this.#readerCounts.has(entry.rows)) entry.rows = entry.rows.forked()
         const change = entry.rows.apply(objects)
         isChanged ||= objects.length > 0
-        if (entry.changes !== 'everything') entry.changes = gathered(entry.changes, change)
+        if (entry.changes !== 'everything') entry.changes.add(change)
         entry.mark = mark
       }
     } catch (fault) {
@@ -135,20 +135,15 @@ function isOvergrown({ rows, seenAtLoadCount }: Entry): boolean {
   return rows.seenCount - seenAtLoadCount > Math.max(seenAtLoadCount, SEEN_SINCE_AT_LEAST)
 }
 
-const NO_CHANGES: GatheredChanges = {
-  ids: { identity: new Set(), orgUnit: new Set(), relationship: new Set() },
-  attributes: new Set(),
-  rowsMoved: false,
-}
+/** Grows by what is added, however much there is already: it may be long until anybody takes it. */
+class GatheringChanges implements GatheredChanges {
+  readonly ids = { identity: new Set<string>(), orgUnit: new Set<string>(), relationship: new Set<string>() }
+  readonly attributes = new Set<string>()
+  rowsMoved = false
 
-function gathered(before: GatheredChanges, { changed, attributes, rowsMoved }: SnapshotChange): GatheredChanges {
-  return {
-    ids: {
-      identity: before.ids.identity.union(changed.identity),
-      orgUnit: before.ids.orgUnit.union(changed.orgUnit),
-      relationship: before.ids.relationship.union(changed.relationship),
-    },
-    attributes: before.attributes.union(attributes),
-    rowsMoved: before.rowsMoved || rowsMoved,
+  add({ changed, attributes, rowsMoved }: SnapshotChange): void {
+    for (const objectType of OBJECT_TYPES) for (const id of changed[objectType]) this.ids[objectType].add(id)
+    for (const attribute of attributes) this.attributes.add(attribute)
+    this.rowsMoved ||= rowsMoved
   }
 }

@@ -29,5 +29,7 @@ export interface CoreObjectLinks {
 export type UnloadedTenants = {
   /** Whether the tenant's rows are in memory. */
   readonly holds: (tenantId: string) => boolean
+  /** Begins to read them into memory, and does not wait. */
+  readonly load: (tenantId: string) => void
   readonly links: CoreObjectLinks
 }

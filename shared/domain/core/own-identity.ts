@@ -10,7 +10,7 @@ import type { UnloadedTenants } from './core-object-links.ts'
 export async function ownIdentity(
   { tenantId, objectId }: Pick<Caller, 'tenantId' | 'objectId'>,
   freshRows: (tenantId: string) => Promise<RowSnapshot>,
-  { holds, links }: UnloadedTenants,
+  { holds, links }: Pick<UnloadedTenants, 'holds' | 'links'>,
 ): Promise<string | undefined> {
   if (holds(tenantId)) return (await freshRows(tenantId)).identityOfAccount(objectId)
   const [lowest] = await links.identitiesOfAccount(tenantId, objectId)

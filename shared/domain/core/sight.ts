@@ -18,6 +18,9 @@ const SEES_ALL: readonly Role[] = [
 /** Everyone who may read core objects, if only their own. */
 export const CORE_OBJECT_READERS: readonly Role[] = ['User', ...SEES_ALL]
 
+/** Calls of a tenant's users after which reading its rows once is cheaper than asking the database each time. */
+const CALLS_BEFORE_LOADING_COUNT = 100
+
 /** Callers of a tenant whose sight is kept for the next call. */
 const CALLERS_KEPT_COUNT = 100
 
@@ -33,11 +36,14 @@ export function isSeen(sight: Sight, object: CoreObject): boolean {
 /**
  * Tells callers' sight by the rows in memory. It is worked out once and kept until anything in the tenant changes, or its
  * rows are dropped: the next call of the same person looks it up. Where no rows are in memory, and little may be seen,
- * the database is asked instead: no call of somebody who leads few or nobody waits for a whole tenant to be loaded.
+ * the database is asked instead: no call of somebody who leads few or nobody waits for a whole tenant to be loaded. A
+ * tenant whose users call often is loaded all the same, while they go on.
  */
 export class Sights {
   readonly #freshRows: (tenantId: string) => Promise<RowSnapshot>
   readonly #unloaded: UnloadedTenants | undefined
+  /** How many calls of a tenant the database was asked for. */
+  readonly #askedCounts = new Map<string, number>()
   /** By the revision of a tenant's rows, then by account: what is no longer true is no longer found, and goes. */
   readonly #kept = new WeakMap<object, Map<string, VisibleObjects>>()
 
@@ -56,7 +62,11 @@ export class Sights {
 
   async #byLinks({ tenantId, objectId }: Caller): Promise<VisibleObjects | undefined> {
     if (this.#unloaded === undefined || this.#unloaded.holds(tenantId)) return undefined
-    return visibleByLinks(objectId, tenantId, this.#unloaded.links)
+    const { links, load } = this.#unloaded
+    const askedCount = (this.#askedCounts.get(tenantId) ?? 0) + 1
+    this.#askedCounts.set(tenantId, askedCount % CALLS_BEFORE_LOADING_COUNT)
+    if (askedCount === CALLS_BEFORE_LOADING_COUNT) load(tenantId)
+    return visibleByLinks(objectId, tenantId, links)
   }
 
   #visibleTo(account: string, rows: RowSnapshot): VisibleObjects {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Attributes, ObjectType } from '../../../shared/domain/core/core-object.ts'
+import type { CoreObjectLinks } from '../../../shared/domain/core/core-object-links.ts'
 import { Sights } from '../../../shared/domain/core/sight.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
 import { user } from '../../api/core-data-service.ts'
@@ -191,6 +192,31 @@ describe('what a user may see', () => {
     assert.equal(await sights.of(caller), first)
     current.apply([{ ...unit, attributes: { displayName: 'Other' } }])
     assert.notEqual(await sights.of(caller), first)
+  })
+
+  it('is asked of the database while no rows are in memory, and every hundredth call has them loaded meanwhile', async () => {
+    const rows = new RowSnapshot()
+    let isHeld = false
+    const loaded: string[] = []
+    const sights = new Sights(
+      async () => {
+        assert.ok(isHeld, 'the call waited for the rows')
+        return rows
+      },
+      {
+        holds: () => isHeld,
+        load: (tenantId) => void loaded.push(tenantId),
+        links: { identitiesOfAccount: async () => [] } as unknown as CoreObjectLinks,
+      },
+    )
+    const callers = [user(TENANT_ID, accountOf(1), 'User'), user(randomUUID(), accountOf(1), 'User')] as const
+    for (let call = 1; call <= 99; call += 1) for (const caller of callers) await sights.of(caller)
+    assert.deepEqual(loaded, [])
+    await sights.of(callers[0])
+    assert.deepEqual(loaded, [TENANT_ID])
+    isHeld = true
+    for (let call = 1; call <= 200; call += 1) await sights.of(callers[0])
+    assert.deepEqual(loaded, [TENANT_ID])
   })
 
   it('is kept for the hundred who asked last', async () => {
