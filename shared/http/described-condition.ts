@@ -15,10 +15,22 @@ const CUSTOM_NAME_PATTERN = '(?:identity|orgUnit|relationship)Custom/[\\s\\S]*\\
 const DAYS_PATTERN = '-?(?:\\d{1,8}|100000000)'
 const HOUR_PATTERN = '[01]\\d|2[0-3]'
 
+/** Larger numbers lose digits when JSON is read. */
+const EXACT = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
+
 /** What a value has to look like, by the type that it is compared as. */
 const VALUES: Record<AttributeType, JsonObject> = {
-  String: { type: ['string', 'number', 'boolean'], description: 'Compared as text, by code point and with case.' },
-  Integer: { anyOf: [{ type: 'integer' }, { type: 'string', pattern: '^[+-]?\\d{1,16}$' }] },
+  String: {
+    type: ['string', 'number', 'boolean'],
+    ...EXACT,
+    description: 'Compared as text, by code point and with case.',
+  },
+  Integer: {
+    anyOf: [
+      { type: 'integer', ...EXACT },
+      { type: 'string', pattern: '^[+-]?\\d{1,16}$' },
+    ],
+  },
   Boolean: {
     anyOf: [{ type: 'boolean' }, { type: 'string', pattern: '^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$' }],
   },

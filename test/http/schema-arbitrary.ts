@@ -10,6 +10,8 @@ type Schema = {
   readonly pattern?: string
   readonly items?: Schema
   readonly minItems?: number
+  readonly minimum?: number
+  readonly maximum?: number
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
 }
@@ -19,12 +21,23 @@ const DEPTH_LIMIT = 3
 /** Entries of a list beyond the fewest that it has to have. */
 const EXTRA_ITEMS = 3
 
-const BY_TYPE: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
-  string: fc.string({ maxLength: 8 }),
-  number: fc.double({ noNaN: true, noDefaultInfinity: true }),
-  integer: fc.integer(),
-  boolean: fc.boolean(),
-  null: fc.constant(null),
+function ofType(type: string, { minimum, maximum }: Schema): fc.Arbitrary<unknown> {
+  const bounds = {
+    ...(minimum === undefined ? {} : { min: minimum }),
+    ...(maximum === undefined ? {} : { max: maximum }),
+  }
+  switch (type) {
+    case 'string':
+      return fc.string({ maxLength: 8 })
+    case 'number':
+      return fc.double({ noNaN: true, noDefaultInfinity: true, ...bounds })
+    case 'integer':
+      return fc.integer(bounds)
+    case 'boolean':
+      return fc.boolean()
+    default:
+      return fc.constant(null)
+  }
 }
 
 /** Values of a component, made by its schema alone: `not`, formats and lengths are left aside. */
@@ -44,9 +57,7 @@ export function schemaArbitrary(components: Readonly<Record<string, JsonObject>>
       return fc.array(ofSchema(schema.items ?? {}, depth), { minLength, maxLength: minLength + EXTRA_ITEMS })
     }
     const types = [schema.type ?? []].flat()
-    return types.length === 0
-      ? fc.jsonValue({ maxDepth: 1 })
-      : fc.oneof(...types.map((type) => BY_TYPE[type] ?? fc.constant(null)))
+    return types.length === 0 ? fc.jsonValue({ maxDepth: 1 }) : fc.oneof(...types.map((type) => ofType(type, schema)))
   }
 
   const ofAny = (forms: readonly Schema[], depth: number): fc.Arbitrary<unknown> =>
