@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { newDataFolder } from '../journeys/started-environment.ts'
 import type { CallerWish, ServedRoutes, ServiceStrain } from './routes-service.ts'
+import { idOf } from './sized-objects.ts'
 import {
   EMPLOYEE_INDEX,
-  IDENTITIES_COUNT,
-  idOf,
   LARGEST_CRITERIA_ID,
   LARGEST_JOINABLE_ID,
+  SIZES,
   TOP_MANAGER_INDEX,
   UNIT_MANAGER_INDEX,
 } from './sized-tenant.ts'
@@ -40,7 +40,7 @@ type Measured = {
 }
 
 const ids = (count: number): string[] =>
-  Array.from({ length: count }, (_, index) => idOf('identity', (index * 7) % IDENTITIES_COUNT))
+  Array.from({ length: count }, (_, index) => idOf('identity', (index * 7) % SIZES.identity))
 const everybody = { id: 'identityDisplayName', field: 'identityDisplayName', operator: 'StartsWith', value: 'Person' }
 const nested = Array.from({ length: 8 }, (_, depth) => depth).reduce(
   (field, depth) => `${depth % 2 === 0 ? 'ToUpper' : 'ToLower'}(Substring(${field},0,90))`,

@@ -6,22 +6,17 @@ import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Collection, CollectionKind } from '../../shared/domain/collections/collection.ts'
-import type { Attributes, ObjectType, Reference } from '../../shared/domain/core/core-object.ts'
 import { type MembershipRequest, slotOf } from '../../shared/domain/requests/membership-request.ts'
 import { saveable } from '../../shared/domain/requests/request-store.ts'
-import { slices } from '../../shared/domain/slices.ts'
+import { idOf, loadSizedObjects } from './sized-objects.ts'
 
 /** A tenant as large as any that the service should answer evenly: what the routes are measured on. */
 export const TENANT_ID = derivedId('tenant', 'sized')
-export const IDENTITIES_COUNT = 200_000
-const UNITS_COUNT = 2_000
-const RELATIONSHIPS_COUNT = 10_000
-const UNITS_BELOW_EACH_COUNT = 8
+export const SIZES = { identity: 200_000, orgUnit: 2_000, relationship: 10_000 }
 const COLLECTIONS_COUNT = 10_000
 const REQUESTS_COUNT = 10_000
 const MEMBERS_COUNT = 200_000
 const WRITES_AT_ONCE_COUNT = 16
-const OBJECTS_PER_WRITE_COUNT = 2000
 const CREATED_AT = '2026-01-05T08:00:00.000+00:00'
 
 /** Every unit has the identity of its own number as manager; this one leads nobody, and has a position. */
@@ -29,11 +24,7 @@ export const EMPLOYEE_INDEX = 5_000
 /** Leads the whole tree. */
 export const TOP_MANAGER_INDEX = 0
 /** Leads one unit, which has no unit below it. */
-export const UNIT_MANAGER_INDEX = UNITS_COUNT - 1
-
-export const idOf = (type: ObjectType | 'collection' | 'request', index: number): string =>
-  derivedId(type, String(index))
-const to = (type: ObjectType, index: number): Reference => ({ objectId: idOf(type, index) })
+export const UNIT_MANAGER_INDEX = SIZES.orgUnit - 1
 
 /** Has all the members. */
 export const LARGEST_CRITERIA_ID = idOf('collection', 0)
@@ -44,7 +35,7 @@ type Database = ReturnType<typeof openDatabase>
 
 /** Writes the tenant by the stores: quicker than by the API, and nothing is evaluated meanwhile. */
 export async function loadSizedTenant(database: (id: ContainerId) => ReturnType<Database>): Promise<void> {
-  await loadObjects(database)
+  await loadSizedObjects(TENANT_ID, SIZES, cosmosCoreObjectStore(database('coreObjects')))
   const collections = cosmosCollectionStore(database('collections'))
   const indexes = Array.from({ length: COLLECTIONS_COUNT }, (_, index) => index)
   await inTurns(indexes, (index) => collections.add(collectionNumber(index), undefined))
@@ -62,38 +53,6 @@ async function inTurns<T>(items: readonly T[], run: (item: T) => Promise<unknown
     for (const item of next) await run(item)
   }
   await Promise.all(Array.from({ length: WRITES_AT_ONCE_COUNT }, work))
-}
-
-async function loadObjects(database: Database): Promise<void> {
-  const store = cosmosCoreObjectStore(database('coreObjects'))
-  const load = async (objectType: ObjectType, count: number, attributesOf: (index: number) => Attributes) => {
-    const indexes = Array.from({ length: count }, (_, index) => index)
-    for (const part of slices(indexes, OBJECTS_PER_WRITE_COUNT)) {
-      const writes = part.map((index) => {
-        const id = idOf(objectType, index)
-        const object = { id, objectType, externalId: id, attributes: attributesOf(index), contributors: [id] }
-        return { object: { ...object, deleted: false }, version: undefined }
-      })
-      await store.write(TENANT_ID, writes, 1)
-    }
-  }
-  await load('orgUnit', UNITS_COUNT, (index) => ({
-    displayName: `Unit ${index}`,
-    manager: to('identity', index),
-    ...(index > 0 ? { parent: to('orgUnit', Math.floor((index - 1) / UNITS_BELOW_EACH_COUNT)) } : {}),
-  }))
-  await load('identity', IDENTITIES_COUNT, (index) => ({
-    displayName: `Person ${index}`,
-    email: `person${index}@example.org`,
-    nin: String(10_000_000_000 + index),
-    directoryObjectId: idOf('identity', index),
-  }))
-  await load('relationship', RELATIONSHIPS_COUNT, (index) => ({
-    title: `Job ${index % 50}`,
-    employeeId: String(index),
-    identity: to('identity', index),
-    orgUnit: to('orgUnit', index % UNITS_COUNT),
-  }))
 }
 
 function collectionNumber(index: number): Collection {

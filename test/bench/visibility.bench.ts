@@ -5,12 +5,11 @@ import { createContainers } from '../../infra/local/create-containers.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
-import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
-import type { Attributes, ObjectType, Reference } from '../../shared/domain/core/core-object.ts'
 import { listCoreObjects, readCoreObject, searchCoreObjects } from '../../shared/domain/core/read-core-objects.ts'
 import { Sights } from '../../shared/domain/core/sight.ts'
 import { user } from '../api/core-data-service.ts'
+import { idOf, loadSizedObjects } from './sized-objects.ts'
 
 /**
  * What reading costs a user without an administrator role, from the manager of the whole tree down to one who leads
@@ -20,7 +19,6 @@ import { user } from '../api/core-data-service.ts'
 const IDENTITIES_COUNT = Number(process.argv[2] ?? 100_000)
 const RELATIONSHIPS_COUNT = Math.round(IDENTITIES_COUNT * 1.1)
 const UNITS_COUNT = Math.round(IDENTITIES_COUNT * 0.02)
-const UNITS_BELOW_EACH_COUNT = 8
 const PAGES_SHOWN_COUNT = 3
 const PAGE_SIZE = 2000
 const SEARCHES = ['person 77', 'person', '10000000777', 'no such text']
@@ -29,8 +27,6 @@ const OVERLAP_MS = 20_000
 const TENANT_ID = randomUUID()
 
 const report = (text: string): void => void process.stdout.write(`${text}\n`)
-const idOf = (type: ObjectType, index: number): string => derivedId(type, String(index))
-const to = (type: ObjectType, index: number): Reference => ({ objectId: idOf(type, index) })
 
 const cosmos = await startCosmos({ port: 0, file: ':memory:', key: randomBytes(64).toString('base64'), strict: true })
 await createContainers(cosmos.endpoint, cosmos.key)
@@ -42,11 +38,11 @@ const snapshots = new TenantSnapshots(
 )
 const deps = { coreObjects, sights: new Sights((tenantId) => snapshots.fresh(tenantId)) }
 
-await measured('load', loadTenant)
+const sizes = { identity: IDENTITIES_COUNT, orgUnit: UNITS_COUNT, relationship: RELATIONSHIPS_COUNT }
+await measured('load', () => loadSizedObjects(TENANT_ID, sizes, coreObjects))
 await measured('first look: all rows into memory', () => snapshots.fresh(TENANT_ID))
 await sleep(OVERLAP_MS)
 await snapshots.fresh(TENANT_ID)
-// Each unit has the identity of its own number as manager, and the first one lies above all others.
 await reportCaller('manager of the whole tree', 0)
 await reportCaller('manager of a branch', 3)
 await reportCaller('manager of one unit', UNITS_COUNT - 1)
@@ -81,38 +77,4 @@ async function measured(name: string, run: () => Promise<unknown>): Promise<void
   report(
     `${name}: ${tookMs} ms, ${computedMs} of them computing, ${operationCount() - before.operationCount} operations, ${units} RU`,
   )
-}
-
-async function loadTenant(): Promise<void> {
-  await load('orgUnit', UNITS_COUNT, (index) => ({
-    displayName: `Unit ${index}`,
-    manager: to('identity', index),
-    ...(index > 0 ? { parent: to('orgUnit', Math.floor((index - 1) / UNITS_BELOW_EACH_COUNT)) } : {}),
-  }))
-  await load('identity', IDENTITIES_COUNT, (index) => ({
-    displayName: `Person ${index}`,
-    email: `person${index}@example.org`,
-    nin: String(10_000_000_000 + index),
-    directoryObjectId: idOf('identity', index),
-  }))
-  await load('relationship', RELATIONSHIPS_COUNT, (index) => ({
-    title: `Job ${index % 50}`,
-    employeeId: String(index),
-    identity: to('identity', index % IDENTITIES_COUNT),
-    orgUnit: to('orgUnit', index % UNITS_COUNT),
-  }))
-}
-
-async function load(objectType: ObjectType, count: number, attributesOf: (index: number) => Attributes): Promise<void> {
-  for (let start = 0; start < count; start += PAGE_SIZE) {
-    const writes = Array.from({ length: Math.min(PAGE_SIZE, count - start) }, (_, offset) => {
-      const id = idOf(objectType, start + offset)
-      const attributes = attributesOf(start + offset)
-      return {
-        object: { id, objectType, externalId: id, attributes, contributors: [id], deleted: false },
-        version: undefined,
-      }
-    })
-    await coreObjects.write(TENANT_ID, writes, 1)
-  }
 }
