@@ -10,7 +10,7 @@ import { sweepTenant } from '../../shared/domain/links/sweep.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type Linked, type LinkWorld, openWorld, type Ring, ringForChanges, syncedLink } from './link-world.ts'
 
-const RUNS_COUNT = 25
+const RUNS_COUNT = 80
 
 /** Accounts that come and go together: two blocks are more than one step removes. */
 const BLOCK_SIZE_COUNT = 12
@@ -139,7 +139,7 @@ describe('Single changes, jobs and sweeps at the same time', () => {
         .map(({ path }) => path.split('/').at(-2) ?? '')
       assert.deepEqual(new Set(removed).intersection(new Set(STEADY)), new Set())
     })
-    await fc.assert(property, { numRuns: RUNS_COUNT })
+    await fc.assert(property, { numRuns: RUNS_COUNT, endOnFailure: true })
     assert.ok(unsweptCount > RUNS_COUNT / 8, `only ${unsweptCount} ended without a sweep`)
   })
 
