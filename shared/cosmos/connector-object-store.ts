@@ -130,10 +130,10 @@ function documentWrite(
   { object, version }: ConnectorObjectWrite,
   softDeletionDays: number,
 ): VersionedWrite {
-  const { id, connectorId, objectType, externalId, data, coreObjectId, formerCoreObjectId, references } = object
+  const { id, connectorId, objectType, externalId, data, coreObjectId, formerCoreObjectIds, references } = object
   const { deletedAtMs } = object
   const document = { id, tenantId, connectorId, objectType, externalId, data, coreObjectId, references }
-  const move = formerCoreObjectId === undefined ? {} : { formerCoreObjectId }
+  const move = formerCoreObjectIds === undefined ? {} : { formerCoreObjectIds }
   const deletion = deletedAtMs === undefined ? {} : { deletedAtMs, ttl: softDeletionDays * DAY_S }
   return { document: { ...document, ...move, ...deletion } as unknown as VersionedWrite['document'], version }
 }
@@ -143,7 +143,7 @@ function versioned(document: Stored<Document>): Versioned<StoredConnectorObject>
 }
 
 function parsed(document: Stored<Document>): StoredConnectorObject {
-  const { id, connectorId, externalId, data, coreObjectId, formerCoreObjectId, references, deletedAtMs } = document
+  const { id, connectorId, externalId, data, coreObjectId, formerCoreObjectIds, references, deletedAtMs } = document
   const objectType: ObjectType | undefined = isObjectType(document.objectType) ? document.objectType : undefined
   const isWhole = [connectorId, externalId, coreObjectId].every((member) => typeof member === 'string')
   if (!isWhole || objectType === undefined || typeof data !== 'object' || typeof references !== 'object') {
@@ -153,7 +153,7 @@ function parsed(document: Stored<Document>): StoredConnectorObject {
   return {
     ...object,
     lastUpdatedS: document._ts,
-    ...(formerCoreObjectId === undefined ? {} : { formerCoreObjectId }),
+    ...(formerCoreObjectIds === undefined ? {} : { formerCoreObjectIds }),
     ...(deletedAtMs === undefined ? {} : { deletedAtMs }),
   }
 }

@@ -23,7 +23,7 @@ export type SettledReply = {
 export type PatientCalls = {
   /**
    * Sends the calls, at most `CALLS_PER_BATCH_COUNT`, until each has a clear reply or its tries are used up.
-   * @param untilMs when the last reply stands in any case: no call is sent again after it.
+   * @param untilMs when the last reply stands in any case: nothing is sent from then on.
    */
   settle(tenantId: string, calls: readonly GraphCall[], untilMs?: number): Promise<SettledReply[]>
 }
@@ -53,6 +53,8 @@ export function patientCalls(options: PatientCallsOptions): PatientCalls {
       while (open.length > 0) {
         const earliestMs = Math.min(...open.map(({ dueMs }) => dueMs))
         if (earliestMs > nowMs()) await sleep(earliestMs - nowMs())
+        // A process that is held up sleeps longer than it meant to.
+        if (nowMs() >= untilMs) break
         const due = open.filter(({ dueMs }) => dueMs <= Math.max(nowMs(), earliestMs))
         const replies = await sendTogether(tenantId, due, options)
         for (const [index, pending] of due.entries()) take(pending, replies[index] ?? NOT_SENT, untilMs, options)

@@ -21,6 +21,7 @@ const post = (externalId: string, holder: string): ObjectWrite => {
   const data = { identity: { externalId: holder } }
   return { operation: 'upsert', objectType: 'relationship', externalId, data }
 }
+const ACCOUNT = '0a0a0a0a-0000-4000-8000-000000000001'
 const gone = (externalId: string): ObjectWrite => ({ operation: 'delete', objectType: 'identity', externalId })
 
 /** A tenant with a connector that is older than every other. */
@@ -84,6 +85,40 @@ describe('a write whose process died between connector objects and core objects 
       people.map(({ attributes }) => attributes.nin),
       ['1'],
     )
+  })
+})
+
+describe('a write of an object after one that died half-way', () => {
+  const ofAccount = (externalId: string, more: ObjectData = {}) =>
+    person(externalId, { directoryObjectId: ACCOUNT, ...more })
+  /** `ad` left its own core object for that of `hr`, and nobody has written what became of the two. */
+  const halfJoined = async () => {
+    const tenant = await newTenant()
+    const second = await tenant.addConnector()
+    await tenant.first([person('hr', { nin: '1' }), person('boss', { nin: '3' })])
+    await second([ofAccount('ad')])
+    await assert.rejects(second([ofAccount('ad', { nin: '1' })], dying()))
+    const names = async () => (await tenant.people()).map(({ externalId }) => externalId).sort()
+    return { second, names }
+  }
+
+  it('leaves nobody behind when it deletes the object', async () => {
+    const { second, names } = await halfJoined()
+    await second([gone('ad')])
+    assert.deepEqual(await names(), ['boss', 'hr'])
+  })
+
+  it('leaves nobody behind when it moves the object once more', async () => {
+    const { second, names } = await halfJoined()
+    await second([ofAccount('ad', { nin: '3' })])
+    assert.deepEqual(await names(), ['boss', 'hr'])
+  })
+
+  it('leaves nobody behind when it moves the object once more, dies as well, and is sent again', async () => {
+    const { second, names } = await halfJoined()
+    await assert.rejects(second([ofAccount('ad', { nin: '3' })], dying()))
+    await second([ofAccount('ad', { nin: '3' })])
+    assert.deepEqual(await names(), ['boss', 'hr'])
   })
 })
 

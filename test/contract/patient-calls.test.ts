@@ -8,7 +8,10 @@ type Item = { readonly id: string; readonly method: string; readonly url: string
 type ItemReply = { readonly status: number; readonly retryAfterS?: number }
 
 /** A directory that gives each path one reply after the other, the last one for good, and notes what came when. */
-function scripted(replies: Readonly<Record<string, readonly ItemReply[]>>) {
+function scripted(
+  replies: Readonly<Record<string, readonly ItemReply[]>>,
+  { heldUpMs = 0, untilMs = Number.POSITIVE_INFINITY } = {},
+) {
   let ms = 0
   const sent: { atS: number; paths: string[] }[] = []
   const seenCounts = new Map<string, number>()
@@ -33,13 +36,14 @@ function scripted(replies: Readonly<Record<string, readonly ItemReply[]>>) {
     return { status: 200, body: { responses: responses.reverse() }, isJson: true, retryAfterMs: undefined }
   }
   const sleep = async (delayMs: number) => {
-    ms += delayMs
+    ms += delayMs + heldUpMs
   }
   const calls = patientCalls({ send, sleep, nowMs: () => ms, random: () => 0 })
   const settle = (...paths: string[]) =>
     calls.settle(
       'tenant',
       paths.map((path) => ({ method: 'PATCH', path })),
+      untilMs,
     )
   return { sent, settle }
 }
@@ -80,6 +84,12 @@ describe('Calls that wait', () => {
     const { sent, settle } = scripted({ '/a': [{ status: 503 }] })
     const [settled] = await settle('/a')
     assert.deepEqual([settled?.reply.status, settled?.triesCount, sent.length], [503, 4, 4])
+  })
+
+  it('are not sent again once the time for them is over, though it ended while the process was held up', async () => {
+    const { sent, settle } = scripted({ '/a': throttledFor(2) }, { heldUpMs: 60_000, untilMs: 30_000 })
+    const [settled] = await settle('/a')
+    assert.deepEqual([settled?.reply.status, settled?.triesCount, sent.length], [429, 1, 1])
   })
 
   it('are not sent again when the answer is clear', async () => {

@@ -4,6 +4,7 @@ import { applyMembershipChanges } from '../../shared/domain/links/apply-membersh
 import { setLinkState } from '../../shared/domain/links/change-link.ts'
 import { requestSync } from '../../shared/domain/links/request-sync.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld, ringForChanges, syncedLink } from './link-world.ts'
 
@@ -78,6 +79,22 @@ describe('A membership change, beside other workers,', () => {
     await applyMembershipChanges({ tenantId: TENANT, collectionId }, slow)
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 50)))
     assert.equal((await world.link(linkId)).appliedMembershipVersion, 3)
+  })
+
+  it('that could not be noted for all who wrote to the link is noted by another look', async () => {
+    const { collectionId, linkId } = await syncedLink(world, users(0, 5))
+    world.collections.change(collectionId, users(0, 6))
+    let hasLease = false
+    const replace = async (...asked: Parameters<typeof world.deps.links.replace>) => {
+      if (hasLease) throw new Refusal('StaleVersion')
+      hasLease = true
+      return world.deps.links.replace(...asked)
+    }
+    const crowded = { ...world.deps, links: { ...world.deps.links, replace } }
+    await applyMembershipChanges({ tenantId: TENANT, collectionId }, crowded)
+    await world.drain()
+    const { lease, appliedMembershipVersion } = await world.link(linkId)
+    assert.deepEqual([lease, appliedMembershipVersion], [null, 2])
   })
 
   it('keeps its lease for as long as it writes', async () => {

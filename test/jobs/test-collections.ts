@@ -57,11 +57,16 @@ export function testCollections(): TestCollections {
     },
     async changesSince(_tenantId, id, version): Promise<AccountChanges | undefined> {
       const { collection, state } = latest(id)
-      const before = collection.states[version - 1]
-      if (before === undefined || version < collection.knownSince) return undefined
+      const states = collection.states.slice(version - 1)
+      if (states.length === 0 || version < collection.knownSince) return undefined
+      const touched = new Set(
+        states.flatMap(({ accounts }, index) => [
+          ...accounts.symmetricDifference(states[index - 1]?.accounts ?? accounts),
+        ]),
+      )
       return {
-        added: [...state.accounts.difference(before.accounts)],
-        removed: [...before.accounts.difference(state.accounts)],
+        added: [...touched.intersection(state.accounts)],
+        removed: [...touched.difference(state.accounts)],
         withoutAccountCount: state.withoutAccountCount,
         membershipVersion: collection.states.length,
       }

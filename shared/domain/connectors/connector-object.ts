@@ -30,8 +30,8 @@ export type ConnectorObject = {
   readonly externalId: string
   readonly data: ObjectData
   readonly coreObjectId: string
-  /** To which it belonged before it last came to another; absent when it never did. */
-  readonly formerCoreObjectId?: string
+  /** To which it belonged before, the latest first, as far as that is remembered; absent when it never came to another. */
+  readonly formerCoreObjectIds?: readonly string[]
   /** The ids of the connector objects that the references name, by attribute, whether or not these exist. */
   readonly references: ReferenceIds
   /** Since when it is soft-deleted; absent for a live object. */

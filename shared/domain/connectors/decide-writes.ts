@@ -25,10 +25,8 @@ export type Surroundings = {
   readonly stored: ReadonlyMap<string, Versioned<ConnectorObject>>
   /** The identities around those of the items; undefined where there is nobody to join. */
   readonly people: People | undefined
-  /** The version of a stored object; undefined for a new one. */
-  versionOf(id: string): string | undefined
-  /** To which core object a stored object belonged before the items. */
-  coreObjectOf(id: string): string | undefined
+  /** One of them, or of the people around them, as it was before the items; undefined for a new one. */
+  before(id: string): Versioned<ConnectorObject> | undefined
   readonly parentOf: ParentOf
   readonly derive: DeriveId
   readonly nowMs: number
@@ -42,13 +40,19 @@ export type Decision = {
   readonly coreObjects: readonly CoreObjectTrace[]
   /** Objects to which references lead elsewhere from now on. */
   readonly moved: readonly Pick<ConnectorObject, 'id' | 'objectType'>[]
-  /** Where nothing is written: an object that an earlier write may have left without bringing its core objects up to date. */
-  readonly left?: LeftObject
+  /** Objects of which an earlier write, if it died half-way, may have left core objects as they were. */
+  readonly left: readonly LeftObject[]
 }
 
 type LeftObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
   readonly coreObjects: readonly CoreObjectTrace[]
 }
+
+/**
+ * Core objects that an object remembers to have left. More than one matters only where one write of it after the other
+ * died half-way.
+ */
+const FORMERS_KEPT_COUNT = 8
 
 /** Decides on one item. Pure but for `people`, who remember what was decided. */
 export function decideWrite(write: ObjectWrite, around: Surroundings): Decision {
@@ -88,6 +92,7 @@ function deletion({ value, version }: Versioned<ConnectorObject>, around: Surrou
     writes: [{ object, version }, ...others.writes],
     coreObjects: [traceOf(value, value.coreObjectId), ...others.coreObjects],
     moved: [value, ...movers],
+    left: [leftOf(value), ...others.left],
   }
 }
 
@@ -99,28 +104,24 @@ function placed(
   around: Surroundings,
 ): Decision {
   const { id } = object
-  const former = stored?.value.coreObjectId
+  const before = stored?.value
+  const former = before?.coreObjectId
   const { coreObjectId, movers } = coreObjectFor(object, former, around)
   const hasMoved = !isLive || coreObjectId !== former
-  if (stored !== undefined && !hasMoved && movers.length === 0 && isSameData(stored.value, object.data)) {
-    return { outcome: { outcome: 'unchanged', id }, ...nothingOf(stored.value) }
+  if (before !== undefined && !hasMoved && movers.length === 0 && isSameData(before, object.data)) {
+    return { outcome: { outcome: 'unchanged', id }, writes: [], coreObjects: [], moved: [], left: [leftOf(before)] }
   }
   const others = moves(movers, around)
   return {
     outcome: { outcome: isLive ? 'updated' : 'created', id },
-    writes: [
-      {
-        object: { ...object, coreObjectId, ...cameFrom(former, coreObjectId, stored?.value) },
-        version: stored?.version,
-      },
-      ...others.writes,
-    ],
+    writes: [{ object: belonging(object, coreObjectId, before), version: stored?.version }, ...others.writes],
     coreObjects: [
       traceOf(object, coreObjectId),
       ...(former === undefined ? [] : [traceOf(object, former)]),
       ...others.coreObjects,
     ],
     moved: [...(hasMoved ? [object] : []), ...movers],
+    left: [...(before === undefined ? [] : [leftOf(before)]), ...others.left],
   }
 }
 
@@ -135,16 +136,18 @@ function coreObjectFor(
 
 function moves(
   movers: readonly ConnectorObject[],
-  { versionOf, coreObjectOf }: Surroundings,
-): Pick<Decision, 'writes' | 'coreObjects'> {
-  const written = (object: ConnectorObject): ConnectorObject => {
-    return { ...object, ...cameFrom(coreObjectOf(object.id), object.coreObjectId, object) }
-  }
+  around: Surroundings,
+): Pick<Decision, 'writes' | 'coreObjects' | 'left'> {
+  const before = movers.map(({ id }) => around.before(id))
   return {
-    writes: movers.map((object) => ({ object: written(object), version: versionOf(object.id) })),
-    coreObjects: movers.flatMap((object) =>
-      [object.coreObjectId, coreObjectOf(object.id) ?? []].flat().map((coreObjectId) => traceOf(object, coreObjectId)),
+    writes: movers.map((object, index) => ({
+      object: belonging(object, object.coreObjectId, before[index]?.value),
+      version: before[index]?.version,
+    })),
+    coreObjects: movers.flatMap((object, index) =>
+      [object.coreObjectId, before[index]?.value.coreObjectId ?? []].flat().map((id) => traceOf(object, id)),
     ),
+    left: before.flatMap((each) => (each === undefined ? [] : [leftOf(each.value)])),
   }
 }
 
@@ -154,22 +157,28 @@ const traceOf = ({ objectType, externalId }: Omit<ConnectorObject, 'coreObjectId
   externalId,
 })
 
-/** What an object remembers of the core object that it last left, which has to become what it is without it. */
-function cameFrom(
-  former: string | undefined,
+/** An object of a core object. It remembers those that it has left, which have to become what they are without it. */
+function belonging(
+  object: Omit<ConnectorObject, 'coreObjectId'>,
   coreObjectId: string,
   before: ConnectorObject | undefined,
-): Pick<ConnectorObject, 'formerCoreObjectId'> {
-  const left = former === coreObjectId ? before?.formerCoreObjectId : former
-  return left === undefined ? {} : { formerCoreObjectId: left }
+): ConnectorObject {
+  const left = new Set(before === undefined ? [] : coreObjectsOf(before))
+  left.delete(coreObjectId)
+  const formerCoreObjectIds = [...left].slice(0, FORMERS_KEPT_COUNT)
+  return { ...object, coreObjectId, ...(formerCoreObjectIds.length > 0 && { formerCoreObjectIds }) }
 }
 
-/** Nothing is written of an object that is as it should be. */
-function nothingOf(object: ConnectorObject): Omit<Decision, 'outcome'> {
-  const { id, objectType, coreObjectId, formerCoreObjectId } = object
-  const coreObjects = [coreObjectId, formerCoreObjectId ?? []].flat().map((coreId) => traceOf(object, coreId))
-  return { writes: [], coreObjects: [], moved: [], left: { id, objectType, coreObjects } }
+function leftOf(object: ConnectorObject): LeftObject {
+  const { id, objectType } = object
+  return { id, objectType, coreObjects: coreObjectsOf(object).map((coreObjectId) => traceOf(object, coreObjectId)) }
 }
+
+/** The one to which it belongs and those that it has left, the latest first. */
+const coreObjectsOf = ({ coreObjectId, formerCoreObjectIds = [] }: ConnectorObject): string[] => [
+  coreObjectId,
+  ...formerCoreObjectIds,
+]
 
 function isSameData({ data }: ConnectorObject, other: ConnectorObject['data']): boolean {
   return canonical(data) === canonical(other)
@@ -187,9 +196,9 @@ function exists(write: ObjectWrite): Decision {
 /** @param deleted the object of these names that is there no more, but is remembered. */
 function notFound(write: ObjectWrite, deleted?: ConnectorObject): Decision {
   const refusal = refused(refusalEntry('ConnectorObjectNotFound', `There is no ${nameOf(write)}`))
-  return deleted === undefined ? refusal : { ...refusal, ...nothingOf(deleted) }
+  return deleted === undefined ? refusal : { ...refusal, left: [leftOf(deleted)] }
 }
 
 function refused(entry: RefusalEntry): Decision {
-  return { outcome: { outcome: 'refused', errors: [entry] }, writes: [], coreObjects: [], moved: [] }
+  return { outcome: { outcome: 'refused', errors: [entry] }, writes: [], coreObjects: [], moved: [], left: [] }
 }

@@ -127,7 +127,7 @@ async function writeRound(
 
 const refused = (code: RefusalCode): ItemOutcome => ({ outcome: 'refused', errors: [refusalEntry(code)] })
 
-const ofNothing = (outcome: ItemOutcome): Decision => ({ outcome, writes: [], coreObjects: [], moved: [] })
+const ofNothing = (outcome: ItemOutcome): Decision => ({ outcome, writes: [], coreObjects: [], moved: [], left: [] })
 
 /** The identities that were written and have something to be joined by. */
 function rejoins(writes: readonly ObjectWrite[], written: readonly (Decision | undefined)[]): ObjectWrite[] {
@@ -174,8 +174,7 @@ async function surroundings(
     connectorId,
     stored,
     people: hasOthers ? new People(identities, { rankOf, newId: deps.newId, ownCoreObjectId: ownCoreId }) : undefined,
-    versionOf: (id) => known.get(id)?.version,
-    coreObjectOf: (id) => known.get(id)?.value.coreObjectId,
+    before: (id) => known.get(id),
     parents,
     parentOf: (id) => parents.get(id),
     derive: deps.deriveId,
@@ -190,7 +189,7 @@ async function settle(
   deps: WriteDependencies,
 ): Promise<boolean> {
   const written = tracesById(decisions.flatMap((decision) => decision.coreObjects))
-  const left = decisions.flatMap((decision) => decision.left ?? [])
+  const left = decisions.flatMap((decision) => decision.left)
   const doubtful = tracesById(left.flatMap((object) => object.coreObjects).filter(({ id }) => !written.has(id)))
   const stale = await staleCoreObjects(tenantId, [...doubtful.keys()], rankOf, deps)
   const late = left.filter((object) => object.coreObjects.some(({ id }) => stale.has(id)))

@@ -80,6 +80,8 @@ async function applyToLink(
   } catch (error) {
     if (!(error instanceof LeaseLost) && !(error instanceof Refusal)) throw error
     deps.log.info('link.changes-overtaken', { tenantId, linkId: link.value.id })
+    // Whoever has the link now may not come to their end: there will be nothing to do, or it has to be done again.
+    return HELD_RETRY_MS
   }
   return 0
 }

@@ -7,7 +7,10 @@ export type CollectionAccounts = {
   readonly membershipVersion: number
 }
 
-/** What has changed since an earlier version, netted: nobody is in both lists. */
+/**
+ * What has changed since an earlier version, netted: nobody is in both lists. Who left and came back is among the added:
+ * a write that nobody has noted may have taken them out in between.
+ */
 export type AccountChanges = {
   readonly added: readonly string[]
   /** Only accounts that no remaining member stands behind. */

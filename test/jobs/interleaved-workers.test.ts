@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { applyMembershipChanges } from '../../shared/domain/links/apply-membership-changes.ts'
+import { setLinkState } from '../../shared/domain/links/change-link.ts'
+import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
+import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
+import { sweepTenant } from '../../shared/domain/links/sweep.ts'
+import { TENANT, users } from './link-directory.ts'
+import { type Linked, type LinkWorld, openWorld, type Ring, ringForChanges, syncedLink } from './link-world.ts'
+
+const RUNS_COUNT = 18
+
+/** Accounts that come and go together: two blocks are more than one step removes. */
+const BLOCK_SIZE_COUNT = 12
+const BLOCKS_COUNT = 6
+const everyBlock = Array.from({ length: BLOCKS_COUNT }, (_, block) => block)
+const block = (index: number): string[] => users(index * BLOCK_SIZE_COUNT, BLOCK_SIZE_COUNT)
+/** In the collection at any time. */
+const STEADY = users(BLOCKS_COUNT * BLOCK_SIZE_COUNT, 3)
+
+type Happening =
+  | { readonly kind: 'change'; readonly blocks: readonly number[]; readonly withoutAccountCount: number }
+  /** A worker takes a message; it dies at one of its calls, or leaves the message for another as well. */
+  | { readonly kind: 'worker'; readonly pick: number; readonly diesAt: number | undefined; readonly isDoubled: boolean }
+  /** Workers get on by a call, one worker after the other. */
+  | { readonly kind: 'turns'; readonly picks: readonly number[] }
+  | { readonly kind: 'time'; readonly delayMs: number }
+  | { readonly kind: 'sync' | 'sweep' | 'disable' | 'enable' }
+
+const pick = fc.nat({ max: 1000 })
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('change'),
+      blocks: fc.subarray(everyBlock),
+      withoutAccountCount: fc.constantFrom(0, 0, 0, 1),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('worker'),
+      pick,
+      diesAt: fc.option(fc.nat({ max: 12 }), { nil: undefined, freq: 6 }),
+      isDoubled: fc.constantFrom(false, false, false, true),
+    }),
+  },
+  {
+    weight: 10,
+    arbitrary: fc.record({ kind: fc.constant('turns'), picks: fc.array(pick, { minLength: 1, maxLength: 12 }) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('time'), delayMs: fc.constantFrom(3_000, 16_000, 45_000, 61_000) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('sync', 'sweep', 'disable', 'enable') }) },
+)
+
+/** Calls of workers that wait until it is their turn: one after the other, so that a run can be repeated. */
+class Turns {
+  readonly #waiting: (() => Promise<void>)[] = []
+
+  get waitingCount(): number {
+    return this.#waiting.length
+  }
+
+  /** What a worker reaches through these waits its turn, and for ever from its call `diesAt` on. */
+  worker(deps: SyncDependencies, diesAt: number | undefined, onDeath: () => void): SyncDependencies {
+    let callsCount = 0
+    const inTurn = <T>(call: () => Promise<T>): Promise<T> => {
+      callsCount += 1
+      if (diesAt !== undefined && callsCount > diesAt) {
+        if (callsCount === diesAt + 1) onDeath()
+        return new Promise<never>(() => undefined)
+      }
+      return new Promise<T>((resolve, reject) => {
+        this.#waiting.push(() => call().then(resolve, reject))
+      })
+    }
+    const waiting = <T extends object>(target: T): T =>
+      new Proxy(target, {
+        get(object, name, receiver) {
+          const member: unknown = Reflect.get(object, name, receiver)
+          if (typeof member !== 'function') return member
+          return (...given: unknown[]) => inTurn(async () => member.apply(object, given))
+        },
+      })
+    const { links, jobs, directory, collections, doorbells, budget } = deps
+    return {
+      ...deps,
+      links: waiting(links),
+      jobs: waiting(jobs),
+      directory: waiting(directory),
+      collections: waiting(collections),
+      doorbells: waiting(doorbells),
+      budget: { ...budget, ask: (...asked) => inTurn(() => budget.ask(...asked)) },
+    }
+  }
+
+  async next(picked: number): Promise<void> {
+    const [turn] = this.#waiting.splice(picked % Math.max(this.#waiting.length, 1), 1)
+    await turn?.()
+    // Whoever had the turn goes on to the next call before anybody else gets one.
+    await new Promise(setImmediate)
+  }
+
+  async end(): Promise<void> {
+    while (this.waitingCount > 0) await this.next(0)
+  }
+}
+
+describe('Single changes, jobs and sweeps at the same time', () => {
+  let world: LinkWorld
+  before(async () => {
+    world = await openWorld({ quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
+  })
+  after(() => world.close())
+
+  it('leave the group as the collection is, and never touch who is in it throughout', async () => {
+    let unsweptCount = 0
+    const property = fc.asyncProperty(fc.array(happening, { minLength: 15, maxLength: 40 }), async (happenings) => {
+      world.rings.length = 0
+      const linked = await syncedLink(world, [...STEADY, ...block(0), ...block(1)])
+      const end = await carriedOut(happenings, linked)
+      const hasFailed = (await world.jobsOf(linked.collectionId)).some(({ status }) => status === 'Failed')
+      // What was left to a job that failed for good, or came while the link was disabled, is the sweep's.
+      if (hasFailed || end.wasDisabled) await sweepTenant(TENANT, world.deps)
+      else unsweptCount += 1
+      await world.drain()
+      assert.deepEqual(await world.membersOf(linked.groupId), new Set(end.accounts))
+      const link = await world.link(linked.linkId)
+      assert.deepEqual([link.lease, link.removalsOwed], [null, false])
+      const touched = world.server.requests().flatMap((request) => request.batch ?? [request])
+      const removed = touched
+        .filter(({ method }) => method === 'DELETE')
+        .map(({ path }) => path.split('/').at(-2) ?? '')
+      assert.deepEqual(new Set(removed).intersection(new Set(STEADY)), new Set())
+    })
+    await fc.assert(property, { numRuns: RUNS_COUNT, endOnFailure: true })
+    assert.ok(unsweptCount > 0, 'none ended without a sweep')
+  })
+
+  /** @returns What the collection is in the end: the link is enabled, and everyone in it has an account. */
+  async function carriedOut(happenings: readonly Happening[], { collectionId, linkId }: Linked) {
+    const turns = new Turns()
+    let accounts = [...STEADY, ...block(0), ...block(1)]
+    let wasDisabled = false
+    const setState = (state: 'Disabled' | 'Enabled') =>
+      setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, state, world.deps)
+    const change = async (blocks: readonly number[], withoutAccountCount: number) => {
+      accounts = [...STEADY, ...blocks.flatMap(block)]
+      world.collections.change(collectionId, accounts, withoutAccountCount)
+      await ringForChanges(world, collectionId)
+      return blocks
+    }
+    let blocks: readonly number[] = [0, 1]
+    for (const each of happenings) {
+      if (each.kind === 'change') blocks = await change(each.blocks, each.withoutAccountCount)
+      if (each.kind === 'worker') begin(each, turns)
+      if (each.kind === 'turns') for (const picked of each.picks) await turns.next(picked)
+      if (each.kind === 'time') await world.clock.sleep(each.delayMs)
+      if (each.kind === 'sync') await requestSync(TENANT, collectionId, world.deps).catch(() => undefined)
+      if (each.kind === 'sweep') await sweepTenant(TENANT, world.deps)
+      if (each.kind === 'disable') {
+        wasDisabled = true
+        await setState('Disabled')
+      }
+      if (each.kind === 'enable') await setState('Enabled')
+    }
+    await turns.end()
+    if (wasDisabled) await setState('Enabled')
+    await change(blocks, 0)
+    return { accounts, wasDisabled }
+  }
+
+  function begin({ pick: picked, diesAt, isDoubled }: Extract<Happening, { kind: 'worker' }>, turns: Turns): void {
+    const due = world.rings.filter(({ dueMs }) => dueMs <= world.clock.nowMs())
+    const ring = due[picked % Math.max(due.length, 1)]
+    if (ring === undefined) return
+    if (!isDoubled) world.rings.splice(world.rings.indexOf(ring), 1)
+    const deps = turns.worker(world.deps, diesAt, () => redeliver(ring))
+    void worked(ring, deps)
+  }
+
+  /** As the queue does once the lock of a message has ended. */
+  const redeliver = (ring: Ring): void => void world.rings.push({ ...ring, dueMs: world.clock.nowMs() + 60_000 })
+
+  async function worked(ring: Ring, deps: SyncDependencies): Promise<void> {
+    const { queue, message } = ring.doorbell
+    try {
+      if (queue === 'sync-jobs') await runSyncJob(message, deps)
+      if (queue === 'sweeps') await sweepTenant(message.tenantId, deps)
+      if (queue === 'membership-changes') await applyMembershipChanges(message, deps)
+    } catch {
+      redeliver(ring)
+    }
+  }
+})
