@@ -77,7 +77,9 @@ async function fetchedKeys(url: string): Promise<ReadonlyMap<string, SigningKey>
     if (!response.ok) throw new Error(`The key endpoint answered ${response.status}`)
     const { keys } = (await response.json()) as { keys: (JWK & { issuer?: unknown })[] }
     const usable = keys.filter(({ kty, use, kid }) => kty === 'RSA' && use !== 'enc' && kid !== undefined)
-    return new Map(await Promise.all(usable.map(imported)))
+    // RFC 7517, section 5: one that lacks something, or is of a kind not known here, leaves the others as they are.
+    const imports = await Promise.allSettled(usable.map(imported))
+    return new Map(imports.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : [])))
   } catch (cause) {
     throw new KeysUnavailable(`No keys from ${url}`, { cause })
   }

@@ -17,26 +17,29 @@ const TIMEOUT_MS = 20_000
 
 const NO_ANSWER: GraphReply = { status: 0, body: undefined, isJson: false, retryAfterMs: undefined }
 
+type Library = typeof import('@microsoft/microsoft-graph-client')
+
 /**
- * Calls through Microsoft's client: one for each tenant, since its token is part of it. Its own retries are left out:
- * they repeat writes without telling, and know half of the statuses that matter.
+ * Calls through Microsoft's client: one for each call, since the tenant's token is part of it, and making one takes a
+ * microsecond. Its own retries are left out: they repeat writes without telling, and know half of the statuses that
+ * matter.
  */
 export function graphCalls(graphUrl: string, tokens: GraphTokens, nowMs: () => number): SendCall {
-  const clients = new Map<string, Promise<Client>>()
+  let library: Promise<Library> | undefined
   return async (tenantId, call) => {
     // Before the client asks for it, which would turn its failure into one of the call.
     await tokens.of(tenantId)
-    const opened = clients.get(tenantId) ?? openClient(graphUrl, () => tokens.of(tenantId))
-    clients.set(tenantId, opened)
-    const reply = await sendOnce(await opened, call, nowMs)
+    // Loaded by the first call, as the credential's package is.
+    library ??= import('@microsoft/microsoft-graph-client')
+    const loaded = await library
+    const client = openClient(loaded, graphUrl, () => tokens.of(tenantId))
+    const reply = await sendOnce(loaded, client, call, nowMs)
     if (reply.status === 401) tokens.forget(tenantId)
     return reply
   }
 }
 
-/** Loaded by the first call, as the credential's package is. */
-async function openClient(graphUrl: string, getAccessToken: () => Promise<string>): Promise<Client> {
-  const graph = await import('@microsoft/microsoft-graph-client')
+function openClient(graph: Library, graphUrl: string, getAccessToken: () => Promise<string>): Client {
   const authentication = new graph.AuthenticationHandler({ getAccessToken })
   const telemetry = new graph.TelemetryHandler()
   authentication.setNext(telemetry)
@@ -50,8 +53,12 @@ async function openClient(graphUrl: string, getAccessToken: () => Promise<string
   })
 }
 
-async function sendOnce(client: Client, call: GraphCall, nowMs: () => number): Promise<GraphReply> {
-  const { ResponseType } = await import('@microsoft/microsoft-graph-client')
+async function sendOnce(
+  { ResponseType }: Library,
+  client: Client,
+  call: GraphCall,
+  nowMs: () => number,
+): Promise<GraphReply> {
   try {
     const request = client
       .api(call.path)

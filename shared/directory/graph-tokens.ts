@@ -28,8 +28,15 @@ const LEFT_AT_LEAST_MS = 5 * 60 * 1000
 
 const TIMEOUT_MS = 20_000
 
+/** Beyond it, everything is forgotten and fetched anew: with each tenant, the credential takes longer for the next one. */
+const TENANTS_AT_MOST_COUNT = 2_000
+
 /** One credential for all tenants; a tenant's token is fetched once, however many ask for it at the same time. */
-export function graphTokens(settings: GraphCredentialSettings, nowMs: () => number): GraphTokens {
+export function graphTokens(
+  settings: GraphCredentialSettings,
+  nowMs: () => number,
+  tenantsAtMostCount: number = TENANTS_AT_MOST_COUNT,
+): GraphTokens {
   type Fetched = { token: string; expiresMs: number }
   const fetched = new Map<string, Promise<Fetched>>()
   let credential: Promise<TokenCredential> | undefined
@@ -46,6 +53,10 @@ export function graphTokens(settings: GraphCredentialSettings, nowMs: () => numb
   }
 
   function fetchOnce(tenantId: string): Promise<Fetched> {
+    if (!fetched.has(tenantId) && fetched.size >= tenantsAtMostCount) {
+      fetched.clear()
+      credential = undefined
+    }
     const pending = fetchToken(tenantId)
     fetched.set(tenantId, pending)
     pending.catch(() => fetched.delete(tenantId))
@@ -54,9 +65,12 @@ export function graphTokens(settings: GraphCredentialSettings, nowMs: () => numb
 
   return {
     async of(tenantId) {
-      const known = await (fetched.get(tenantId) ?? fetchOnce(tenantId))
-      if (known.expiresMs - nowMs() > LEFT_AT_LEAST_MS) return known.token
-      return (await fetchOnce(tenantId)).token
+      const known = fetched.get(tenantId) ?? fetchOnce(tenantId)
+      const { token, expiresMs } = await known
+      if (expiresMs - nowMs() > LEFT_AT_LEAST_MS) return token
+      // Of all who find it too old, the first has a new one fetched.
+      const next = fetched.get(tenantId)
+      return (await (next === undefined || next === known ? fetchOnce(tenantId) : next)).token
     },
     forget(tenantId) {
       fetched.delete(tenantId)

@@ -29,9 +29,23 @@ const compiled = new WeakMap<object, ValidateFunction>()
 function validator(schema: TSchema): ValidateFunction {
   const known = compiled.get(schema)
   if (known !== undefined) return known
-  const made = ajv.compile(schema)
+  const made = ajv.compile(withoutLongLists(schema) as AnySchemaObject)
   compiled.set(schema, made)
   return made
+}
+
+/**
+ * The schema, but that nobody looks into a list that is too long anyway: of a million faulty entries, each would be an
+ * error of its own, and all of them together seconds and a gigabyte.
+ */
+function withoutLongLists(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutLongLists)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, withoutLongLists(part)]))
+  if (parts.type !== 'array' || parts.maxItems === undefined || parts.if !== undefined) return parts
+  const { items, ...list } = parts
+  // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
+  return { ...list, if: { maxItems: list.maxItems }, then: { items } }
 }
 
 /** All that is wrong with a body, with JSON pointers; GUIDs in it are turned to lower case. */

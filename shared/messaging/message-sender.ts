@@ -1,5 +1,5 @@
 import type { TokenCredential } from '@azure/identity'
-import type { ServiceBusClient, ServiceBusSender } from '@azure/service-bus'
+import type { RetryOptions, ServiceBusClient, ServiceBusSender } from '@azure/service-bus'
 import type { Activities } from '../domain/activity.ts'
 import type { Doorbells } from '../domain/doorbell.ts'
 import { originProperties } from './origin-properties.ts'
@@ -40,10 +40,17 @@ export function messageSender(settings: BusSettings, activities: Activities, now
   }
 }
 
+/**
+ * Half a minute in all, where the package's own defaults are thirty seconds between two tries and four minutes: requests
+ * wait for their doorbells, and those that are lost are rung again by the sweep.
+ */
+const PATIENCE: RetryOptions = { maxRetries: 3, retryDelayInMs: 250, timeoutInMs: 5_000 }
+
 /** A client of the namespace. Its package is loaded here. */
 export async function openBus(settings: BusSettings): Promise<ServiceBusClient> {
   const bus = await import('@azure/service-bus')
+  const options = { retryOptions: { ...PATIENCE, mode: bus.RetryMode.Exponential } }
   return 'connectionString' in settings
-    ? new bus.ServiceBusClient(settings.connectionString)
-    : new bus.ServiceBusClient(settings.namespace, settings.credential)
+    ? new bus.ServiceBusClient(settings.connectionString, options)
+    : new bus.ServiceBusClient(settings.namespace, settings.credential, options)
 }

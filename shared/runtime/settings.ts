@@ -57,7 +57,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   serviceResourceUri: {
     name: 'SERVICE_RESOURCE_URI',
     meaning: 'Resource URI of that application (default api://<client id>)',
-    parse: (read, name) => read(name) ?? `api://${read('SERVICE_CLIENT_ID')}`,
+    parse: (read, name) => read(name) ?? `api://${read('SERVICE_CLIENT_ID')?.toLowerCase()}`,
   },
   homeTenantId: {
     name: 'HOME_TENANT_ID',
@@ -142,22 +142,22 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   syncSliceS: {
     name: 'SYNC_SLICE_S',
     meaning: 'Seconds of work after which a sync job goes on in a new message (default 240)',
-    parse: (read, name) => wholeNumber(read(name) ?? '240', name),
+    parse: (read, name) => count(read(name) ?? '240', name),
   },
   syncLeaseS: {
     name: 'SYNC_LEASE_S',
     meaning: 'Seconds for which a worker that died holds up the sync of its link (default 60)',
-    parse: (read, name) => wholeNumber(read(name) ?? '60', name),
+    parse: (read, name) => count(read(name) ?? '60', name),
   },
   directoryWritesPerTenant: {
     name: 'DIRECTORY_WRITES_PER_TENANT',
     meaning: "Writes to one tenant's directory per 150 seconds at most (default 2400; the directory refuses 3000)",
-    parse: (read, name) => wholeNumber(read(name) ?? '2400', name),
+    parse: (read, name) => count(read(name) ?? '2400', name),
   },
   directoryWritesInAll: {
     name: 'DIRECTORY_WRITES_IN_ALL',
     meaning: 'Writes to all directories together per 300 seconds at most (default 56000; the directory refuses 70000)',
-    parse: (read, name) => wholeNumber(read(name) ?? '56000', name),
+    parse: (read, name) => count(read(name) ?? '56000', name),
   },
 }
 
@@ -191,13 +191,16 @@ function optional(
   return value === undefined ? undefined : parse(value, name)
 }
 
+/** In lower case, as tokens name it. */
 function guid(value: string, name: string): string {
   if (!isGuid(value)) throw new SettingsError(`${name} has to be a GUID`)
-  return value
+  return value.toLowerCase()
 }
 
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
 function base64(value: string, name: string): string {
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(value)) throw new SettingsError(`${name} has to be in base64`)
+  if (!BASE64.test(value)) throw new SettingsError(`${name} has to be in base64`)
   return value
 }
 
@@ -211,8 +214,9 @@ function hostName(value: string, name: string): string {
   return value
 }
 
+/** Of the web: `host.example:443` is a URL too, whose scheme is the host. */
 function url(value: string, name: string): string {
-  if (!URL.canParse(value)) throw new SettingsError(`${name} has to be a URL`)
+  if (!URL.canParse(value) || !/^https?:\/\//i.test(value)) throw new SettingsError(`${name} has to be a URL`)
   return value.replace(/\/+$/, '')
 }
 
@@ -227,6 +231,13 @@ function wholeNumber(value: string, name: string): number {
   return Number(value)
 }
 
+/** Of what none would mean that nothing is ever done. */
+function count(value: string, name: string): number {
+  const number = wholeNumber(value, name)
+  if (number === 0) throw new SettingsError(`${name} has to be at least 1`)
+  return number
+}
+
 /** Its instrumentation key is all that it has to have, in lower case: the exporter throws for any other. */
 function monitorConnectionString(value: string | undefined, name: string): string | undefined {
   if (value !== undefined && !/(^|;)InstrumentationKey=[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(;|$)/.test(value)) {
@@ -237,7 +248,7 @@ function monitorConnectionString(value: string | undefined, name: string): strin
 
 function keys(value: string, name: string): string[] {
   const all = value.split(',').map((key) => key.trim())
-  if (all.some((key) => Buffer.from(key, 'base64').byteLength < 32)) {
+  if (!all.every((key) => BASE64.test(key) && Buffer.from(key, 'base64').byteLength >= 32)) {
     throw new SettingsError(`${name} has to hold keys of 32 bytes at least, in base64`)
   }
   return all

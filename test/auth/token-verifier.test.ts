@@ -281,6 +281,11 @@ describe('the keys of the authority', () => {
     await refused(userClaims())
   })
 
+  it('are used although another one of their set cannot be', async () => {
+    authority.behave({ publish: (keys) => [{ kid: 'broken', kty: 'RSA' }, ...keys, { kid: 'odd', kty: 'RSA', n: '?' }] })
+    await callerOf(userClaims())
+  })
+
   it('are not taken from where their endpoint sends us', async () => {
     authority.behave({ failure: 'elsewhere' })
     assert.equal(await refusalOf(`Bearer ${await authority.signed(userClaims())}`), 'TokenNotVerified')

@@ -193,6 +193,25 @@ describe('The directory through Graph', () => {
     await assert.rejects(wrong.of(TENANT), { name: 'DirectoryFault', kind: 'refused' })
   })
 
+  it('asks once also when a token has become old, and remembers a limited number of tenants', async (context) => {
+    context.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const settings = {
+      authorityUrl: world.server.url,
+      homeTenantId: TENANT,
+      clientId: 'aaaaaaaa-0000-4000-8000-000000000001',
+      clientSecret: 'service-secret',
+      managedIdentityClientId: undefined,
+    }
+    const tokens = graphTokens(settings, Date.now, 1)
+    const first = await tokens.of(TENANT)
+    assert.equal(await tokens.of(TENANT), first)
+    context.mock.timers.tick(56 * 60 * 1000)
+    const renewed = new Set(await Promise.all([1, 2, 3, 4].map(() => tokens.of(TENANT))))
+    assert.deepEqual([renewed.size, renewed.has(first)], [1, false])
+    await tokens.of(SMALL_TENANT)
+    assert.equal(renewed.has(await tokens.of(TENANT)), false)
+  })
+
   it('reads Retry-After as seconds and as a date', () => {
     const nowMs = Date.parse('2030-01-01T00:00:00Z')
     assert.deepEqual(

@@ -101,3 +101,17 @@ describe('If-None-Match', () => {
     assert.equal(answer.status, 200)
   })
 })
+
+describe('a list that is too long', () => {
+  const body = (entry: string) => `{"ids":[${Array(200_000).fill(entry).join()}]}`
+  for (const entry of ['0', '{}', 'null']) {
+    it(`is refused as a whole, and nobody looks into it for what is wrong with each ${entry}`, async () => {
+      const path = '/iamcore/beta/sync/coreobjects/identities/multiple'
+      const { status, json } = await send({ method: 'POST', path, body: body(entry) })
+      assert.equal(status, 400)
+      assert.deepEqual(json.errors, [
+        { code: 'InvalidLength', message: 'ids may have at most 1000 entries, not a list of 200000', target: '/ids' },
+      ])
+    })
+  }
+})

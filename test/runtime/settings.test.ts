@@ -13,24 +13,24 @@ const CLOUD = {
 
 /** Values that are not of the form of their setting. */
 const MALFORMED: Readonly<Record<string, readonly string[]>> = {
-  AUTHORITY_URL: ['login', 'http//x'],
+  AUTHORITY_URL: ['login', 'http//x', 'login.microsoftonline.com:443', 'ftp://login.example'],
   SERVICE_CLIENT_ID: ['the service', '11111111-1111-4111-8111'],
   HOME_TENANT_ID: ['home', '22222222222242228222222222222222'],
-  GRAPH_URL: ['//', 'graph'],
+  GRAPH_URL: ['//', 'graph', 'graph.microsoft.com:443'],
   MANAGED_IDENTITY_CLIENT_ID: ['identity'],
-  COSMOS_ENDPOINT: ['not a url', 'account'],
+  COSMOS_ENDPOINT: ['not a url', 'account', 'account.documents.azure.com:443/'],
   COSMOS_KEY: ['not base64!', 'a b'],
   ServiceBus: ['namespace.servicebus.windows.net', 'Endpoint=https://x'],
   ServiceBus__fullyQualifiedNamespace: ['sb://namespace.servicebus.windows.net', 'namespace', 'a b'],
   APPLICATIONINSIGHTS_CONNECTION_STRING: ['IngestionEndpoint=https://127.0.0.1/', 'a key'],
-  CURSOR_KEYS: ['c2hvcnQ=', ',', 'not base64'],
+  CURSOR_KEYS: ['c2hvcnQ=', ',', 'not base64', 'neither short nor made of what base64 is!'],
   LOG_LEVEL: ['loud'],
   EVALUATION_DELAY_MS: ['-1', '1.5', 'soon'],
   SYNC_RETRY_DELAYS_S: ['15,,60', 'x', '-1'],
-  SYNC_SLICE_S: ['4m'],
-  SYNC_LEASE_S: ['1e3'],
-  DIRECTORY_WRITES_PER_TENANT: ['many'],
-  DIRECTORY_WRITES_IN_ALL: ['0x10'],
+  SYNC_SLICE_S: ['4m', '0'],
+  SYNC_LEASE_S: ['1e3', '0'],
+  DIRECTORY_WRITES_PER_TENANT: ['many', '0'],
+  DIRECTORY_WRITES_IN_ALL: ['0x10', '0'],
 }
 
 /** One line that says which setting it is. */
@@ -53,6 +53,13 @@ describe('settings', () => {
     assert.equal(settings.serviceResourceUri, `api://${CLOUD.SERVICE_CLIENT_ID}`)
     assert.deepEqual(settings.syncRetryDelaysS, [15, 60, 240])
     assert.equal(settings.cosmosEndpoint, 'https://account.documents.azure.com:443')
+  })
+
+  it('name applications and tenants as tokens do, however they are written', () => {
+    const written = { ...CLOUD, SERVICE_CLIENT_ID: 'ABCDEF01-2345-4789-8BCD-EF0123456789' }
+    const { serviceClientId, serviceResourceUri } = readSettings(written)
+    assert.equal(serviceClientId, 'abcdef01-2345-4789-8bcd-ef0123456789')
+    assert.equal(serviceResourceUri, 'api://abcdef01-2345-4789-8bcd-ef0123456789')
   })
 
   for (const { name } of Object.values(SETTINGS)) {

@@ -17,6 +17,8 @@ const CUSTOM_ATTRIBUTES_LIMIT_COUNT = 100
 const LIST_LIMIT_COUNT = 5000
 /** As JSON in UTF-8. Keeps a document, and one merged from a few of them, below the store's 2 MB. */
 const DATA_LIMIT_BYTES = 512 * 1024
+/** More faults of one object than anyone reads. */
+const FAULTS_TOLD_COUNT = 50
 /** A letter or digit first, so that no name can be mistaken for something else; 100 characters at most. */
 const CUSTOM_NAME = /^[\p{L}\p{N}][\p{L}\p{N} _.-]{0,99}$/u
 const ISO_DATE =
@@ -37,6 +39,7 @@ export function readObjectData(objectType: ObjectType, data: unknown, target: st
   const kept: [string, DataValue][] = []
   const faults: RefusalEntry[] = []
   for (const [name, value] of Object.entries(data)) {
+    if (faults.length >= FAULTS_TOLD_COUNT) break
     const checked = checkAttribute(objectType, name, value)
     if ('faults' in checked) {
       const place = `${target}/${escaped(name)}`
@@ -52,7 +55,7 @@ export function readObjectData(objectType: ObjectType, data: unknown, target: st
   if (faults.length === 0 && sizeBytes(read) > DATA_LIMIT_BYTES) {
     faults.push(refusalEntry('InvalidLength', `data is larger than ${DATA_LIMIT_BYTES} bytes`, target))
   }
-  return { data: read, faults }
+  return { data: read, faults: faults.slice(0, FAULTS_TOLD_COUNT) }
 }
 
 function checkAttribute(objectType: ObjectType, name: string, value: unknown): Checked {

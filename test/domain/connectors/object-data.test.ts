@@ -83,6 +83,12 @@ describe('data of a connector object', () => {
     })
   }
 
+  it('tells no more faults of one object than anyone reads', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`unknown${index}`, 1]))
+    const groups = { directMemberOfDirectoryGroups: Array.from({ length: 1000 }, () => 'no id') }
+    for (const data of [unknown, groups]) assert.equal(readObjectData('identity', data, '/data').faults.length, 50)
+  })
+
   it('takes 100 custom attributes and no more', () => {
     const custom = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`custom/a${index}`, 'x']))
