@@ -87,7 +87,7 @@ describe('the log of evaluations', () => {
       fc.record({ does: fc.constant('others' as const), count: fc.integer({ min: 1, max: 25 }) }),
     )
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => new Model().run(steps)),
+      fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => new Model().run(steps)),
       { numRuns: 2000 },
     )
   })
@@ -112,12 +112,12 @@ class Model {
 
   run(steps: readonly Step[]): void {
     for (const step of steps) {
-      if (step.does === 'look') this.#look(step.evaluator)
-      else if (step.does === 'write') this.#write(step.evaluator, step.collection)
-      else if (step.does === 'end') this.#end(step.evaluator)
-      else if (step.does === 'die') this.#open.delete(step.evaluator)
+      if (step.does === 'others') for (let count = 0; count < step.count; count += 1) this.#writeByAnother()
       else if (step.does === 'pass') this.#pass(step.minutes)
-      else for (let count = 0; count < step.count; count += 1) this.#writeByAnother()
+      else if (step.does === 'write') this.#write(step.evaluator, step.collection)
+      else if (step.does === 'look') this.#look(step.evaluator)
+      else if (step.does === 'end') this.#end(step.evaluator)
+      else this.#open.delete(step.evaluator)
     }
   }
 
