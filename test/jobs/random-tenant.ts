@@ -6,8 +6,9 @@ import { type MembershipRequest, slotOf } from '../../shared/domain/requests/mem
 import type { Versioned } from '../../shared/domain/versioned.ts'
 import { CRITERIA, type CriteriaService, criteriaTenant, leaf } from '../api/criteria-service.ts'
 
-const INITIALS = ['A', 'B', 'C']
-const PERSON_COUNT = 4
+/** Few of all, so that they come and go often. */
+const INITIALS = ['A', 'B']
+const PERSON_COUNT = 3
 /** Half of them of identities, the others of relationships. */
 const CRITERIA_COUNT = 6
 const JOINABLE_COUNT = 2
@@ -30,7 +31,7 @@ export type Change =
   | { readonly do: 'join'; readonly joinable: number; readonly person: number }
 
 const asked: fc.Arbitrary<Asked> = fc.oneof(
-  fc.record({ initial: fc.constantFrom(...INITIALS) }),
+  { weight: 3, arbitrary: fc.record({ initial: fc.constantFrom(...INITIALS) }) },
   fc.constant({ isCurrent: true as const }),
   {
     weight: 3,
@@ -43,7 +44,7 @@ const asked: fc.Arbitrary<Asked> = fc.oneof(
 
 const condition: fc.Arbitrary<RandomCondition> = fc.record({
   groupOperator: fc.constantFrom('AND' as const, 'OR' as const),
-  asked: fc.array(asked, { minLength: 1, maxLength: 3 }),
+  asked: fc.array(asked, { minLength: 1, maxLength: 2 }),
 })
 
 /** The conditions that a tenant begins with. */
@@ -53,7 +54,7 @@ const person = fc.nat(PERSON_COUNT - 1)
 
 export const change: fc.Arbitrary<Change> = fc.oneof(
   {
-    weight: 3,
+    weight: 8,
     arbitrary: fc.record({
       do: fc.constant('name' as const),
       person,
