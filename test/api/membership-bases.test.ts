@@ -68,6 +68,24 @@ describe('nothing stays open or joined without what it stands on', () => {
     })
   }
 
+  it('when the collection is deleted while many are added, and adding the later ones fails', async () => {
+    const people = await Promise.all(Array.from({ length: 50 }, () => person()))
+    const collectionId = await joinable(OPEN)
+    const deps = withBeforeSave(async () => {
+      await call(admin, 'DELETE', `/collections-joinable/beta/${collectionId}`)
+    })
+    let saves = 0
+    const save: RequestDependencies['requests']['save'] = async (changes) => {
+      saves += 1
+      if (saves === 2) throw new Error('The database is away')
+      return deps.requests.save(changes)
+    }
+    const coreIdentityIds = people.map(({ identityId }) => identityId)
+    const failing = { ...deps, requests: { ...deps.requests, save } }
+    await assert.rejects(addMembers(tenantId, collectionId, { coreIdentityIds }, ACTOR, failing), /away/)
+    for (const { identityId } of people) assert.equal(await liveOf(identityId), 0)
+  })
+
   it('also when the position is deleted while its holder asks', async () => {
     const employee = await person()
     const relationshipId = await world.position(employee)

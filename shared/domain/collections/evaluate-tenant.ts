@@ -1,5 +1,4 @@
 import { coalescing } from '../coalescing.ts'
-import { dayOf } from '../criteria/instant.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { Refusal } from '../refusal.ts'
 import { isStale } from '../while-stale.ts'
@@ -9,7 +8,7 @@ import { CollectionMemory } from './collection-memory.ts'
 import { JoinedMemory } from './joined-memory.ts'
 import { removeLeftMembers } from './left-members.ts'
 import { ringForLinks } from './link-bells.ts'
-import { definitionKeyOf, idsNow, type Known, type Round } from './members-now.ts'
+import { definitionKeyOf, idsNow, type Known, type Round, todayFor } from './members-now.ts'
 import { OtherEvaluators, type Writing } from './other-evaluators.ts'
 import { inOrder, joinablesReferredTo, memberContext } from './referred-members.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
@@ -88,7 +87,7 @@ export class TenantEvaluator {
     this.#forgetTheDropped()
     await follower.follow(tenantId, rows, changes)
     const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
-    const context = memberContext(dayOf(nowMs()), criteria, known, joined.members)
+    const context = memberContext(todayFor(known, nowMs()), criteria, known, joined.members)
     const writing = this.#others.writing(tenantId)
     const round = { rows, changes, changedMembers: new Set(joined.changed), context, writing }
     const outcomes = await this.#evaluateAll(tenantId, criteria, known, round).finally(writing.end)

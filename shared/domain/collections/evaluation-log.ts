@@ -11,11 +11,14 @@ type EvaluationEntry = {
 
 export type Written = readonly string[] | 'anything'
 
-/** By number, ascending, without gaps; the earliest are forgotten. */
+/** By number, ascending: the latest, and earlier ones that are still open. */
 export type EvaluationLog = readonly EvaluationEntry[]
 
 /** Longer than an invocation may run: host.json, `functionTimeout`. */
-const OPEN_AT_MOST_MS = 15 * 60 * 1000
+const RUN_AT_MOST_MS = 10 * 60 * 1000
+
+/** The clocks of two evaluators differ by less. */
+export const CLOCKS_DIFFER_AT_MOST_MS = 5 * 60 * 1000
 
 /** Who has looked longer ago evaluates everything. */
 const ENTRIES_KEPT_COUNT = 20
@@ -28,19 +31,39 @@ export function opened(log: EvaluationLog, evaluatorId: string, nowMs: number): 
   const entry: EvaluationEntry = {
     number: lastNumber(log) + 1,
     evaluatorId,
-    openUntilMs: nowMs + OPEN_AT_MOST_MS,
+    openUntilMs: nowMs + RUN_AT_MOST_MS + CLOCKS_DIFFER_AT_MOST_MS,
     written: 'anything',
   }
-  return [...log, entry].slice(-ENTRIES_KEPT_COUNT)
+  return withoutForgotten([...log, entry], nowMs)
 }
 
-/** The log after an evaluator has ended what it had opened. One that was forgotten meanwhile is told of anew. */
-export function closed(log: EvaluationLog, number: number, evaluatorId: string, ids: readonly string[]): EvaluationLog {
-  const isThere = log.some((entry) => entry.number === number)
+/**
+ * The log after an evaluator has ended what it had opened. One that took so long that others may have given it up, or
+ * have forgotten it, is told of anew.
+ */
+export function closed(
+  log: EvaluationLog,
+  number: number,
+  evaluatorId: string,
+  ids: readonly string[],
+  nowMs: number,
+): EvaluationLog {
   const written: Written = ids.length > COLLECTIONS_NAMED_COUNT ? 'anything' : ids
-  const entry = { number: isThere ? number : lastNumber(log) + 1, evaluatorId, openUntilMs: undefined, written }
-  if (isThere) return log.map((other) => (other.number === number ? entry : other))
-  return [...log, entry].slice(-ENTRIES_KEPT_COUNT)
+  const entry = { number, evaluatorId, openUntilMs: undefined, written }
+  const isAwaited = log.some((other) => other.number === number && isOpen(other, nowMs + CLOCKS_DIFFER_AT_MOST_MS))
+  if (isAwaited) return log.map((other) => (other.number === number ? entry : other))
+  const others = log.filter((other) => other.number !== number)
+  return withoutForgotten([...others, { ...entry, number: lastNumber(log) + 1 }], nowMs)
+}
+
+/** What is open stays: whoever has heard of it once has to hear how it ended. */
+function withoutForgotten(log: EvaluationLog, nowMs: number): EvaluationLog {
+  const forgottenNumber = lastNumber(log) - ENTRIES_KEPT_COUNT
+  return log.filter((entry) => entry.number > forgottenNumber || isOpen(entry, nowMs))
+}
+
+function isOpen({ openUntilMs }: EvaluationEntry, nowMs: number): boolean {
+  return openUntilMs !== undefined && openUntilMs > nowMs
 }
 
 /**
@@ -54,9 +77,9 @@ export function unheardOf(
   nowMs: number,
 ): { written: Written; knownNumber: number } {
   const others = log.filter((entry) => entry.number > knownNumber && entry.evaluatorId !== evaluatorId)
-  const isForgotten = (log[0]?.number ?? 1) > knownNumber + 1
+  const isForgotten = knownNumber < lastNumber(log) - ENTRIES_KEPT_COUNT
   const isAnything = isForgotten || others.some(({ written }) => written === 'anything')
-  const firstOpen = others.find(({ openUntilMs }) => openUntilMs !== undefined && openUntilMs > nowMs)
+  const firstOpen = others.find((entry) => isOpen(entry, nowMs))
   return {
     written: isAnything ? 'anything' : [...new Set(others.flatMap(({ written }) => written))],
     knownNumber: firstOpen === undefined ? Math.max(lastNumber(log), knownNumber) : firstOpen.number - 1,

@@ -3,11 +3,13 @@ import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { attributesRead, type CheckedCondition, dependsOnDay } from '../criteria/condition.ts'
 import { evaluationSteps, objectEvaluationSteps } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
+import { dayOf } from '../criteria/instant.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { Refusal } from '../refusal.ts'
 import type { Steps } from '../time-slices.ts'
 import type { Versioned } from '../versioned.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
+import { CLOCKS_DIFFER_AT_MOST_MS } from './evaluation-log.ts'
 import type { MembershipHead } from './membership-store.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
@@ -57,7 +59,22 @@ export function newlyKnown(
 
 /** A new day is as good as a new definition for a condition that asks for today. */
 export function definitionKeyOf(memory: Known, todayMs: number): string {
-  return memory.dependsOnDay ? `${memory.definitionVersion}@${todayMs}` : String(memory.definitionVersion)
+  return memory.dependsOnDay ? `${memory.definitionVersion}${daySuffix(todayMs)}` : String(memory.definitionVersion)
+}
+
+/**
+ * The day to evaluate by. At midnight it has begun as soon as one evaluator's clock says so, or a slower one would undo
+ * what a faster one has written, and the other way round.
+ */
+export function todayFor(known: ReadonlyMap<string, Known>, nowMs: number): number {
+  const [todayMs, soonMs] = [dayOf(nowMs), dayOf(nowMs + CLOCKS_DIFFER_AT_MOST_MS)]
+  if (soonMs === todayMs) return todayMs
+  const hasBegun = known.values().some(({ head }) => head?.value.definitionKey.endsWith(daySuffix(soonMs)))
+  return hasBegun ? soonMs : todayMs
+}
+
+function daySuffix(dayMs: number): string {
+  return `@${dayMs}`
 }
 
 /** The members now, in steps; undefined when nothing has happened that could have changed them. */

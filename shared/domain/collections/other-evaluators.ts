@@ -55,7 +55,7 @@ export class OtherEvaluators {
       end: async () => {
         const number = await opening
         if (number === undefined) return
-        await this.#change(tenantId, (log) => closed(log, number, this.#evaluatorId, ids))
+        await this.#change(tenantId, (log) => closed(log, number, this.#evaluatorId, ids, this.#clock.nowMs()))
       },
     }
   }

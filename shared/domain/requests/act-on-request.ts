@@ -11,7 +11,7 @@ import { policyOf } from './join-policy.ts'
 import { decidersOf, type MembershipRequest, Notes } from './membership-request.ts'
 import type { People } from './people.ts'
 import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
-import { moveToPolicy, settledByPolicy } from './settle-requests.ts'
+import { placedByPolicy, settledByPolicy } from './settle-requests.ts'
 
 /** The body of approve and reject. */
 export const RequestDecision = Type.Object({
@@ -91,7 +91,9 @@ async function seen(
     deps.collections.find(tenantId, collectionId, 'joinable'),
   ])
   const collection = found(foundCollection, collectionId).value
-  const request = await placedRequest(tenantId, requestId, collection, deps)
+  const stored = await deps.requests.find(tenantId, requestId)
+  const request =
+    stored?.value.collectionId === collectionId ? await placedByPolicy(stored, collection, deps) : undefined
   const gate = request && gateOf(request.value, policyOf(collection))
   const mayDecide =
     request !== undefined && (await isApprover(tenantId, identityId, gate, request.value, people, deps.standing))
@@ -99,21 +101,6 @@ async function seen(
     throw new Refusal('RequestNotFound', `There is no request ${requestId} in collection ${collectionId}`)
   }
   return { request, collection, people, mayDecide }
-}
-
-/** One left at a gate that a change of the policy took away, by a crash in its midst, is moved first. */
-async function placedRequest(
-  tenantId: string,
-  requestId: string,
-  collection: Collection,
-  deps: RequestDependencies,
-): Promise<Versioned<MembershipRequest> | undefined> {
-  const request = await deps.requests.find(tenantId, requestId)
-  if (request === undefined || request.value.collectionId !== collection.id) return undefined
-  if (request.value.status !== 'PendingApproval') return request
-  if (gateOf(request.value, policyOf(collection))?.type === request.value.currentGate?.type) return request
-  await moveToPolicy(collection, [request], deps)
-  return deps.requests.find(tenantId, requestId)
 }
 
 /** Whether it is seen by this identity as its subject, as who submitted it or as one who has decided on it. */

@@ -99,11 +99,11 @@ async function inParts(
   } finally {
     // Who was changed before a later part failed is changed nevertheless.
     if (saved.length > 0) await tellOfMemberships(tenantId, new Set([collectionId]), deps)
+    await endBaseless(
+      saved.filter(({ value }) => value.status === 'Joined'),
+      deps,
+    )
   }
-  await endBaseless(
-    saved.filter(({ value }) => value.status === 'Joined'),
-    deps,
-  )
   return new Set(saved.map(({ value }) => value.requesterId)).size
 }
 

@@ -2,34 +2,44 @@ import type { ChangeFollower } from '../collections/evaluate-tenant.ts'
 import type { GatheredChanges, RowChanges } from '../collections/tenant-snapshots.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { Versioned } from '../versioned.ts'
-import { gateOf } from './decide-request.ts'
 import { policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
-import { People } from './people.ts'
-import { type RequestDependencies, tellLinks } from './request-dependencies.ts'
+import { freshPeople, type RequestDependencies, tellLinks } from './request-dependencies.ts'
 import type { RequestOutline } from './request-store.ts'
-import { BASE_DELETED, endRequests, isBaseless, moveToPolicy, readRequests } from './settle-requests.ts'
+import { BASE_DELETED, endRequests, isAstray, isBaseless, moveToPolicy, readRequests } from './settle-requests.ts'
+
+/** Of a process that lives long, so often at most what another one died over stays half done. */
+const ALL_FOLLOWED_EVERY_MS = 24 * 60 * 60 * 1000
 
 /**
- * Ends memberships and open requests with the people and positions that they are for. The first round of a process, and
- * each that follows a failure, looks at all live requests, and then also at whether collections and gates are still
- * there: so nothing that a crash left half done stays so.
+ * Ends memberships and open requests with the people and positions that they are for. The first round of a process, each
+ * that follows a failure, and one a day look at all live requests, and then also at whether collections and gates are
+ * still there: so nothing that a crash left half done stays so.
+ *
+ * People are looked at once more after the requests were read: somebody who has come meanwhile may have joined.
  */
 export class RequestFollower implements ChangeFollower {
   readonly #deps: RequestDependencies
-  /** Tenants of which every change since the last round has been followed. */
-  readonly #followed = new Set<string>()
+  /** When all was looked at, of tenants of which every change since then has been followed. */
+  readonly #allFollowedAtMs = new Map<string, number>()
 
   constructor(deps: RequestDependencies) {
     this.#deps = deps
   }
 
   async follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<void> {
+    const nowMs = this.#deps.nowMs()
+    const allFollowedAtMs = this.#allFollowedAtMs.get(tenantId)
     // Not again before this round has ended well.
-    const isFollowed = this.#followed.delete(tenantId)
-    if (changes === 'everything' || !isFollowed) await this.#followAll(tenantId, rows)
-    else await this.#followSome(tenantId, rows, changes)
-    this.#followed.add(tenantId)
+    this.#allFollowedAtMs.delete(tenantId)
+    const isAllDue = allFollowedAtMs === undefined || nowMs - allFollowedAtMs >= ALL_FOLLOWED_EVERY_MS
+    if (changes === 'everything' || isAllDue) {
+      await this.#followAll(tenantId)
+      this.#allFollowedAtMs.set(tenantId, nowMs)
+    } else {
+      await this.#followSome(tenantId, rows, changes)
+      this.#allFollowedAtMs.set(tenantId, allFollowedAtMs)
+    }
   }
 
   async #followSome(tenantId: string, rows: RowSnapshot, { ids }: GatheredChanges): Promise<void> {
@@ -37,23 +47,27 @@ export class RequestFollower implements ChangeFollower {
       ...[...ids.identity].filter((id) => !isThere('identity', id, rows)),
       ...[...ids.relationship].filter((id) => !isThere('relationship', id, rows)),
     ]
-    if (gone.length > 0) await this.#end(tenantId, await this.#deps.requests.liveOfObjects(tenantId, gone))
+    if (gone.length === 0) return
+    const concerned = await this.#deps.requests.liveOfObjects(tenantId, gone)
+    if (concerned.length === 0) return
+    const people = await freshPeople(tenantId, this.#deps)
+    const baseless = concerned.filter(({ value }) => isBaseless(value, people))
+    await this.#end(tenantId, baseless)
   }
 
-  async #followAll(tenantId: string, rows: RowSnapshot): Promise<void> {
+  async #followAll(tenantId: string): Promise<void> {
     const { requests, collections } = this.#deps
     const outlines = await requests.liveOutlines(tenantId)
     if (outlines.length === 0) return
     const joinables = new Map((await collections.list(tenantId, { kind: 'joinable' })).map((one) => [one.id, one]))
-    const people = new People(rows, this.#deps.nowMs())
+    const people = await freshPeople(tenantId, this.#deps)
     const baseless = outlines.filter((outline) => !joinables.has(outline.collectionId) || isBaseless(outline, people))
     await this.#end(tenantId, await this.#read(tenantId, baseless))
-    const waiting = outlines.filter(({ status }) => status === 'PendingApproval')
-    for (const [collectionId, ofOne] of Map.groupBy(waiting, (outline) => outline.collectionId)) {
+    for (const [collectionId, ofOne] of Map.groupBy(outlines, (outline) => outline.collectionId)) {
       const collection = joinables.get(collectionId)
       if (collection === undefined) continue
       const policy = policyOf(collection)
-      const astray = ofOne.filter((outline) => gateOf(outline, policy)?.type !== outline.currentGate?.type)
+      const astray = ofOne.filter((outline) => isAstray(outline, policy))
       if (astray.length > 0) await moveToPolicy(collection, await this.#read(tenantId, astray), this.#deps)
     }
   }

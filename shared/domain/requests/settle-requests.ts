@@ -2,7 +2,7 @@ import type { Collection } from '../collections/collection.ts'
 import { Refusal } from '../refusal.ts'
 import { slices } from '../slices.ts'
 import type { Versioned } from '../versioned.ts'
-import { type Actor, type Decision, decide, type RequestAction } from './decide-request.ts'
+import { type Actor, type Decision, decide, gateOf, type RequestAction } from './decide-request.ts'
 import { approverCounter, arrivals, NO_GATES } from './gate-people.ts'
 import { gatesOf, type JoinPolicy, policyOf } from './join-policy.ts'
 import { isLive, type MembershipRequest, SYSTEM_ACTOR } from './membership-request.ts'
@@ -87,6 +87,22 @@ export async function readRequests(
     read.push(...found.filter((request) => request !== undefined))
   }
   return read
+}
+
+/** Whether it waits at a gate that the policy does not have, or has as one of another type. */
+export function isAstray(request: Pick<MembershipRequest, 'status' | 'currentGate'>, policy: JoinPolicy): boolean {
+  return request.status === 'PendingApproval' && gateOf(request, policy)?.type !== request.currentGate?.type
+}
+
+/** The request; moved first where a crash in the midst of a change of the policy has left it astray. */
+export async function placedByPolicy(
+  request: Versioned<MembershipRequest>,
+  collection: Collection,
+  deps: RequestDependencies,
+): Promise<Versioned<MembershipRequest>> {
+  if (!isAstray(request.value, policyOf(collection))) return request
+  await moveToPolicy(collection, [request], deps)
+  return (await deps.requests.find(collection.tenantId, request.value.id)) ?? request
 }
 
 /**

@@ -13,7 +13,7 @@ import { gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, Notes, slotOf } from './membership-request.ts'
 import type { People } from './people.ts'
 import { freshPeople, type Person, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
-import { endBaseless, settledByPolicy } from './settle-requests.ts'
+import { endBaseless, placedByPolicy, settledByPolicy } from './settle-requests.ts'
 
 export const Submission = Type.Object({
   notes: Type.Optional(Nullable(Notes)),
@@ -112,7 +112,9 @@ async function submit(asked: Asked, people: People, deps: RequestDependencies): 
   const earlier = await leftBefore(creation, () => deps.requests.find(collection.tenantId, id))
   const saved = earlier ?? (await saveRequest(id, asked, people, deps))
   if (saved.value.status === 'Joined') await tellOfMemberships(collection.tenantId, new Set([collection.id]), deps)
-  const settled = await settledByPolicy(saved, collection, deps)
+  // An earlier try may have been decided by an earlier policy.
+  const placed = await placedByPolicy(saved, collection, deps)
+  const settled = await settledByPolicy(placed, collection, deps)
   if (!(await endBaseless([settled], deps))) return settled
   return (await deps.requests.find(collection.tenantId, id)) ?? settled
 }

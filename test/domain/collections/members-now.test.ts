@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Collection } from '../../../shared/domain/collections/collection.ts'
-import { definitionKeyOf, idsNow, type Known, type Round } from '../../../shared/domain/collections/members-now.ts'
+import {
+  definitionKeyOf,
+  idsNow,
+  type Known,
+  type Round,
+  todayFor,
+} from '../../../shared/domain/collections/members-now.ts'
 import type { GatheredChanges } from '../../../shared/domain/collections/tenant-snapshots.ts'
 import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
 import { compile } from '../../../shared/domain/criteria/compile.ts'
@@ -113,5 +119,26 @@ describe('The members of a collection are', () => {
     const ofToday = remembered('Today()', 'relationshipEndDate')
     assert.deepEqual(evaluated(ofToday, {}), NOT_LOOKED_AT)
     assert.deepEqual(evaluated(ofToday, {}, NEXT_DAY_MS), { ids: [], isRead: true })
+  })
+})
+
+describe('The day to evaluate by', () => {
+  const headBy = (definitionKey: string): Known['head'] => ({
+    value: { count: 1, membershipVersion: 1, definitionKey, evaluatedAtMs: DAY_MS },
+    version: 'version',
+  })
+  const today = (definitionKey: string, beforeMidnightMs: number) => {
+    const known = { ...remembered('Today()', 'relationshipEndDate'), head: headBy(definitionKey) }
+    return todayFor(new Map([['collection', known]]), NEXT_DAY_MS - beforeMidnightMs)
+  }
+
+  it('is the next one shortly before midnight, once another evaluator has gone by it', () => {
+    assert.equal(today(`1@${NEXT_DAY_MS}`, 60_000), NEXT_DAY_MS)
+    assert.equal(today(`1@${DAY_MS}`, 60_000), DAY_MS)
+    assert.equal(today(`1@${DAY_MS}`, 0), NEXT_DAY_MS)
+  })
+
+  it('is not that of a clock that is more than minutes ahead', () => {
+    assert.equal(today(`1@${NEXT_DAY_MS}`, 6 * 60_000), DAY_MS)
   })
 })
