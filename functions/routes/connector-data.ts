@@ -72,6 +72,10 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   route({
     operationId: 'createConnectorObject',
     summary: 'Add an object to the connector space, or restore the deleted one of these names',
+    description:
+      'A write that died half-way is mended by sending the same again. `null` and strings of white space alone ' +
+      'count as absent. The data of one object may have 512 KiB at most. Two sources of a person join by `nin`, ' +
+      'else by `directoryObjectId`; people of different `nin` are never joined.',
     method: 'POST',
     path: '/{id}/data',
     roles: CONNECTOR_WRITERS,
@@ -84,6 +88,9 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   route({
     operationId: 'writeConnectorBatch',
     summary: 'Up to 1000 upserts and deletions; one bad item fails alone',
+    description:
+      'Each item is answered in its place. Once the deletion of the connector is certain, items are refused with ' +
+      '`ConnectorNotFound`. Of two changes that would together close a circle of org units, the later is refused.',
     method: 'POST',
     path: '/{id}/data/batch',
     roles: CONNECTOR_WRITERS,
@@ -122,6 +129,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   route({
     operationId: 'deleteConnectorObject',
     summary: 'Delete an object; it can be restored for as long as the connector keeps deleted objects',
+    description: 'A deletion that died half-way is mended by sending it again, although it is then answered with 404.',
     method: 'DELETE',
     path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,

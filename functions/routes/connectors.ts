@@ -86,6 +86,9 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   route({
     operationId: 'deleteConnector',
     summary: 'Remove a connector that has no live objects',
+    description:
+      'A deletion that died half-way is finished by the next one; of two at once, one finds no connector any ' +
+      'more.',
     method: 'DELETE',
     path: '/{id}',
     roles: MANAGERS,

@@ -63,6 +63,9 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
   route({
     operationId: `list${NAMES[objectType].many}`,
     summary: 'All that the caller may see, page by page, in the order of ids',
+    description:
+      'A page whose objects are unusually large has fewer of them than asked for: only a missing `nextCursor` ' +
+      'tells the end. What a `User` sees does not depend on when a relationship begins or ends.',
     method: 'GET',
     path: NAMES[objectType].path,
     roles: CORE_OBJECT_READERS,

@@ -77,6 +77,7 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
   route({
     operationId: 'getGroupLink',
     summary: 'One group link',
+    description: 'The `ETag` changes when a caller changes the link, not with each sync.',
     method: 'GET',
     path: '/group-links/{id}',
     roles: READERS,
@@ -102,6 +103,9 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
   route({
     operationId: 'createGroupLink',
     summary: 'Link a collection to a directory group; queues the first sync',
+    description:
+      'From then on each change of the members is written to the group within seconds. Members of the group that ' +
+      'are no users, such as nested groups, are left alone.',
     method: 'POST',
     path: '/group-links',
     roles: WRITERS,
@@ -138,6 +142,10 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
   route({
     operationId: 'syncCollection',
     summary: "Queue a sync for each of a collection's enabled links; poll the jobs for their outcome",
+    description:
+      'A job that waits already is answered again rather than doubled. Accounts are taken from ' +
+      '`directoryObjectId` as it is: where that names a group, the directory nests it, and later jobs fail with ' +
+      '`The directory has no account` and remove nobody until the data are right.',
     method: 'POST',
     path: '/group-links/{collectionId}/sync',
     roles: WRITERS,
