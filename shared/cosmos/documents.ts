@@ -1,4 +1,12 @@
-import type { Container, FeedOptions, ItemDefinition, OperationInput, Resource, SqlQuerySpec } from '@azure/cosmos'
+import type {
+  Container,
+  FeedOptions,
+  ItemDefinition,
+  OperationInput,
+  Resource,
+  SqlParameter,
+  SqlQuerySpec,
+} from '@azure/cosmos'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 
 /** What the database adds to every document. */
@@ -6,6 +14,20 @@ export type Stored<T> = T & Resource
 
 /** Operations that Cosmos takes in one transaction. https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
 export const OPERATIONS_PER_BATCH_COUNT = 100
+
+/** Documents of a page where a list may be long, so that it costs few round trips. */
+export const DOCUMENTS_PER_PAGE_COUNT = 20_000
+
+/** Values of a query by the names that it has for them, without `@`. */
+export type QueryParameters = Readonly<Record<string, string | number | readonly string[]>>
+
+/** Parameters as the SDK wants them. */
+export function sqlParameters(parameters: QueryParameters): SqlParameter[] {
+  return Object.entries(parameters).map(([name, value]) => ({
+    name: `@${name}`,
+    value: typeof value === 'object' ? [...value] : value,
+  }))
+}
 
 /** Undefined when there is none: the SDK answers 404 rather than throwing. */
 export async function readDocument<T extends ItemDefinition>(

@@ -14,7 +14,9 @@ const CHANGE_IDS_AT_MOST = 10_000
 export type WritePlan = {
   readonly ahead: OperationInput[]
   readonly withHead: OperationInput[]
+  /** The generation of chunks that counts once the head is written. */
   readonly generation: string
+  /** The generation whose chunks nobody reads any more from then on; undefined when all of it stays in use. */
   readonly replaced: string | undefined
 }
 
@@ -43,13 +45,7 @@ export function planWrite(
     touched.size + history.length < OPERATIONS_PER_BATCH_COUNT / 2
   const generation = isPartial ? before.generation : newGeneration
   const chunks = chunksOf(evaluation.ids, prefixLength)
-  const chunkOperation = (prefix: string): OperationInput => {
-    const ids = chunks.get(prefix)
-    const id = `chunk:${generation}:${prefix}`
-    if (ids === undefined) return { operationType: 'Delete', id }
-    const document: ChunkDocument = { id, membersOf: partition, type: 'chunk', generation, prefix, ids }
-    return { operationType: 'Upsert', resourceBody: document }
-  }
+  const chunkOperation = (prefix: string) => operationOfChunk(partition, generation, prefix, chunks.get(prefix))
   const { definitionKey, evaluatedAtMs } = evaluation
   const head: HeadDocument = {
     id: HEAD_ID,
@@ -63,23 +59,29 @@ export function planWrite(
     prefixLength,
     digest,
   }
-  const headOperation: OperationInput =
-    before === undefined
-      ? { operationType: 'Create', resourceBody: head }
-      : { operationType: 'Replace', id: HEAD_ID, resourceBody: head, ifMatch: before._etag }
+  const last = [...history, operationOfHead(head, before)]
   return isPartial
-    ? {
-        ahead: [],
-        withHead: [...[...touched.keys()].map(chunkOperation), ...history, headOperation],
-        generation,
-        replaced: undefined,
-      }
-    : {
-        ahead: [...chunks.keys()].map(chunkOperation),
-        withHead: [...history, headOperation],
-        generation,
-        replaced: before?.generation,
-      }
+    ? { ahead: [], withHead: [...[...touched.keys()].map(chunkOperation), ...last], generation, replaced: undefined }
+    : { ahead: [...chunks.keys()].map(chunkOperation), withHead: last, generation, replaced: before?.generation }
+}
+
+/** A chunk without ids is deleted. */
+function operationOfChunk(
+  partition: string,
+  generation: string,
+  prefix: string,
+  ids: string[] | undefined,
+): OperationInput {
+  const id = `chunk:${generation}:${prefix}`
+  if (ids === undefined) return { operationType: 'Delete', id }
+  const document: ChunkDocument = { id, membersOf: partition, type: 'chunk', generation, prefix, ids }
+  return { operationType: 'Upsert', resourceBody: document }
+}
+
+function operationOfHead(head: HeadDocument, before: Stored<HeadDocument> | undefined): OperationInput {
+  return before === undefined
+    ? { operationType: 'Create', resourceBody: head }
+    : { operationType: 'Replace', id: HEAD_ID, resourceBody: head, ifMatch: before._etag }
 }
 
 function changeOperations(partition: string, change: MembershipChange, membershipVersion: number): OperationInput[] {

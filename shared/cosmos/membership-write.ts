@@ -43,6 +43,9 @@ async function sweepGenerations(
   await deleteDocuments(members, partition, await queryAll<string>(members, partition, { query, parameters }))
 }
 
+/** Deletions under way at once. */
+const DELETIONS_AT_ONCE_COUNT = 8
+
 /** One by one in a few lanes. What someone else deletes at the same moment is as good. */
 export async function deleteDocuments(members: Container, partition: string, ids: readonly string[]): Promise<void> {
   const waiting = [...ids]
@@ -56,5 +59,5 @@ export async function deleteDocuments(members: Container, partition: string, ids
         })
     }
   }
-  await Promise.all(Array.from({ length: 8 }, lane))
+  await Promise.all(Array.from({ length: DELETIONS_AT_ONCE_COUNT }, lane))
 }
