@@ -65,6 +65,7 @@ export type DeriveId = (...parts: string[]) => string
 /** The names of an object within its tenant. */
 export type ObjectNames = Pick<ConnectorObject, 'connectorId' | 'objectType' | 'externalId'>
 
+/** Derived from its names: of two that create it at once, the store lets one. */
 export function connectorObjectId({ connectorId, objectType, externalId }: ObjectNames, derive: DeriveId): string {
   return derive('connector object', connectorId, objectType, externalId)
 }
