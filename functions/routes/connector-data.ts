@@ -74,8 +74,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     summary: 'Add an object to the connector space, or restore the deleted one of these names',
     description:
       'A write that died half-way is mended by sending the same again. `null` and strings of white space alone ' +
-      'count as absent. The data of one object may have 512 KiB at most. Two sources of a person join by `nin`, ' +
-      'else by `directoryObjectId`; people of different `nin` are never joined.',
+      'count as absent. The data of one object may have 512 KiB at most.',
     method: 'POST',
     path: '/{id}/data',
     roles: CONNECTOR_WRITERS,

@@ -156,6 +156,9 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
   route({
     operationId: 'listSyncJobs',
     summary: "A collection's sync jobs, newest first",
+    description:
+      'A job of type `ScheduledSweep` is queued by the hourly sweep, and at once where changes of the members cannot be ' +
+      'written to the group one by one.',
     method: 'GET',
     path: '/sync-jobs',
     roles: READERS,
