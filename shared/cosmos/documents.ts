@@ -19,14 +19,11 @@ export const OPERATIONS_PER_BATCH_COUNT = 100
 export const DOCUMENTS_PER_PAGE_COUNT = 20_000
 
 /** Values of a query by the names that it has for them, without `@`. */
-export type QueryParameters = Readonly<Record<string, string | number | readonly string[]>>
+export type QueryParameters = Readonly<Record<string, string | number | readonly string[] | object>>
 
 /** Parameters as the SDK wants them. */
 export function sqlParameters(parameters: QueryParameters): SqlParameter[] {
-  return Object.entries(parameters).map(([name, value]) => ({
-    name: `@${name}`,
-    value: typeof value === 'object' ? [...value] : value,
-  }))
+  return Object.entries(parameters).map(([name, value]) => ({ name: `@${name}`, value }) as SqlParameter)
 }
 
 /** Undefined when there is none: the SDK answers 404 rather than throwing. */
@@ -84,6 +81,17 @@ export function statusOf(error: unknown): number | undefined {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
   if (typeof code === 'number') return code
   return typeof cause?.code === 'number' ? cause.code : undefined
+}
+
+/** Whether a write failed because someone else removed (404), made (409) or changed (412) the document first. */
+export function isOvertaken(status: number | undefined): boolean {
+  return status === 404 || status === 409 || status === 412
+}
+
+/** A deletion in a transaction, of this version alone. The SDK's type lacks `ifMatch`, which the service takes. */
+export function deletionOf(id: string, version: string): OperationInput {
+  const deletion: OperationInput & { ifMatch: string } = { operationType: 'Delete', id, ifMatch: version }
+  return deletion
 }
 
 /**

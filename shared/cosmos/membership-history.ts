@@ -1,5 +1,8 @@
 import type { MembershipChange } from '../domain/collections/membership-store.ts'
 
+/** Seconds for which changes can be asked for. A link that lags more is compared as a whole. */
+export const CHANGES_KEPT_S = 24 * 60 * 60
+
 /** A change of the members of a collection as it is kept, with the version that it made. */
 type KeptChange = MembershipChange & { readonly membershipVersion: number }
 

@@ -3,9 +3,7 @@ import type { Evaluation, MembershipChange } from '../domain/collections/members
 import { OPERATIONS_PER_BATCH_COUNT, type Stored } from './documents.ts'
 import { chunksOf, nextPrefixLength, prefixLengthFor } from './membership-chunks.ts'
 import { type ChangeDocument, type ChunkDocument, HEAD_ID, type HeadDocument } from './membership-documents.ts'
-
-/** Seconds for which changes can be asked for. A link that lags more is compared as a whole. */
-const CHANGES_KEPT_S = 24 * 60 * 60
+import { CHANGES_KEPT_S } from './membership-history.ts'
 
 /** Ids in one change beyond which it is not kept: comparing as a whole is cheaper then. */
 const CHANGE_IDS_AT_MOST = 10_000
