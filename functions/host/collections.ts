@@ -22,8 +22,8 @@ import { liveStanding } from '../../shared/domain/requests/standing.ts'
 import { elapsedMs, nowMs } from './clock.ts'
 import { container, doorbells, newId } from './foundation.ts'
 import { log, measures } from './observation.ts'
-import { slices } from './slices.ts'
 import { linkStore, tenantStore } from './stores.ts'
+import { slices } from './time-slices.ts'
 
 /** Rows in memory at most: about a gigabyte at the widest; an instance has two. */
 const ROWS_AT_MOST = 1_500_000
