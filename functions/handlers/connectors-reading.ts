@@ -1,5 +1,5 @@
 import { connectorDependencies } from '../host/connectors.ts'
 import { httpGroup } from '../host/http-group.ts'
-import { connectorsReadingGroup } from '../routes/connectors.ts'
+import { connectorReadingRoutes } from '../routes/connectors.ts'
 
-export const handle = httpGroup(connectorsReadingGroup(connectorDependencies))
+export const handle = httpGroup(connectorReadingRoutes(connectorDependencies))

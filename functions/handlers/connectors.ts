@@ -1,5 +1,5 @@
 import { connectorDependencies } from '../host/connectors.ts'
 import { httpGroup } from '../host/http-group.ts'
-import { connectorsGroup } from '../routes/connectors.ts'
+import { connectorRoutes } from '../routes/connectors.ts'
 
-export const handle = httpGroup(connectorsGroup(connectorDependencies))
+export const handle = httpGroup(connectorRoutes(connectorDependencies))

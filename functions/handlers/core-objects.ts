@@ -1,5 +1,5 @@
 import { coreObjectDependencies } from '../host/core-objects.ts'
 import { httpGroup } from '../host/http-group.ts'
-import { coreObjectsGroup } from '../routes/core-objects.ts'
+import { coreObjectRoutes } from '../routes/core-objects.ts'
 
-export const handle = httpGroup(coreObjectsGroup(coreObjectDependencies))
+export const handle = httpGroup(coreObjectRoutes(coreObjectDependencies))

@@ -4,6 +4,7 @@ import { nowMs } from '../host/clock.ts'
 import { linkDependencies } from '../host/group-link.ts'
 import { observedTimer } from '../host/observed-invocation.ts'
 
+/** Rings for the tenants of this minute; the failure of one of the two does not keep the other from being done. */
 export const handle: TimerHandler = (_timer, context) =>
   observedTimer(context, async () => {
     const minute = new Date(nowMs()).getUTCMinutes()

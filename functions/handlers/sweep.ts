@@ -3,5 +3,6 @@ import { ringForSweeps } from '../../shared/domain/links/sweep.ts'
 import { linkDependencies } from '../host/group-link.ts'
 import { observedTimer } from '../host/observed-invocation.ts'
 
+/** Rings for all tenants at once, for whoever fires it by hand. */
 export const handle: TimerHandler = (_timer, context) =>
   observedTimer(context, () => ringForSweeps(undefined, linkDependencies))

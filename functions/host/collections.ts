@@ -4,8 +4,9 @@ import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes
 import { cosmosCoreObjectLinks } from '../../shared/cosmos/core-object-links.ts'
 import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
+import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
-import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
+import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Caller } from '../../shared/domain/caller.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant.ts'
@@ -21,8 +22,8 @@ import { liveStanding } from '../../shared/domain/requests/standing.ts'
 import { elapsedMs, nowMs } from './clock.ts'
 import { container, doorbells, newId } from './foundation.ts'
 import { log, measures } from './observation.ts'
-import { slices } from './slices.ts'
 import { linkStore, tenantStore } from './stores.ts'
+import { slices } from './time-slices.ts'
 
 /** Rows in memory at most: about a gigabyte at the widest; an instance has two. */
 const ROWS_AT_MOST = 1_500_000

@@ -11,7 +11,7 @@ import { nowMs } from './clock.ts'
 import { activities, log } from './observation.ts'
 import { serviceIdentity } from './service-identity.ts'
 import { settings } from './settings.ts'
-import { slices } from './slices.ts'
+import { slices } from './time-slices.ts'
 
 /** What every part of the service stands on. The only place that makes random ids. */
 export const newId = (): string => randomUUID()

@@ -5,15 +5,14 @@ import { collectionRoutes } from './collections.ts'
 import { criteriaRoutes } from './collections-criteria.ts'
 import { joinableRoutes } from './collections-joinable.ts'
 import type { ConnectorDataDependencies } from './connector-data.ts'
-import { connectorsGroup, connectorsReadingGroup } from './connectors.ts'
-import { type CoreObjectRouteDependencies, coreObjectsGroup } from './core-objects.ts'
+import { connectorReadingRoutes, connectorRoutes } from './connectors.ts'
+import { type CoreObjectRouteDependencies, coreObjectRoutes } from './core-objects.ts'
 import { groupLinkRoutes } from './group-link.ts'
-import { PREFIXES } from './prefixes.ts'
 
 export type AllRouteDependencies = {
   readonly requests: RequestDependencies
   readonly links: LinkDependencies
-  readonly connectors: Parameters<typeof connectorsGroup>[0] & ConnectorDataDependencies
+  readonly connectors: Parameters<typeof connectorRoutes>[0] & ConnectorDataDependencies
   readonly coreObjects: CoreObjectRouteDependencies
 }
 
@@ -23,10 +22,10 @@ export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRoute
     collectionRoutes(requests),
     criteriaRoutes(requests),
     joinableRoutes(requests),
-    { prefix: PREFIXES.groupLink, routes: groupLinkRoutes(links) },
-    coreObjectsGroup(coreObjects),
-    connectorsGroup(connectors),
-    connectorsReadingGroup(connectors),
+    groupLinkRoutes(links),
+    coreObjectRoutes(coreObjects),
+    connectorRoutes(connectors),
+    connectorReadingRoutes(connectors),
   ] satisfies readonly RouteGroup[]
 
 /** The routes as data, for those who describe or check them. None of them can be run. */

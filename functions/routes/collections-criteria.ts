@@ -95,6 +95,9 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       operationId: 'updateCriteriaCollection',
       summary:
         'Change a criteria collection; what is left out keeps its value, tags and attributes each for themselves',
+      description:
+        'What the definition names already may be sent back when it is gone, so that a record that was read can ' +
+        'be written.',
       method: 'PUT',
       path: '/{id}',
       roles: COLLECTION_WRITERS,
@@ -118,6 +121,7 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     route({
       operationId: 'deleteCriteriaCollection',
       summary: 'Delete a criteria collection that nothing refers to',
+      description: 'While other collections or links refer to it, `CollectionInUse` names them.',
       method: 'DELETE',
       path: '/{id}',
       roles: COLLECTION_WRITERS,
@@ -129,6 +133,9 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     route({
       operationId: 'getCriteriaResults',
       summary: 'The members, as last evaluated',
+      description:
+        'A change of a person, a position or a definition shows within seconds. A collection whose stored ' +
+        'condition cannot be understood any more keeps the members it has, until its definition is changed.',
       method: 'GET',
       path: '/{id}/results',
       roles: COLLECTION_READERS,
@@ -151,6 +158,7 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     route({
       operationId: 'previewCriteria',
       summary: 'Who would be a member now, and how that differs from an existing collection; saves nothing',
+      description: 'Computed from what is known now: a preview waits for no evaluation.',
       method: 'POST',
       path: '/preview',
       roles: COLLECTION_READERS,

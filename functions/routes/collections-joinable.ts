@@ -114,6 +114,9 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     operationId: 'updateJoinableCollection',
     summary:
       'Change a joinable collection; what is left out keeps its value (as in criteria collections), and waiting requests follow the policy',
+    description:
+      'Whoever is named already may be sent back when they are gone, so that a record that was read can be ' +
+      'written. A request that the policy leaves no gate to wait at joins.',
     method: 'PUT',
     path: '/{id}',
     roles: COLLECTION_WRITERS,
@@ -129,6 +132,7 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
   route({
     operationId: 'deleteJoinableCollection',
     summary: 'Delete a joinable collection that nothing refers to; its open requests are cancelled',
+    description: 'While other collections or links refer to it, `CollectionInUse` names them.',
     method: 'DELETE',
     path: '/{id}',
     roles: COLLECTION_WRITERS,
@@ -153,6 +157,9 @@ const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
   route({
     operationId: 'addMembers',
     summary: 'Make identities members without a request; all of them, or none when one does not exist',
+    description:
+      'Whoever has a request that waits joins by that request. Every membership has a request, and so a history. ' +
+      'In an Identity collection an identity has one membership, whatever position is recorded.',
     method: 'POST',
     path: '/{id}/results/members',
     roles: COLLECTION_WRITERS,

@@ -15,6 +15,7 @@ import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.t
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
 import { Guid } from '../../shared/domain/guid.ts'
 import { Closed } from '../../shared/domain/schema.ts'
+import { deleted, ok } from '../../shared/http/answers.ts'
 import type { OpenCursors } from '../../shared/http/cursor.ts'
 import { type Answer, statusOf } from '../../shared/http/envelope.ts'
 import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
@@ -52,6 +53,7 @@ export const BatchItemResult = Closed({
 const WRITE_REFUSALS = ['ConnectorNotFound', 'NotThisConnector', 'ConnectorDisabled'] as const
 const DATA_REFUSALS = ['UnknownAttribute', 'ReferenceToItself', 'ReferenceCycle', 'StaleVersion'] as const
 
+/** What a connector says: its connector space. */
 export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: string): Route[] => [
   route({
     operationId: 'listConnectorData',
@@ -70,6 +72,9 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   route({
     operationId: 'createConnectorObject',
     summary: 'Add an object to the connector space, or restore the deleted one of these names',
+    description:
+      'A write that died half-way is mended by sending the same again. `null` and strings of white space alone ' +
+      'count as absent. The data of one object may have 512 KiB at most.',
     method: 'POST',
     path: '/{id}/data',
     roles: CONNECTOR_WRITERS,
@@ -82,6 +87,9 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   route({
     operationId: 'writeConnectorBatch',
     summary: 'Up to 1000 upserts and deletions; one bad item fails alone',
+    description:
+      'Each item is answered in its place. Once the deletion of the connector is certain, items are refused with ' +
+      '`ConnectorNotFound`. Of two changes that would together close a circle of org units, the later is refused.',
     method: 'POST',
     path: '/{id}/data/batch',
     roles: CONNECTOR_WRITERS,
@@ -90,9 +98,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     itemsFailAlone: true,
     reply: { status: 200, schema: Type.Array(BatchItemResult) },
     refusals: [...WRITE_REFUSALS, ...DATA_REFUSALS, 'DuplicateItem', 'ConnectorObjectNotFound'],
-    run: async ({ path, body, caller }) => ({
-      data: (await writeBatch(pathValue(path, 'id'), body.items, caller, deps)).map(batchItemResult),
-    }),
+    run: async ({ path, body, caller }) =>
+      ok((await writeBatch(pathValue(path, 'id'), body.items, caller, deps)).map(batchItemResult)),
   }),
   route({
     operationId: 'readConnectorObject',
@@ -103,9 +110,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     roles: CONNECTOR_DATA_READERS,
     reply: { status: 200, schema: ConnectorObjectRecord },
     refusals: ['ConnectorNotFound', 'NotThisConnector', 'ConnectorObjectNotFound'],
-    run: async ({ path: { id = '', objectType = '', externalId = '' }, caller }) => ({
-      data: await readObject(id, objectType, externalId, caller, deps),
-    }),
+    run: async ({ path: { id = '', objectType = '', externalId = '' }, caller }) =>
+      ok(await readObject(id, objectType, externalId, caller, deps)),
   }),
   route({
     operationId: 'replaceConnectorObject',
@@ -116,22 +122,20 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     body: ObjectReplacement,
     reply: { status: 200, schema: ConnectorObjectRecord },
     refusals: ['ConnectorObjectNotFound', ...WRITE_REFUSALS, ...DATA_REFUSALS],
-    run: async ({ path, body, caller }) => ({
-      data: await replaceObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), body, caller, deps),
-    }),
+    run: async ({ path, body, caller }) =>
+      ok(await replaceObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), body, caller, deps)),
   }),
   route({
     operationId: 'deleteConnectorObject',
     summary: 'Delete an object; it can be restored for as long as the connector keeps deleted objects',
+    description: 'A deletion that died half-way is mended by sending it again, although it is then answered with 404.',
     method: 'DELETE',
     path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,
     reply: { status: 200, schema: Type.Null() },
     refusals: ['ConnectorObjectNotFound', ...WRITE_REFUSALS, 'StaleVersion'],
-    run: async ({ path, caller }) => {
-      await deleteObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), caller, deps)
-      return { data: null }
-    },
+    run: async ({ path, caller }) =>
+      deleted(deleteObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), caller, deps)),
   }),
 ]
 

@@ -10,6 +10,7 @@ import {
 } from '../../shared/domain/connectors/manage-connectors.ts'
 import { Guid } from '../../shared/domain/guid.ts'
 import type { Versioned } from '../../shared/domain/versioned.ts'
+import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
 import type { Answer } from '../../shared/http/envelope.ts'
 import { pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import { type ConnectorDataDependencies, connectorDataRoutes } from './connector-data.ts'
@@ -19,12 +20,14 @@ import { PREFIXES } from './prefixes.ts'
 const MANAGERS: readonly Role[] = ['Administrator', 'iam-core.connector-configuration.readwrite.all']
 const READERS: readonly Role[] = [...MANAGERS, 'iam-core.connector-configuration.read.all']
 
-export function connectorsReadingGroup(deps: ConnectorDependencies): RouteGroup {
+/** Reading connectors where the statement names it, without the segment of the version. */
+export function connectorReadingRoutes(deps: ConnectorDependencies): RouteGroup {
   const routes = readingRoutes(deps).map((each) => ({ ...each, operationId: `${each.operationId}Unversioned` }))
   return { prefix: PREFIXES.connectorsReading, routes }
 }
 
-export function connectorsGroup(deps: ConnectorDependencies & ConnectorDataDependencies): RouteGroup {
+/** Connectors and what they say: decisions, section 4. */
+export function connectorRoutes(deps: ConnectorDependencies & ConnectorDataDependencies): RouteGroup {
   return {
     prefix: PREFIXES.connectors,
     routes: [...readingRoutes(deps), ...managingRoutes(deps), ...connectorDataRoutes(deps, PREFIXES.connectors)],
@@ -40,7 +43,7 @@ const readingRoutes = ({ connectors }: ConnectorDependencies): Route[] => [
     roles: READERS,
     reply: { status: 200, schema: Type.Array(Connector) },
     refusals: [],
-    run: async ({ caller }) => ({ data: await connectors.list(caller.tenantId) }),
+    run: async ({ caller }) => ok(await connectors.list(caller.tenantId)),
   }),
   route({
     operationId: 'readConnector',
@@ -50,7 +53,8 @@ const readingRoutes = ({ connectors }: ConnectorDependencies): Route[] => [
     roles: READERS,
     reply: { status: 200, schema: Connector, versioned: true },
     refusals: ['ConnectorNotFound'],
-    run: async ({ caller, path }) => record(await requireConnector(caller.tenantId, pathValue(path, 'id'), connectors)),
+    run: async ({ caller, path }) =>
+      connectorAnswer(await requireConnector(caller.tenantId, pathValue(path, 'id'), connectors)),
   }),
 ]
 
@@ -64,7 +68,8 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
     body: NewConnector,
     reply: { status: 201, schema: Guid },
     refusals: [],
-    run: async ({ body, caller, creation }) => created(await createConnector(body, caller, deps, creation)),
+    run: async ({ body, caller, creation }) =>
+      created(PREFIXES.connectors, (await createConnector(body, caller, deps, creation)).id),
   }),
   route({
     operationId: 'updateConnector',
@@ -76,27 +81,23 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
     reply: { status: 200, schema: Connector, versioned: true },
     refusals: ['ConnectorNotFound', 'PreconditionFailed', 'StaleVersion'],
     run: async ({ path, body, ifMatch, caller }) =>
-      record(await updateConnector(pathValue(path, 'id'), body, ifMatch, caller, deps)),
+      connectorAnswer(await updateConnector(pathValue(path, 'id'), body, ifMatch, caller, deps)),
   }),
   route({
     operationId: 'deleteConnector',
     summary: 'Remove a connector that has no live objects',
+    description:
+      'A deletion that died half-way is finished by the next one; of two at once, one finds no connector any ' +
+      'more.',
     method: 'DELETE',
     path: '/{id}',
     roles: MANAGERS,
     reply: { status: 200, schema: Type.Null() },
     refusals: ['ConnectorNotFound', 'ConnectorInUse', 'PreconditionFailed', 'StaleVersion'],
-    run: async ({ path, ifMatch, caller }) => {
-      await deleteConnector(pathValue(path, 'id'), ifMatch, caller, deps)
-      return { data: null }
-    },
+    run: async ({ path, ifMatch, caller }) => deleted(deleteConnector(pathValue(path, 'id'), ifMatch, caller, deps)),
   }),
 ]
 
-function created({ id }: Connector): Answer<string> {
-  return { data: id, headers: { location: `/${PREFIXES.connectors}/${id}` } }
-}
-
-function record({ value, version }: Versioned<Connector>): Answer<Connector> {
-  return { data: value, headers: { etag: version } }
+function connectorAnswer(connector: Versioned<Connector>): Answer<Connector> {
+  return okVersioned(connector, (value) => value)
 }

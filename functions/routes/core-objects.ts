@@ -12,6 +12,7 @@ import {
 } from '../../shared/domain/core/read-core-objects.ts'
 import { CORE_OBJECT_READERS, seesAll } from '../../shared/domain/core/sight.ts'
 import { Guid } from '../../shared/domain/guid.ts'
+import { ok } from '../../shared/http/answers.ts'
 import type { OpenCursors } from '../../shared/http/cursor.ts'
 import type { Answer } from '../../shared/http/envelope.ts'
 import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
@@ -43,7 +44,8 @@ const NAMES = {
   relationship: { path: '/relationships', one: 'Relationship', many: 'Relationships' },
 } as const
 
-export function coreObjectsGroup(deps: CoreObjectRouteDependencies): RouteGroup {
+/** Reading what all connectors say together: statement, "Core objects". */
+export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup {
   return {
     prefix: PREFIXES.coreObjects,
     routes: [
@@ -61,6 +63,9 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
   route({
     operationId: `list${NAMES[objectType].many}`,
     summary: 'All that the caller may see, page by page, in the order of ids',
+    description:
+      'A page whose objects are unusually large has fewer of them than asked for: only a missing `nextCursor` ' +
+      'tells the end. What a `User` sees does not depend on when a relationship begins or ends.',
     method: 'GET',
     path: NAMES[objectType].path,
     roles: CORE_OBJECT_READERS,
@@ -83,7 +88,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     }),
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]) },
     refusals: ['InvalidLength'],
-    run: async ({ query, caller }) => ({ data: await searchCoreObjects(objectType, query.text, caller, deps) }),
+    run: async ({ query, caller }) => ok(await searchCoreObjects(objectType, query.text, caller, deps)),
   }),
   route({
     operationId: `read${NAMES[objectType].one}`,
@@ -93,7 +98,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     roles: CORE_OBJECT_READERS,
     reply: { status: 200, schema: CORE_OBJECT_RECORDS[objectType] },
     refusals: ['CoreObjectNotFound'],
-    run: async ({ path, caller }) => ({ data: await readCoreObject(objectType, pathValue(path, 'id'), caller, deps) }),
+    run: async ({ path, caller }) => ok(await readCoreObject(objectType, pathValue(path, 'id'), caller, deps)),
   }),
   objectType === 'orgUnit' ? severalWithParents(deps) : several(objectType, deps),
 ]
@@ -108,7 +113,7 @@ const several = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Rou
     body: Several,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]) },
     refusals: [],
-    run: async ({ body, caller }) => ({ data: await readSeveral(objectType, body.ids, false, caller, deps) }),
+    run: async ({ body, caller }) => ok(await readSeveral(objectType, body.ids, false, caller, deps)),
   })
 
 const severalWithParents = (deps: CoreObjectRouteDependencies): Route =>
@@ -121,9 +126,8 @@ const severalWithParents = (deps: CoreObjectRouteDependencies): Route =>
     body: SeveralWithParents,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.orgUnit) },
     refusals: [],
-    run: async ({ body, caller }) => ({
-      data: await readSeveral('orgUnit', body.ids, body.includeParents ?? false, caller, deps),
-    }),
+    run: async ({ body, caller }) =>
+      ok(await readSeveral('orgUnit', body.ids, body.includeParents ?? false, caller, deps)),
   })
 
 const relationshipsOf = (end: 'identity' | 'orgUnit', deps: CoreObjectRouteDependencies): Route =>
@@ -135,7 +139,7 @@ const relationshipsOf = (end: 'identity' | 'orgUnit', deps: CoreObjectRouteDepen
     roles: CORE_OBJECT_READERS,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.relationship) },
     refusals: ['CoreObjectNotFound'],
-    run: async ({ path, caller }) => ({ data: await readRelationshipsOf(end, pathValue(path, 'id'), caller, deps) }),
+    run: async ({ path, caller }) => ok(await readRelationshipsOf(end, pathValue(path, 'id'), caller, deps)),
   })
 
 const deprecatedRelationships = (deps: CoreObjectRouteDependencies): Route =>

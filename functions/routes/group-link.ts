@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import type { Role } from '../../shared/domain/caller.ts'
 import { Guid } from '../../shared/domain/guid.ts'
 import { deleteLink, setLinkState } from '../../shared/domain/links/change-link.ts'
 import { createLink, VERIFICATION_REFUSALS } from '../../shared/domain/links/create-link.ts'
@@ -17,16 +16,15 @@ import { linkOfCollection, linksOfCollection, syncJob, syncJobsOf } from '../../
 import { QueuedSync, requestSync } from '../../shared/domain/links/request-sync.ts'
 import { SyncJob } from '../../shared/domain/links/sync-job.ts'
 import { foundLink } from '../../shared/domain/links/write-link.ts'
+import { created, deleted, ok } from '../../shared/http/answers.ts'
 import type { Answer } from '../../shared/http/envelope.ts'
-import { pathValue, type Route, type RouteInput, route } from '../../shared/http/route.ts'
+import { pathValue, type Route, type RouteGroup, type RouteInput, route } from '../../shared/http/route.ts'
+import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-roles.ts'
 import { PREFIXES } from './prefixes.ts'
 
-/** Decisions, section 2: links go with the roles of their collections. */
-const WRITERS: readonly Role[] = [
-  'collection_criteria_definition-administrator',
-  'collections-criteria.criteria.readwrite.all',
-]
-const READERS: readonly Role[] = [...WRITERS, 'collections-criteria.criteria.read.all']
+/** Statement, "Roles for collections and group links": whoever may manage a collection may manage its link. */
+const WRITERS = COLLECTION_WRITERS
+const READERS = COLLECTION_READERS
 
 /** Statement, "Limits". */
 const JOBS_LISTED_COUNT = 10
@@ -47,12 +45,11 @@ const JobsOfCollection = Type.Object({
   ),
 })
 
-/** The API of group links and sync jobs. */
-export const groupLinkRoutes = (deps: LinkDependencies): readonly Route[] => [
-  ...readRoutes(deps),
-  ...writeRoutes(deps),
-  ...jobRoutes(deps),
-]
+/** Group links and sync jobs: statement, "Group links and sync jobs". */
+export const groupLinkRoutes = (deps: LinkDependencies): RouteGroup => ({
+  prefix: PREFIXES.groupLink,
+  routes: [...readRoutes(deps), ...writeRoutes(deps), ...jobRoutes(deps)],
+})
 
 const readRoutes = (deps: LinkDependencies): readonly Route[] => [
   route({
@@ -64,7 +61,7 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
     query: OfCollection,
     reply: { status: 200, schema: Type.Array(GroupLink) },
     refusals: [],
-    run: async ({ query, caller }) => ({ data: await linksOfCollection(caller.tenantId, query.collectionId, deps) }),
+    run: async ({ query, caller }) => ok(await linksOfCollection(caller.tenantId, query.collectionId, deps)),
   }),
   route({
     operationId: 'getGroupLinkOfCollection',
@@ -80,6 +77,7 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
   route({
     operationId: 'getGroupLink',
     summary: 'One group link',
+    description: 'The `ETag` changes when a caller changes the link, not with each sync.',
     method: 'GET',
     path: '/group-links/{id}',
     roles: READERS,
@@ -97,7 +95,7 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
     body: LinkPreviewInput,
     reply: { status: 200, schema: LinkPreview },
     refusals: VERIFICATION_REFUSALS,
-    run: async ({ body, caller }) => ({ data: await previewLink(caller.tenantId, body, deps) }),
+    run: async ({ body, caller }) => ok(await previewLink(caller.tenantId, body, deps)),
   }),
 ]
 
@@ -105,13 +103,17 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
   route({
     operationId: 'createGroupLink',
     summary: 'Link a collection to a directory group; queues the first sync',
+    description:
+      'From then on each change of the members is written to the group within seconds. Members of the group that ' +
+      'are no users, such as nested groups, are left alone.',
     method: 'POST',
     path: '/group-links',
     roles: WRITERS,
     body: NewGroupLink,
     reply: { status: 201, schema: Guid },
     refusals: [...VERIFICATION_REFUSALS, 'GroupAlreadyLinked'],
-    run: async ({ body, caller, creation }) => created(await createLink(caller.tenantId, body, deps, creation)),
+    run: async ({ body, caller, creation }) =>
+      created(`${PREFIXES.groupLink}/group-links`, await createLink(caller.tenantId, body, deps, creation)),
   }),
   route({
     operationId: 'setGroupLinkState',
@@ -132,10 +134,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     roles: WRITERS,
     reply: { status: 200, schema: Type.Null() },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
-    run: async (input) => {
-      await deleteLink(linkTarget(input), deps)
-      return { data: null }
-    },
+    run: async (input) => deleted(deleteLink(linkTarget(input), deps)),
   }),
 ]
 
@@ -143,27 +142,31 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
   route({
     operationId: 'syncCollection',
     summary: "Queue a sync for each of a collection's enabled links; poll the jobs for their outcome",
+    description:
+      'A job that waits already is answered again rather than doubled. Accounts are taken from ' +
+      '`directoryObjectId` as it is: where that names a group, the directory nests it, and later jobs fail with ' +
+      '`The directory has no account` and remove nobody until the data are right.',
     method: 'POST',
     path: '/group-links/{collectionId}/sync',
     roles: WRITERS,
     reply: { status: 202, schema: QueuedSync },
     refusals: ['LinkNotFound', 'LinkDisabled', 'StaleVersion'],
-    run: async ({ path, caller }) => ({
-      data: await requestSync(caller.tenantId, pathValue(path, 'collectionId'), deps),
-    }),
+    run: async ({ path, caller }) => ok(await requestSync(caller.tenantId, pathValue(path, 'collectionId'), deps)),
   }),
   route({
     operationId: 'listSyncJobs',
     summary: "A collection's sync jobs, newest first",
+    description:
+      'A job of type `ScheduledSweep` is queued by the hourly sweep, and at once where changes of the members cannot be ' +
+      'written to the group one by one.',
     method: 'GET',
     path: '/sync-jobs',
     roles: READERS,
     query: JobsOfCollection,
     reply: { status: 200, schema: Type.Array(SyncJob) },
     refusals: [],
-    run: async ({ query: { collectionId, limit = JOBS_LISTED_COUNT }, caller }) => ({
-      data: await syncJobsOf(caller.tenantId, collectionId, limit, deps),
-    }),
+    run: async ({ query: { collectionId, limit = JOBS_LISTED_COUNT }, caller }) =>
+      ok(await syncJobsOf(caller.tenantId, collectionId, limit, deps)),
   }),
   route({
     operationId: 'getSyncJob',
@@ -173,13 +176,9 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
     roles: READERS,
     reply: { status: 200, schema: SyncJob },
     refusals: ['SyncJobNotFound'],
-    run: async ({ path, caller }) => ({ data: await syncJob(caller.tenantId, pathValue(path, 'id'), deps) }),
+    run: async ({ path, caller }) => ok(await syncJob(caller.tenantId, pathValue(path, 'id'), deps)),
   }),
 ]
-
-function created(id: string): Answer<string> {
-  return { data: id, headers: { location: `/${PREFIXES.groupLink}/group-links/${id}` } }
-}
 
 function linkAnswer(link: LinkRecord): Answer<GroupLink> {
   return { data: toGroupLink(link), headers: { etag: linkTag(link) } }

@@ -61,6 +61,10 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
   route({
     operationId: 'submitRequest',
     summary: 'Ask to join',
+    description:
+      '`relationshipId` may be left out by whoever has one position that has not ended; a position has ended when ' +
+      'its `endDate` is before today. In a Relationship collection it is due from whoever has several. In an ' +
+      'Identity collection an identity has one membership, whatever position is recorded.',
     method: 'POST',
     path: '/membership-requests/{collectionId}/submit',
     roles: PERSON_ROLES,
@@ -74,6 +78,7 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
   route({
     operationId: 'submitRequestOnBehalf',
     summary: 'Ask to join on behalf of somebody who reports to the caller',
+    description: '`requesterId` or `relationshipId` names the report; one of them is due.',
     method: 'POST',
     path: '/membership-requests/{collectionId}/submit-on-behalf',
     roles: PERSON_ROLES,

@@ -27,6 +27,7 @@ export function viewerOf({ caller, identityId }: RouteInput): Viewer {
   return { identityId, seesAll: SEES_ALL_REQUESTS.some((role) => caller.roles.has(role)) }
 }
 
+/** Requests as callers see them. */
 export function okRequests(requests: readonly MembershipRequest[]): Answer {
   return ok(requests.map(requestRecord))
 }

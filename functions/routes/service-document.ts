@@ -15,7 +15,12 @@ export const SERVICE_TITLE = 'Collections, Group Link and Core Objects'
 
 const CONNECTORS: Tag = {
   name: 'Connectors',
-  description: 'Where people, positions and org units come from, and what each source says of them.',
+  description:
+    'Where people, positions and org units come from, and what each source says of them. Two sources speak of one ' +
+    'person when they give the same `nin` or, where one gives none, the same `directoryObjectId`; people of different ' +
+    '`nin` are never joined, whatever account they share. Of several with the account, whoever has no `nin` goes with ' +
+    "the oldest connector's. Attributes of the oldest connector win, the others fill what is missing. When two turn " +
+    "out to be one, the core id of the older connector's stays.",
 }
 const TAGS: ApiDescription['tags'] = {
   'collections/beta': { name: 'Collections', description: 'Reading collections of either kind, and who is in them.' },

@@ -29,6 +29,7 @@ export type ConnectorSpace = {
 
 const PAGE_SIZE = 5000
 
+/** What the service already has of a connector, read page by page, each object kept by its digest alone. */
 export function connectorSpace(
   connectorId: string,
   call: ApiCall,

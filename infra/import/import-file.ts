@@ -21,6 +21,7 @@ export type FaultyLine = { readonly file: string; readonly line: number; readonl
 
 export type FileEntry = FileObject | FaultyLine
 
+/** Whether the entry is a line that could not be read, with the reason. */
 export const isFaulty = (entry: FileEntry): entry is FaultyLine => 'reason' in entry
 
 const EXTENSIONS = ['.csv', '.jsonl', '.ndjson']

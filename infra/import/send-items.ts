@@ -1,3 +1,5 @@
+import { inLanes } from '../../shared/domain/lanes.ts'
+import { slicesWithin } from '../../shared/domain/slices.ts'
 import type { ConnectorSpace } from './connector-space.ts'
 import type { FaultyLine } from './import-file.ts'
 import type { PlannedItem } from './plan-import.ts'
@@ -40,32 +42,12 @@ export async function sendItems(
     onSent(sentCount)
   }
   for (const group of Map.groupBy(items, ({ item }) => `${item.op} ${item.objectType}`).values()) {
-    const next = inBatches(group).values()
-    const sendRest = async () => {
-      for (const batch of next) await sendBatch(batch)
-    }
-    await Promise.all(Array.from({ length: BATCHES_AT_ONCE_COUNT }, sendRest))
+    await inLanes(inBatches(group), BATCHES_AT_ONCE_COUNT, sendBatch)
   }
   return { sentCount, faultyLines, failedDeletions }
 }
 
 function inBatches(items: readonly PlannedItem[]): PlannedItem[][] {
-  const batches: PlannedItem[][] = []
-  let sizeBytes = Number.POSITIVE_INFINITY
-  for (const planned of items) {
-    const itemBytes = Buffer.byteLength(JSON.stringify(planned.item)) + 1
-    const current = batches.at(-1)
-    if (
-      current === undefined ||
-      current.length === ITEMS_PER_BATCH_COUNT ||
-      sizeBytes + itemBytes > BATCH_LIMIT_BYTES
-    ) {
-      batches.push([planned])
-      sizeBytes = itemBytes
-    } else {
-      current.push(planned)
-      sizeBytes += itemBytes
-    }
-  }
-  return batches
+  const limits = { atMostCount: ITEMS_PER_BATCH_COUNT, atMostBytes: BATCH_LIMIT_BYTES }
+  return slicesWithin(items, limits, ({ item }) => Buffer.byteLength(JSON.stringify(item)) + 1)
 }

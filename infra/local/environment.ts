@@ -2,17 +2,17 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { QUEUES } from '../../shared/messaging/queues.ts'
-import { startCosmosProcess } from './cosmos/process.ts'
+import { type CosmosProcess, startCosmosProcess } from './cosmos/process.ts'
 import { createContainers } from './create-containers.ts'
 import { demoEnvironment } from './demo/demo-environment.ts'
 import { loadDemo } from './demo/load-demo.ts'
 import { demoAnswer } from './directory/seed.ts'
-import { startDirectory } from './directory/server.ts'
+import { type LocalDirectory, startDirectory } from './directory/server.ts'
 import { startHost } from './host/host.ts'
 import type { HostLogEntry } from './host/host-log.ts'
 import { localSecrets } from './local-secrets.ts'
 import type { LocalOptions } from './options.ts'
-import { type LocalQueueCounts, startServiceBus } from './service-bus/broker.ts'
+import { type LocalQueueCounts, type LocalServiceBus, startServiceBus } from './service-bus/broker.ts'
 
 /** The folder of the project, where host.json is. */
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
@@ -53,33 +53,17 @@ type WorkDone = {
  * @param say told of each step, in words for a person.
  * @throws Error that names the port or the file that is in the way. Nothing is left running then.
  */
-export async function startEnvironment(options: LocalOptions, say: (line: string) => void): Promise<Environment> {
-  const running: (() => Promise<void>)[] = []
+export async function startEnvironment(options: LocalOptions, say: Say): Promise<Environment> {
+  const running: Running = []
   const close = async () => {
     for (let stop = running.pop(); stop !== undefined; stop = running.pop()) await stop()
   }
   try {
     const { dataFolder } = options
     mkdirSync(dataFolder, { recursive: true })
-    const secrets = localSecrets(join(dataFolder, 'secrets.json'))
     const demo = demoEnvironment({ identityCount: options.demoIdentityCount, seed: DEMO_SEED })
-
-    const cosmosFile = join(dataFolder, 'cosmos.sqlite')
-    const cosmos = await startCosmosProcess({
-      port: options.cosmosPort,
-      file: cosmosFile,
-      key: secrets.cosmosKey,
-      strict: true,
-    })
-    running.push(() => cosmos.close())
-    await createContainers(cosmos.endpoint, cosmos.key)
-    say(`database   ${cosmos.endpoint}`)
-
-    const busFile = join(dataFolder, 'service-bus.sqlite')
-    const bus = await startServiceBus({ port: options.serviceBusPort, file: busFile, queues: QUEUES })
-    running.push(() => bus.close())
-    say(`queue      ${/sb:[^;]+/.exec(bus.connectionString)?.[0]}`)
-
+    const cosmos = await startDatabase(options, running, say)
+    const bus = await startQueues(options, running, say)
     let apiUrl = `http://localhost:${options.port}`
     const directory = await startDirectory({
       port: options.directoryPort,
@@ -123,30 +107,62 @@ export async function startEnvironment(options: LocalOptions, say: (line: string
     })
     const sentCount = tenants.reduce((sum, tenant) => sum + tenant.sentCount, 0)
     say(`demo data  ${sentCount === 0 ? 'is there already' : `${sentCount} objects loaded through the connector API`}`)
-    const counted = QUEUES.map(({ name }) => name)
     return {
       apiUrl,
       directoryUrl: directory.url,
       caFile: join(dataFolder, 'ca.pem'),
-      async workDone() {
-        const { operationCount, requestUnits } = await cosmos.workDone()
-        const requests = directory.requests()
-        const writes = requests.flatMap(({ batch, ...request }) => batch ?? [request]).filter(isWrite)
-        return {
-          storeOperations: operationCount,
-          requestUnits,
-          messages: sumOf(Object.values(bus.sent())),
-          directoryCalls: requests.length,
-          directoryWrites: writes.length,
-        }
-      },
-      isQuiet: () => counted.every((name) => sumOf(waitingOf(bus.counts(name))) === 0),
+      workDone: () => workDoneBy(cosmos, bus, directory),
+      isQuiet: () => QUEUES.every(({ name }) => sumOf(waitingOf(bus.counts(name))) === 0),
       fire: (timer) => host.invoke(timer),
       close,
     }
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** How to stop what runs, in the order in which it was started. */
+type Running = (() => Promise<void>)[]
+
+type Say = (line: string) => void
+
+async function startDatabase(
+  { dataFolder, cosmosPort }: LocalOptions,
+  running: Running,
+  say: Say,
+): Promise<CosmosProcess> {
+  const { cosmosKey } = localSecrets(join(dataFolder, 'secrets.json'))
+  const file = join(dataFolder, 'cosmos.sqlite')
+  const cosmos = await startCosmosProcess({ port: cosmosPort, file, key: cosmosKey, strict: true })
+  running.push(() => cosmos.close())
+  await createContainers(cosmos.endpoint, cosmos.key)
+  say(`database   ${cosmos.endpoint}`)
+  return cosmos
+}
+
+async function startQueues(
+  { dataFolder, serviceBusPort }: LocalOptions,
+  running: Running,
+  say: Say,
+): Promise<LocalServiceBus> {
+  const file = join(dataFolder, 'service-bus.sqlite')
+  const bus = await startServiceBus({ port: serviceBusPort, file, queues: QUEUES })
+  running.push(() => bus.close())
+  say(`queue      ${/sb:[^;]+/.exec(bus.connectionString)?.[0]}`)
+  return bus
+}
+
+async function workDoneBy(cosmos: CosmosProcess, bus: LocalServiceBus, directory: LocalDirectory): Promise<WorkDone> {
+  const { operationCount, requestUnits } = await cosmos.workDone()
+  const requests = directory.requests()
+  const writes = requests.flatMap(({ batch, ...request }) => batch ?? [request]).filter(isWrite)
+  return {
+    storeOperations: operationCount,
+    requestUnits,
+    messages: sumOf(Object.values(bus.sent())),
+    directoryCalls: requests.length,
+    directoryWrites: writes.length,
   }
 }
 
@@ -171,7 +187,7 @@ function leaveSettings(file: string, connections: Readonly<Record<string, string
 }
 
 /** The functions log for themselves; of the host's own words only what went wrong is of interest. */
-function reportTroubles(say: (line: string) => void): (entry: HostLogEntry) => void {
+function reportTroubles(say: Say): (entry: HostLogEntry) => void {
   return ({ level, category, message, functionName, error }) => {
     if (category === 'host' && (level === 'error' || level === 'critical' || level === 'warning')) {
       say(`${functionName ?? 'host'}: ${message}${error instanceof Error ? `: ${error.message}` : ''}`)

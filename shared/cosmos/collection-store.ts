@@ -1,10 +1,19 @@
 import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
-import type { Collection, CollectionKind } from '../domain/collections/collection.ts'
+import { byName, type Collection, type CollectionKind } from '../domain/collections/collection.ts'
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { slices } from '../domain/slices.ts'
 import type { Versioned } from '../domain/versioned.ts'
-import { queryAll, queryDocuments, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
+import {
+  deletionOf,
+  isOvertaken,
+  queryAll,
+  queryDocuments,
+  readDocument,
+  type Stored,
+  statusOf,
+  writeTogether,
+} from './documents.ts'
 import { gatheredReads } from './gathered-reads.ts'
 import { inTurn } from './in-turn.ts'
 
@@ -87,11 +96,9 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
       return written(collection)
     },
     async remove(tenantId, id, version, referenceVersion) {
-      // The SDK's type of a delete lacks `ifMatch`; the service takes it as on any other operation of a batch.
-      const deletion: OperationInput & { ifMatch: string } = { operationType: 'Delete', id, ifMatch: version }
       const removal: RemovalDocument = { id: removalId(id), tenantId, removedCollectionId: id }
       const failed = await writeTogether(collections, tenantId, [
-        deletion,
+        deletionOf(id, version),
         guardOperation(tenantId, referenceVersion),
         { operationType: 'Upsert', resourceBody: removal },
       ])
@@ -124,10 +131,9 @@ function guardOperation(tenantId: string, referenceVersion: string): OperationIn
   return { operationType: 'Replace', id: REFERENCE_GUARD_ID, resourceBody, ifMatch: referenceVersion }
 }
 
-/** 404: deleted; 409: the guard was made meanwhile; 412: changed. All mean that someone else was first. */
+/** Of the collection, or of the guard that is written along. */
 function staleOr(status: number, id: string): Error {
-  if (status === 404 || status === 409 || status === 412)
-    return new Refusal('StaleVersion', `Collection ${id} has changed`)
+  if (isOvertaken(status)) return new Refusal('StaleVersion', `Collection ${id} has changed`)
   return new Error(`Writing collection ${id} failed with status ${status}`)
 }
 
@@ -179,9 +185,4 @@ function collectionOf(document: Stored<CollectionDocument> | CollectionDocument)
     createdAtMs: document.createdAtMs,
     updatedAtMs: document.updatedAtMs,
   }
-}
-
-function byName(one: Collection, other: Collection): number {
-  if (one.name !== other.name) return one.name < other.name ? -1 : 1
-  return one.id < other.id ? -1 : 1
 }

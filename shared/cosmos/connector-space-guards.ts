@@ -1,6 +1,6 @@
 import type { Container, OperationInput } from '@azure/cosmos'
 import { Refusal } from '../domain/refusal.ts'
-import { readDocument, writeTogether } from './documents.ts'
+import { deletionOf, isOvertaken, readDocument, writeTogether } from './documents.ts'
 import type { VersionedWrite } from './versioned-writes.ts'
 
 /**
@@ -61,11 +61,9 @@ export async function closeSpace(
   connectorId: string,
   version: string,
 ): Promise<void> {
-  const { id } = openGuard(tenantId, connectorId)
-  // The SDK's type of a delete lacks `ifMatch`; the service takes it as on any other operation of a batch.
-  const removal: OperationInput & { ifMatch: string } = { operationType: 'Delete', id, ifMatch: version }
+  const removal = deletionOf(openGuard(tenantId, connectorId).id, version)
   const failure = await writeTogether(container, tenantId, [removal, create(closedGuard(tenantId, connectorId))])
   if (failure === undefined) return
-  if (![404, 409, 412].includes(failure.status)) throw new Error(`A space was not closed: ${failure.status}`)
+  if (!isOvertaken(failure.status)) throw new Error(`A space was not closed: ${failure.status}`)
   throw new Refusal('StaleVersion', `The space of connector ${connectorId} has changed`)
 }

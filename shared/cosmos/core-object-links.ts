@@ -1,18 +1,17 @@
-import type { Container, SqlParameter } from '@azure/cosmos'
+import type { Container } from '@azure/cosmos'
 import type { CoreObjectLinks } from '../domain/core/core-object-links.ts'
-import { queryAll } from './documents.ts'
+import { type QueryParameters, queryAll, sqlParameters } from './documents.ts'
 
 /** As many as any of the questions is answered with, in one answer. */
 const DOCUMENTS_PER_ANSWER_COUNT = 5000
 
 /** Container `coreObjects`, partition key `/tenantId`. */
 export function cosmosCoreObjectLinks(coreObjects: Container): CoreObjectLinks {
-  const find = <T>(tenantId: string, query: string, parameters: Readonly<Record<string, unknown>>): Promise<T[]> => {
-    const named = Object.entries(parameters).map(([name, value]) => ({ name: `@${name}`, value }) as SqlParameter)
-    const options = { maxItemCount: DOCUMENTS_PER_ANSWER_COUNT }
-    return queryAll<T>(coreObjects, tenantId, { query: `${query} AND c.deleted = false`, parameters: named }, options)
+  const find = <T>(tenantId: string, query: string, parameters: QueryParameters): Promise<T[]> => {
+    const live = { query: `${query} AND c.deleted = false`, parameters: sqlParameters(parameters) }
+    return queryAll<T>(coreObjects, tenantId, live, { maxItemCount: DOCUMENTS_PER_ANSWER_COUNT })
   }
-  const units = (tenantId: string, where: string, parameters: Readonly<Record<string, unknown>>) => {
+  const units = (tenantId: string, where: string, parameters: QueryParameters) => {
     const query = `SELECT TOP @limitCount VALUE c.id FROM c WHERE c.objectType = 'orgUnit' AND ${where}`
     return find<string>(tenantId, query, parameters)
   }

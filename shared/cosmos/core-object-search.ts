@@ -37,6 +37,7 @@ export type SearchTexts = { readonly [type in ObjectType]?: { readonly text: str
 /** Comes after every name. */
 const NAMELESS = '\u{10ffff}'
 
+/** What a search over a tenant looks at and sorts by, written with each object. */
 export function searchTexts(objectType: ObjectType, attributes: Readonly<Record<string, unknown>>): SearchTexts {
   const { substring, name } = SEARCHABLE[objectType]
   const texts = substring.flatMap((attribute) => attributes[attribute] ?? []).map((text) => folded(String(text)))

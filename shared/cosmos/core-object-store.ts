@@ -1,11 +1,11 @@
-import type { Container, SqlParameter } from '@azure/cosmos'
+import type { Container } from '@azure/cosmos'
 import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/settle-core-objects.ts'
 import type { CoreObject } from '../domain/core/core-object.ts'
 import type { CoreObjectReader } from '../domain/core/core-object-reader.ts'
 import type { FormerCoreObjects } from '../domain/core/former-core-objects.ts'
 import { type CoreObjectDocument, parsedCoreObject, parsedMerged } from './core-object-document.ts'
 import { searchCoreObjectDocuments, searchTexts } from './core-object-search.ts'
-import { queryAll } from './documents.ts'
+import { type QueryParameters, queryAll, sqlParameters } from './documents.ts'
 import { readPage } from './keyset-page.ts'
 import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
 
@@ -16,9 +16,8 @@ const DOCUMENTS_PER_ANSWER_COUNT = 5000
 
 /** Container `coreObjects`, partition key `/tenantId`; deleted documents stay for a while, with a `ttl`. */
 export function cosmosCoreObjectStore(container: Container): CoreObjectReader & CoreObjectWriter {
-  const find = (tenantId: string, where: string, values: Readonly<Record<string, string | readonly string[]>>) => {
-    const parameters = Object.entries(values).map(([name, value]) => ({ name: `@${name}`, value }) as SqlParameter)
-    const query = { query: `SELECT * FROM c WHERE ${where}`, parameters }
+  const find = (tenantId: string, where: string, parameters: QueryParameters) => {
+    const query = { query: `SELECT * FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
     return queryAll<CoreObjectDocument>(container, tenantId, query, { maxItemCount: DOCUMENTS_PER_ANSWER_COUNT })
   }
   const findLive = async (...query: Parameters<typeof find>): Promise<CoreObject[]> =>

@@ -1,4 +1,12 @@
-import type { Container, FeedOptions, ItemDefinition, OperationInput, Resource, SqlQuerySpec } from '@azure/cosmos'
+import type {
+  Container,
+  FeedOptions,
+  ItemDefinition,
+  OperationInput,
+  Resource,
+  SqlParameter,
+  SqlQuerySpec,
+} from '@azure/cosmos'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 
 /** What the database adds to every document. */
@@ -6,6 +14,17 @@ export type Stored<T> = T & Resource
 
 /** Operations that Cosmos takes in one transaction. https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
 export const OPERATIONS_PER_BATCH_COUNT = 100
+
+/** Documents of a page where a list may be long, so that it costs few round trips. */
+export const DOCUMENTS_PER_PAGE_COUNT = 20_000
+
+/** Values of a query by the names that it has for them, without `@`. */
+export type QueryParameters = Readonly<Record<string, string | number | readonly string[] | object>>
+
+/** Parameters as the SDK wants them. */
+export function sqlParameters(parameters: QueryParameters): SqlParameter[] {
+  return Object.entries(parameters).map(([name, value]) => ({ name: `@${name}`, value }) as SqlParameter)
+}
 
 /** Undefined when there is none: the SDK answers 404 rather than throwing. */
 export async function readDocument<T extends ItemDefinition>(
@@ -62,6 +81,17 @@ export function statusOf(error: unknown): number | undefined {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
   if (typeof code === 'number') return code
   return typeof cause?.code === 'number' ? cause.code : undefined
+}
+
+/** Whether a write failed because someone else removed (404), made (409) or changed (412) the document first. */
+export function isOvertaken(status: number | undefined): boolean {
+  return status === 404 || status === 409 || status === 412
+}
+
+/** A deletion in a transaction, of this version alone. The SDK's type lacks `ifMatch`, which the service takes. */
+export function deletionOf(id: string, version: string): OperationInput {
+  const deletion: OperationInput & { ifMatch: string } = { operationType: 'Delete', id, ifMatch: version }
+  return deletion
 }
 
 /**

@@ -3,9 +3,7 @@ import type { Evaluation, MembershipChange } from '../domain/collections/members
 import { OPERATIONS_PER_BATCH_COUNT, type Stored } from './documents.ts'
 import { chunksOf, nextPrefixLength, prefixLengthFor } from './membership-chunks.ts'
 import { type ChangeDocument, type ChunkDocument, HEAD_ID, type HeadDocument } from './membership-documents.ts'
-
-/** Seconds for which changes can be asked for. A link that lags more is compared as a whole. */
-const CHANGES_KEPT_S = 24 * 60 * 60
+import { CHANGES_KEPT_S } from './membership-history.ts'
 
 /** Ids in one change beyond which it is not kept: comparing as a whole is cheaper then. */
 const CHANGE_IDS_AT_MOST = 10_000
@@ -14,7 +12,9 @@ const CHANGE_IDS_AT_MOST = 10_000
 export type WritePlan = {
   readonly ahead: OperationInput[]
   readonly withHead: OperationInput[]
+  /** The generation of chunks that counts once the head is written. */
   readonly generation: string
+  /** The generation whose chunks nobody reads any more from then on; undefined when all of it stays in use. */
   readonly replaced: string | undefined
 }
 
@@ -43,13 +43,7 @@ export function planWrite(
     touched.size + history.length < OPERATIONS_PER_BATCH_COUNT / 2
   const generation = isPartial ? before.generation : newGeneration
   const chunks = chunksOf(evaluation.ids, prefixLength)
-  const chunkOperation = (prefix: string): OperationInput => {
-    const ids = chunks.get(prefix)
-    const id = `chunk:${generation}:${prefix}`
-    if (ids === undefined) return { operationType: 'Delete', id }
-    const document: ChunkDocument = { id, membersOf: partition, type: 'chunk', generation, prefix, ids }
-    return { operationType: 'Upsert', resourceBody: document }
-  }
+  const chunkOperation = (prefix: string) => operationOfChunk(partition, generation, prefix, chunks.get(prefix))
   const { definitionKey, evaluatedAtMs } = evaluation
   const head: HeadDocument = {
     id: HEAD_ID,
@@ -63,23 +57,29 @@ export function planWrite(
     prefixLength,
     digest,
   }
-  const headOperation: OperationInput =
-    before === undefined
-      ? { operationType: 'Create', resourceBody: head }
-      : { operationType: 'Replace', id: HEAD_ID, resourceBody: head, ifMatch: before._etag }
+  const last = [...history, operationOfHead(head, before)]
   return isPartial
-    ? {
-        ahead: [],
-        withHead: [...[...touched.keys()].map(chunkOperation), ...history, headOperation],
-        generation,
-        replaced: undefined,
-      }
-    : {
-        ahead: [...chunks.keys()].map(chunkOperation),
-        withHead: [...history, headOperation],
-        generation,
-        replaced: before?.generation,
-      }
+    ? { ahead: [], withHead: [...[...touched.keys()].map(chunkOperation), ...last], generation, replaced: undefined }
+    : { ahead: [...chunks.keys()].map(chunkOperation), withHead: last, generation, replaced: before?.generation }
+}
+
+/** A chunk without ids is deleted. */
+function operationOfChunk(
+  partition: string,
+  generation: string,
+  prefix: string,
+  ids: string[] | undefined,
+): OperationInput {
+  const id = `chunk:${generation}:${prefix}`
+  if (ids === undefined) return { operationType: 'Delete', id }
+  const document: ChunkDocument = { id, membersOf: partition, type: 'chunk', generation, prefix, ids }
+  return { operationType: 'Upsert', resourceBody: document }
+}
+
+function operationOfHead(head: HeadDocument, before: Stored<HeadDocument> | undefined): OperationInput {
+  return before === undefined
+    ? { operationType: 'Create', resourceBody: head }
+    : { operationType: 'Replace', id: HEAD_ID, resourceBody: head, ifMatch: before._etag }
 }
 
 function changeOperations(partition: string, change: MembershipChange, membershipVersion: number): OperationInput[] {

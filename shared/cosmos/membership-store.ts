@@ -7,6 +7,7 @@ import { type Steps, TimeSlices } from '../domain/time-slices.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { queryAll, readDocument, type Stored } from './documents.ts'
 import { type ChangeDocument, type ChunkDocument, HEAD_ID, type HeadDocument } from './membership-documents.ts'
+import { historySince } from './membership-history.ts'
 import { planWrite } from './membership-plan.ts'
 import { deleteDocuments, writePlan } from './membership-write.ts'
 
@@ -82,10 +83,7 @@ export function cosmosMembershipStore(
       const query = "SELECT * FROM c WHERE c.type = 'change' AND c.membershipVersion > @version"
       const parameters = [{ name: '@version', value: membershipVersion }]
       const changes = await queryAll<ChangeDocument>(members, partition, { query, parameters })
-      changes.sort((one, other) => one.membershipVersion - other.membershipVersion)
-      const isWhole =
-        changes[0] === undefined ? head.membershipVersion === membershipVersion : isUnbroken(changes, membershipVersion)
-      return isWhole ? changes.map(({ added, removed }) => ({ added, removed })) : undefined
+      return historySince(membershipVersion, head.membershipVersion, changes)
     },
     async remove(tenantId, collectionId) {
       const partition = partitionOf(tenantId, collectionId)
@@ -99,10 +97,6 @@ export function cosmosMembershipStore(
       )
     },
   }
-}
-
-function isUnbroken(changes: readonly ChangeDocument[], after: number): boolean {
-  return changes.every((change, index) => change.membershipVersion === after + 1 + index)
 }
 
 function partitionOf(tenantId: string, collectionId: string): string {

@@ -1,6 +1,7 @@
 import type { Container } from '@azure/cosmos'
+import { inLanes } from '../domain/lanes.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { queryAll, readDocument, statusOf, writeTogether } from './documents.ts'
+import { isOvertaken, queryAll, readDocument, statusOf, writeTogether } from './documents.ts'
 import { HEAD_ID, type HeadDocument } from './membership-documents.ts'
 import type { WritePlan } from './membership-plan.ts'
 
@@ -15,7 +16,7 @@ export async function writePlan(members: Container, partition: string, plan: Wri
   }
   const failed = await writeTogether(members, partition, plan.withHead)
   if (failed !== undefined) {
-    if ([404, 409, 412].includes(failed.status)) {
+    if (isOvertaken(failed.status)) {
       throw new Refusal('StaleVersion', `The members of ${partition} were written meanwhile`)
     }
     throw new Error(`Writing the head of ${partition} failed with status ${failed.status}`)
@@ -43,18 +44,17 @@ async function sweepGenerations(
   await deleteDocuments(members, partition, await queryAll<string>(members, partition, { query, parameters }))
 }
 
+/** Deletions under way at once. */
+const DELETIONS_AT_ONCE_COUNT = 8
+
 /** One by one in a few lanes. What someone else deletes at the same moment is as good. */
 export async function deleteDocuments(members: Container, partition: string, ids: readonly string[]): Promise<void> {
-  const waiting = [...ids]
-  const lane = async () => {
-    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-      await members
-        .item(id, partition)
-        .delete()
-        .catch((error: unknown) => {
-          if (statusOf(error) !== 404) throw error
-        })
-    }
-  }
-  await Promise.all(Array.from({ length: 8 }, lane))
+  await inLanes(ids, DELETIONS_AT_ONCE_COUNT, async (id) => {
+    await members
+      .item(id, partition)
+      .delete()
+      .catch((error: unknown) => {
+        if (statusOf(error) !== 404) throw error
+      })
+  })
 }

@@ -50,6 +50,7 @@ export type ChangeDocument = {
   readonly ttl: number
 }
 
+/** A request as it is stored. */
 export function requestDocument(request: MembershipRequest): RequestDocument {
   const reviewKey = reviewKeyOf(request)
   return {
@@ -60,6 +61,7 @@ export function requestDocument(request: MembershipRequest): RequestDocument {
   }
 }
 
+/** A request as it was stored, without what it is looked up by and what the database adds. */
 export function requestOf(document: RequestDocument): MembershipRequest {
   return {
     id: document.id,
@@ -78,10 +80,12 @@ export function requestOf(document: RequestDocument): MembershipRequest {
   }
 }
 
+/** The same with the version that a later write must quote. */
 export function versionedRequest(document: Stored<RequestDocument>): Versioned<MembershipRequest> {
   return { value: requestOf(document), version: document._etag }
 }
 
+/** The slot that a live request takes. */
 export function slotDocument(request: MembershipRequest): SlotDocument {
   const reviewKey = reviewKeyOf(request)
   return {
@@ -98,14 +102,17 @@ export function slotDocument(request: MembershipRequest): SlotDocument {
   }
 }
 
+/** Derived from the slot, so that the database lets only one be created. */
 export function slotId(slot: string): string {
   return `slot:${slot}`
 }
 
+/** One for each collection. */
 export function headId(collectionId: string): string {
   return `head:${collectionId}`
 }
 
+/** One for each version of a membership, so that none is written twice. */
 export function changeId(collectionId: string, membershipVersion: number): string {
   return `change:${collectionId}:${membershipVersion}`
 }

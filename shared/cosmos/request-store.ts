@@ -1,25 +1,14 @@
-import type { Container, SqlParameter } from '@azure/cosmos'
-import type { JoinedMembers } from '../domain/collections/joined-members.ts'
-import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
+import type { Container } from '@azure/cosmos'
 import { LIVE_STATUSES, type MembershipRequest } from '../domain/requests/membership-request.ts'
 import type { RequestOutline, RequestStore, WaitingRequest } from '../domain/requests/request-store.ts'
-import { queryDocuments, type Stored } from './documents.ts'
+import { slices } from '../domain/slices.ts'
+import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, type Stored, sqlParameters } from './documents.ts'
 import { gatheredReads } from './gathered-reads.ts'
-import {
-  type ChangeDocument,
-  type HeadDocument,
-  headId,
-  type RequestDocument,
-  requestOf,
-  versionedRequest,
-} from './request-document.ts'
+import { type RequestDocument, requestOf, versionedRequest } from './request-document.ts'
 import { requestSaver } from './save-requests.ts'
 
 /** A query of Cosmos takes 512 KB; ids and keys have some hundred bytes at most. */
 const KEYS_PER_QUERY_COUNT = 2000
-
-/** Documents of a page, so that a list costs few round trips. */
-const DOCUMENTS_PER_PAGE_COUNT = 20_000
 
 /** An outline as its slot has it. */
 const OUTLINE =
@@ -29,25 +18,19 @@ const OUTLINE =
 const WAITING =
   'c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, c.awaits AS reviewKey'
 
-type Query = { readonly where: string; readonly parameters: Readonly<Record<string, string | readonly string[]>> }
+type Query = { readonly where: string; readonly parameters: QueryParameters }
 
 /** Container `requests`, partition key `/tenantId`. */
 export function cosmosRequestStore(requests: Container): RequestStore {
   const read = gatheredReads<RequestDocument>(requests)
   const find = async <T>(tenantId: string, select: string, { where, parameters }: Query): Promise<T[]> => {
     const spec = { query: `SELECT ${select} FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
-    const found: T[] = []
-    const pages = queryDocuments<T>(requests, tenantId, spec, { maxItemCount: DOCUMENTS_PER_PAGE_COUNT })
-    for await (const page of pages) found.push(...page)
-    return found
+    return queryAll<T>(requests, tenantId, spec, { maxItemCount: DOCUMENTS_PER_PAGE_COUNT })
   }
   /** The same for any number of keys: in the parameter `@keys`, as many at a time as a query takes. */
   const findByKeys = async <T>(tenantId: string, select: string, keys: readonly string[], query: Query) => {
-    const parts = Array.from({ length: Math.ceil(keys.length / KEYS_PER_QUERY_COUNT) }, (_, index) =>
-      keys.slice(index * KEYS_PER_QUERY_COUNT, (index + 1) * KEYS_PER_QUERY_COUNT),
-    )
-    const found = parts.map((part) =>
-      find<T>(tenantId, select, { ...query, parameters: { ...query.parameters, keys: part } }),
+    const found = slices(keys, KEYS_PER_QUERY_COUNT).map((some) =>
+      find<T>(tenantId, select, { ...query, parameters: { ...query.parameters, keys: some } }),
     )
     return (await Promise.all(found)).flat()
   }
@@ -125,90 +108,9 @@ export function cosmosRequestStore(requests: Container): RequestStore {
   }
 }
 
-/** Container `requests` as well: the slots of memberships, and the heads that count their changes. */
-export function cosmosJoinedMembers(requests: Container): JoinedMembers {
-  const find = async <T>(tenantId: string, query: string, parameters: Query['parameters']): Promise<T[]> => {
-    const found: T[] = []
-    const spec = { query, parameters: sqlParameters(parameters) }
-    const pages = queryDocuments<T>(requests, tenantId, spec, { maxItemCount: DOCUMENTS_PER_PAGE_COUNT })
-    for await (const page of pages) found.push(...page)
-    return found
-  }
-  const versions = async (tenantId: string, collectionIds: readonly string[]) => {
-    const known = new Map(collectionIds.map((id) => [id, 0]))
-    if (known.size === 0) return known
-    const heads = await find<HeadDocument>(tenantId, 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', {
-      ids: collectionIds.map(headId),
-    })
-    for (const { collectionId, membershipVersion } of heads) known.set(collectionId, membershipVersion)
-    return known
-  }
-  const joined =
-    "SELECT c.ofCollection, c.holderId AS identityId, c.position AS relationshipId FROM c WHERE c.state = 'Joined' AND "
-
-  return {
-    versions,
-    async of(tenantId, collectionIds) {
-      if (collectionIds.length === 0) return new Map()
-      // The versions first: members that are newer than their version are told of again, older ones would be missed.
-      const versionOf = await versions(tenantId, collectionIds)
-      const clause = 'ARRAY_CONTAINS(@ids, c.ofCollection)'
-      const found = await find<FoundMembership>(tenantId, joined + clause, { ids: [...versionOf.keys()] })
-      const byCollection = Map.groupBy(found, ({ ofCollection }) => ofCollection)
-      return new Map(
-        versionOf.entries().map(([id, membershipVersion]) => {
-          const memberships = (byCollection.get(id) ?? []).map(membershipOf).sort(byIdentity)
-          return [id, { memberships, membershipVersion }]
-        }),
-      )
-    },
-    async ofIdentity(tenantId, identityId) {
-      const found = await find<FoundMembership>(tenantId, `${joined}c.holderId = @identityId`, { identityId })
-      const byCollection = Map.groupBy(found, ({ ofCollection }) => ofCollection)
-      return new Map(byCollection.entries().map(([id, memberships]) => [id, memberships.map(membershipOf)]))
-    },
-    async changesAfter(tenantId, collectionId, membershipVersion) {
-      const current = (await versions(tenantId, [collectionId])).get(collectionId) ?? 0
-      if (current < membershipVersion) return undefined
-      const query =
-        "SELECT * FROM c WHERE c.collectionId = @collectionId AND c.type = 'change' AND c.membershipVersion > @version"
-      const changes: ChangeDocument[] = []
-      const parameters = [
-        { name: '@collectionId', value: collectionId },
-        { name: '@version', value: membershipVersion },
-      ]
-      for await (const page of queryDocuments<ChangeDocument>(requests, tenantId, { query, parameters })) {
-        changes.push(...page)
-      }
-      changes.sort((one, other) => one.membershipVersion - other.membershipVersion)
-      const isUnbroken = changes.every((change, index) => change.membershipVersion === membershipVersion + 1 + index)
-      const isWhole = isUnbroken && changes.length >= current - membershipVersion
-      return isWhole ? changes.map(({ added, removed }) => ({ added, removed })) : undefined
-    },
-  }
-}
-
-type FoundMembership = JoinedMembership & { readonly ofCollection: string }
-
-function membershipOf({ identityId, relationshipId }: FoundMembership): JoinedMembership {
-  return { identityId, relationshipId }
-}
-
-function byIdentity(one: JoinedMembership, other: JoinedMembership): number {
-  if (one.identityId !== other.identityId) return one.identityId < other.identityId ? -1 : 1
-  return (one.relationshipId ?? '') < (other.relationshipId ?? '') ? -1 : 1
-}
-
 function waitingIn(collectionId: string): Query {
   const where = 'ARRAY_CONTAINS(@keys, c.reviewKey) AND c.collectionId = @collectionId'
   return { where, parameters: { collectionId } }
-}
-
-function sqlParameters(parameters: Query['parameters']): SqlParameter[] {
-  return Object.entries(parameters).map(([name, value]) => ({
-    name: `@${name}`,
-    value: typeof value === 'string' ? value : [...value],
-  }))
 }
 
 function newestFirst(documents: readonly RequestDocument[]): MembershipRequest[] {

@@ -1,10 +1,12 @@
 import type { Container, OperationInput } from '@azure/cosmos'
+import type { MembershipChange } from '../domain/collections/membership-store.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { isLive, type MembershipRequest } from '../domain/requests/membership-request.ts'
 import type { RequestChange } from '../domain/requests/request-store.ts'
 import type { Versioned } from '../domain/versioned.ts'
-import { readDocument, type Stored } from './documents.ts'
+import { isOvertaken, readDocument, type Stored } from './documents.ts'
 import { inTurn } from './in-turn.ts'
+import { CHANGES_KEPT_S } from './membership-history.ts'
 import {
   type ChangeDocument,
   changeId,
@@ -14,9 +16,6 @@ import {
   slotDocument,
   slotId,
 } from './request-document.ts'
-
-/** Seconds for which changes of a membership can be asked for. A link that lags more is compared as a whole. */
-const CHANGES_KEPT_S = 24 * 60 * 60
 
 /** Other instances may raise the same membership version: so often is a save begun anew. */
 const ATTEMPTS_AT_MOST = 30
@@ -81,12 +80,11 @@ async function written(
   return changes.map(({ after }, index) => ({ value: after, version: versions[index] ?? '' }))
 }
 
-/** 404 and 412: not as it was read; 409: there is one already. */
+/** Undefined where the save is to be begun anew. */
 function refused(part: Part | undefined, status: number | undefined): undefined {
-  const isOvertaken = status === 404 || status === 409 || status === 412
-  if (part?.about === 'membership' && isOvertaken) return undefined
+  if (part?.about === 'membership' && isOvertaken(status)) return undefined
   if (part?.about === 'slot' && status === 409) throw new Refusal('RequestAlreadyOpen')
-  if (part?.about === 'request' && isOvertaken) {
+  if (part?.about === 'request' && isOvertaken(status)) {
     throw new Refusal('InvalidRequestState', 'Someone else has acted on the request at the same moment')
   }
   throw new Error(`Saving requests failed with status ${status} of the ${part?.about}`)
@@ -110,8 +108,6 @@ function slotParts(before: MembershipRequest | undefined, after: MembershipReque
   if (!isLive(after)) return [{ about: 'slot', operation: { operationType: 'Delete', id } }]
   return [{ about: 'slot', operation: { operationType: 'Replace', id, resourceBody } }]
 }
-
-type MembershipChange = { readonly added: readonly string[]; readonly removed: readonly string[] }
 
 function membershipChange(changes: readonly RequestChange[]): MembershipChange | undefined {
   const isJoined = (request: MembershipRequest | undefined) => request?.status === 'Joined'

@@ -1,5 +1,13 @@
 import type { Container, JSONObject, OperationInput } from '@azure/cosmos'
-import { OPERATIONS_PER_BATCH_COUNT, type TransactionFailure, versionsTogether, writeTogether } from './documents.ts'
+import { inLanes } from '../domain/lanes.ts'
+import { slicesWithin } from '../domain/slices.ts'
+import {
+  isOvertaken,
+  OPERATIONS_PER_BATCH_COUNT,
+  type TransactionFailure,
+  versionsTogether,
+  writeTogether,
+} from './documents.ts'
 
 /** A document to be written, with the version it replaces; without one it must be new. */
 export type VersionedWrite = { readonly document: JSONObject & { id: string }; readonly version: string | undefined }
@@ -7,8 +15,6 @@ export type VersionedWrite = { readonly document: JSONObject & { id: string }; r
 /** Bytes. The store takes 2 MB in one transaction; what is around the documents needs its part. */
 const TRANSACTION_LIMIT_BYTES = 1_800_000
 const TRANSACTIONS_AT_ONCE_COUNT = 4
-/** Someone else wrote, removed or made the document first. */
-const OVERTAKEN_STATUSES = [404, 409, 412]
 
 /**
  * Writes all in as few transactions as possible, a few at a time.
@@ -23,17 +29,13 @@ export async function writeVersioned(
 ): Promise<ReadonlySet<string>> {
   const transactions = inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.length)
   const overtaken = new Set<string>()
-  const next = transactions.values()
-  const work = async (): Promise<void> => {
-    for (const transaction of next) {
-      const operations = [...companions, ...transaction.map(operationOf)]
-      const failure = await writeTogether(container, partition, operations)
-      if (failure === undefined) continue
-      refuseFault(failure)
-      for (const { document } of transaction) overtaken.add(document.id)
-    }
-  }
-  await Promise.all(Array.from({ length: TRANSACTIONS_AT_ONCE_COUNT }, work))
+  await inLanes(transactions, TRANSACTIONS_AT_ONCE_COUNT, async (transaction) => {
+    const operations = [...companions, ...transaction.map(operationOf)]
+    const failure = await writeTogether(container, partition, operations)
+    if (failure === undefined) return
+    refuseFault(failure)
+    for (const { document } of transaction) overtaken.add(document.id)
+  })
   return overtaken
 }
 
@@ -67,25 +69,12 @@ export async function writeInChain(
 }
 
 function refuseFault({ status, index }: TransactionFailure): void {
-  if (!OVERTAKEN_STATUSES.includes(status)) throw new Error(`Operation ${index} of a transaction failed: ${status}`)
+  if (!isOvertaken(status)) throw new Error(`Operation ${index} of a transaction failed: ${status}`)
 }
 
-function inTransactions(writes: readonly VersionedWrite[], limitCount: number): VersionedWrite[][] {
-  const transactions: VersionedWrite[][] = []
-  let sizeBytes = Number.POSITIVE_INFINITY
-  for (const write of writes) {
-    const writeBytes = Buffer.byteLength(JSON.stringify(write.document))
-    const current = transactions.at(-1)
-    const isFull = current?.length === limitCount || sizeBytes + writeBytes > TRANSACTION_LIMIT_BYTES
-    if (current === undefined || isFull) {
-      transactions.push([write])
-      sizeBytes = writeBytes
-    } else {
-      current.push(write)
-      sizeBytes += writeBytes
-    }
-  }
-  return transactions
+function inTransactions(writes: readonly VersionedWrite[], atMostCount: number): VersionedWrite[][] {
+  const limits = { atMostCount, atMostBytes: TRANSACTION_LIMIT_BYTES }
+  return slicesWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))
 }
 
 function operationOf({ document, version }: VersionedWrite): OperationInput {

@@ -25,6 +25,7 @@ export type ReplyKind =
 /** Statuses after which the same call may succeed; 401 because the token is fetched anew. */
 const UNCLEAR_STATUSES: readonly number[] = [0, 401, 408, 409, 500, 502, 503, 504]
 
+/** Told by the status, and by whether the body comes from Graph at all. */
 export function replyKind(reply: GraphReply): ReplyKind {
   if (reply.status === 429) return 'throttled'
   if (UNCLEAR_STATUSES.includes(reply.status) || !reply.isJson || reply.status >= 500) return 'unclear'

@@ -34,6 +34,7 @@ export function removeCall(groupId: string, account: string): GraphCall {
   return { method: 'DELETE', path }
 }
 
+/** The path of a group. Only a GUID gets into it, whatever the data say. */
 export function groupPath(groupId: string): string {
   return `/groups/${guid(groupId)}`
 }

@@ -28,10 +28,12 @@ export type Caller = {
   readonly roles: ReadonlySet<Role>
 }
 
+/** Whether a role of a token is one that the service knows for users. */
 export function isUserRole(role: string): role is UserRole {
   return (USER_ROLES as readonly string[]).includes(role)
 }
 
+/** Whether a role of a token is one that the service knows for applications. */
 export function isApplicationRole(role: string): role is ApplicationRole {
   return (APPLICATION_ROLES as readonly string[]).includes(role)
 }

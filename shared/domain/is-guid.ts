@@ -2,6 +2,7 @@
 export const GUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 const GUID = new RegExp(GUID_PATTERN)
 
+/** In any case, with hyphens and without braces. */
 export function isGuid(text: string): boolean {
   return GUID.test(text)
 }

@@ -1,6 +1,7 @@
 import type { Versioned } from '../domain/versioned.ts'
 import type { Answer } from './envelope.ts'
 
+/** The data alone. */
 export function ok<T>(data: T): Answer<T> {
   return { data }
 }

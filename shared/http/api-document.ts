@@ -40,9 +40,13 @@ export type ApiDescription = {
 const ABOUT = `Collections of people, positions and org units, kept equal with groups of the directory.
 
 Every answer is an envelope: \`data\` on success, \`errors\` with stable codes on failure. Every answer has an
-\`x-request-id\`. Unknown members of a body are ignored; of a member given twice, the last counts. \`HEAD\` is answered as
-\`GET\` is, without the body. A path that does not exist is refused with \`RouteNotFound\`, a method that a path does not
-take, \`OPTIONS\` among them, with \`MethodNotAllowed\` and an \`Allow\` header: both before the token is looked at. The
+\`x-request-id\`. Unknown members of a body are ignored; of a member given twice, the last counts. A parameter given twice
+where one is due is refused. All that is wrong with the input is told at once, a wrong value once. A text with half a
+surrogate pair is refused: \`InvalidJson\`, or \`InvalidValue\` for the item of a batch.
+
+\`HEAD\` is answered as \`GET\` is, without the body. A trailing slash does not matter. A path that does not exist is refused
+with \`RouteNotFound\`, a method that a path does not take, \`OPTIONS\` among them, with \`MethodNotAllowed\` and an \`Allow\`
+header: both before the token is looked at. A word of the API is no id: \`GET .../multiple\` is such a method. The
 security requirements name the roles of which a caller needs one.`
 
 /** Answered where there is no path, and so by no operation. */
@@ -109,11 +113,12 @@ function pathsOf(api: ApiDescription, describer: SchemaDescriber): JsonObject {
 }
 
 function operation(route: Route, tag: string, describer: SchemaDescriber, find: ExampleFinder): JsonObject {
-  const { operationId, summary, roles, body, deprecated } = route
+  const { operationId, summary, description, roles, body, deprecated } = route
+  const audience = `For callers with one of the roles ${roles.map((role) => `\`${role}\``).join(', ')}.`
   return {
     operationId,
     summary,
-    description: `For callers with one of the roles ${roles.map((role) => `\`${role}\``).join(', ')}.`,
+    description: description === undefined ? audience : `${description}\n\n${audience}`,
     tags: [tag],
     ...(deprecated === true ? { deprecated } : {}),
     security: roles.map((role) => ({ bearer: [role] })),

@@ -1,5 +1,5 @@
 import { BATCH_OPERATIONS } from '../domain/connectors/batch-item.ts'
-import { ExternalId } from '../domain/connectors/connector-object.ts'
+import { EXTERNAL_ID_LIMIT_COUNT, ExternalId } from '../domain/connectors/connector-object.ts'
 import { ATTRIBUTES, type AttributeDefinition, type AttributeKind } from '../domain/core/attributes.ts'
 import { OBJECT_TYPES, type ObjectType } from '../domain/core/core-object.ts'
 import { GUID_PATTERN } from '../domain/is-guid.ts'
@@ -11,7 +11,7 @@ const REFERENCE: JsonObject = {
   type: 'object',
   description: 'An object of the same connector. It may arrive later.',
   required: ['externalId'],
-  properties: { externalId: { type: 'string', minLength: 1, maxLength: 500 } },
+  properties: { externalId: { type: 'string', minLength: 1, maxLength: EXTERNAL_ID_LIMIT_COUNT } },
 }
 
 const VALUES: Record<AttributeKind, JsonObject> = {

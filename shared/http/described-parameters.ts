@@ -79,6 +79,7 @@ export function parametersOf(route: Route, describer: SchemaDescriber): JsonObje
   ]
 }
 
+/** A reference to a parameter that many operations share. */
 export function parameterReference(name: string): JsonObject {
   return { $ref: `#/components/parameters/${name}` }
 }

@@ -1,30 +1,29 @@
 import { Refusal } from '../domain/refusal.ts'
+import { failureSchema, successSchema } from './described-responses.ts'
 import type { JsonObject } from './described-schema.ts'
-import { type HttpAnswer, refusalEnvelope, successEnvelope, unreadyEnvelope } from './envelope.ts'
+import { type HttpAnswer, refusalEnvelope, unreadyEnvelope } from './envelope.ts'
+import { ALIVE, READY } from './probe-responder.ts'
+import { PARTS } from './readiness.ts'
 
 /** What operations for whoever runs the service are grouped under. */
 export const PROBES_TAG = { name: 'Operation', description: 'For whoever runs the service: open to anyone.' } as const
 
-const ALIVE = successEnvelope({ data: { status: 'alive' } }, 200)
-const READY = successEnvelope({ data: { database: 'ready', queue: 'ready', directoryKeys: 'ready' } }, 200)
 const NOT_READY = unreadyEnvelope(['queue'])
 const NOT_ALLOWED = refusalEnvelope(new Refusal('MethodNotAllowed'))
-
-const PARTS = ['database', 'queue', 'directoryKeys']
 
 /** The paths of the probes, which are no routes: they know neither callers nor roles. */
 export function probePaths(): JsonObject {
   return {
     '/health': {
       get: probe('getHealth', 'Whether the process answers', {
-        200: response('It answers.', successSchema({ status: { const: 'alive' } }), ALIVE),
+        200: response('It answers.', successSchema(dataOf({ status: { const: 'alive' } }), 200), ALIVE),
       }),
     },
     '/ready': {
       get: probe('getReadiness', 'Whether database, queue and the keys of the directory can be used', {
         200: response(
           'All can be used. What was found is told again for five seconds.',
-          successSchema(Object.fromEntries(PARTS.map((part) => [part, { const: 'ready' }]))),
+          successSchema(dataOf(Object.fromEntries(PARTS.map((part) => [part, { const: 'ready' }]))), 200),
           READY,
         ),
         503: response('`NotReady` for each part that cannot be used.', UNREADY_SCHEMA, NOT_READY),
@@ -55,42 +54,18 @@ function response(description: string, schema: JsonObject, { body }: HttpAnswer)
   }
 }
 
-function successSchema(properties: Readonly<Record<string, JsonObject>>): JsonObject {
-  return {
-    type: 'object',
-    required: ['data', 'isSuccess', 'statusCode', 'errors'],
-    properties: {
-      data: { type: 'object', required: Object.keys(properties), properties, additionalProperties: false },
-      isSuccess: { const: true },
-      statusCode: { const: 200 },
-      errors: { type: 'array', maxItems: 0 },
-    },
-    additionalProperties: false,
-  }
+function dataOf(properties: Readonly<Record<string, JsonObject>>): JsonObject {
+  return { type: 'object', required: Object.keys(properties), properties, additionalProperties: false }
 }
 
-const UNREADY_SCHEMA: JsonObject = {
-  type: 'object',
-  required: ['data', 'isSuccess', 'statusCode', 'errors', 'error'],
-  properties: {
-    data: { type: 'null' },
-    isSuccess: { const: false },
-    statusCode: { const: 503 },
-    errors: {
-      type: 'array',
-      minItems: 1,
-      items: {
-        type: 'object',
-        required: ['code', 'message', 'target'],
-        properties: {
-          code: { const: 'NotReady' },
-          message: { type: 'string' },
-          target: { type: 'string', enum: PARTS, description: 'The part that cannot be used.' },
-        },
-        additionalProperties: false,
-      },
+const UNREADY_SCHEMA = failureSchema(
+  { const: 503 },
+  {
+    required: ['code', 'message', 'target'],
+    properties: {
+      code: { const: 'NotReady' },
+      message: { type: 'string' },
+      target: { type: 'string', enum: PARTS, description: 'The part that cannot be used.' },
     },
-    error: { type: 'string', description: 'The first message.' },
   },
-  additionalProperties: false,
-}
+)

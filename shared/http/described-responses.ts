@@ -1,7 +1,7 @@
 import { REFUSALS, Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { ExampleFinder } from './described-example.ts'
 import { headerReferences } from './described-parameters.ts'
-import type { JsonObject, SchemaDescriber } from './described-schema.ts'
+import type { Json, JsonObject, SchemaDescriber } from './described-schema.ts'
 import { faultEnvelope, refusalEnvelope, statusOf } from './envelope.ts'
 import type { Route } from './route.ts'
 import { refusalsOf } from './route-refusals.ts'
@@ -10,32 +10,57 @@ const FAULT_CODE = 'InternalError'
 type FailureCode = RefusalCode | typeof FAULT_CODE
 const CODES = Object.keys(REFUSALS) as RefusalCode[]
 
-/** The envelope of a failure: decisions, section 1. */
-export const FAILURE_SCHEMA: JsonObject = {
-  type: 'object',
-  required: ['data', 'isSuccess', 'statusCode', 'errors', 'error'],
-  properties: {
-    data: { type: 'null' },
-    isSuccess: { const: false },
-    statusCode: { type: 'integer' },
-    errors: {
-      type: 'array',
-      minItems: 1,
-      description: 'All that is wrong with the input, or the one reason of a refusal.',
-      items: {
-        type: 'object',
-        required: ['code', 'message'],
-        properties: {
-          code: { type: 'string', enum: [...CODES, FAULT_CODE] },
-          message: { type: 'string', description: 'For a person.' },
-          target: { type: 'string', description: 'A JSON pointer into the body, or the name of a parameter.' },
-        },
-        additionalProperties: false,
+/** The envelope of a failure: decisions, section 1. @param entry what one of its errors has. */
+export function failureSchema(
+  statusCode: JsonObject,
+  entry: { readonly required: readonly string[]; readonly properties: JsonObject },
+): JsonObject {
+  return {
+    type: 'object',
+    required: ['data', 'isSuccess', 'statusCode', 'errors', 'error'],
+    properties: {
+      data: { type: 'null' },
+      isSuccess: { const: false },
+      statusCode,
+      errors: {
+        type: 'array',
+        minItems: 1,
+        description: 'All that is wrong with the input, or the one reason of a refusal.',
+        items: { type: 'object', ...entry, additionalProperties: false },
       },
+      error: { type: 'string', description: 'The first message.' },
     },
-    error: { type: 'string', description: 'The first message.' },
+    additionalProperties: false,
+  }
+}
+
+/** The failures that routes answer. */
+export const FAILURE_SCHEMA = failureSchema(
+  { type: 'integer' },
+  {
+    required: ['code', 'message'],
+    properties: {
+      code: { type: 'string', enum: [...CODES, FAULT_CODE] },
+      message: { type: 'string', description: 'For a person.' },
+      target: { type: 'string', description: 'A JSON pointer into the body, or the name of a parameter.' },
+    },
   },
-  additionalProperties: false,
+)
+
+/** The envelope of a success. @param besides members beside `data`, none of them required. */
+export function successSchema(data: Json, status: number, besides: JsonObject = {}): JsonObject {
+  return {
+    type: 'object',
+    required: ['data', 'isSuccess', 'statusCode', 'errors'],
+    properties: {
+      data,
+      isSuccess: { const: true },
+      statusCode: { const: status },
+      errors: { type: 'array', maxItems: 0 },
+      ...besides,
+    },
+    additionalProperties: false,
+  }
 }
 
 /** A refusal as it is answered, with the register's own message. */
@@ -87,18 +112,11 @@ function success(route: Route, describer: SchemaDescriber, find: ExampleFinder):
     }),
     content: {
       'application/json': {
-        schema: {
-          type: 'object',
-          required: ['data', 'isSuccess', 'statusCode', 'errors'],
-          properties: {
-            data: describer.describe(schema),
-            isSuccess: { const: true },
-            statusCode: { const: status },
-            errors: { type: 'array', maxItems: 0 },
-            ...(paged === true ? { nextCursor: { type: 'string', description: 'Absent on the last page.' } } : {}),
-          },
-          additionalProperties: false,
-        },
+        schema: successSchema(
+          describer.describe(schema),
+          status,
+          paged === true ? { nextCursor: { type: 'string', description: 'Absent on the last page.' } } : {},
+        ),
         example: find.answerOf(route),
       },
     },

@@ -34,10 +34,12 @@ const STATUS: Record<RefusalKind, number> = {
   upstream: 502,
 }
 
+/** The HTTP status, which the kind of the refusal decides alone. */
 export function statusOf(refusal: Pick<Refusal, 'code'>): number {
   return STATUS[REFUSALS[refusal.code].kind]
 }
 
+/** Data in their envelope: decisions, section 1. */
 export function successEnvelope(answer: Answer, status: number): HttpAnswer {
   return envelope(status, JSON.stringify(success(answer, status)), answer.headers)
 }
@@ -56,6 +58,7 @@ export function notModified({ headers }: Answer): HttpAnswer {
   return { status: 304, headers: { 'cache-control': 'no-store', ...headers } }
 }
 
+/** All entries of a refusal in their envelope. */
 export function refusalEnvelope(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   return failureEnvelope(statusOf(refusal), refusal.entries, headers)
 }

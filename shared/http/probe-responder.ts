@@ -1,14 +1,20 @@
 import { Refusal } from '../domain/refusal.ts'
 import { type HttpAnswer, refusalEnvelope, successEnvelope, unreadyEnvelope } from './envelope.ts'
 import type { HttpRequest } from './read-body.ts'
-import type { Unready } from './readiness.ts'
+import { PARTS, type Unready } from './readiness.ts'
 import { requestIdOf } from './request-id.ts'
 
 const ALLOWED = 'GET, HEAD'
 
+/** The answer of a process that answers. */
+export const ALIVE = successEnvelope({ data: { status: 'alive' } }, 200)
+
+/** The answer when every part can be used. */
+export const READY = successEnvelope({ data: Object.fromEntries(PARTS.map((part) => [part, 'ready'])) }, 200)
+
 /** Says that the process answers, and nothing else: a restart would mend nothing that this does not show. */
 export function livenessResponder(newId: () => string): (request: HttpRequest) => Promise<HttpAnswer> {
-  return responder(async () => successEnvelope({ data: { status: 'alive' } }, 200), newId)
+  return responder(async () => ALIVE, newId)
 }
 
 /** Says whether work would succeed: 503 names the parts that fail. No more than that, since anyone may ask. */
@@ -18,8 +24,7 @@ export function readinessResponder(
 ): (request: HttpRequest) => Promise<HttpAnswer> {
   return responder(async () => {
     const unready = await probe()
-    if (unready.length > 0) return unreadyEnvelope(unready)
-    return successEnvelope({ data: { database: 'ready', queue: 'ready', directoryKeys: 'ready' } }, 200)
+    return unready.length > 0 ? unreadyEnvelope(unready) : READY
   }, newId)
 }
 

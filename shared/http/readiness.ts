@@ -1,7 +1,8 @@
 import type { Log } from '../domain/log.ts'
 
 /** What the service cannot work without. */
-export type Part = 'database' | 'queue' | 'directoryKeys'
+export const PARTS = ['database', 'queue', 'directoryKeys'] as const
+export type Part = (typeof PARTS)[number]
 
 /** Resolves when the part can be used. May end early when the signal says so. */
 export type PartCheck = (signal: AbortSignal) => Promise<void>

@@ -25,6 +25,8 @@ export type RouteInput<Query = unknown, Body = unknown> = {
 export type Route = {
   readonly operationId: string
   readonly summary: string
+  /** What a caller has to know of it beyond the summary. Markdown. */
+  readonly description?: string
   readonly deprecated?: true
   readonly method: Method
   /** Below the group's prefix: `/group-links/{id}`. A `{name}` is a GUID unless `parameters` says otherwise. */

@@ -22,6 +22,7 @@ const ATTRIBUTE_NAMES: Readonly<Record<string, string>> = {
   throttledCount: 'graph.throttled_count',
 }
 
+/** What of the details is recorded with a span, under the names that OpenTelemetry has for it. */
 export function spanAttributes(details: LogDetails): Attributes {
   const attributes: Attributes = {}
   for (const [name, value] of Object.entries(details)) {

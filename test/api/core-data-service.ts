@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { after } from 'node:test'
 import type { Container } from '@azure/cosmos'
-import { connectorsGroup, connectorsReadingGroup } from '../../functions/routes/connectors.ts'
-import { coreObjectsGroup } from '../../functions/routes/core-objects.ts'
+import { connectorReadingRoutes, connectorRoutes } from '../../functions/routes/connectors.ts'
+import { coreObjectRoutes } from '../../functions/routes/core-objects.ts'
 import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
 import { createContainers } from '../../infra/local/create-containers.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
@@ -96,7 +96,7 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
     nowMs,
   }
   const faults: unknown[] = []
-  const groups = [connectorsGroup(deps), connectorsReadingGroup(deps), coreObjectsGroup(deps)]
+  const groups = [connectorRoutes(deps), connectorReadingRoutes(deps), coreObjectRoutes(deps)]
   return {
     cosmos,
     database,

@@ -45,16 +45,12 @@ export type LinkApi = LinkWorld & {
 
 export async function openLinkApi(): Promise<LinkApi> {
   const world = await openWorld()
-  const routes = groupLinkRoutes(world.deps)
-  const dispatch = conformingDispatcher(
-    { prefix: PREFIXES.groupLink, routes },
-    {
-      ...world.deps,
-      once: onceOn(world.container('idempotencyKeys'), world.deps.nowMs, world.deps.log),
-      authenticate: async (header) => callerOf(header ?? ''),
-      findIdentity: async () => undefined,
-    },
-  )
+  const dispatch = conformingDispatcher(groupLinkRoutes(world.deps), {
+    ...world.deps,
+    once: onceOn(world.container('idempotencyKeys'), world.deps.nowMs, world.deps.log),
+    authenticate: async (header) => callerOf(header ?? ''),
+    findIdentity: async () => undefined,
+  })
   const as =
     (name: string): Call =>
     async (method, path, body, headers = {}) => {

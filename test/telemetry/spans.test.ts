@@ -99,15 +99,12 @@ describe('The spans of a sync', () => {
   it('lead from who asks for a sync to every call of its job', async () => {
     const { collectionId } = await syncedLink()
     world.collections.change(collectionId, users(3, 5))
-    const answer = conformingDispatcher(
-      { prefix: 'group-link/beta', routes: groupLinkRoutes(deps) },
-      {
-        ...deps,
-        authenticate: async () => writer,
-        findIdentity: async () => undefined,
-        once: onceOn(world.container('idempotencyKeys'), deps.nowMs, deps.log),
-      },
-    )
+    const answer = conformingDispatcher(groupLinkRoutes(deps), {
+      ...deps,
+      authenticate: async () => writer,
+      findIdentity: async () => undefined,
+      once: onceOn(world.container('idempotencyKeys'), deps.nowMs, deps.log),
+    })
     const url = `/group-link/beta/group-links/${collectionId}/sync`
     const start: ActivityStart = { name: 'POST', kind: 'request' }
     await activities.during(start, (activity) => answer(request('POST', url), activity))

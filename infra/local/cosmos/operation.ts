@@ -28,6 +28,7 @@ export type OperationKind = (typeof KINDS)[number]
 /** How many operations of each kind were asked for, refused ones included. A page of a query counts as one query. */
 export type OperationCounts = Record<OperationKind, number>
 
+/** Counts to begin with. */
 export const noOperations = (): OperationCounts => Object.fromEntries(KINDS.map((kind) => [kind, 0])) as OperationCounts
 
 /** A path's shape, `dbs/*` for one database, to what its methods do. POST to `docs` says the rest in its headers. */

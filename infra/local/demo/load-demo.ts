@@ -1,4 +1,6 @@
 import type { ObjectType } from '../../../shared/domain/core/core-object.ts'
+import { inLanes } from '../../../shared/domain/lanes.ts'
+import { slices } from '../../../shared/domain/slices.ts'
 import type { DemoAnswer } from '../directory/seed.ts'
 import { type ApiAccess, apiCaller, type Call } from './api-caller.ts'
 import type { ConnectorObject, Municipality } from './municipality.ts'
@@ -95,13 +97,7 @@ async function externalIds(objectType: ObjectType, connectorId: string, call: Ca
 
 /** In batches, a few at a time; which comes first does not matter among objects of one type. */
 async function send(objects: readonly ConnectorObject[], connectorId: string, call: Call): Promise<void> {
-  const batches = Array.from({ length: Math.ceil(objects.length / ITEMS_PER_CALL) }, (_, index) =>
-    objects.slice(index * ITEMS_PER_CALL, (index + 1) * ITEMS_PER_CALL),
-  ).values()
-  const sendRest = async () => {
-    for (const batch of batches) await sendBatch(batch, connectorId, call)
-  }
-  await Promise.all(Array.from({ length: CALLS_IN_FLIGHT }, sendRest))
+  await inLanes(slices(objects, ITEMS_PER_CALL), CALLS_IN_FLIGHT, (batch) => sendBatch(batch, connectorId, call))
 }
 
 async function sendBatch(batch: readonly ConnectorObject[], connectorId: string, call: Call): Promise<void> {

@@ -35,6 +35,7 @@ const PEOPLE_PER_UNIT = 25
 const SECOND_POSITION_PERCENT = 10
 const FULL_TIME_PERCENT = 80
 
+/** A reference as connectors send it. */
 export const reference = (externalId: string) => ({ externalId })
 
 /** A fictional municipality: the same for the same options. Without people it has its root unit only. */

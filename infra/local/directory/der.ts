@@ -21,6 +21,7 @@ function encoded(tag: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([tag, 0x80 | length.length]), length, content])
 }
 
+// X.690, sections 8.9, 8.11, 8.7, 8.23 and 8.2: values whose content needs nothing but a tag.
 export const sequence = (...items: Buffer[]): Buffer => encoded(TAG.sequence, Buffer.concat(items))
 export const set = (...items: Buffer[]): Buffer => encoded(TAG.set, Buffer.concat(items))
 export const octetString = (content: Buffer): Buffer => encoded(TAG.octetString, content)

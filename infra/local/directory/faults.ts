@@ -70,6 +70,7 @@ const ERROR_CODES: Record<number, readonly [code: string, message: string]> = {
   504: ['GatewayTimeout', 'The upstream server did not answer in time.'],
 }
 
+/** Faults that tests ask for, each for a number of requests. A request meets the first that fits it. */
 export function faultList(nowMs: () => number): Faults {
   const active: { definition: FaultDefinition; path: RegExp; left: number }[] = []
   return {

@@ -23,6 +23,7 @@ export type RequestLog = {
   clear(): void
 }
 
+/** Keeps the latest requests alone: a benchmark sends very many. */
 export function requestLog(): RequestLog {
   let records: RequestRecord[] = []
   return {
@@ -35,6 +36,7 @@ export function requestLog(): RequestLog {
   }
 }
 
+/** A request as the log keeps it: without headers, so without tokens. */
 export function requestRecord(
   request: { readonly method: string; readonly path: string; readonly query: URLSearchParams },
   tenantId: string | null,

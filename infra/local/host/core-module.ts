@@ -49,14 +49,17 @@ export function registerHook(name: string, callback: HookCallback): Disposable {
   return new Disposable(noteHook(name, callback))
 }
 
+/** Called by the library when it is loaded. */
 export function setProgrammingModel(model: ProgrammingModel): void {
   noteModel(model)
 }
 
+/** The library asks before it sets its own. */
 export function getProgrammingModel(): ProgrammingModel | undefined {
   return notedModel()
 }
 
+/** What the library itself has to say, outside of any invocation. */
 export function log(level: LogLevel, category: LogCategory, message: string): void {
   libraryLog(level, category, message)
 }

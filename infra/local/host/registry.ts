@@ -58,6 +58,7 @@ export function noteHook(name: HookName, callback: HookCallback): () => void {
   return noted(openEntry(`hook "${name}"`).hooks, { name, callback })
 }
 
+/** Keeps the model that the library brings along. */
 export function noteModel(given: ProgrammingModel): void {
   model = given
 }
@@ -73,6 +74,7 @@ export function listenToLibrary(sink: LibraryLog): () => void {
   return () => librarySinks.delete(sink)
 }
 
+/** Hands the library's own words to every host that listens. */
 export const libraryLog: LibraryLog = (level, category, message) => {
   for (const sink of librarySinks) sink(level, category, message)
 }

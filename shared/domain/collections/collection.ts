@@ -62,6 +62,12 @@ export type Collection = {
   readonly updatedAtMs: number
 }
 
+/** The order in which collections are listed: by name, then id. */
+export function byName(one: Collection, other: Collection): number {
+  if (one.name !== other.name) return one.name < other.name ? -1 : 1
+  return one.id < other.id ? -1 : 1
+}
+
 /** A collection as `/collections/beta` answers it: it does not say of which kind it is. */
 export const CollectionRecord = Closed({
   id: Guid,

@@ -31,6 +31,7 @@ export type CriteriaCollectionUpdate = Static<typeof CriteriaCollectionUpdate>
 export const CriteriaCollectionRecord = Closed({ ...CollectionRecord.properties, condition: Condition })
 export type CriteriaCollectionRecord = Static<typeof CriteriaCollectionRecord>
 
+/** The record under the prefix of criteria collections: with the condition. */
 export function criteriaCollectionRecord(collection: Collection): CriteriaCollectionRecord {
   return { ...collectionRecord(collection), condition: collection.definition }
 }

@@ -86,6 +86,7 @@ export function unheardOf(
   }
 }
 
+/** The number of the last entry; 0 before the first. */
 export function lastNumber(log: EvaluationLog): number {
   return log.at(-1)?.number ?? 0
 }

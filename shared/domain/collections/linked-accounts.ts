@@ -111,8 +111,7 @@ async function accountsLost(
   }
   const left = [...new Set([...removed, ...identityIds])]
   if ((await accountMoves.amongSince(tenantId, left, nowMs() - MOVED_LATELY_MS)).length > 0) return undefined
-  const isLive = (id: string) => rows.tables.identity.isLive(rows.tables.identity.ids.codeOf(id))
-  const gone = identityIds.filter((id) => !isLive(id))
+  const gone = identityIds.filter((id) => !rows.has('identity', id))
   const former = await formerObjects.ofIds(tenantId, gone)
   const formerIds = new Set(former.map(({ id }) => id))
   if (gone.some((id) => !formerIds.has(id))) return undefined

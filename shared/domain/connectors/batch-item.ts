@@ -1,11 +1,10 @@
 import { characterCount } from '../character-count.ts'
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import { type RefusalEntry, refusalEntry } from '../refusal.ts'
-import type { ObjectData } from './connector-object.ts'
+import { EXTERNAL_ID_LIMIT_COUNT, type ObjectData } from './connector-object.ts'
 import { readObjectData } from './object-data.ts'
 
 export const BATCH_OPERATIONS = ['upsert', 'delete'] as const
-const EXTERNAL_ID_LIMIT_COUNT = 500
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNFIT_CHARACTER = /[\u0000-\u001f\u007f\p{Cs}]/u
 

@@ -7,11 +7,18 @@ import { Timestamp, toSecondsTimestamp } from '../timestamp.ts'
 
 export const ObjectTypeName = OneOf(OBJECT_TYPES)
 
+/** Characters of an external id, wherever it is given. */
+export const EXTERNAL_ID_LIMIT_COUNT = 500
+
 /**
  * How a connector names an object within its own space. Control characters have no place in a name, nor have halves of
  * surrogate pairs, which no path can carry.
  */
-export const ExternalId = Type.String({ minLength: 1, maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f\\p{Cs}]+$' })
+export const ExternalId = Type.String({
+  minLength: 1,
+  maxLength: EXTERNAL_ID_LIMIT_COUNT,
+  pattern: '^[^\\u0000-\\u001f\\u007f\\p{Cs}]+$',
+})
 
 /** A reference as a connector gives it: to an object of the same connector. */
 type ExternalReference = { readonly externalId: string }
@@ -65,6 +72,7 @@ export type DeriveId = (...parts: string[]) => string
 /** The names of an object within its tenant. */
 export type ObjectNames = Pick<ConnectorObject, 'connectorId' | 'objectType' | 'externalId'>
 
+/** Derived from its names: of two that create it at once, the store lets one. */
 export function connectorObjectId({ connectorId, objectType, externalId }: ObjectNames, derive: DeriveId): string {
   return derive('connector object', connectorId, objectType, externalId)
 }

@@ -5,6 +5,7 @@ export type RankOf = (connectorId: string) => number
 
 export type JoinKeys = { readonly nin: string | undefined; readonly directoryObjectId: string | undefined }
 
+/** What the identities of several connectors are recognised by as one person: decisions, section 4. */
 export function joinKeys(data: ObjectData): JoinKeys {
   const { nin, directoryObjectId } = data as { nin?: string; directoryObjectId?: string }
   return { nin, directoryObjectId }

@@ -8,11 +8,10 @@ import {
 import type { ObjectType } from '../core/core-object.ts'
 import { isGuid } from '../is-guid.ts'
 import { type RefusalCode, type RefusalEntry, refusalEntry } from '../refusal.ts'
-import type { DataValue, ObjectData } from './connector-object.ts'
+import { type DataValue, EXTERNAL_ID_LIMIT_COUNT, type ObjectData } from './connector-object.ts'
 
 /** Characters. Custom attributes too. */
 const STRING_LIMIT_COUNT = 2000
-const EXTERNAL_ID_LIMIT_COUNT = 500
 const CUSTOM_ATTRIBUTES_LIMIT_COUNT = 100
 const LIST_LIMIT_COUNT = 5000
 /** As JSON in UTF-8. Keeps a document, and one merged from a few of them, below the store's 2 MB. */

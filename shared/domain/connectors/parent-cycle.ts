@@ -4,6 +4,7 @@ import type { ConnectorObject, ReferenceIds } from './connector-object.ts'
 /** The org unit above another, by their connector object ids; undefined at the top and above what does not exist. */
 export type ParentOf = (id: string) => string | undefined
 
+/** The parent among the references of an org unit, by its connector object id. */
 export const parentIn = (references: ReferenceIds): string | undefined => references.parent as string | undefined
 
 /** Where an object stands in the org tree: nowhere when it is no org unit, when it is deleted or not there at all. */

@@ -1,6 +1,7 @@
 export const OBJECT_TYPES = ['identity', 'orgUnit', 'relationship'] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]
 
+/** Whether a word names a type of core objects. */
 export function isObjectType(word: unknown): word is ObjectType {
   return (OBJECT_TYPES as readonly unknown[]).includes(word)
 }

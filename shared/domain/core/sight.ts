@@ -24,6 +24,7 @@ const CALLS_BEFORE_LOADING_COUNT = 100
 /** Callers of a tenant whose sight is kept for the next call. */
 const CALLERS_KEPT_COUNT = 100
 
+/** Whether a role of the caller lets it see every object of its tenant. */
 export function seesAll({ roles }: Caller): boolean {
   return SEES_ALL.some((role) => roles.has(role))
 }

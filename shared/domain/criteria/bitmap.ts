@@ -11,18 +11,22 @@ export function fullBitmap(slotCount: number): Bitmap {
   return emptyBitmap(slotCount).fill(-1)
 }
 
+/** Marks a slot. */
 export function setBit(bitmap: Bitmap, slot: number): void {
   bitmap[slot >>> 5] = (bitmap[slot >>> 5] as number) | (1 << (slot & 31))
 }
 
+/** Takes the mark from a slot. */
 export function clearBit(bitmap: Bitmap, slot: number): void {
   bitmap[slot >>> 5] = (bitmap[slot >>> 5] as number) & ~(1 << (slot & 31))
 }
 
+/** Whether a slot is marked. */
 export function hasBit(bitmap: Bitmap, slot: number): boolean {
   return (((bitmap[slot >>> 5] as number) >>> (slot & 31)) & 1) === 1
 }
 
+/** How many slots are marked. */
 export function countBits(bitmap: Bitmap): number {
   let count = 0
   for (let index = 0; index < bitmap.length; index += 1) {

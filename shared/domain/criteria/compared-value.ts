@@ -17,6 +17,7 @@ export function comparedType(name: string, type: AttributeType): AttributeType {
   return kind === 'guids' || kind === 'references' ? 'Guid' : 'String'
 }
 
+/** Whether values of the type are lists, on which Contains asks for membership. */
 export function isList(type: AttributeType): boolean {
   return type === 'List' || type === 'ExternalList' || type === 'Array'
 }

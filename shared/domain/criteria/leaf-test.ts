@@ -24,6 +24,7 @@ export function isNegative({ operator }: CheckedLeaf): boolean {
   return operator === 'NotEquals' || operator === 'NotContains'
 }
 
+/** How a leaf is decided on the values of its column. Of another kind than its type has, none fits. */
 export function leafTest(leaf: CheckedLeaf, values: ColumnValues, derivedTexts: DerivedTextMemory): LeafTest {
   if (leaf.operator === 'IsNull') return { kind: 'null' }
   if (isList(leaf.type)) return values.kind === 'list' ? listTest(leaf, values) : NEVER

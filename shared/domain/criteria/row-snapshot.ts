@@ -96,6 +96,12 @@ export class RowSnapshot {
     }
   }
 
+  /** Whether the object is there, and not deleted. */
+  has(objectType: ObjectType, id: string): boolean {
+    const table = this.tables[objectType]
+    return table.isLive(table.ids.codeOf(id))
+  }
+
   /** What to call an object; a relationship by its identity's name and its title. Undefined where nothing is known. */
   displayNameOf(objectType: ObjectType, id: string): string | undefined {
     const slot = this.tables[objectType].ids.codeOf(id)

@@ -32,6 +32,7 @@ export function decideOnKey(known: KeyRecord | undefined, { fingerprint }: Keyed
   return { outcome: known.claimedUntilMs > nowMs ? 'busy' : 'claim' }
 }
 
+/** The key as long as its request is at work. */
 export function claimedRecord(request: KeyedRequest, seed: string, nowMs: number): KeyRecord {
   return { ...request, seed, claimedUntilMs: nowMs + CLAIM_MS, answer: null }
 }

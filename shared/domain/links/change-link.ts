@@ -1,8 +1,9 @@
 import { refuseOtherVersion } from '../if-match.ts'
+import { whileStale } from '../while-stale.ts'
 import { type LinkRecord, linkTag } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { endQueuedJobs } from './queue-job.ts'
-import { changeLink, foundLink, tryAgainWhenStale } from './write-link.ts'
+import { changeLink, foundLink } from './write-link.ts'
 
 /**
  * Disables or enables a link. Disabling ends its queued jobs; enabling queues nothing by itself.
@@ -33,7 +34,7 @@ export async function deleteLink(
   deps: LinkDependencies,
 ): Promise<void> {
   const { tenantId, linkId, ifMatch } = target
-  const removed = await tryAgainWhenStale(async () => {
+  const removed = await whileStale(async () => {
     const { value, version } = await foundLink(tenantId, linkId, deps.links)
     refuseOtherVersion(linkTag(value), ifMatch)
     await deps.links.remove(tenantId, linkId, version)

@@ -56,6 +56,7 @@ export type LinkRecord = GroupLink & {
   readonly manualJobId: string | null
 }
 
+/** A link as it is created: enabled, and never synced. */
 export function newLink(
   input: NewGroupLink & { id: string; tenantId: string; directoryGroupDisplayName: string | null },
   nowMs: number,

@@ -22,6 +22,7 @@ export type RunFailure = {
   readonly retryAfterMs?: number | undefined
 }
 
+/** Whether nothing more becomes of the job. */
 export function isEnded(job: JobRecord): boolean {
   return job.status === 'Succeeded' || job.status === 'Failed'
 }
@@ -44,10 +45,12 @@ export function putDown(job: JobRecord, dueAtMs: number): JobRecord {
   return { ...job, paused: true, sliceCount: job.sliceCount + 1, dueAtMs }
 }
 
+/** The job after a run that left nothing to do. */
 export function succeeded(job: JobRecord, nowMs: number): JobRecord {
   return { ...ended(job, nowMs), status: 'Succeeded', error: null }
 }
 
+/** The job after what no retry can mend, or after its last one. */
 export function failedForGood(job: JobRecord, reason: string, nowMs: number): JobRecord {
   return { ...ended(job, nowMs), status: 'Failed', error: shortened(reason) }
 }

@@ -26,6 +26,7 @@ export function remembered(
   return [...byAccount.values()].slice(-REMEMBERED_COUNT)
 }
 
+/** Those that a read of the directory may not show yet. */
 export function stillRecent(writes: readonly RecentWrite[], nowMs: number): RecentWrite[] {
   return writes.filter(({ atMs }) => nowMs - atMs < REMEMBERED_MS)
 }

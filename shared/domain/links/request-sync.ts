@@ -3,10 +3,11 @@ import { Guid } from '../guid.ts'
 import { Refusal } from '../refusal.ts'
 import { Closed, Described } from '../schema.ts'
 import type { Versioned } from '../versioned.ts'
+import { whileStale } from '../while-stale.ts'
 import type { LinkRecord } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { queueJob } from './queue-job.ts'
-import { foundLink, tryAgainWhenStale } from './write-link.ts'
+import { foundLink } from './write-link.ts'
 
 export const QueuedSync = Closed({
   jobId: Described(Guid, "The job of the collection's oldest enabled link."),
@@ -38,7 +39,7 @@ export async function requestSync(
  */
 async function manualSync(link: Versioned<LinkRecord>, deps: LinkDependencies): Promise<string | undefined> {
   let known: Versioned<LinkRecord> | undefined = link
-  return tryAgainWhenStale(async () => {
+  return whileStale(async () => {
     const { value, version } = known ?? (await foundLink(link.value.tenantId, link.value.id, deps.links))
     known = undefined
     if (value.state === 'Disabled') return undefined

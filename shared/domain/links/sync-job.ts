@@ -57,6 +57,7 @@ export function retentionS(type: SyncJobType): number {
   return (type === 'ScheduledSweep' ? 2 : 30) * DAY_S
 }
 
+/** A job as it is queued: due at once. */
 export function newJob(
   input: { id: string; type: SyncJobType },
   link: { id: string; tenantId: string; collectionId: string; directoryGroupId: string },

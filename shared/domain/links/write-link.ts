@@ -1,12 +1,10 @@
 import { Refusal } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
+import { whileStale } from '../while-stale.ts'
 import type { LinkRecord } from './group-link.ts'
 import { type Lease, renewedLease } from './lease.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import type { LinkStore } from './link-store.ts'
-
-/** Someone who comes in between this often does so on purpose. */
-const TRIES_COUNT = 6
 
 /**
  * Reads a link, decides on what was read and writes with its version; when someone came in between, all over again.
@@ -18,7 +16,7 @@ export async function changeLink(
   change: (link: LinkRecord) => LinkRecord,
   { links }: { links: LinkStore },
 ): Promise<Versioned<LinkRecord>> {
-  return tryAgainWhenStale(async () => {
+  return whileStale(async () => {
     const { value, version } = await foundLink(tenantId, linkId, links)
     return links.replace(change(value), version)
   })
@@ -29,16 +27,6 @@ export async function foundLink(tenantId: string, linkId: string, links: LinkSto
   const found = await links.find(tenantId, linkId)
   if (found === undefined) throw new Refusal('LinkNotFound', `There is no group link ${linkId}`)
   return found
-}
-
-export async function tryAgainWhenStale<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'StaleVersion' || tries === TRIES_COUNT) throw error
-    }
-  }
 }
 
 /** Another worker has taken over the link. What this one still has in mind must not be written any more. */

@@ -1,4 +1,4 @@
-import { type RefusalEntry, refusalEntry } from '../refusal.ts'
+import { type RefusalCode, type RefusalEntry, refusalEntry } from '../refusal.ts'
 import { type ApprovalGate, isGateType, type JoinPolicy, type JoinPolicyInput } from './join-policy.ts'
 
 type GivenGate = NonNullable<JoinPolicyInput['approvalGates']>[number]
@@ -68,7 +68,7 @@ export function policyReferences(
 function gateFaults(gate: GivenGate, earlier: readonly GivenGate[], pointer: string): RefusalEntry[] {
   const { order, type } = gate
   const faults: RefusalEntry[] = []
-  const fault = (...[code, message, member]: [RefusalEntry['code'], string, string]) =>
+  const fault = (code: RefusalCode, message: string, member: keyof GivenGate) =>
     void faults.push(refusalEntry(code, message, `${pointer}/${member}`))
   if (order < 1) fault('InvalidGateOrder', `The order of a gate has to be 1 or more, not ${order}`, 'order')
   if (earlier.some((other) => other.order === order)) {

@@ -44,8 +44,8 @@ export class RequestFollower implements ChangeFollower {
 
   async #followSome(tenantId: string, rows: RowSnapshot, { ids }: GatheredChanges): Promise<void> {
     const gone = [
-      ...[...ids.identity].filter((id) => !isThere('identity', id, rows)),
-      ...[...ids.relationship].filter((id) => !isThere('relationship', id, rows)),
+      ...[...ids.identity].filter((id) => !rows.has('identity', id)),
+      ...[...ids.relationship].filter((id) => !rows.has('relationship', id)),
     ]
     if (gone.length === 0) return
     const concerned = await this.#deps.requests.liveOfObjects(tenantId, gone)
@@ -84,9 +84,4 @@ export class RequestFollower implements ChangeFollower {
   async #end(tenantId: string, requests: readonly Versioned<MembershipRequest>[]): Promise<void> {
     await tellLinks(tenantId, await endRequests(requests, BASE_DELETED, this.#deps), this.#deps)
   }
-}
-
-function isThere(objectType: 'identity' | 'relationship', id: string, rows: RowSnapshot): boolean {
-  const table = rows.tables[objectType]
-  return table.isLive(table.ids.codeOf(id))
 }

@@ -8,6 +8,7 @@ const GATE_TYPES = ['Identity', 'Collection', 'Manager'] as const
 export const GateType = OneOf(GATE_TYPES)
 export type GateType = (typeof GATE_TYPES)[number]
 
+/** Whether a word names a type of gate. */
 export function isGateType(text: string): text is GateType {
   return (GATE_TYPES as readonly string[]).includes(text)
 }

@@ -33,6 +33,7 @@ export type JoinableCollectionUpdate = Static<typeof JoinableCollectionUpdate>
 export const JoinableCollectionRecord = Closed({ ...CollectionRecord.properties, joinPolicy: JoinPolicyRecord })
 export type JoinableCollectionRecord = Static<typeof JoinableCollectionRecord>
 
+/** The record under the prefix of joinable collections: with the join policy. */
 export function joinableCollectionRecord(collection: Collection): JoinableCollectionRecord {
   const { approvalRequired, approvalGates, joinableBy } = policyOf(collection)
   return {

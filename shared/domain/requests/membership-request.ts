@@ -65,6 +65,7 @@ export type MembershipRequest = Readonly<Omit<MembershipRequestRecord, 'lifecycl
   readonly lifecycle: readonly LifecycleEntry[]
 }
 
+/** A request as callers see it. */
 export function requestRecord(request: MembershipRequest): MembershipRequestRecord {
   const { tenantId: _tenantId, slot: _slot, ...record } = request
   return { ...record, lifecycle: [...request.lifecycle] }
@@ -82,6 +83,7 @@ export function slotOf(
   return `${id}:${identityId}:${objectType === 'Relationship' && relationshipId !== null ? relationshipId : 'none'}`
 }
 
+/** Whether the request is open or a membership: of these a slot has one. */
 export function isLive({ status }: Pick<MembershipRequest, 'status'>): boolean {
   return (LIVE_STATUSES as readonly string[]).includes(status)
 }

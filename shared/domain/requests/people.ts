@@ -28,7 +28,7 @@ export class People {
   }
 
   has(objectType: ObjectType, id: string): boolean {
-    return this.#rows.tables[objectType].isLive(this.#slotOf(objectType, id))
+    return this.#rows.has(objectType, id)
   }
 
   /** The identity of a directory account; the one with the lowest id if there are several. */

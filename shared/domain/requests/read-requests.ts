@@ -1,4 +1,4 @@
-import type { Collection } from '../collections/collection.ts'
+import { byName, type Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import { concerns, type Viewer } from './act-on-request.ts'
 import { countedNow } from './gate-people.ts'
@@ -69,9 +69,4 @@ export async function memberOf({ tenantId, identityId }: Person, deps: RequestDe
   const memberships = await deps.joined.ofIdentity(tenantId, identityId)
   const collections = await deps.collections.existing(tenantId, [...memberships.keys()])
   return collections.toSorted(byName)
-}
-
-function byName(one: Collection, other: Collection): number {
-  if (one.name !== other.name) return one.name < other.name ? -1 : 1
-  return one.id < other.id ? -1 : 1
 }

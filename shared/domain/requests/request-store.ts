@@ -1,3 +1,4 @@
+import { slicesWithin } from '../slices.ts'
 import type { Versioned } from '../versioned.ts'
 import type { MembershipRequest } from './membership-request.ts'
 
@@ -16,17 +17,8 @@ const BYTES_PER_UNIT = 3
 
 /** The changes in parts each of which one `save` takes. Long notes on many decisions make a request large. */
 export function saveable(changes: readonly RequestChange[]): RequestChange[][] {
-  const parts: RequestChange[][] = []
-  let sizeBytes = 0
-  for (const change of changes) {
-    const changeBytes = JSON.stringify(change.after).length * BYTES_PER_UNIT
-    const part = parts.at(-1)
-    const isFull = part?.length === CHANGES_PER_SAVE_COUNT || sizeBytes + changeBytes > SAVE_LIMIT_BYTES
-    if (part === undefined || isFull) parts.push([change])
-    else part.push(change)
-    sizeBytes = part === undefined || isFull ? changeBytes : sizeBytes + changeBytes
-  }
-  return parts
+  const limits = { atMostCount: CHANGES_PER_SAVE_COUNT, atMostBytes: SAVE_LIMIT_BYTES }
+  return slicesWithin(changes, limits, ({ after }) => JSON.stringify(after).length * BYTES_PER_UNIT)
 }
 
 /** What tells whether a request still stands on something: enough to look at very many. */

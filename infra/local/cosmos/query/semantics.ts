@@ -99,6 +99,7 @@ export function and(operands: Iterable<Value>): boolean | undefined {
   return answer
 }
 
+/** NOT of what is no boolean is undefined, as every operator is on values of the wrong type. */
 export const not = (operand: Value): boolean | undefined => (typeof operand === 'boolean' ? !operand : undefined)
 
 /**

@@ -10,6 +10,7 @@ import { GROUP_WRITERS, holdsOneOf } from './rights.ts'
 type Kind = 'user' | 'group'
 const BIND = 'members@odata.bind'
 
+/** `GET /users`, `GET /groups`. */
 export const listOf =
   (type: Kind) =>
   (call: GraphCall): GraphAnswer => {
@@ -35,6 +36,7 @@ function filtered(call: GraphCall, type: Kind, filter: Filter, afterKey: number,
   return found?.type === type && found.key > afterKey ? [found] : []
 }
 
+/** `GET /users/{id}`, `GET /groups/{id}`. */
 export const readOf =
   (type: Kind) =>
   (call: GraphCall): GraphAnswer => {
@@ -43,12 +45,14 @@ export const readOf =
     return answered(200, { '@odata.context': context, ...shown(existing(call, type), selected) })
   }
 
+/** `GET /directoryObjects/{id}`: of whatever type it is. */
 export function readObject(call: GraphCall): GraphAnswer {
   const object = existing(call)
   const context = `${call.origin}/v1.0/$metadata#directoryObjects/$entity`
   return answered(200, { '@odata.context': context, ...shownWithType(object, selection(call.query)) })
 }
 
+/** `DELETE` of a user, a group or, without a type, of either. */
 export const deleteOf =
   (type?: Kind) =>
   (call: GraphCall): GraphAnswer => {
@@ -56,6 +60,7 @@ export const deleteOf =
     return answered(204)
   }
 
+/** `POST /users`. */
 export function createUser(call: GraphCall): GraphAnswer {
   const properties = requiredName('user', writtenProperties('user', call.body))
   const { userPrincipalName } = properties
@@ -65,6 +70,7 @@ export function createUser(call: GraphCall): GraphAnswer {
   return created(call, 'user', { accountEnabled: true, userType: 'Member', ...properties }, () => undefined)
 }
 
+/** `POST /groups`, with its first members where the body names some. */
 export function createGroup(call: GraphCall): GraphAnswer {
   const properties = requiredName('group', writtenProperties('group', call.body))
   const members = objectBody(call.body)[BIND]
@@ -98,6 +104,7 @@ function created(
   return { status: 201, headers: { location }, body }
 }
 
+/** `PATCH /users/{id}`. */
 export function changeUser(call: GraphCall): GraphAnswer {
   const user = existing(call, 'user')
   namesFree(() => call.objects.replace(user, { ...user.properties, ...writtenProperties('user', call.body) }))

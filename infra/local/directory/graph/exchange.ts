@@ -38,6 +38,7 @@ export type GraphAnswer = {
   readonly body: unknown
 }
 
+/** An answer without headers of its own. */
 export const answered = (status: number, body?: unknown): GraphAnswer => ({ status, headers: {}, body })
 
 /** A request refused the way Graph does. */
@@ -52,11 +53,14 @@ export class GraphRefusal extends Error {
   }
 }
 
+/** 400: what was sent cannot be understood or is not allowed. */
 export const badRequest = (message: string, code = 'Request_BadRequest') => new GraphRefusal(400, code, message)
 
+/** 403: the caller lacks a right. Graph says no more, whatever the reason. */
 export const insufficientPrivileges = () =>
   new GraphRefusal(403, 'Authorization_RequestDenied', 'Insufficient privileges to complete the operation.')
 
+/** 404, for an object and for whatever else an id may name. */
 export const notFound = (id: string) =>
   new GraphRefusal(
     404,

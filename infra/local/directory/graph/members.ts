@@ -106,6 +106,7 @@ export function existingGroup(call: GraphCall): DirectoryObject {
   return group
 }
 
+/** A part of the path by its name. One that the path does not have is a fault of the route table. */
 export function parameter(call: GraphCall, name: string): string {
   const value = call.parameters[name]
   if (value === undefined) throw new Error(`${call.path} has no part named ${name}`)

@@ -150,6 +150,7 @@ export function writtenProperties(type: 'user' | 'group', body: unknown): Record
   return written
 }
 
+/** `user` as Graph writes it in the names of types: `User`. */
 export const capitalized = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`
 
 /** @throws GraphRefusal 400 unless the body is a JSON object. */

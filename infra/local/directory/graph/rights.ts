@@ -32,6 +32,7 @@ export const USER_WRITERS = ['User.ReadWrite.All'] as const satisfies GraphRight
 export const USER_READERS = ['User.Read.All', ...USER_WRITERS, ...DIRECTORY_READERS] as const satisfies GraphRight[]
 export const OBJECT_READERS = DIRECTORY_READERS
 
+/** Whether the caller was consented one of the rights. */
 export const holdsOneOf = (caller: GraphCaller, rights: readonly GraphRight[]): boolean =>
   rights.some((right) => caller.roles.has(right))
 

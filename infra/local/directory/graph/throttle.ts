@@ -30,6 +30,7 @@ export type Throttle = {
   take(caller: GraphCaller, cost: Cost): { refusal: GraphAnswer } | { headers: Record<string, string> }
 }
 
+/** Counts what each application asks of each tenant, and refuses with 429 what is beyond the quotas. */
 export function throttle(quotas: Quotas, userCount: (tenantId: string) => number, nowMs: () => number): Throttle {
   const all = new Map<string, Buckets>()
 
