@@ -41,8 +41,9 @@ const ABOUT = `Collections of people, positions and org units, kept equal with g
 
 Every answer is an envelope: \`data\` on success, \`errors\` with stable codes on failure. Every answer has an
 \`x-request-id\`. Unknown members of a body are ignored; of a member given twice, the last counts. A parameter given twice
-where one is due is refused. All that is wrong with the input is told at once, a wrong value once. A text with half a
-surrogate pair is refused: \`InvalidJson\`, or \`InvalidValue\` for the item of a batch.
+where one is due is refused. All that is wrong with the input is told at once, a wrong value once; a list longer than
+allowed is refused as a whole, and of one connector object at most fifty faults are told. A text with half a surrogate
+pair is refused: \`InvalidJson\`, or \`InvalidValue\` for the item of a batch.
 
 \`HEAD\` is answered as \`GET\` is, without the body. A trailing slash does not matter. A path that does not exist is refused
 with \`RouteNotFound\`, a method that a path does not take, \`OPTIONS\` among them, with \`MethodNotAllowed\` and an \`Allow\`
