@@ -282,7 +282,9 @@ describe('the keys of the authority', () => {
   })
 
   it('are used although another one of their set cannot be', async () => {
-    authority.behave({ publish: (keys) => [{ kid: 'broken', kty: 'RSA' }, ...keys, { kid: 'odd', kty: 'RSA', n: '?' }] })
+    authority.behave({
+      publish: (keys) => [{ kid: 'broken', kty: 'RSA' }, ...keys, { kid: 'odd', kty: 'RSA', n: '?' }],
+    })
     await callerOf(userClaims())
   })
 
