@@ -79,6 +79,9 @@ async function fetchedKeys(url: string): Promise<ReadonlyMap<string, SigningKey>
     const usable = keys.filter(({ kty, use, kid }) => kty === 'RSA' && use !== 'enc' && kid !== undefined)
     // RFC 7517, section 5: one that lacks something, or is of a kind not known here, leaves the others as they are.
     const imports = await Promise.allSettled(usable.map(imported))
+    const faults = imports.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
+    // A set of which nothing can be read must not take the place of the keys that are known.
+    if (usable.length > 0 && faults.length === usable.length) throw new AggregateError(faults, 'No key can be read')
     return new Map(imports.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : [])))
   } catch (cause) {
     throw new KeysUnavailable(`No keys from ${url}`, { cause })

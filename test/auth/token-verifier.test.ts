@@ -288,6 +288,20 @@ describe('the keys of the authority', () => {
     await callerOf(userClaims())
   })
 
+  it('are not replaced by a set of which none can be read', async () => {
+    await callerOf(userClaims())
+    authority.behave({ publish: () => [{ kid: 'broken', kty: 'RSA' }] })
+    nowS += HOUR_S
+    const late = { iat: nowS, exp: nowS + HOUR_S }
+    const startCount = authority.requests()
+    await callerOf(userClaims(late))
+    while (authority.requests() === startCount) await new Promise(setImmediate)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await callerOf(userClaims({ ...late, sub: 'another' }))
+    verify = newVerifier()
+    assert.equal(await refusalOf(`Bearer ${await authority.signed(userClaims(late))}`), 'TokenNotVerified')
+  })
+
   it('are not taken from where their endpoint sends us', async () => {
     authority.behave({ failure: 'elsewhere' })
     assert.equal(await refusalOf(`Bearer ${await authority.signed(userClaims())}`), 'TokenNotVerified')
