@@ -1,5 +1,5 @@
 import type { TimerHandler } from '@azure/functions'
-import { ringForNewDay, ringForSweeps } from '../../shared/domain/links/sweep.ts'
+import { enqueueDailyEvaluations, enqueueSweeps } from '../../shared/domain/links/sweep.ts'
 import { nowMs } from '../host/clock.ts'
 import { linkDependencies } from '../host/group-link.ts'
 import { observedTimer } from '../host/observed-invocation.ts'
@@ -9,8 +9,8 @@ export const handle: TimerHandler = (_timer, context) =>
   observedTimer(context, async () => {
     const minute = new Date(nowMs()).getUTCMinutes()
     try {
-      await ringForNewDay(linkDependencies)
+      await enqueueDailyEvaluations(linkDependencies)
     } finally {
-      await ringForSweeps(minute, linkDependencies)
+      await enqueueSweeps(minute, linkDependencies)
     }
   })

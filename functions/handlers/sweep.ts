@@ -1,8 +1,8 @@
 import type { TimerHandler } from '@azure/functions'
-import { ringForSweeps } from '../../shared/domain/links/sweep.ts'
+import { enqueueSweeps } from '../../shared/domain/links/sweep.ts'
 import { linkDependencies } from '../host/group-link.ts'
 import { observedTimer } from '../host/observed-invocation.ts'
 
 /** Rings for all tenants at once, for whoever fires it by hand. */
 export const handle: TimerHandler = (_timer, context) =>
-  observedTimer(context, () => ringForSweeps(undefined, linkDependencies))
+  observedTimer(context, () => enqueueSweeps(undefined, linkDependencies))

@@ -1,8 +1,8 @@
-import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
+import { cosmosAccountChangeStore } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { cosmosCoreObjectLinks } from '../../shared/cosmos/core-object-links.ts'
-import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
+import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-links.ts'
+import { cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
@@ -12,34 +12,34 @@ import type { CollectionDependencies } from '../../shared/domain/collections/col
 import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant.ts'
 import { linkedAccounts } from '../../shared/domain/collections/linked-accounts.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
-import type { UnloadedTenants } from '../../shared/domain/core/core-object-links.ts'
+import type { ColdTenantAccess } from '../../shared/domain/core/core-object-links.ts'
 import { ownIdentity } from '../../shared/domain/core/own-identity.ts'
 import type { RowSnapshot } from '../../shared/domain/criteria/row-snapshot.ts'
 import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
-import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
+import { RequestReconciler } from '../../shared/domain/requests/follow-changes.ts'
 import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
-import { liveStanding } from '../../shared/domain/requests/standing.ts'
+import { liveMembershipResolver } from '../../shared/domain/requests/standing.ts'
 import { elapsedMs, nowMs } from './clock.ts'
-import { container, doorbells, newId } from './foundation.ts'
-import { log, measures } from './observation.ts'
+import { container, messageQueue, newId } from './foundation.ts'
+import { log, metrics } from './observation.ts'
 import { linkStore, tenantStore } from './stores.ts'
-import { slices } from './time-slices.ts'
+import { scheduler } from './time-slices.ts'
 
 /** Rows in memory at most: about a gigabyte at the widest; an instance has two. */
 const ROWS_AT_MOST = 1_500_000
 
 export const collectionDependencies: CollectionDependencies = {
   collections: cosmosCollectionStore(container('collections')),
-  memberships: cosmosMembershipStore(container('members'), slices),
+  memberships: cosmosMembershipStore(container('members'), scheduler),
   evaluationLog: cosmosEvaluationLogStore(container('tenants')),
   joined: cosmosJoinedMembers(container('requests')),
-  snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST, slices),
-  accountMoves: cosmosAccountMoves(container('coreObjects')),
+  snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST, scheduler),
+  accountChanges: cosmosAccountChangeStore(container('coreObjects')),
   links: collectionLinks(linkStore, nowMs),
   tenants: tenantStore,
-  doorbells,
+  messageQueue,
   log,
-  measures,
+  metrics,
   newId,
   nowMs,
 }
@@ -47,16 +47,16 @@ export const collectionDependencies: CollectionDependencies = {
 export const requestDependencies: RequestDependencies = {
   ...collectionDependencies,
   requests: cosmosRequestStore(container('requests')),
-  standing: liveStanding(collectionDependencies),
+  membershipResolver: liveMembershipResolver(collectionDependencies),
 }
 
 export const evaluator = new TenantEvaluator({
   ...collectionDependencies,
-  follower: new RequestFollower(requestDependencies),
+  follower: new RequestReconciler(requestDependencies),
 })
 
 export const linkedCollections = linkedAccounts(
-  { ...collectionDependencies, formerObjects: cosmosFormerCoreObjects(container('coreObjects')) },
+  { ...collectionDependencies, deletedObjects: cosmosDeletedCoreObjects(container('coreObjects')) },
   evaluator,
 )
 
@@ -65,14 +65,14 @@ const { snapshots } = collectionDependencies
 /** A tenant's rows with everything that was written before the call. */
 export const freshRows = (tenantId: string): Promise<RowSnapshot> => snapshots.fresh(tenantId)
 
-export const unloadedTenants: UnloadedTenants = {
+export const coldTenantAccess: ColdTenantAccess = {
   holds: (tenantId) => snapshots.holds(tenantId),
   load: (tenantId) => {
     freshRows(tenantId).catch((error: unknown) => log.error('core-objects.load-failed', error, { tenantId }))
   },
-  links: cosmosCoreObjectLinks(container('coreObjects')),
+  links: cosmosCoreObjectReferences(container('coreObjects')),
 }
 
 /** The core identity that stands for a caller's directory account. */
 export const findIdentity = (caller: Caller): Promise<string | undefined> =>
-  ownIdentity(caller, freshRows, unloadedTenants)
+  ownIdentity(caller, freshRows, coldTenantAccess)

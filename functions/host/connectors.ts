@@ -4,7 +4,7 @@ import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { nowMs } from './clock.ts'
 import { openCursors } from './cursors.ts'
-import { container, doorbells, newId } from './foundation.ts'
+import { container, messageQueue, newId } from './foundation.ts'
 import { log } from './observation.ts'
 import { settings } from './settings.ts'
 
@@ -14,7 +14,7 @@ export const connectorDependencies = {
   objects: cosmosConnectorObjectStore(container('connectorObjects')),
   coreObjects: cosmosCoreObjectStore(container('coreObjects')),
   cursors: openCursors,
-  doorbells,
+  messageQueue,
   log,
   evaluationDelayMs: settings.evaluationDelayMs,
   deriveId: derivedId,

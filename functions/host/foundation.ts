@@ -11,7 +11,7 @@ import { nowMs } from './clock.ts'
 import { activities, log } from './observation.ts'
 import { serviceIdentity } from './service-identity.ts'
 import { settings } from './settings.ts'
-import { slices } from './time-slices.ts'
+import { scheduler } from './time-slices.ts'
 
 /** What every part of the service stands on. The only place that makes random ids. */
 export const newId = (): string => randomUUID()
@@ -25,7 +25,7 @@ export const container = openDatabase(key === undefined ? { endpoint, credential
 export const busSettings: BusSettings =
   connectionString === undefined ? { namespace: settings.serviceBusNamespace ?? '', credential } : { connectionString }
 
-export const doorbells = messageSender(busSettings, activities, nowMs)
+export const messageQueue = messageSender(busSettings, activities, nowMs)
 
 export const keys = authorityKeys(settings.authorityUrl, nowMs)
 
@@ -43,7 +43,7 @@ export const dispatchDependencies: Omit<DispatchDependencies, 'findIdentity'> = 
     nowMs,
     sleep: (delayMs) => sleep(delayMs),
   },
-  slices,
+  scheduler,
   log,
   newId,
   nowMs,

@@ -9,8 +9,8 @@ import type { SyncDependencies } from '../../shared/domain/links/link-dependenci
 import { sharedWriteBudget } from '../../shared/domain/links/write-budget.ts'
 import { nowMs } from './clock.ts'
 import { linkedCollections } from './collections.ts'
-import { container, doorbells, newId } from './foundation.ts'
-import { activities, log, measures } from './observation.ts'
+import { container, messageQueue, newId } from './foundation.ts'
+import { activities, log, metrics } from './observation.ts'
 import { settings } from './settings.ts'
 import { linkStore, tenantStore } from './stores.ts'
 
@@ -27,7 +27,7 @@ const tokens = graphTokens(
 
 const directory = graphDirectory({
   graphUrl: settings.graphUrl,
-  send: observedCalls(graphCalls(settings.graphUrl, tokens, nowMs), { activities, measures }),
+  send: observedCalls(graphCalls(settings.graphUrl, tokens, nowMs), { activities, metrics }),
   sleep: (delayMs) => sleep(delayMs),
   nowMs,
   random: Math.random,
@@ -46,9 +46,9 @@ export const linkDependencies: SyncDependencies = {
     writesInAll: settings.directoryWritesInAll,
     nowMs,
   }),
-  doorbells,
+  messageQueue,
   log,
-  measures,
+  metrics,
   nowMs,
   newId,
   random: Math.random,

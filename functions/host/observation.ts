@@ -1,13 +1,13 @@
 import { type Tracer, UNTRACED } from '../../shared/domain/activity.ts'
-import { type Measures, UNMEASURED } from '../../shared/domain/measures.ts'
+import { type Metrics, NO_METRICS } from '../../shared/domain/measures.ts'
 import { trackedActivities } from '../../shared/runtime/activities.ts'
 import { jsonLog } from '../../shared/runtime/json-log.ts'
 import { nowMs } from './clock.ts'
 import { settings } from './settings.ts'
 
-type Observers = { readonly tracer: Tracer; readonly measures: Measures }
+type Observers = { readonly tracer: Tracer; readonly metrics: Metrics }
 
-const UNOBSERVED: Observers = { tracer: UNTRACED, measures: UNMEASURED }
+const UNOBSERVED: Observers = { tracer: UNTRACED, metrics: NO_METRICS }
 
 let observers = UNOBSERVED
 
@@ -16,7 +16,7 @@ export function observeBy(others: Observers | undefined): void {
   observers = others ?? UNOBSERVED
 }
 
-export const measures: Measures = { record: (...measured) => observers.measures.record(...measured) }
+export const metrics: Metrics = { record: (...measured) => observers.metrics.record(...measured) }
 
 export const activities = trackedActivities({ start: (...started) => observers.tracer.start(...started) }, nowMs)
 

@@ -4,7 +4,7 @@ import { type TraceContext, traceContextOf } from '../../shared/domain/trace-con
 import { originOf } from '../../shared/messaging/origin-properties.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import { elapsedMs } from './clock.ts'
-import { activities, measures } from './observation.ts'
+import { activities, metrics } from './observation.ts'
 
 /**
  * Answers a request as an activity, and measures how long that takes.
@@ -26,7 +26,7 @@ export function observedRequest<Answer extends { readonly status: number }>(
       const { status } = answered
       activity.describe({ status })
       const route = String(activity.details.route)
-      measures.record('http.server.request.duration', (elapsedMs() - startedMs) / 1000, { method, route, status })
+      metrics.record('http.server.request.duration', (elapsedMs() - startedMs) / 1000, { method, route, status })
       return answered
     },
   )

@@ -1,5 +1,5 @@
-import { TimeSlices } from '../../shared/domain/time-slices.ts'
+import { CooperativeScheduler } from '../../shared/domain/time-slices.ts'
 import { elapsedMs } from './clock.ts'
 
 /** What all long computations of the process take turns by. */
-export const slices = new TimeSlices(elapsedMs)
+export const scheduler = new CooperativeScheduler(elapsedMs)

@@ -12,10 +12,10 @@ import type { RefusalCode } from '../../shared/domain/refusal.ts'
 import type { Actor } from '../../shared/domain/requests/decide-request.ts'
 import {
   AddedMembers,
-  addMembers,
+  addMembersDirectly,
   MemberChange,
   RemovedMembers,
-  removeMembers,
+  removeMembersDirectly,
 } from '../../shared/domain/requests/direct-members.ts'
 import {
   JoinableCollectionRecord,
@@ -168,7 +168,7 @@ const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
     reply: { status: 200, schema: AddedMembers },
     refusals: ['CollectionNotFound', 'IdentityUnknown', 'InvalidRequestState', 'RequestAlreadyOpen', 'StaleVersion'],
     run: async ({ path, body, caller, identityId }) =>
-      ok(await addMembers(caller.tenantId, pathValue(path, 'id'), body, actorOf(caller, identityId), deps)),
+      ok(await addMembersDirectly(caller.tenantId, pathValue(path, 'id'), body, actorOf(caller, identityId), deps)),
   }),
   route({
     operationId: 'removeMembers',
@@ -181,7 +181,7 @@ const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
     reply: { status: 200, schema: RemovedMembers },
     refusals: ['CollectionNotFound', 'InvalidRequestState', 'StaleVersion'],
     run: async ({ path, body, caller, identityId }) =>
-      ok(await removeMembers(caller.tenantId, pathValue(path, 'id'), body, actorOf(caller, identityId), deps)),
+      ok(await removeMembersDirectly(caller.tenantId, pathValue(path, 'id'), body, actorOf(caller, identityId), deps)),
   }),
   route({
     operationId: 'listOwnCollections',

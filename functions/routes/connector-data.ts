@@ -17,7 +17,7 @@ import { Guid } from '../../shared/domain/guid.ts'
 import { Closed } from '../../shared/domain/schema.ts'
 import { deleted, ok } from '../../shared/http/answers.ts'
 import type { OpenCursors } from '../../shared/http/cursor.ts'
-import { type Answer, statusOf } from '../../shared/http/envelope.ts'
+import { httpStatusOf, type RouteResult } from '../../shared/http/envelope.ts'
 import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
 import { pathValue, type Route, route } from '../../shared/http/route.ts'
 
@@ -139,7 +139,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   }),
 ]
 
-function created(id: string, place: string, names: { objectType: string; externalId: string }): Answer<string> {
+function created(id: string, place: string, names: { objectType: string; externalId: string }): RouteResult<string> {
   const location = `${place}/${names.objectType}/${encodeURIComponent(names.externalId)}`
   return { data: id, headers: { location } }
 }
@@ -150,5 +150,5 @@ const ITEM_STATUS = { created: 201, updated: 200, unchanged: 200, deleted: 200 }
 function batchItemResult(outcome: ItemOutcome, index: number) {
   if (outcome.outcome !== 'refused') return { index, status: ITEM_STATUS[outcome.outcome], id: outcome.id }
   const [first] = outcome.errors
-  return { index, status: first === undefined ? 500 : statusOf(first), errors: outcome.errors }
+  return { index, status: first === undefined ? 500 : httpStatusOf(first), errors: outcome.errors }
 }

@@ -11,7 +11,7 @@ import {
 import { Guid } from '../../shared/domain/guid.ts'
 import type { Versioned } from '../../shared/domain/versioned.ts'
 import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
-import type { Answer } from '../../shared/http/envelope.ts'
+import type { RouteResult } from '../../shared/http/envelope.ts'
 import { pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import { type ConnectorDataDependencies, connectorDataRoutes } from './connector-data.ts'
 import { PREFIXES } from './prefixes.ts'
@@ -98,6 +98,6 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   }),
 ]
 
-function connectorAnswer(connector: Versioned<Connector>): Answer<Connector> {
+function connectorAnswer(connector: Versioned<Connector>): RouteResult<Connector> {
   return okVersioned(connector, (value) => value)
 }

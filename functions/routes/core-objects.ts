@@ -10,11 +10,11 @@ import {
   readSeveral,
   searchCoreObjects,
 } from '../../shared/domain/core/read-core-objects.ts'
-import { CORE_OBJECT_READERS, seesAll } from '../../shared/domain/core/sight.ts'
+import { CORE_OBJECT_READERS, canSeeAll } from '../../shared/domain/core/sight.ts'
 import { Guid } from '../../shared/domain/guid.ts'
 import { ok } from '../../shared/http/answers.ts'
 import type { OpenCursors } from '../../shared/http/cursor.ts'
-import type { Answer } from '../../shared/http/envelope.ts'
+import type { RouteResult } from '../../shared/http/envelope.ts'
 import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
 import { pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import { PREFIXES } from './prefixes.ts'
@@ -156,12 +156,12 @@ const deprecatedRelationships = (deps: CoreObjectRouteDependencies): Route =>
       deprecated(await readRelationshipsOf('identity', identityId, caller, deps), identityId),
   })
 
-function deprecated<T>(data: T, identityId: string): Answer<T> {
+function deprecated<T>(data: T, identityId: string): RouteResult<T> {
   const successor = `/${PREFIXES.coreObjects}/identities/${identityId}/relationships`
   return { data, headers: { deprecation: DEPRECATED_SINCE, link: `<${successor}>; rel="successor-version"` } }
 }
 
 /** A cursor is good for those who see the same: everyone who sees all, or one user. */
 function scopeOf(caller: Caller): string {
-  return seesAll(caller) ? 'all' : caller.objectId
+  return canSeeAll(caller) ? 'all' : caller.objectId
 }

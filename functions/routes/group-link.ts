@@ -17,7 +17,7 @@ import { QueuedSync, requestSync } from '../../shared/domain/links/request-sync.
 import { SyncJob } from '../../shared/domain/links/sync-job.ts'
 import { foundLink } from '../../shared/domain/links/write-link.ts'
 import { created, deleted, ok } from '../../shared/http/answers.ts'
-import type { Answer } from '../../shared/http/envelope.ts'
+import type { RouteResult } from '../../shared/http/envelope.ts'
 import { pathValue, type Route, type RouteGroup, type RouteInput, route } from '../../shared/http/route.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-roles.ts'
 import { PREFIXES } from './prefixes.ts'
@@ -180,7 +180,7 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
 ]
 
-function linkAnswer(link: LinkRecord): Answer<GroupLink> {
+function linkAnswer(link: LinkRecord): RouteResult<GroupLink> {
   return { data: toGroupLink(link), headers: { etag: linkTag(link) } }
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../../shared/domain/requests/submit-request.ts'
 import type { Versioned } from '../../shared/domain/versioned.ts'
 import { okVersioned } from '../../shared/http/answers.ts'
-import type { Answer } from '../../shared/http/envelope.ts'
+import type { RouteResult } from '../../shared/http/envelope.ts'
 import { actingIdentity, type Route, route } from '../../shared/http/route.ts'
 import { PERSON_ROLES, REQUEST_READERS, SEES_ALL_REQUESTS } from './collection-roles.ts'
 import { ownRequestRoutes } from './own-requests.ts'
@@ -149,7 +149,7 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
   ]
 }
 
-function submitted(group: string, request: Versioned<MembershipRequest>): Answer {
+function submitted(group: string, request: Versioned<MembershipRequest>): RouteResult {
   const { data, headers } = okVersioned(request, requestRecord)
   const location = `/${group}/membership-requests/${data.collectionId}/${data.id}`
   return { data, headers: { ...headers, location } }

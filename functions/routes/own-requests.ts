@@ -11,7 +11,7 @@ import { pendingRequests, submittedOnBehalf } from '../../shared/domain/requests
 import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import { collectionsToReview, requestsToReview } from '../../shared/domain/requests/review-requests.ts'
 import { ok } from '../../shared/http/answers.ts'
-import type { Answer } from '../../shared/http/envelope.ts'
+import type { RouteResult } from '../../shared/http/envelope.ts'
 import { pathValue, type Route, route } from '../../shared/http/route.ts'
 import { PERSON_ROLES, REQUEST_READERS } from './collection-roles.ts'
 import { collectionOf, okRequests, personOf } from './request-input.ts'
@@ -90,6 +90,6 @@ export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] =>
   }),
 ]
 
-function okCollections(collections: readonly Collection[]): Answer {
+function okCollections(collections: readonly Collection[]): RouteResult {
   return ok(collections.map(joinableCollectionRecord))
 }

@@ -2,7 +2,7 @@ import type { RequestName, Viewer } from '../../shared/domain/requests/act-on-re
 import { type MembershipRequest, requestRecord } from '../../shared/domain/requests/membership-request.ts'
 import type { Person } from '../../shared/domain/requests/request-dependencies.ts'
 import { ok } from '../../shared/http/answers.ts'
-import type { Answer } from '../../shared/http/envelope.ts'
+import type { RouteResult } from '../../shared/http/envelope.ts'
 import { actingIdentity, pathValue, type RouteInput } from '../../shared/http/route.ts'
 import { SEES_ALL_REQUESTS } from './collection-roles.ts'
 
@@ -28,6 +28,6 @@ export function viewerOf({ caller, identityId }: RouteInput): Viewer {
 }
 
 /** Requests as callers see them. */
-export function okRequests(requests: readonly MembershipRequest[]): Answer {
+export function okRequests(requests: readonly MembershipRequest[]): RouteResult {
   return ok(requests.map(requestRecord))
 }

@@ -1,5 +1,5 @@
-import { inLanes } from '../../shared/domain/lanes.ts'
-import { slicesWithin } from '../../shared/domain/slices.ts'
+import { forEachConcurrent } from '../../shared/domain/lanes.ts'
+import { chunkWithin } from '../../shared/domain/slices.ts'
 import type { ConnectorSpace } from './connector-space.ts'
 import type { FaultyLine } from './import-file.ts'
 import type { PlannedItem } from './plan-import.ts'
@@ -42,12 +42,12 @@ export async function sendItems(
     onSent(sentCount)
   }
   for (const group of Map.groupBy(items, ({ item }) => `${item.op} ${item.objectType}`).values()) {
-    await inLanes(inBatches(group), BATCHES_AT_ONCE_COUNT, sendBatch)
+    await forEachConcurrent(inBatches(group), BATCHES_AT_ONCE_COUNT, sendBatch)
   }
   return { sentCount, faultyLines, failedDeletions }
 }
 
 function inBatches(items: readonly PlannedItem[]): PlannedItem[][] {
   const limits = { atMostCount: ITEMS_PER_BATCH_COUNT, atMostBytes: BATCH_LIMIT_BYTES }
-  return slicesWithin(items, limits, ({ item }) => Buffer.byteLength(JSON.stringify(item)) + 1)
+  return chunkWithin(items, limits, ({ item }) => Buffer.byteLength(JSON.stringify(item)) + 1)
 }

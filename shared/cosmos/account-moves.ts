@@ -1,5 +1,5 @@
 import type { Container } from '@azure/cosmos'
-import type { AccountMove, AccountMoves } from '../domain/core/account-moves.ts'
+import type { AccountChange, AccountChangeStore } from '../domain/core/account-moves.ts'
 import { queryAll } from './documents.ts'
 
 const MOVED_SINCE = `SELECT c.id, c.objectType, c.accountMovedAtMs AS movedAtMs FROM c
@@ -9,10 +9,10 @@ const MOVED_SINCE = `SELECT c.id, c.objectType, c.accountMovedAtMs AS movedAtMs 
 const IDS_PER_QUERY_COUNT = 2000
 
 /** Container `coreObjects`, partition key `/tenantId`. Hardly any document has the property that is asked for. */
-export function cosmosAccountMoves(coreObjects: Container): AccountMoves {
-  const since = (tenantId: string, sinceMs: number): Promise<AccountMove[]> => {
+export function cosmosAccountChangeStore(coreObjects: Container): AccountChangeStore {
+  const since = (tenantId: string, sinceMs: number): Promise<AccountChange[]> => {
     const parameters = [{ name: '@sinceMs', value: sinceMs }]
-    return queryAll<AccountMove>(coreObjects, tenantId, { query: MOVED_SINCE, parameters })
+    return queryAll<AccountChange>(coreObjects, tenantId, { query: MOVED_SINCE, parameters })
   }
   return {
     since,
@@ -27,7 +27,7 @@ export function cosmosAccountMoves(coreObjects: Container): AccountMoves {
         { name: '@sinceMs', value: sinceMs },
         { name: '@ids', value: [...ids] },
       ]
-      return queryAll<AccountMove>(coreObjects, tenantId, { query, parameters })
+      return queryAll<AccountChange>(coreObjects, tenantId, { query, parameters })
     },
   }
 }

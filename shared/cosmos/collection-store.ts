@@ -2,7 +2,7 @@ import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
 import { byName, type Collection, type CollectionKind } from '../domain/collections/collection.ts'
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { slices } from '../domain/slices.ts'
+import { chunk } from '../domain/slices.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import {
   deletionOf,
@@ -14,8 +14,8 @@ import {
   statusOf,
   writeTogether,
 } from './documents.ts'
-import { gatheredReads } from './gathered-reads.ts'
-import { inTurn } from './in-turn.ts'
+import { batchedDocumentReads } from './gathered-reads.ts'
+import { serialize } from './in-turn.ts'
 
 /**
  * The tenant's reference version is the ETag of this document, which every change of references between collections
@@ -41,8 +41,8 @@ function removalId(collectionId: string): string {
 
 /** Container `collections`, partition key `/tenantId`. */
 export function cosmosCollectionStore(collections: Container): CollectionStore {
-  const read = gatheredReads<CollectionDocument>(collections)
-  const turns = inTurn()
+  const read = batchedDocumentReads<CollectionDocument>(collections)
+  const turns = serialize()
   const find = async (tenantId: string, id: string, kind?: CollectionKind) => {
     const document = await read(tenantId, id)
     if (document === undefined || (kind !== undefined && document.kind !== kind)) return undefined
@@ -70,7 +70,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     },
     async existing(tenantId, ids) {
       const query = 'SELECT * FROM c WHERE IS_DEFINED(c.kind) AND ARRAY_CONTAINS(@ids, c.id)'
-      const found = slices(ids, IDS_PER_QUERY_COUNT).map((some) =>
+      const found = chunk(ids, IDS_PER_QUERY_COUNT).map((some) =>
         queryAll<CollectionDocument>(collections, tenantId, { query, parameters: [{ name: '@ids', value: some }] }),
       )
       return (await Promise.all(found)).flat().map(collectionOf)
@@ -78,7 +78,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     async referenceVersion(tenantId) {
       return (await readDocument(collections, REFERENCE_GUARD_ID, tenantId))?._etag ?? NO_GUARD
     },
-    inTurn: turns,
+    serialize: turns,
     async noteReference(tenantId) {
       await collections.items.upsert(guardDocument(tenantId))
     },

@@ -3,7 +3,7 @@ import { type ConnectorObject, REFERENCES, type StoredConnectorObject } from '..
 import type {
   ConnectorObjectStore,
   ConnectorObjectWrite,
-  Standing,
+  ConnectorSpaceVersions,
 } from '../domain/connectors/connector-object-store.ts'
 import { isObjectType, type ObjectType } from '../domain/core/core-object.ts'
 import type { Versioned } from '../domain/versioned.ts'
@@ -41,7 +41,7 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       if (ids.length === 0) return []
       const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`
       const parameters = [{ name: '@ids', value: [...ids] }]
-      return (await queryAll<StandingRow>(container, tenantId, { query, parameters })).map(standing)
+      return (await queryAll<StandingRow>(container, tenantId, { query, parameters })).map(membershipResolver)
     },
     ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),
     async identitiesByKeys(tenantId, nins, directoryObjectIds) {
@@ -121,7 +121,7 @@ async function referrers(
 
 type StandingRow = { id: string; coreObjectId: string; deletedAtMs?: number; parent?: string }
 
-function standing({ id, coreObjectId, deletedAtMs, parent }: StandingRow): Standing {
+function membershipResolver({ id, coreObjectId, deletedAtMs, parent }: StandingRow): ConnectorSpaceVersions {
   return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent }
 }
 

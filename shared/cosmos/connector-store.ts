@@ -2,11 +2,11 @@ import type { Container } from '@azure/cosmos'
 import { byCreation, type Connector } from '../domain/connectors/connector.ts'
 import type { ConnectorStore } from '../domain/connectors/connector-store.ts'
 import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
-import { gatheredReads } from './gathered-reads.ts'
+import { batchedDocumentReads } from './gathered-reads.ts'
 
 /** Container `connectors`, partition key `/tenantId`. */
 export function cosmosConnectorStore(container: Container): ConnectorStore {
-  const read = gatheredReads<Connector>(container)
+  const read = batchedDocumentReads<Connector>(container)
   return {
     async list(tenantId) {
       const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })

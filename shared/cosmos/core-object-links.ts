@@ -1,12 +1,12 @@
 import type { Container } from '@azure/cosmos'
-import type { CoreObjectLinks } from '../domain/core/core-object-links.ts'
+import type { CoreObjectReferences } from '../domain/core/core-object-links.ts'
 import { type QueryParameters, queryAll, sqlParameters } from './documents.ts'
 
 /** As many as any of the questions is answered with, in one answer. */
 const DOCUMENTS_PER_ANSWER_COUNT = 5000
 
 /** Container `coreObjects`, partition key `/tenantId`. */
-export function cosmosCoreObjectLinks(coreObjects: Container): CoreObjectLinks {
+export function cosmosCoreObjectReferences(coreObjects: Container): CoreObjectReferences {
   const find = <T>(tenantId: string, query: string, parameters: QueryParameters): Promise<T[]> => {
     const live = { query: `${query} AND c.deleted = false`, parameters: sqlParameters(parameters) }
     return queryAll<T>(coreObjects, tenantId, live, { maxItemCount: DOCUMENTS_PER_ANSWER_COUNT })

@@ -2,7 +2,7 @@ import type { Container } from '@azure/cosmos'
 import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/settle-core-objects.ts'
 import type { CoreObject } from '../domain/core/core-object.ts'
 import type { CoreObjectReader } from '../domain/core/core-object-reader.ts'
-import type { FormerCoreObjects } from '../domain/core/former-core-objects.ts'
+import type { DeletedCoreObjects } from '../domain/core/former-core-objects.ts'
 import { type CoreObjectDocument, parsedCoreObject, parsedMerged } from './core-object-document.ts'
 import { searchCoreObjectDocuments, searchTexts } from './core-object-search.ts'
 import { type QueryParameters, queryAll, sqlParameters } from './documents.ts'
@@ -67,13 +67,15 @@ function documentWrite(
   softDeletionDays: number,
 ): VersionedWrite {
   const { objectType, attributes, deleted } = object
-  const standing = deleted ? { ttl: softDeletionDays * DAY_S } : { search: searchTexts(objectType, attributes) }
-  const document = { ...object, tenantId, ...standing }
+  const membershipResolver = deleted
+    ? { ttl: softDeletionDays * DAY_S }
+    : { search: searchTexts(objectType, attributes) }
+  const document = { ...object, tenantId, ...membershipResolver }
   return { document: document as unknown as VersionedWrite['document'], version }
 }
 
 /** The same container, for what is soft-deleted. */
-export function cosmosFormerCoreObjects(container: Container): FormerCoreObjects {
+export function cosmosDeletedCoreObjects(container: Container): DeletedCoreObjects {
   return {
     async ofIds(tenantId, ids) {
       if (ids.length === 0) return []

@@ -1,5 +1,5 @@
 import type { Container, ItemDefinition, OperationInput } from '@azure/cosmos'
-import { gathering } from '../domain/gathering.ts'
+import { batchReads } from '../domain/gathering.ts'
 import { readDocument, type Stored, statusOf } from './documents.ts'
 
 /** Documents that one request reads: few enough for one answer, whose size Cosmos limits. */
@@ -12,10 +12,10 @@ const PATIENCE_MS = 100
  * Reads documents by id, undefined where there is none. A read alone is a point read; those of one partition that
  * are asked for while one is under way share the next request, for the units of as many point reads.
  */
-export function gatheredReads<T extends ItemDefinition>(
+export function batchedDocumentReads<T extends ItemDefinition>(
   container: Container,
 ): (partition: string, id: string) => Promise<Stored<T> | undefined> {
-  return gathering(
+  return batchReads(
     async (partition, ids) =>
       (ids.length > 1 ? await readTogether<T>(container, partition, ids) : undefined) ??
       (await readEach<T>(container, partition, ids)),

@@ -1,5 +1,5 @@
 /** Runs what is given for one key one after the other, in the order given; other keys do not wait. */
-export function inTurn(): <T>(key: string, run: () => Promise<T>) => Promise<T> {
+export function serialize(): <T>(key: string, run: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>()
   return (key, run) => {
     const before = last.get(key) ?? Promise.resolve()

@@ -3,12 +3,12 @@ import type { JobStore } from '../domain/links/job-store.ts'
 import { type JobRecord, retentionS } from '../domain/links/sync-job.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { ifVersion, queryAll, refuse, type Stored, statusOf } from './documents.ts'
-import { gatheredReads } from './gathered-reads.ts'
+import { batchedDocumentReads } from './gathered-reads.ts'
 import { toVersioned, written } from './versioned-document.ts'
 
 /** Container `jobs`: partition key `/tenantId`, each document with the `ttl` of its type. */
 export function cosmosJobStore(jobs: Container): JobStore {
-  const read = gatheredReads<JobRecord>(jobs)
+  const read = batchedDocumentReads<JobRecord>(jobs)
   /** Few jobs are unfinished at any time: no page is worth asking for. */
   async function unfinished(tenantId: string, query: SqlQuerySpec): Promise<Versioned<JobRecord>[]> {
     const found = await queryAll<Stored<JobRecord>>(jobs, tenantId, query)

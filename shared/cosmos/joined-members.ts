@@ -3,7 +3,7 @@ import type { JoinedMembers } from '../domain/collections/joined-members.ts'
 import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
 import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, sqlParameters } from './documents.ts'
 import { historySince } from './membership-history.ts'
-import { type ChangeDocument, type HeadDocument, headId } from './request-document.ts'
+import { headId, type JoinedChangeDocument, type JoinedHeadDocument } from './request-document.ts'
 
 /** Container `requests`, partition key `/tenantId`: the slots of memberships, and the heads that count their changes. */
 export function cosmosJoinedMembers(requests: Container): JoinedMembers {
@@ -17,7 +17,7 @@ export function cosmosJoinedMembers(requests: Container): JoinedMembers {
   const versions = async (tenantId: string, collectionIds: readonly string[]) => {
     const known = new Map(collectionIds.map((id) => [id, 0]))
     if (known.size === 0) return known
-    const heads = await find<HeadDocument>(tenantId, 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', {
+    const heads = await find<JoinedHeadDocument>(tenantId, 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', {
       ids: collectionIds.map(headId),
     })
     for (const { collectionId, membershipVersion } of heads) known.set(collectionId, membershipVersion)
@@ -52,7 +52,7 @@ export function cosmosJoinedMembers(requests: Container): JoinedMembers {
       if (current < membershipVersion) return undefined
       const query =
         "SELECT * FROM c WHERE c.collectionId = @collectionId AND c.type = 'change' AND c.membershipVersion > @version"
-      const changes = await find<ChangeDocument>(tenantId, query, { collectionId, version: membershipVersion })
+      const changes = await find<JoinedChangeDocument>(tenantId, query, { collectionId, version: membershipVersion })
       return historySince(membershipVersion, current, changes)
     },
   }

@@ -3,14 +3,14 @@ import type { LinkRecord } from '../domain/links/group-link.ts'
 import type { LinkStore } from '../domain/links/link-store.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
-import { gatheredReads } from './gathered-reads.ts'
+import { batchedDocumentReads } from './gathered-reads.ts'
 import { toVersioned, written } from './versioned-document.ts'
 
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 
 /** Container `links`: partition key `/tenantId`, unique `/directoryGroupId`, which decides between two creates. */
 export function cosmosLinkStore(links: Container): LinkStore {
-  const read = gatheredReads<LinkRecord>(links)
+  const read = batchedDocumentReads<LinkRecord>(links)
   /** A tenant has few links, and a page of them costs what a single one does. */
   async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<LinkRecord>[]> {
     const found = await queryAll<Stored<LinkRecord>>(links, tenantId, query)

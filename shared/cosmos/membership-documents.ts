@@ -6,7 +6,7 @@ export const HEAD_ID = 'head'
  * Chunks belong to a generation, and the head says which one counts. A change of few chunks rewrites these together
  * with the head; one of many writes a new generation first, unseen until the head names it.
  */
-export type HeadDocument = MembershipHead & {
+export type MembersHeadDocument = MembershipHead & {
   readonly id: typeof HEAD_ID
   readonly membersOf: string
   readonly type: 'head'
@@ -22,7 +22,7 @@ export type ChunkDocument = {
   prefix: string
   ids: string[]
 }
-export type ChangeDocument = MembershipChange & {
+export type MembersChangeDocument = MembershipChange & {
   id: string
   membersOf: string
   type: 'change'

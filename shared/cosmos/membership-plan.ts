@@ -1,8 +1,13 @@
 import type { OperationInput } from '@azure/cosmos'
-import type { Evaluation, MembershipChange } from '../domain/collections/membership-store.ts'
+import type { EvaluatedMembers, MembershipChange } from '../domain/collections/membership-store.ts'
 import { OPERATIONS_PER_BATCH_COUNT, type Stored } from './documents.ts'
 import { chunksOf, nextPrefixLength, prefixLengthFor } from './membership-chunks.ts'
-import { type ChangeDocument, type ChunkDocument, HEAD_ID, type HeadDocument } from './membership-documents.ts'
+import {
+  type ChunkDocument,
+  HEAD_ID,
+  type MembersChangeDocument,
+  type MembersHeadDocument,
+} from './membership-documents.ts'
 import { CHANGES_KEPT_S } from './membership-history.ts'
 
 /** Ids in one change beyond which it is not kept: comparing as a whole is cheaper then. */
@@ -25,8 +30,8 @@ export type WritePlan = {
  */
 export function planWrite(
   partition: string,
-  before: Stored<HeadDocument> | undefined,
-  evaluation: Evaluation,
+  before: Stored<MembersHeadDocument> | undefined,
+  evaluation: EvaluatedMembers,
   change: MembershipChange,
   digest: string,
   newGeneration: string,
@@ -45,7 +50,7 @@ export function planWrite(
   const chunks = chunksOf(evaluation.ids, prefixLength)
   const chunkOperation = (prefix: string) => operationOfChunk(partition, generation, prefix, chunks.get(prefix))
   const { definitionKey, evaluatedAtMs } = evaluation
-  const head: HeadDocument = {
+  const head: MembersHeadDocument = {
     id: HEAD_ID,
     membersOf: partition,
     type: 'head',
@@ -76,7 +81,7 @@ function operationOfChunk(
   return { operationType: 'Upsert', resourceBody: document }
 }
 
-function operationOfHead(head: HeadDocument, before: Stored<HeadDocument> | undefined): OperationInput {
+function operationOfHead(head: MembersHeadDocument, before: Stored<MembersHeadDocument> | undefined): OperationInput {
   return before === undefined
     ? { operationType: 'Create', resourceBody: head }
     : { operationType: 'Replace', id: HEAD_ID, resourceBody: head, ifMatch: before._etag }
@@ -84,7 +89,7 @@ function operationOfHead(head: HeadDocument, before: Stored<HeadDocument> | unde
 
 function changeOperations(partition: string, change: MembershipChange, membershipVersion: number): OperationInput[] {
   if (change.added.length + change.removed.length > CHANGE_IDS_AT_MOST) return []
-  const document: ChangeDocument = {
+  const document: MembersChangeDocument = {
     id: `change:${membershipVersion}`,
     membersOf: partition,
     type: 'change',

@@ -3,10 +3,15 @@ import type { Container } from '@azure/cosmos'
 import { differenceSteps } from '../domain/collections/membership-difference.ts'
 import type { MembershipHead, MembershipStore } from '../domain/collections/membership-store.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Steps, TimeSlices } from '../domain/time-slices.ts'
+import { CooperativeScheduler, type Task } from '../domain/time-slices.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { queryAll, readDocument, type Stored } from './documents.ts'
-import { type ChangeDocument, type ChunkDocument, HEAD_ID, type HeadDocument } from './membership-documents.ts'
+import {
+  type ChunkDocument,
+  HEAD_ID,
+  type MembersChangeDocument,
+  type MembersHeadDocument,
+} from './membership-documents.ts'
 import { historySince } from './membership-history.ts'
 import { planWrite } from './membership-plan.ts'
 import { deleteDocuments, writePlan } from './membership-write.ts'
@@ -17,9 +22,9 @@ import { deleteDocuments, writePlan } from './membership-write.ts'
  */
 export function cosmosMembershipStore(
   members: Container,
-  slices = new TimeSlices(() => performance.now()),
+  scheduler = new CooperativeScheduler(() => performance.now()),
 ): MembershipStore {
-  const readHead = (partition: string) => readDocument<HeadDocument>(members, HEAD_ID, partition)
+  const readHead = (partition: string) => readDocument<MembersHeadDocument>(members, HEAD_ID, partition)
   const readChunks = async (partition: string, generation: string, prefixes?: readonly string[]) => {
     const some = prefixes === undefined ? '' : ' AND ARRAY_CONTAINS(@prefixes, c.prefix)'
     const query = `SELECT * FROM c WHERE c.type = 'chunk' AND c.generation = @generation${some}`
@@ -29,7 +34,7 @@ export function cosmosMembershipStore(
     ]
     return queryAll<ChunkDocument>(members, partition, { query, parameters })
   }
-  const readIds = async (partition: string, head: HeadDocument) =>
+  const readIds = async (partition: string, head: MembersHeadDocument) =>
     idsOfChunks(await readChunks(partition, head.generation))
 
   return {
@@ -43,7 +48,7 @@ export function cosmosMembershipStore(
         const head = await readHead(partition)
         if (head === undefined) return undefined
         const ids = await readIds(partition, head)
-        const digest = await slices.run(digestSteps(ids))
+        const digest = await scheduler.run(digestSteps(ids))
         if (ids.length === head.count && digest === head.digest) return { head: headOf(head), ids }
         const again = await readHead(partition)
         if (again?._etag === head._etag) throw new Error(`The chunks of ${partition} do not match their head`)
@@ -62,14 +67,14 @@ export function cosmosMembershipStore(
       const partition = partitionOf(tenantId, collectionId)
       const before = await readHead(partition)
       if (before?._etag !== previous?.version) throw stale(partition)
-      const digest = await slices.run(digestSteps(evaluation.ids))
+      const digest = await scheduler.run(digestSteps(evaluation.ids))
       if (before !== undefined && before.digest === digest && before.definitionKey === evaluation.definitionKey) {
         return { head: versioned(before), change: { added: [], removed: [] } }
       }
       await beforeWrite?.()
       const old =
         before === undefined || before.digest === digest ? [...evaluation.ids] : await readIds(partition, before)
-      const change = await slices.run(differenceSteps(before === undefined ? [] : old, evaluation.ids))
+      const change = await scheduler.run(differenceSteps(before === undefined ? [] : old, evaluation.ids))
       const plan = planWrite(partition, before, evaluation, change, digest, randomUUID())
       await writePlan(members, partition, plan)
       const after = await readHead(partition)
@@ -82,7 +87,7 @@ export function cosmosMembershipStore(
       if (head === undefined || head.membershipVersion < membershipVersion) return undefined
       const query = "SELECT * FROM c WHERE c.type = 'change' AND c.membershipVersion > @version"
       const parameters = [{ name: '@version', value: membershipVersion }]
-      const changes = await queryAll<ChangeDocument>(members, partition, { query, parameters })
+      const changes = await queryAll<MembersChangeDocument>(members, partition, { query, parameters })
       return historySince(membershipVersion, head.membershipVersion, changes)
     },
     async remove(tenantId, collectionId) {
@@ -112,7 +117,7 @@ function idsOfChunks(chunks: readonly ChunkDocument[]): string[] {
 const IDS_PER_STEP_COUNT = 8192
 
 /** Of the ids in lines. */
-function* digestSteps(ids: readonly string[]): Steps<string> {
+function* digestSteps(ids: readonly string[]): Task<string> {
   const digest = createHash('sha256')
   for (let from = 0; from < ids.length; from += IDS_PER_STEP_COUNT) {
     if (from > 0) digest.update('\n')
@@ -126,14 +131,14 @@ function stale(partition: string): Refusal {
   return new Refusal('StaleVersion', `The members of ${partition} were written meanwhile`)
 }
 
-function versionedHead(document: Stored<HeadDocument> | undefined): Versioned<MembershipHead> | undefined {
+function versionedHead(document: Stored<MembersHeadDocument> | undefined): Versioned<MembershipHead> | undefined {
   return document === undefined ? undefined : versioned(document)
 }
 
-function versioned(document: Stored<HeadDocument>): Versioned<MembershipHead> {
+function versioned(document: Stored<MembersHeadDocument>): Versioned<MembershipHead> {
   return { value: headOf(document), version: document._etag }
 }
 
-function headOf({ count, membershipVersion, definitionKey, evaluatedAtMs }: HeadDocument): MembershipHead {
+function headOf({ count, membershipVersion, definitionKey, evaluatedAtMs }: MembersHeadDocument): MembershipHead {
   return { count, membershipVersion, definitionKey, evaluatedAtMs }
 }

@@ -1,8 +1,8 @@
 import type { Container } from '@azure/cosmos'
-import { inLanes } from '../domain/lanes.ts'
+import { forEachConcurrent } from '../domain/lanes.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { isOvertaken, queryAll, readDocument, statusOf, writeTogether } from './documents.ts'
-import { HEAD_ID, type HeadDocument } from './membership-documents.ts'
+import { HEAD_ID, type MembersHeadDocument } from './membership-documents.ts'
 import type { WritePlan } from './membership-plan.ts'
 
 /** Chunks in one transaction, of which Cosmos takes 2 MB. */
@@ -33,7 +33,7 @@ async function sweepGenerations(
   partition: string,
   { generation, replaced }: WritePlan,
 ): Promise<void> {
-  const head = await readDocument<HeadDocument>(members, HEAD_ID, partition)
+  const head = await readDocument<MembersHeadDocument>(members, HEAD_ID, partition)
   const query =
     "SELECT VALUE c.id FROM c WHERE c.type = 'chunk' AND c.generation != @current AND (c.generation = @replaced OR c._ts < @abandoned)"
   const parameters = [
@@ -49,7 +49,7 @@ const DELETIONS_AT_ONCE_COUNT = 8
 
 /** One by one in a few lanes. What someone else deletes at the same moment is as good. */
 export async function deleteDocuments(members: Container, partition: string, ids: readonly string[]): Promise<void> {
-  await inLanes(ids, DELETIONS_AT_ONCE_COUNT, async (id) => {
+  await forEachConcurrent(ids, DELETIONS_AT_ONCE_COUNT, async (id) => {
     await members
       .item(id, partition)
       .delete()

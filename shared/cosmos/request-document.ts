@@ -29,7 +29,7 @@ export type SlotDocument = {
 }
 
 /** Counts the changes of who is in a collection. */
-export type HeadDocument = {
+export type JoinedHeadDocument = {
   readonly id: string
   readonly tenantId: string
   readonly type: 'head'
@@ -38,7 +38,7 @@ export type HeadDocument = {
 }
 
 /** One such change; it goes after a while, and then only a whole comparison tells. */
-export type ChangeDocument = {
+export type JoinedChangeDocument = {
   readonly id: string
   readonly tenantId: string
   readonly type: 'change'

@@ -1,9 +1,9 @@
 import type { Container } from '@azure/cosmos'
 import { LIVE_STATUSES, type MembershipRequest } from '../domain/requests/membership-request.ts'
 import type { RequestOutline, RequestStore, WaitingRequest } from '../domain/requests/request-store.ts'
-import { slices } from '../domain/slices.ts'
+import { chunk } from '../domain/slices.ts'
 import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, type Stored, sqlParameters } from './documents.ts'
-import { gatheredReads } from './gathered-reads.ts'
+import { batchedDocumentReads } from './gathered-reads.ts'
 import { type RequestDocument, requestOf, versionedRequest } from './request-document.ts'
 import { requestSaver } from './save-requests.ts'
 
@@ -22,14 +22,14 @@ type Query = { readonly where: string; readonly parameters: QueryParameters }
 
 /** Container `requests`, partition key `/tenantId`. */
 export function cosmosRequestStore(requests: Container): RequestStore {
-  const read = gatheredReads<RequestDocument>(requests)
+  const read = batchedDocumentReads<RequestDocument>(requests)
   const find = async <T>(tenantId: string, select: string, { where, parameters }: Query): Promise<T[]> => {
     const spec = { query: `SELECT ${select} FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
     return queryAll<T>(requests, tenantId, spec, { maxItemCount: DOCUMENTS_PER_PAGE_COUNT })
   }
   /** The same for any number of keys: in the parameter `@keys`, as many at a time as a query takes. */
   const findByKeys = async <T>(tenantId: string, select: string, keys: readonly string[], query: Query) => {
-    const found = slices(keys, KEYS_PER_QUERY_COUNT).map((some) =>
+    const found = chunk(keys, KEYS_PER_QUERY_COUNT).map((some) =>
       find<T>(tenantId, select, { ...query, parameters: { ...query.parameters, keys: some } }),
     )
     return (await Promise.all(found)).flat()

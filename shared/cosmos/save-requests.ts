@@ -5,13 +5,13 @@ import { isLive, type MembershipRequest } from '../domain/requests/membership-re
 import type { RequestChange } from '../domain/requests/request-store.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { isOvertaken, readDocument, type Stored } from './documents.ts'
-import { inTurn } from './in-turn.ts'
+import { serialize } from './in-turn.ts'
 import { CHANGES_KEPT_S } from './membership-history.ts'
 import {
-  type ChangeDocument,
   changeId,
-  type HeadDocument,
   headId,
+  type JoinedChangeDocument,
+  type JoinedHeadDocument,
   requestDocument,
   slotDocument,
   slotId,
@@ -30,7 +30,7 @@ type Part = { readonly about: 'request' | 'slot' | 'membership'; readonly operat
 export function requestSaver(
   requests: Container,
 ): (changes: readonly RequestChange[]) => Promise<Versioned<MembershipRequest>[]> {
-  const turns = inTurn()
+  const turns = serialize()
   return async (changes) => {
     const [first] = changes
     if (first === undefined) return []
@@ -45,7 +45,7 @@ export function requestSaver(
     }
     return turns(`${tenantId}:${collectionId}`, async () => {
       for (let attempt = 1; attempt <= ATTEMPTS_AT_MOST; attempt += 1) {
-        const head = await readDocument<HeadDocument>(requests, headId(collectionId), tenantId)
+        const head = await readDocument<JoinedHeadDocument>(requests, headId(collectionId), tenantId)
         const parts = [...ofRequests, ...membershipParts({ tenantId, collectionId, head, ...change })]
         const saved = await written(requests, tenantId, parts, changes)
         if (saved !== undefined) return saved
@@ -124,10 +124,14 @@ function membershipParts({
   head,
   added,
   removed,
-}: MembershipChange & { tenantId: string; collectionId: string; head: Stored<HeadDocument> | undefined }): Part[] {
+}: MembershipChange & {
+  tenantId: string
+  collectionId: string
+  head: Stored<JoinedHeadDocument> | undefined
+}): Part[] {
   const membershipVersion = (head?.membershipVersion ?? 0) + 1
-  const next: HeadDocument = { id: headId(collectionId), tenantId, type: 'head', collectionId, membershipVersion }
-  const change: ChangeDocument = {
+  const next: JoinedHeadDocument = { id: headId(collectionId), tenantId, type: 'head', collectionId, membershipVersion }
+  const change: JoinedChangeDocument = {
     id: changeId(collectionId, membershipVersion),
     tenantId,
     type: 'change',

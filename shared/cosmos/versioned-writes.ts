@@ -1,6 +1,6 @@
 import type { Container, JSONObject, OperationInput } from '@azure/cosmos'
-import { inLanes } from '../domain/lanes.ts'
-import { slicesWithin } from '../domain/slices.ts'
+import { forEachConcurrent } from '../domain/lanes.ts'
+import { chunkWithin } from '../domain/slices.ts'
 import {
   isOvertaken,
   OPERATIONS_PER_BATCH_COUNT,
@@ -29,7 +29,7 @@ export async function writeVersioned(
 ): Promise<ReadonlySet<string>> {
   const transactions = inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.length)
   const overtaken = new Set<string>()
-  await inLanes(transactions, TRANSACTIONS_AT_ONCE_COUNT, async (transaction) => {
+  await forEachConcurrent(transactions, TRANSACTIONS_AT_ONCE_COUNT, async (transaction) => {
     const operations = [...companions, ...transaction.map(operationOf)]
     const failure = await writeTogether(container, partition, operations)
     if (failure === undefined) return
@@ -74,7 +74,7 @@ function refuseFault({ status, index }: TransactionFailure): void {
 
 function inTransactions(writes: readonly VersionedWrite[], atMostCount: number): VersionedWrite[][] {
   const limits = { atMostCount, atMostBytes: TRANSACTION_LIMIT_BYTES }
-  return slicesWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))
+  return chunkWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))
 }
 
 function operationOf({ document, version }: VersionedWrite): OperationInput {

@@ -2,7 +2,7 @@ import { type Directory, DirectoryFault, type DirectoryGroup, type MemberPage } 
 import type { GraphCall, SendCall } from './graph-calls.ts'
 import { type GraphReply, replyFault, replyKind } from './graph-reply.ts'
 import { groupPath } from './member-calls.ts'
-import { patientCalls } from './patient-calls.ts'
+import { retryingCalls } from './patient-calls.ts'
 import { addMembers, type MemberWrites, removeMembers } from './write-members.ts'
 
 export type GraphDirectoryOptions = {
@@ -25,7 +25,7 @@ const USER = '#microsoft.graph.user'
 /** The customers' directories as Microsoft Graph shows them. */
 export function graphDirectory(options: GraphDirectoryOptions): Directory {
   const { graphUrl } = options
-  const calls = patientCalls(options)
+  const calls = retryingCalls(options)
   const writes = (tenantId: string, groupId: string, untilMs: number): MemberWrites => {
     return { graphUrl, tenantId, groupId, untilMs, calls, nowMs: options.nowMs }
   }

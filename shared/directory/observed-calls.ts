@@ -1,14 +1,14 @@
 import type { Activities } from '../domain/activity.ts'
-import type { Measures } from '../domain/measures.ts'
+import type { Metrics } from '../domain/measures.ts'
 import type { GraphCall, SendCall } from './graph-calls.ts'
 import type { GraphReply } from './graph-reply.ts'
 
 const THROTTLED_STATUS = 429
 
-type Observers = { readonly activities: Activities; readonly measures: Measures }
+type Observers = { readonly activities: Activities; readonly metrics: Metrics }
 
 /** Calls with a span each, and a count of those that the directory wants later. */
-export function observedCalls(send: SendCall, { activities, measures }: Observers): SendCall {
+export function observedCalls(send: SendCall, { activities, metrics }: Observers): SendCall {
   return (tenantId, call) => {
     const items = batchItems(call)
     const details = {
@@ -19,7 +19,7 @@ export function observedCalls(send: SendCall, { activities, measures }: Observer
     return activities.during({ name: operationName(call), kind: 'call', details }, async (activity) => {
       const reply = await send(tenantId, call)
       const throttled = reply.status === THROTTLED_STATUS ? [call] : throttledItems(items ?? [], reply)
-      for (const one of throttled) measures.record('directory.throttled', 1, { operation: operationName(one) })
+      for (const one of throttled) metrics.record('directory.throttled', 1, { operation: operationName(one) })
       activity.describe({ status: reply.status, ...(throttled.length > 0 ? { throttledCount: throttled.length } : {}) })
       return reply
     })

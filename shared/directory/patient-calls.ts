@@ -20,7 +20,7 @@ export type SettledReply = {
   readonly mayBeDoneBefore: boolean
 }
 
-export type PatientCalls = {
+export type RetryingCalls = {
   /**
    * Sends the calls, at most `CALLS_PER_BATCH_COUNT`, until each has a clear reply or its tries are used up.
    * @param untilMs when the last reply stands in any case: nothing is sent from then on.
@@ -28,7 +28,7 @@ export type PatientCalls = {
   settle(tenantId: string, calls: readonly GraphCall[], untilMs?: number): Promise<SettledReply[]>
 }
 
-export type PatientCallsOptions = {
+export type RetryingCallsOptions = {
   readonly send: SendCall
   sleep(delayMs: number): Promise<void>
   nowMs(): number
@@ -44,7 +44,7 @@ const NOT_SENT: GraphReply = { status: 0, body: undefined, isJson: false, retryA
  * Sends calls as often as it takes: one alone as it is, several in one `$batch`. Each waits for itself, as its own reply
  * asks, and those whose time has come go together.
  */
-export function patientCalls(options: PatientCallsOptions): PatientCalls {
+export function retryingCalls(options: RetryingCallsOptions): RetryingCalls {
   const { nowMs, sleep } = options
   return {
     async settle(tenantId, calls, untilMs = Number.POSITIVE_INFINITY) {
@@ -66,7 +66,7 @@ export function patientCalls(options: PatientCallsOptions): PatientCalls {
 }
 
 /** Takes in a reply: the call is through (due never), or due again after a while. */
-function take(pending: Pending, reply: GraphReply, untilMs: number, { nowMs, random }: PatientCallsOptions): void {
+function take(pending: Pending, reply: GraphReply, untilMs: number, { nowMs, random }: RetryingCallsOptions): void {
   const kind = replyKind(reply)
   pending.reply = reply
   pending.tries += 1
@@ -82,7 +82,7 @@ function take(pending: Pending, reply: GraphReply, untilMs: number, { nowMs, ran
 async function sendTogether(
   tenantId: string,
   due: readonly Pending[],
-  { send, nowMs }: PatientCallsOptions,
+  { send, nowMs }: RetryingCallsOptions,
 ): Promise<GraphReply[]> {
   const [only] = due
   if (only !== undefined && due.length === 1) return [await send(tenantId, only.call)]

@@ -1,9 +1,9 @@
 import { DirectoryFault, type WriteOutcome } from '../domain/links/directory.ts'
-import { slices } from '../domain/slices.ts'
+import { chunk } from '../domain/slices.ts'
 import type { GraphCall } from './graph-calls.ts'
 import { replyFault, replyKind, replyMessage } from './graph-reply.ts'
 import { addCall, addOneCall, MEMBERS_PER_PATCH_COUNT, removeCall } from './member-calls.ts'
-import { CALLS_PER_BATCH_COUNT, type PatientCalls, type SettledReply } from './patient-calls.ts'
+import { CALLS_PER_BATCH_COUNT, type RetryingCalls, type SettledReply } from './patient-calls.ts'
 
 /** PATCHes of one group in one batch: they run side by side, and more of them collide. Found in production by others. */
 const PATCHES_PER_BATCH_COUNT = 5
@@ -17,7 +17,7 @@ export type MemberWrites = {
   readonly groupId: string
   /** Nothing is sent after it: somebody else may be writing to the group by then. */
   readonly untilMs: number
-  readonly calls: PatientCalls
+  readonly calls: RetryingCalls
   nowMs(): number
 }
 
@@ -42,7 +42,7 @@ const nothingYet = (): Tally => ({ written: [], unchanged: [], missing: [], sent
 /** Adds accounts by PATCHes of twenty; where one of those fails, finds out for each of its accounts why. */
 export async function addMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
   const tally = nothingYet()
-  let chunks = slices([...new Set(accounts)], MEMBERS_PER_PATCH_COUNT).map(
+  let chunks = chunk([...new Set(accounts)], MEMBERS_PER_PATCH_COUNT).map(
     (slice): Chunk => ({ accounts: slice, droppedCount: 0, mayBeDoneBefore: false }),
   )
   while (chunks.length > 0 && tally.fault === undefined) {
@@ -130,7 +130,7 @@ function takeOne(
 /** Removes accounts, twenty to a call. One that is no member any more, however the directory words it, is done. */
 export async function removeMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
   const tally = nothingYet()
-  for (const slice of slices([...new Set(accounts)], CALLS_PER_BATCH_COUNT)) {
+  for (const slice of chunk([...new Set(accounts)], CALLS_PER_BATCH_COUNT)) {
     const replies = await settled(
       writes,
       slice.map((account) => removeCall(writes.groupId, account)),

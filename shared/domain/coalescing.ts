@@ -4,7 +4,7 @@ type Turn<T> = { readonly running: Promise<T>; next: Promise<T> | undefined }
  * Wraps `run` so that runs for one key never overlap, and so that all calls made while one is under way share the
  * next: a run always begins after the call that it answers, and a hundred calls at once cost two runs.
  */
-export function coalescing<T>(run: (key: string) => Promise<T>): (key: string) => Promise<T> {
+export function coalesce<T>(run: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const turns = new Map<string, Turn<T>>()
   const begin = (key: string): Promise<T> => {
     const running = run(key).finally(() => {

@@ -1,7 +1,7 @@
 type Waiting<T> = Map<string, PromiseWithResolvers<T | undefined>>
 type Group<T> = { isReading: boolean; readonly waiting: Waiting<T> }
 
-export type GatheringLimits = {
+export type BatchReadLimits = {
   /** Keys that one read is asked for. */
   readonly keysAtMost: number
   /** A read that takes longer no longer holds up those that wait for it to end. */
@@ -13,9 +13,9 @@ export type GatheringLimits = {
  * whoever asks meanwhile shares the next: a hundred calls at once cost two reads. A read always begins after the calls
  * that it answers, so that nobody is told less than there was when they asked. It fails all whom it was to answer.
  */
-export function gathering<T>(
+export function batchReads<T>(
   readAll: (group: string, keys: readonly string[]) => Promise<ReadonlyMap<string, T>>,
-  { keysAtMost, patienceMs }: GatheringLimits,
+  { keysAtMost, patienceMs }: BatchReadLimits,
 ): (group: string, key: string) => Promise<T | undefined> {
   const groups = new Map<string, Group<T>>()
 

@@ -1,5 +1,5 @@
 /** What the service measures of itself. README's table is checked against this list, and alerts are made of it. */
-type MeasureDefinition = {
+type MetricDefinition = {
   /** A counter adds up, a histogram spreads values, a gauge shows the last one. */
   readonly kind: 'counter' | 'histogram' | 'gauge'
   /** https://ucum.org, as OpenTelemetry has it: braces hold what is counted. */
@@ -9,7 +9,7 @@ type MeasureDefinition = {
   readonly by: readonly string[]
 }
 
-export const MEASURES = {
+export const METRICS = {
   'http.server.request.duration': {
     kind: 'histogram',
     unit: 's',
@@ -82,16 +82,16 @@ export const MEASURES = {
     meaning: "How long ago the one of this minute's tenants was swept that has waited longest",
     by: [],
   },
-} as const satisfies Readonly<Record<string, MeasureDefinition>>
+} as const satisfies Readonly<Record<string, MetricDefinition>>
 
-export type MeasureName = keyof typeof MEASURES
+export type MetricName = keyof typeof METRICS
 
-type Dimensions<Name extends MeasureName> = Readonly<Record<(typeof MEASURES)[Name]['by'][number], string | number>>
+type Dimensions<Name extends MetricName> = Readonly<Record<(typeof METRICS)[Name]['by'][number], string | number>>
 
 /** Where measured values go. Never fails, and takes no time worth mentioning. */
-export interface Measures {
-  record<Name extends MeasureName>(name: Name, value: number, dimensions: Dimensions<Name>): void
+export interface Metrics {
+  record<Name extends MetricName>(name: Name, value: number, dimensions: Dimensions<Name>): void
 }
 
 /** For where nobody looks. */
-export const UNMEASURED: Measures = { record: () => undefined }
+export const NO_METRICS: Metrics = { record: () => undefined }

@@ -173,6 +173,6 @@ export function refusalEntry(
 }
 
 /** Throws all entries as one refusal when there are any. */
-export function refuseAll(entries: readonly RefusalEntry[]): void {
+export function throwIfRefused(entries: readonly RefusalEntry[]): void {
   if (entries.length > 0) throw Refusal.ofAll(entries)
 }

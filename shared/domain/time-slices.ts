@@ -1,8 +1,8 @@
 /** Work in small pieces: each `next` does one, of well below a slice. */
-export type Steps<T> = Generator<undefined, T, undefined>
+export type Task<T> = Generator<undefined, T, undefined>
 
 /** Does all of the work at once. For what is known to be small, or has nobody waiting. */
-export function finished<T>(steps: Steps<T>): T {
+export function runToCompletion<T>(steps: Task<T>): T {
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value
@@ -16,7 +16,7 @@ const SLICE_MS = 10
  * Lets long computations and everything else share the one thread. All work that goes through here takes turns, one slice
  * to a round of the event loop, however many computations there are; what fits into the rest of a slice does not wait.
  */
-export class TimeSlices {
+export class CooperativeScheduler {
   readonly #elapsedMs: () => number
   readonly #waiting: (() => void)[] = []
   #isOpen = false
@@ -28,7 +28,7 @@ export class TimeSlices {
   }
 
   /** Does the work, slice by slice. */
-  async run<T>(steps: Steps<T>): Promise<T> {
+  async run<T>(steps: Task<T>): Promise<T> {
     for (;;) {
       if (this.#isOpen && (this.#waiting.length > 0 || this.#elapsedMs() >= this.#endsMs)) await this.#turn()
       else if (!this.#isOpen) this.#open()

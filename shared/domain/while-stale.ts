@@ -8,27 +8,27 @@ const ATTEMPTS_AT_MOST = 20
  * @param inTurn has whoever was overtaken once wait for the others that were: many at once then do not overtake each
  * other again and again.
  */
-export async function whileStale<T>(
+export async function retryOnConflict<T>(
   attempt: () => Promise<T>,
-  inTurn: (run: () => Promise<T>) => Promise<T> = (run) => run(),
+  serialize: (run: () => Promise<T>) => Promise<T> = (run) => run(),
 ): Promise<T> {
   try {
     return await attempt()
   } catch (error) {
-    if (!isStale(error)) throw error
+    if (!isConflict(error)) throw error
   }
-  return inTurn(async () => {
+  return serialize(async () => {
     for (let attempts = 2; ; attempts += 1) {
       try {
         return await attempt()
       } catch (error) {
-        if (!isStale(error) || attempts === ATTEMPTS_AT_MOST) throw error
+        if (!isConflict(error) || attempts === ATTEMPTS_AT_MOST) throw error
       }
     }
   })
 }
 
 /** Whether someone else was first. */
-export function isStale(error: unknown): boolean {
+export function isConflict(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'StaleVersion'
 }

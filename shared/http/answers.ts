@@ -1,8 +1,8 @@
 import type { Versioned } from '../domain/versioned.ts'
-import type { Answer } from './envelope.ts'
+import type { RouteResult } from './envelope.ts'
 
 /** The data alone. */
-export function ok<T>(data: T): Answer<T> {
+export function ok<T>(data: T): RouteResult<T> {
   return { data }
 }
 
@@ -10,17 +10,17 @@ export function ok<T>(data: T): Answer<T> {
 export function okVersioned<T, Record>(
   { value, version }: Versioned<T>,
   toRecord: (value: T) => Record,
-): Answer<Record> {
+): RouteResult<Record> {
   return { data: toRecord(value), headers: { etag: version } }
 }
 
 /** A new thing: its id, and where it is. `collectionPath` is without slashes at its ends. */
-export function created(collectionPath: string, id: string): Answer<string> {
+export function created(collectionPath: string, id: string): RouteResult<string> {
   return { data: id, headers: { location: `/${collectionPath}/${id}` } }
 }
 
 /** The answer to a deletion, once it is done. */
-export async function deleted(deletion: Promise<void>): Promise<Answer<null>> {
+export async function deleted(deletion: Promise<void>): Promise<RouteResult<null>> {
   await deletion
   return { data: null }
 }

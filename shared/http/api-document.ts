@@ -17,7 +17,7 @@ import {
   type SchemaDescriber,
   schemaDescriber,
 } from './described-schema.ts'
-import { statusOf } from './envelope.ts'
+import { httpStatusOf } from './envelope.ts'
 import type { Route, RouteGroup } from './route.ts'
 import { REFUSED_BEFORE_ROUTES } from './route-refusals.ts'
 
@@ -90,7 +90,10 @@ export function apiDocument(api: ApiDescription): JsonObject {
 }
 
 function describedRefusal(code: RefusalCode): [string, JsonObject] {
-  return [code, { status: statusOf({ code }), description: REFUSALS[code].message, example: refusalEnvelopeOf(code) }]
+  return [
+    code,
+    { status: httpStatusOf({ code }), description: REFUSALS[code].message, example: refusalEnvelopeOf(code) },
+  ]
 }
 
 function tagOf({ tags }: ApiDescription, prefix: string): Tag {

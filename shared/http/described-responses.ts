@@ -2,7 +2,7 @@ import { REFUSALS, Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { ExampleFinder } from './described-example.ts'
 import { headerReferences } from './described-parameters.ts'
 import type { Json, JsonObject, SchemaDescriber } from './described-schema.ts'
-import { faultEnvelope, refusalEnvelope, statusOf } from './envelope.ts'
+import { faultEnvelope, httpStatusOf, refusalEnvelope } from './envelope.ts'
 import type { Route } from './route.ts'
 import { refusalsOf } from './route-refusals.ts'
 
@@ -83,7 +83,7 @@ export function describedResponses(route: Route, describer: SchemaDescriber, fin
   const isCacheable = route.method === 'GET' && route.reply.versioned === true
   const byStatus = new Map<number, FailureCode[]>()
   for (const code of refusalsOf(route))
-    byStatus.set(statusOf({ code }), [...(byStatus.get(statusOf({ code })) ?? []), code])
+    byStatus.set(httpStatusOf({ code }), [...(byStatus.get(httpStatusOf({ code })) ?? []), code])
   byStatus.set(500, [FAULT_CODE])
   return {
     [status]: success(route, describer, find),
@@ -174,5 +174,5 @@ function failure(codes: readonly FailureCode[]): JsonObject {
 
 /** The codes of one answer have one status. */
 function statusOfFailure([code]: readonly FailureCode[]): number {
-  return code === undefined || code === FAULT_CODE ? 500 : statusOf({ code })
+  return code === undefined || code === FAULT_CODE ? 500 : httpStatusOf({ code })
 }

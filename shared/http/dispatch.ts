@@ -5,15 +5,15 @@ import { isUserRole } from '../domain/caller.ts'
 import type { OnceDependencies } from '../domain/idempotency/run-once.ts'
 import type { Log } from '../domain/log.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { TimeSlices } from '../domain/time-slices.ts'
+import type { CooperativeScheduler } from '../domain/time-slices.ts'
 import { isKnownVersion } from './entity-tag.ts'
 import {
-  type Answer,
   faultEnvelope,
   type HttpAnswer,
+  httpStatusOf,
   notModified,
+  type RouteResult,
   refusalEnvelope,
-  statusOf,
   successEnvelope,
   successEnvelopeSteps,
 } from './envelope.ts'
@@ -33,7 +33,7 @@ export type DispatchDependencies = {
   /** What creations are done once with. */
   readonly once: OnceDependencies
   /** What writing a long answer takes turns by; without them it is written in one go. */
-  readonly slices?: TimeSlices
+  readonly scheduler?: CooperativeScheduler
   readonly log: Log
   newId(): string
   nowMs(): number
@@ -134,15 +134,15 @@ async function answerTo(
   }
 }
 
-async function wrapped(answer: Answer, { reply: { status } }: Route, { slices }: DispatchDependencies) {
-  if (slices === undefined || !hasLongList(answer.data)) return successEnvelope(answer, status)
-  return slices.run(successEnvelopeSteps(answer, status))
+async function wrapped(answer: RouteResult, { reply: { status } }: Route, { scheduler }: DispatchDependencies) {
+  if (scheduler === undefined || !hasLongList(answer.data)) return successEnvelope(answer, status)
+  return scheduler.run(successEnvelopeSteps(answer, status))
 }
 
 /** What a client should do about a refusal, in the headers that its library looks at. */
 function adviceOn(refusal: Refusal): Record<string, string> {
   if (refusal.code === 'IdempotencyKeyInUse') return { 'retry-after': '1' }
-  return statusOf(refusal) === 401 ? { 'www-authenticate': 'Bearer' } : {}
+  return httpStatusOf(refusal) === 401 ? { 'www-authenticate': 'Bearer' } : {}
 }
 
 function authorise(caller: Caller, route: Route): void {

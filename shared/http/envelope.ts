@@ -1,10 +1,10 @@
 import { REFUSALS, type Refusal, type RefusalEntry, type RefusalKind } from '../domain/refusal.ts'
-import type { Steps } from '../domain/time-slices.ts'
+import type { Task } from '../domain/time-slices.ts'
 import { jsonSteps } from './json-steps.ts'
 import type { Part, Unready } from './readiness.ts'
 
 /** What a route answers when all went well. `data` goes into the envelope. */
-export type Answer<T = unknown> = {
+export type RouteResult<T = unknown> = {
   readonly data: T
   /** Only for paged lists, and there not on the last page. */
   readonly nextCursor?: string | undefined
@@ -35,32 +35,32 @@ const STATUS: Record<RefusalKind, number> = {
 }
 
 /** The HTTP status, which the kind of the refusal decides alone. */
-export function statusOf(refusal: Pick<Refusal, 'code'>): number {
+export function httpStatusOf(refusal: Pick<Refusal, 'code'>): number {
   return STATUS[REFUSALS[refusal.code].kind]
 }
 
 /** Data in their envelope: decisions, section 1. */
-export function successEnvelope(answer: Answer, status: number): HttpAnswer {
+export function successEnvelope(answer: RouteResult, status: number): HttpAnswer {
   return envelope(status, JSON.stringify(success(answer, status)), answer.headers)
 }
 
 /** The same in steps, for an answer with long lists. */
-export function* successEnvelopeSteps(answer: Answer, status: number): Steps<HttpAnswer> {
+export function* successEnvelopeSteps(answer: RouteResult, status: number): Task<HttpAnswer> {
   return { status, headers: envelopeHeaders(answer.headers), bytes: yield* jsonSteps(success(answer, status)) }
 }
 
-function success({ data, nextCursor }: Answer, status: number): object {
+function success({ data, nextCursor }: RouteResult, status: number): object {
   return { data, isSuccess: true, statusCode: status, errors: [], nextCursor }
 }
 
 /** What the caller has is still what there is. */
-export function notModified({ headers }: Answer): HttpAnswer {
+export function notModified({ headers }: RouteResult): HttpAnswer {
   return { status: 304, headers: { 'cache-control': 'no-store', ...headers } }
 }
 
 /** All entries of a refusal in their envelope. */
 export function refusalEnvelope(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
-  return failureEnvelope(statusOf(refusal), refusal.entries, headers)
+  return failureEnvelope(httpStatusOf(refusal), refusal.entries, headers)
 }
 
 /** Says nothing of the inside: decisions, section 1. */

@@ -1,4 +1,4 @@
-import type { Steps } from '../domain/time-slices.ts'
+import type { Task } from '../domain/time-slices.ts'
 
 /** Entries of a list that are written between two pauses: ids take microseconds, the longest records a millisecond. */
 const ENTRIES_PER_STEP_COUNT = 128
@@ -12,7 +12,7 @@ export function hasLongList(data: unknown): boolean {
  * The JSON of an answer in UTF-8, the same as `JSON.stringify` writes, with pauses within the long lists. Bytes, because
  * whoever sends a text of megabytes turns it into bytes in one go.
  */
-export function* jsonSteps(answer: object): Steps<Uint8Array> {
+export function* jsonSteps(answer: object): Task<Uint8Array> {
   const pieces: Uint8Array[] = []
   yield* write(answer, (text) => pieces.push(Buffer.from(text)))
   return Buffer.concat(pieces)
@@ -20,13 +20,13 @@ export function* jsonSteps(answer: object): Steps<Uint8Array> {
 
 type Put = (text: string) => void
 
-function* write(value: unknown, put: Put): Steps<void> {
+function* write(value: unknown, put: Put): Task<void> {
   if (isLong(value)) yield* writeList(value, put)
   else if (isObject(value)) yield* writeMembers(value, put)
   else put(JSON.stringify(value))
 }
 
-function* writeMembers(value: object, put: Put): Steps<void> {
+function* writeMembers(value: object, put: Put): Task<void> {
   let separator = '{'
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
@@ -38,7 +38,7 @@ function* writeMembers(value: object, put: Put): Steps<void> {
   put(separator === '{' ? '{}' : '}')
 }
 
-function* writeList(list: readonly unknown[], put: Put): Steps<void> {
+function* writeList(list: readonly unknown[], put: Put): Task<void> {
   for (let from = 0; from < list.length; from += ENTRIES_PER_STEP_COUNT) {
     const entries = JSON.stringify(list.slice(from, from + ENTRIES_PER_STEP_COUNT)).slice(1, -1)
     put(from === 0 ? `[${entries}` : `,${entries}`)

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Page } from '../domain/versioned.ts'
 import type { CursorBinding, OpenCursors } from './cursor.ts'
-import type { Answer } from './envelope.ts'
+import type { RouteResult } from './envelope.ts'
 
 /** Statement, "Paging", and decisions, section 3. */
 const PAGE_SIZE_DEFAULT = 2000
@@ -31,7 +31,7 @@ export async function pagedAnswer<T>(
   binding: CursorBinding,
   cursors: OpenCursors,
   read: (after: string | undefined, size: number) => Promise<Page<T>>,
-): Promise<Answer<readonly T[]>> {
+): Promise<RouteResult<readonly T[]>> {
   const position = nextCursor === undefined ? undefined : (await cursors()).open(nextCursor, binding)
   const size = pageSize ?? position?.pageSize ?? PAGE_SIZE_DEFAULT
   const { items, continueAfter } = await read(position?.after, size)

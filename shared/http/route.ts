@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { Caller, Role } from '../domain/caller.ts'
 import type { Creation } from '../domain/idempotency/creation.ts'
 import type { RefusalCode } from '../domain/refusal.ts'
-import type { Answer } from './envelope.ts'
+import type { RouteResult } from './envelope.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -52,7 +52,7 @@ export type Route = {
   }
   /** What this operation may refuse beyond finding, authentication, authorisation and validation. */
   readonly refusals: readonly RefusalCode[]
-  readonly run: (input: RouteInput) => Promise<Answer>
+  readonly run: (input: RouteInput) => Promise<RouteResult>
 }
 
 /** The routes below one prefix: one HTTP function. */
@@ -65,7 +65,7 @@ export type RouteGroup = {
 type Typed<Query extends TObject, Body extends TSchema> = Omit<Route, 'query' | 'body' | 'run'> & {
   readonly query?: Query
   readonly body?: Body
-  readonly run: (input: RouteInput<Static<Query>, Static<Body>>) => Promise<Answer>
+  readonly run: (input: RouteInput<Static<Query>, Static<Body>>) => Promise<RouteResult>
 }
 
 /** Ties the types of `query` and `body` that `run` sees to their schemas. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { onlyTry } from '../domain/idempotency/creation.ts'
+import { singleAttempt } from '../domain/idempotency/creation.ts'
 import { type OnceDependencies, runOnce } from '../domain/idempotency/run-once.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Answer } from './envelope.ts'
+import type { RouteResult } from './envelope.ts'
 import type { HttpRequest } from './read-body.ts'
 import { isCreating, type Route, type RouteInput } from './route.ts'
 
@@ -19,9 +19,9 @@ export async function runRoute(
   input: Omit<RouteInput, 'creation'>,
   request: Pick<HttpRequest, 'header'>,
   deps: OnceDependencies,
-): Promise<Answer> {
+): Promise<RouteResult> {
   const key = isCreating(route) ? idempotencyKeyOf(request) : undefined
-  if (key === undefined) return route.run({ ...input, creation: onlyTry(deps) })
+  if (key === undefined) return route.run({ ...input, creation: singleAttempt(deps) })
   const { tenantId, objectId: callerId } = input.caller
   const keyed = { tenantId, callerId, key, fingerprint: fingerprintOf(route, input) }
   const { answer, isReplayed } = await runOnce(keyed, (creation) => route.run({ ...input, creation }), deps)

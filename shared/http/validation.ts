@@ -3,7 +3,7 @@ import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import type { TObject, TSchema } from 'typebox'
 import { isGuid } from '../domain/is-guid.ts'
-import { type RefusalCode, type RefusalEntry, refusalEntry, refuseAll } from '../domain/refusal.ts'
+import { type RefusalCode, type RefusalEntry, refusalEntry, throwIfRefused } from '../domain/refusal.ts'
 
 /** More errors of one body than anyone reads. */
 const ERRORS_AT_MOST = 50
@@ -79,7 +79,7 @@ export function readQuery(schema: TObject | undefined, search: URLSearchParams):
   const validate = validator(schema)
   const faults = validate(query) ? [] : entriesOf(validate.errors ?? [], (pointer) => pointer.split('/')[1] ?? '')
   const all = [...twice, ...faults.filter(({ target }) => twice.every((entry) => entry.target !== target))]
-  refuseAll(all)
+  throwIfRefused(all)
   return query
 }
 
@@ -98,7 +98,7 @@ export function readPath(
   schemas: Readonly<Record<string, TSchema>> = {},
 ): Record<string, string> {
   const entries = Object.entries(path)
-  refuseAll(entries.flatMap(([name, value]) => pathFaults(name, value, schemas[name])))
+  throwIfRefused(entries.flatMap(([name, value]) => pathFaults(name, value, schemas[name])))
   return Object.fromEntries(
     entries.map(([name, value]) => [name, schemas[name] === undefined ? value.toLowerCase() : value]),
   )

@@ -1,7 +1,7 @@
 import type { TokenCredential } from '@azure/identity'
 import type { RetryOptions, ServiceBusClient, ServiceBusSender } from '@azure/service-bus'
 import type { Activities } from '../domain/activity.ts'
-import type { Doorbells } from '../domain/doorbell.ts'
+import type { MessageQueue } from '../domain/doorbell.ts'
 import { originProperties } from './origin-properties.ts'
 import type { QueueName } from './queues.ts'
 
@@ -11,7 +11,7 @@ export type BusSettings =
   | { readonly namespace: string; readonly credential: TokenCredential }
 
 /** Sends doorbells to their queues, and with each what it comes from. Loads its packages and connects when first used. */
-export function messageSender(settings: BusSettings, activities: Activities, nowMs: () => number): Doorbells {
+export function messageSender(settings: BusSettings, activities: Activities, nowMs: () => number): MessageQueue {
   let client: Promise<ServiceBusClient> | undefined
   const senders = new Map<QueueName, ServiceBusSender>()
   const senderOf = async (queue: QueueName): Promise<ServiceBusSender> => {
@@ -24,7 +24,7 @@ export function messageSender(settings: BusSettings, activities: Activities, now
     return made
   }
   return {
-    async ring({ queue, message }, { id, delayMs = 0 }) {
+    async enqueue({ queue, message }, { id, delayMs = 0 }) {
       const details = { queue, messageId: id, tenantId: message.tenantId }
       await activities.during({ name: `send ${queue}`, kind: 'send', details }, async () => {
         const sender = await senderOf(queue)

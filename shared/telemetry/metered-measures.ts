@@ -1,17 +1,17 @@
 import type { Meter } from '@opentelemetry/api'
-import { MEASURES, type MeasureName, type Measures } from '../domain/measures.ts'
+import { METRICS, type MetricName, type Metrics } from '../domain/measures.ts'
 
 type Instrument = (value: number, dimensions: Readonly<Record<string, string | number>>) => void
 
 /** Measures as instruments of OpenTelemetry, one for each in the list. */
-export function meteredMeasures(meter: Meter): Measures {
-  const instruments = new Map<MeasureName, Instrument>()
-  for (const name of Object.keys(MEASURES) as MeasureName[]) instruments.set(name, instrument(meter, name))
+export function meterMetrics(meter: Meter): Metrics {
+  const instruments = new Map<MetricName, Instrument>()
+  for (const name of Object.keys(METRICS) as MetricName[]) instruments.set(name, instrument(meter, name))
   return { record: (name, value, dimensions) => instruments.get(name)?.(value, dimensions) }
 }
 
-function instrument(meter: Meter, name: MeasureName): Instrument {
-  const { kind, unit, meaning: description } = MEASURES[name]
+function instrument(meter: Meter, name: MetricName): Instrument {
+  const { kind, unit, meaning: description } = METRICS[name]
   switch (kind) {
     case 'counter': {
       const counter = meter.createCounter(name, { unit, description })

@@ -2,8 +2,8 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { type IMetricReader, MeterProvider } from '@opentelemetry/sdk-metrics'
 import { AlwaysOnSampler, BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { Tracer } from '../domain/activity.ts'
-import type { Measures } from '../domain/measures.ts'
-import { meteredMeasures } from './metered-measures.ts'
+import type { Metrics } from '../domain/measures.ts'
+import { meterMetrics } from './metered-measures.ts'
 import { spanTracer } from './span-tracer.ts'
 
 const SERVICE_NAME = 'collections-service'
@@ -11,7 +11,7 @@ const SERVICE_NAME = 'collections-service'
 /** Records spans and measures until it is closed. */
 export type Telemetry = {
   readonly tracer: Tracer
-  readonly measures: Measures
+  readonly metrics: Metrics
   /** Exports what is still here. */
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ export function openTelemetry(spanProcessors: SpanProcessor[], metricReader: IMe
   const metering = new MeterProvider({ resource, readers: [metricReader] })
   return {
     tracer: spanTracer(tracing.getTracer(SERVICE_NAME)),
-    measures: meteredMeasures(metering.getMeter(SERVICE_NAME)),
+    metrics: meterMetrics(metering.getMeter(SERVICE_NAME)),
     async close() {
       await Promise.all([tracing.shutdown(), metering.shutdown()])
     },

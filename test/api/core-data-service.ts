@@ -8,14 +8,14 @@ import { createContainers } from '../../infra/local/create-containers.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { cosmosCoreObjectLinks } from '../../shared/cosmos/core-object-links.ts'
+import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-links.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { Caller, Role } from '../../shared/domain/caller.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
-import { Sights } from '../../shared/domain/core/sight.ts'
-import type { Doorbell } from '../../shared/domain/doorbell.ts'
+import { ObjectAccessResolver } from '../../shared/domain/core/sight.ts'
+import type { Message } from '../../shared/domain/doorbell.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { cursors } from '../../shared/http/cursor.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
@@ -78,14 +78,14 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
     connectors: cosmosConnectorStore(database('connectors')),
     objects: cosmosConnectorObjectStore(database('connectorObjects')),
     coreObjects: cosmosCoreObjectStore(database('coreObjects')),
-    sights: new Sights((tenantId) => snapshots.fresh(tenantId), {
+    objectAccess: new ObjectAccessResolver((tenantId) => snapshots.fresh(tenantId), {
       load: () => undefined,
       holds: (tenantId) => snapshots.holds(tenantId),
-      links: cosmosCoreObjectLinks(database('coreObjects')),
+      links: cosmosCoreObjectReferences(database('coreObjects')),
     }),
     cursors: async () => cursors(cursorKeys),
-    doorbells: {
-      ring: async ({ queue, message }: Doorbell) => {
+    messageQueue: {
+      enqueue: async ({ queue, message }: Message) => {
         if (queue === 'evaluations') rings.push(message.tenantId)
       },
     },

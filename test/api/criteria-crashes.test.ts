@@ -43,7 +43,7 @@ describe('when a collection is written and something else is down', () => {
   it('the queue: creation, change and deletion succeed all the same, and the log tells', async () => {
     const events: string[] = []
     const log = { info() {}, warn() {}, error: (event: string) => void events.push(event) }
-    const process = service.newProcess({ doorbells: { ring: down }, log })
+    const process = service.newProcess({ messageQueue: { enqueue: down }, log })
     const who = caller()
     const { id } = await createCriteriaCollection(NEW_COLLECTION, who, process)
     await updateCriteriaCollection(id, { objectType: 'Identity', name: 'Anns' }, undefined, who, process)

@@ -3,7 +3,7 @@ import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
 import { createContainers } from '../../infra/local/create-containers.ts'
-import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
+import { cosmosAccountChangeStore } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
@@ -15,8 +15,8 @@ import type { CollectionDependencies } from '../../shared/domain/collections/col
 import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
-import type { Doorbell } from '../../shared/domain/doorbell.ts'
-import { UNMEASURED } from '../../shared/domain/measures.ts'
+import type { Message } from '../../shared/domain/doorbell.ts'
+import { NO_METRICS } from '../../shared/domain/measures.ts'
 import { application, type Body, type Send, sendTo, type TestAnswer, user } from './core-data-service.ts'
 
 export const CRITERIA = '/collections-criteria/beta'
@@ -26,7 +26,7 @@ export const NOBODYS_ID = 'eeeeeeee-0000-4000-8000-000000000001'
 /** One process of the service with its own memory, on a database that it may share. */
 export type CriteriaProcess = CollectionDependencies & {
   readonly evaluator: TenantEvaluator
-  readonly rings: Doorbell[]
+  readonly rings: Message[]
 }
 
 export type CriteriaService = {
@@ -55,7 +55,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
   const links = new Map<string, string[]>()
   const clock = { nowMs: Date.parse('2030-03-01T12:00:00Z') }
   const newProcess = (parts: Partial<CollectionDependencies> = {}, rowsAtMost = 1_000_000): CriteriaProcess => {
-    const rings: Doorbell[] = []
+    const rings: Message[] = []
     const deps: CollectionDependencies = {
       collections: cosmosCollectionStore(database('collections')),
       memberships: cosmosMembershipStore(database('members')),
@@ -65,17 +65,17 @@ export async function startCriteriaService(): Promise<CriteriaService> {
         cosmosCoreObjectChanges(database('coreObjects'), () => performance.now()),
         rowsAtMost,
       ),
-      accountMoves: cosmosAccountMoves(database('coreObjects')),
+      accountChanges: cosmosAccountChangeStore(database('coreObjects')),
       links: {
         linksOf: async (_tenantId, collectionId) => links.get(collectionId) ?? [],
         linkedCollections: async () => new Set(links.keys()),
-        accountsMoved: async () => new Set(),
+        accountsChanged: async () => new Set(),
         behind: async () => new Set(),
       },
       tenants: { remember: async () => undefined },
-      doorbells: { ring: async (doorbell) => void rings.push(doorbell) },
+      messageQueue: { enqueue: async (message) => void rings.push(message) },
       log: QUIET,
-      measures: UNMEASURED,
+      metrics: NO_METRICS,
       newId: randomUUID,
       nowMs: () => clock.nowMs,
       ...parts,

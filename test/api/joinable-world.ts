@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
-import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
+import { cosmosAccountChangeStore } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { cosmosCoreObjectLinks } from '../../shared/cosmos/core-object-links.ts'
-import { cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
+import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-links.ts'
+import { cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
@@ -17,14 +17,14 @@ import { linkedAccounts } from '../../shared/domain/collections/linked-accounts.
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
 import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
 import { ownIdentity } from '../../shared/domain/core/own-identity.ts'
-import type { Doorbell } from '../../shared/domain/doorbell.ts'
+import type { Message } from '../../shared/domain/doorbell.ts'
 import type { Log } from '../../shared/domain/log.ts'
-import { UNMEASURED } from '../../shared/domain/measures.ts'
+import { NO_METRICS } from '../../shared/domain/measures.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
+import { RequestReconciler } from '../../shared/domain/requests/follow-changes.ts'
 import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
 import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
-import { liveStanding } from '../../shared/domain/requests/standing.ts'
+import { liveMembershipResolver } from '../../shared/domain/requests/standing.ts'
 import type { dispatcher } from '../../shared/http/dispatch.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { localAccount } from '../contract/local-database.ts'
@@ -61,7 +61,7 @@ export async function joinableWorld(
   let elapsedMs = 0
   const nowMs = () => START_MS + elapsedMs
   const { cosmos, container } = await localAccount(nowMs)
-  const rung: Doorbell[] = []
+  const rung: Message[] = []
   const linked = new Set<string>()
   const callers = new Map<string, Caller>()
   const collectionDependencies = {
@@ -73,32 +73,32 @@ export async function joinableWorld(
       cosmosCoreObjectChanges(container('coreObjects'), () => elapsedMs),
       100_000,
     ),
-    accountMoves: cosmosAccountMoves(container('coreObjects')),
+    accountChanges: cosmosAccountChangeStore(container('coreObjects')),
     links: {
       linksOf: async () => [],
       linkedCollections: async () => linked,
-      accountsMoved: async () => new Set<string>(),
+      accountsChanged: async () => new Set<string>(),
       behind: async () => new Set<string>(),
     },
     tenants: { remember: async () => undefined },
-    doorbells: { ring: async (doorbell: Doorbell) => void rung.push(doorbell) },
+    messageQueue: { enqueue: async (message: Message) => void rung.push(message) },
     log: SILENT,
-    measures: UNMEASURED,
+    metrics: NO_METRICS,
     newId: randomUUID,
     nowMs,
   }
   const deps: RequestDependencies = {
     ...collectionDependencies,
     requests: cosmosRequestStore(container('requests')),
-    standing: liveStanding(collectionDependencies),
+    membershipResolver: liveMembershipResolver(collectionDependencies),
   }
   const { snapshots } = collectionDependencies
   const freshRows = (tenantId: string) => snapshots.fresh(tenantId)
   const unloaded = {
     holds: (tenantId: string) => snapshots.holds(tenantId),
-    links: cosmosCoreObjectLinks(container('coreObjects')),
+    links: cosmosCoreObjectReferences(container('coreObjects')),
   }
-  const evaluatorOf = () => new TenantEvaluator({ ...collectionDependencies, follower: new RequestFollower(deps) })
+  const evaluatorOf = () => new TenantEvaluator({ ...collectionDependencies, follower: new RequestReconciler(deps) })
   const evaluator = evaluatorOf()
   const dispatch = [joinableRoutes(deps), criteriaRoutes(deps), collectionRoutes(deps)].map((group: RouteGroup) => ({
     prefix: `/${group.prefix}`,
@@ -228,7 +228,7 @@ export async function joinableWorld(
     evaluator,
     evaluatorOf,
     linkedCollections: linkedAccounts(
-      { ...collectionDependencies, formerObjects: cosmosFormerCoreObjects(container('coreObjects')) },
+      { ...collectionDependencies, deletedObjects: cosmosDeletedCoreObjects(container('coreObjects')) },
       evaluator,
     ),
     rung,

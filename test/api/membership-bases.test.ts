@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { addMembers } from '../../shared/domain/requests/direct-members.ts'
+import { addMembersDirectly } from '../../shared/domain/requests/direct-members.ts'
 import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
 import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import type { RequestChange } from '../../shared/domain/requests/request-store.ts'
@@ -63,7 +63,7 @@ describe('nothing stays open or joined without what it stands on', () => {
       const collectionId = await joinable(OPEN)
       const deps = withBeforeSave(() => deleted(collectionId, employee.identityId))
       const coreIdentityIds = [employee.identityId, other.identityId]
-      await addMembers(tenantId, collectionId, { coreIdentityIds }, ACTOR, deps)
+      await addMembersDirectly(tenantId, collectionId, { coreIdentityIds }, ACTOR, deps)
       assert.equal(await liveOf(employee.identityId), 0)
     })
   }
@@ -82,7 +82,7 @@ describe('nothing stays open or joined without what it stands on', () => {
     }
     const coreIdentityIds = people.map(({ identityId }) => identityId)
     const failing = { ...deps, requests: { ...deps.requests, save } }
-    await assert.rejects(addMembers(tenantId, collectionId, { coreIdentityIds }, ACTOR, failing), /away/)
+    await assert.rejects(addMembersDirectly(tenantId, collectionId, { coreIdentityIds }, ACTOR, failing), /away/)
     for (const { identityId } of people) assert.equal(await liveOf(identityId), 0)
   })
 
@@ -148,7 +148,7 @@ describe('groups are told of members', () => {
     const deps = { ...world.deps, requests: { ...world.deps.requests, save } }
     const before = bells()
     const coreIdentityIds = people.map(({ identityId }) => identityId)
-    await assert.rejects(addMembers(tenantId, collectionId, { coreIdentityIds }, ACTOR, deps), /away/)
+    await assert.rejects(addMembersDirectly(tenantId, collectionId, { coreIdentityIds }, ACTOR, deps), /away/)
     assert.equal(bells(), before + 1)
   })
 })

@@ -3,7 +3,7 @@ import { after, describe, it } from 'node:test'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
 import type { RowSnapshot } from '../../shared/domain/criteria/row-snapshot.ts'
-import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
+import { RequestReconciler } from '../../shared/domain/requests/follow-changes.ts'
 import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
 import { submitRequest } from '../../shared/domain/requests/submit-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
@@ -49,7 +49,7 @@ describe('what a process leaves behind when it dies', () => {
     const deps = dyingOnceSaved(() => call(admin, 'PUT', path, { objectType: 'Identity', joinPolicy: OPEN }))
     const asked = { tenantId, identityId: employee.identityId }
     const id = world.deps.newId()
-    const creation = { newId: () => id, isRepeated: true }
+    const creation = { newId: () => id, isRetry: true }
     await assert.rejects(submitRequest(collectionId, {}, asked, deps, creation), /died/)
     const { value } = await submitRequest(collectionId, {}, asked, world.deps, creation)
     assert.deepEqual([value.id, value.status], [id, 'Joined'])
@@ -60,7 +60,7 @@ describe('nobody is ended who has just come', () => {
   /** A follower of another process, and what it does when somebody comes while it reads requests. */
   async function followedWhile(
     come: () => Promise<unknown>,
-    follow: (follower: RequestFollower, rows: RowSnapshot) => Promise<void>,
+    follow: (follower: RequestReconciler, rows: RowSnapshot) => Promise<void>,
   ) {
     const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs), 100_000)
     const { requests } = world.deps
@@ -74,7 +74,7 @@ describe('nobody is ended who has just come', () => {
         return requests.liveOfObjects(tenantId, ids)
       },
     }
-    const follower = new RequestFollower({ ...world.deps, snapshots, requests: { ...requests, ...read } })
+    const follower = new RequestReconciler({ ...world.deps, snapshots, requests: { ...requests, ...read } })
     await follow(follower, await snapshots.fresh(tenantId))
   }
 

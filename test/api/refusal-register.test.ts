@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { REFUSALS, type RefusalCode } from '../../shared/domain/refusal.ts'
-import { statusOf } from '../../shared/http/envelope.ts'
+import { httpStatusOf } from '../../shared/http/envelope.ts'
 import { coreDataServiceOfTests } from './core-data-service.ts'
 import { joinableWorld } from './joinable-world.ts'
 import { openLinkApi } from './link-api.ts'
@@ -31,7 +31,7 @@ describe('every refusal of the register is what a request can meet', () => {
   for (const [code, provoke] of Object.entries(PROVOCATIONS) as [RefusalCode, Provocation][]) {
     it(code, async () => {
       const { status, codes } = await provoke()
-      assert.equal(status, statusOf({ code }), codes.join())
+      assert.equal(status, httpStatusOf({ code }), codes.join())
       assert.ok(codes.includes(code), codes.join())
     })
   }

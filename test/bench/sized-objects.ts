@@ -1,7 +1,7 @@
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { CoreObjectWriter } from '../../shared/domain/connectors/settle-core-objects.ts'
 import type { Attributes, ObjectType, Reference } from '../../shared/domain/core/core-object.ts'
-import { slices } from '../../shared/domain/slices.ts'
+import { chunk } from '../../shared/domain/slices.ts'
 
 /** How many there are of each type. */
 export type Sizes = Readonly<Record<ObjectType, number>>
@@ -26,7 +26,7 @@ export async function loadSizedObjects(
 ): Promise<void> {
   const load = async (objectType: ObjectType, attributesOf: (index: number) => Attributes) => {
     const indexes = Array.from({ length: sizes[objectType] }, (_, index) => index)
-    for (const part of slices(indexes, OBJECTS_PER_WRITE_COUNT)) {
+    for (const part of chunk(indexes, OBJECTS_PER_WRITE_COUNT)) {
       const writes = part.map((index) => {
         const id = idOf(objectType, index)
         const object = { id, objectType, externalId: id, attributes: attributesOf(index), contributors: [id] }

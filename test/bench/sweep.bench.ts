@@ -1,6 +1,6 @@
 import { newLink } from '../../shared/domain/links/group-link.ts'
 import type { LinkDependencies } from '../../shared/domain/links/link-dependencies.ts'
-import { ringForSweeps } from '../../shared/domain/links/sweep.ts'
+import { enqueueSweeps } from '../../shared/domain/links/sweep.ts'
 import { TENANT, users } from '../jobs/link-directory.ts'
 import { openWorld } from '../jobs/link-world.ts'
 
@@ -51,7 +51,7 @@ const deps = {
 
 world.server.clearRequests()
 const startMs = performance.now()
-await ringForSweeps(undefined, deps)
+await enqueueSweeps(undefined, deps)
 const worker = async () => {
   while (await world.deliverNext(deps));
 }

@@ -7,7 +7,7 @@ import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshots.ts'
 import { listCoreObjects, readCoreObject, searchCoreObjects } from '../../shared/domain/core/read-core-objects.ts'
-import { Sights } from '../../shared/domain/core/sight.ts'
+import { ObjectAccessResolver } from '../../shared/domain/core/sight.ts'
 import { user } from '../api/core-data-service.ts'
 import { idOf, loadSizedObjects } from './sized-objects.ts'
 
@@ -36,7 +36,7 @@ const snapshots = new TenantSnapshots(
   cosmosCoreObjectChanges(container, () => performance.now()),
   10 * IDENTITIES_COUNT,
 )
-const deps = { coreObjects, sights: new Sights((tenantId) => snapshots.fresh(tenantId)) }
+const deps = { coreObjects, objectAccess: new ObjectAccessResolver((tenantId) => snapshots.fresh(tenantId)) }
 
 const sizes = { identity: IDENTITIES_COUNT, orgUnit: UNITS_COUNT, relationship: RELATIONSHIPS_COUNT }
 await measured('load', () => loadSizedObjects(TENANT_ID, sizes, coreObjects))

@@ -14,7 +14,7 @@ export function writeDependencies(database: (id: ContainerId) => Container): Wri
     connectors: cosmosConnectorStore(database('connectors')),
     objects: cosmosConnectorObjectStore(database('connectorObjects')),
     coreObjects: cosmosCoreObjectStore(database('coreObjects')),
-    doorbells: { ring: async () => undefined },
+    messageQueue: { enqueue: async () => undefined },
     log: { info() {}, warn() {}, error() {} },
     evaluationDelayMs: 0,
     deriveId: derivedId,

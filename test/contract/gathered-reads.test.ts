@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { gatheredReads } from '../../shared/cosmos/gathered-reads.ts'
+import { batchedDocumentReads } from '../../shared/cosmos/gathered-reads.ts'
 import { localAccount } from './local-database.ts'
 
 type Note = { readonly id: string; readonly tenantId: string; readonly text: string }
@@ -33,7 +33,7 @@ async function operationsDuring(work: () => Promise<unknown>): Promise<Record<st
 describe('gathered reads', () => {
   it('read one document by a point read', async () => {
     const { tenantId, notes } = await tenantOf(1)
-    const read = gatheredReads<Note>(links)
+    const read = batchedDocumentReads<Note>(links)
     const operations = await operationsDuring(async () => {
       assert.equal((await read(tenantId, notes[0]?.id ?? ''))?.text, 'Note 0')
     })
@@ -42,7 +42,7 @@ describe('gathered reads', () => {
 
   it('read fifty documents that are asked for at once by two requests, each with its version', async () => {
     const { tenantId, notes } = await tenantOf(50)
-    const read = gatheredReads<Note>(links)
+    const read = batchedDocumentReads<Note>(links)
     const operations = await operationsDuring(async () => {
       const found = await Promise.all(notes.map(({ id }) => read(tenantId, id)))
       assert.deepEqual(
@@ -57,7 +57,7 @@ describe('gathered reads', () => {
 
   it('find the others when one of them is not there', async () => {
     const { tenantId, notes } = await tenantOf(3)
-    const read = gatheredReads<Note>(links)
+    const read = batchedDocumentReads<Note>(links)
     const ids = [...notes.map(({ id }) => id), randomUUID()]
     const found = await Promise.all(ids.map((id) => read(tenantId, id)))
     assert.deepEqual(
@@ -68,7 +68,7 @@ describe('gathered reads', () => {
 
   it('find documents that are together too large for one answer', async () => {
     const { tenantId, notes } = await tenantOf(4, 'x'.repeat(1_500_000))
-    const read = gatheredReads<Note>(links)
+    const read = batchedDocumentReads<Note>(links)
     const found = await Promise.all(notes.map(({ id }) => read(tenantId, id)))
     assert.ok(found.every((note) => note?.text.length === 1_500_000))
   })
@@ -76,7 +76,7 @@ describe('gathered reads', () => {
   it('never find a document of another partition', async () => {
     const mine = await tenantOf(2)
     const theirs = await tenantOf(2)
-    const read = gatheredReads<Note>(links)
+    const read = batchedDocumentReads<Note>(links)
     const ids = [...mine.notes, ...theirs.notes].map(({ id }) => id)
     const found = await Promise.all(ids.map((id) => read(mine.tenantId, id)))
     assert.deepEqual(
@@ -87,7 +87,7 @@ describe('gathered reads', () => {
 
   it('are tried again where the database has too much to do', async () => {
     const { tenantId, notes } = await tenantOf(3)
-    const read = gatheredReads<Note>(links)
+    const read = batchedDocumentReads<Note>(links)
     const lift = cosmos.throttleNext({ count: 2, operation: 'batch' })
     const found = await Promise.all(notes.map(({ id }) => read(tenantId, id)))
     lift()

@@ -10,9 +10,9 @@ const EVALUATION = { queue: 'evaluations', message: { tenantId: 'dddddddd-0000-4
 
 async function openSender() {
   const bus = await startServiceBus({ port: 0, file: ':memory:', queues: QUEUES })
-  const doorbells = messageSender(bus, trackedActivities(UNTRACED, Date.now), Date.now)
-  await doorbells.ring(EVALUATION, { id: 'first' })
-  return { bus, doorbells }
+  const messageQueue = messageSender(bus, trackedActivities(UNTRACED, Date.now), Date.now)
+  await messageQueue.enqueue(EVALUATION, { id: 'first' })
+  return { bus, messageQueue }
 }
 
 /** Seconds, rounded up, that something takes to end, either way. */
@@ -26,9 +26,9 @@ async function secondsOf(
 
 describe('A doorbell', { concurrency: true }, () => {
   it('is rung over a new connection when the old one has gone, before anyone who waits for it gives up', async () => {
-    const { bus, doorbells } = await openSender()
+    const { bus, messageQueue } = await openSender()
     bus.faults.dropConnections()
-    const { outcome, took } = await secondsOf(doorbells.ring(EVALUATION, { id: 'second' }))
+    const { outcome, took } = await secondsOf(messageQueue.enqueue(EVALUATION, { id: 'second' }))
     assert.equal(outcome, 'fulfilled')
     assert.ok(took <= 9, `took ${took} s`)
     assert.equal(bus.counts('evaluations').active, 2)
@@ -36,9 +36,9 @@ describe('A doorbell', { concurrency: true }, () => {
   })
 
   it('is given up within half a minute when the queue is gone: its sender has an answer to give', async () => {
-    const { bus, doorbells } = await openSender()
+    const { bus, messageQueue } = await openSender()
     await bus.close()
-    const { outcome, took } = await secondsOf(doorbells.ring(EVALUATION, { id: 'second' }))
+    const { outcome, took } = await secondsOf(messageQueue.enqueue(EVALUATION, { id: 'second' }))
     assert.equal(outcome, 'rejected')
     assert.ok(took <= 25, `took ${took} s`)
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { GraphCall } from '../../shared/directory/graph-calls.ts'
 import type { GraphReply } from '../../shared/directory/graph-reply.ts'
-import { patientCalls } from '../../shared/directory/patient-calls.ts'
+import { retryingCalls } from '../../shared/directory/patient-calls.ts'
 
 type Item = { readonly id: string; readonly method: string; readonly url: string }
 type ItemReply = { readonly status: number; readonly retryAfterS?: number }
@@ -38,7 +38,7 @@ function scripted(
   const sleep = async (delayMs: number) => {
     ms += delayMs + heldUpMs
   }
-  const calls = patientCalls({ send, sleep, nowMs: () => ms, random: () => 0 })
+  const calls = retryingCalls({ send, sleep, nowMs: () => ms, random: () => 0 })
   const settle = (...paths: string[]) =>
     calls.settle(
       'tenant',

@@ -42,7 +42,7 @@ function newService() {
     }
     const work = async (creation: Creation): Promise<KeptAnswer> => {
       const id = creation.newId()
-      if (made.has(id)) assert.ok(creation.isRepeated, 'a first try found its ids in use')
+      if (made.has(id)) assert.ok(creation.isRetry, 'a first try found its ids in use')
       if (ending === 'refused' && !made.has(id)) throw new Refusal('GroupNotFound')
       if (ending === 'fails before') throw new Error('It failed')
       if (ending === 'dies before') die()
@@ -156,7 +156,7 @@ describe('requests under keys', () => {
     const { deps } = newService()
     const [request, tries] = [newRequest(), [] as boolean[]]
     const work = async (creation: Creation) => {
-      tries.push(creation.isRepeated)
+      tries.push(creation.isRetry)
       return { data: `${creation.newId()}${'x'.repeat(600_000)}` }
     }
     const [first, second] = [await runOnce(request, work, deps), await runOnce(request, work, deps)]

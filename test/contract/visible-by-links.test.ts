@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { cosmosCoreObjectLinks } from '../../shared/cosmos/core-object-links.ts'
+import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-links.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
 import { ownIdentity } from '../../shared/domain/core/own-identity.ts'
@@ -13,7 +13,7 @@ import { localDatabase } from './local-database.ts'
 
 const coreObjects = (await localDatabase())('coreObjects')
 const store = cosmosCoreObjectStore(coreObjects)
-const links = cosmosCoreObjectLinks(coreObjects)
+const links = cosmosCoreObjectReferences(coreObjects)
 
 const unloaded = { holds: () => false, links }
 const loadNothing = () => Promise.reject(new Error('The rows were loaded'))

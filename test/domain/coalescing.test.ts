@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { coalescing } from '../../shared/domain/coalescing.ts'
+import { coalesce } from '../../shared/domain/coalescing.ts'
 
 describe('coalescing', () => {
   it('never overlaps runs of a key, and lets all calls during a run share the next', async () => {
     let running = 0
     let runs = 0
-    const call = coalescing(async () => {
+    const call = coalesce(async () => {
       running += 1
       runs += 1
       assert.equal(running, 1)
@@ -24,7 +24,7 @@ describe('coalescing', () => {
 
   it('begins a run after the call that it answers', async () => {
     let state = 0
-    const read = coalescing(async () => {
+    const read = coalesce(async () => {
       const seen = state
       await turn()
       return seen
@@ -37,7 +37,7 @@ describe('coalescing', () => {
 
   it('keeps keys apart, and goes on after a failure', async () => {
     let failing = true
-    const call = coalescing(async (key) => {
+    const call = coalesce(async (key) => {
       await turn()
       if (failing && key === 'a') throw new Error('no')
       return key

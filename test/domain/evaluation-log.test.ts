@@ -6,7 +6,7 @@ import {
   type EvaluationLog,
   lastNumber,
   opened,
-  unheardOf,
+  unseenEntries,
 } from '../../shared/domain/collections/evaluation-log.ts'
 
 const NOON_MS = Date.parse('2030-03-01T12:00:00Z')
@@ -16,15 +16,15 @@ describe('the log of evaluations', () => {
   it('tells an evaluator what others have written, once, and nothing of its own', () => {
     let log = opened([], 'ann', NOON_MS)
     log = closed(log, 1, 'ann', ['choir', 'band'], NOON_MS)
-    assert.deepEqual(unheardOf(log, 'bob', 0, NOON_MS), { written: ['choir', 'band'], knownNumber: 1 })
-    assert.deepEqual(unheardOf(log, 'bob', 1, NOON_MS), { written: [], knownNumber: 1 })
-    assert.deepEqual(unheardOf(log, 'ann', 0, NOON_MS), { written: [], knownNumber: 1 })
+    assert.deepEqual(unseenEntries(log, 'bob', 0, NOON_MS), { written: ['choir', 'band'], knownNumber: 1 })
+    assert.deepEqual(unseenEntries(log, 'bob', 1, NOON_MS), { written: [], knownNumber: 1 })
+    assert.deepEqual(unseenEntries(log, 'ann', 0, NOON_MS), { written: [], knownNumber: 1 })
   })
 
   it('tells of one who is still writing as long as it may be, and of what it has written in the end', () => {
     const open = opened([], 'ann', NOON_MS)
-    assert.deepEqual(unheardOf(open, 'bob', 0, NOON_MS), { written: 'anything', knownNumber: 0 })
-    assert.deepEqual(unheardOf(closed(open, 1, 'ann', ['choir'], NOON_MS), 'bob', 0, NOON_MS), {
+    assert.deepEqual(unseenEntries(open, 'bob', 0, NOON_MS), { written: 'anything', knownNumber: 0 })
+    assert.deepEqual(unseenEntries(closed(open, 1, 'ann', ['choir'], NOON_MS), 'bob', 0, NOON_MS), {
       written: ['choir'],
       knownNumber: 1,
     })
@@ -32,8 +32,8 @@ describe('the log of evaluations', () => {
 
   it('tells of one that was killed until it cannot write any more, and then once', () => {
     const open = opened([], 'ann', NOON_MS)
-    assert.equal(unheardOf(open, 'bob', 0, NOON_MS + 15 * MINUTE_MS - 1).knownNumber, 0)
-    assert.deepEqual(unheardOf(open, 'bob', 0, NOON_MS + 15 * MINUTE_MS), { written: 'anything', knownNumber: 1 })
+    assert.equal(unseenEntries(open, 'bob', 0, NOON_MS + 15 * MINUTE_MS - 1).knownNumber, 0)
+    assert.deepEqual(unseenEntries(open, 'bob', 0, NOON_MS + 15 * MINUTE_MS), { written: 'anything', knownNumber: 1 })
   })
 
   it('has anything written for one who has not looked for twenty entries', () => {
@@ -41,15 +41,15 @@ describe('the log of evaluations', () => {
     for (let number = 1; number <= 21; number += 1)
       log = closed(opened(log, 'ann', NOON_MS), number, 'ann', ['choir'], NOON_MS)
     assert.equal(log.length, 20)
-    assert.equal(unheardOf(log, 'bob', 0, NOON_MS).written, 'anything')
-    assert.deepEqual(unheardOf(log, 'bob', 1, NOON_MS).written, ['choir'])
+    assert.equal(unseenEntries(log, 'bob', 0, NOON_MS).written, 'anything')
+    assert.deepEqual(unseenEntries(log, 'bob', 1, NOON_MS).written, ['choir'])
   })
 
   it('tells anew of one that took so long that a clock five minutes ahead had given it up', () => {
     const open = opened([], 'ann', NOON_MS)
     assert.deepEqual(lastNumber(closed(open, 1, 'ann', ['choir'], NOON_MS + 10 * MINUTE_MS - 1)), 1)
     const late = closed(open, 1, 'ann', ['choir'], NOON_MS + 10 * MINUTE_MS)
-    assert.deepEqual(unheardOf(late, 'bob', 1, NOON_MS + 15 * MINUTE_MS), { written: ['choir'], knownNumber: 2 })
+    assert.deepEqual(unseenEntries(late, 'bob', 1, NOON_MS + 15 * MINUTE_MS), { written: ['choir'], knownNumber: 2 })
   })
 
   it('does not forget one who is still writing, however many others end meanwhile', () => {
@@ -57,16 +57,19 @@ describe('the log of evaluations', () => {
     for (let number = 2; number <= 30; number += 1) {
       log = closed(opened(log, 'eve', NOON_MS), number, 'eve', ['band'], NOON_MS)
     }
-    assert.deepEqual(unheardOf(log, 'bob', 30, NOON_MS), { written: [], knownNumber: 30 })
-    assert.deepEqual(unheardOf(log, 'bob', 0, NOON_MS), { written: 'anything', knownNumber: 0 })
+    assert.deepEqual(unseenEntries(log, 'bob', 30, NOON_MS), { written: [], knownNumber: 30 })
+    assert.deepEqual(unseenEntries(log, 'bob', 0, NOON_MS), { written: 'anything', knownNumber: 0 })
     assert.equal(opened(log, 'eve', NOON_MS + 15 * MINUTE_MS).length, 20)
   })
 
   it('does not name more than two hundred collections', () => {
     const ids = Array.from({ length: 201 }, (_, index) => `collection ${index}`)
     const open = opened([], 'ann', NOON_MS)
-    assert.equal(unheardOf(closed(open, 1, 'ann', ids, NOON_MS), 'bob', 0, NOON_MS).written, 'anything')
-    assert.deepEqual(unheardOf(closed(open, 1, 'ann', ids.slice(1), NOON_MS), 'bob', 0, NOON_MS).written, ids.slice(1))
+    assert.equal(unseenEntries(closed(open, 1, 'ann', ids, NOON_MS), 'bob', 0, NOON_MS).written, 'anything')
+    assert.deepEqual(
+      unseenEntries(closed(open, 1, 'ann', ids.slice(1), NOON_MS), 'bob', 0, NOON_MS).written,
+      ids.slice(1),
+    )
   })
 
   it('lets no write go unheard of, whoever looks, writes, ends, is killed or is slow, with clocks minutes apart', () => {
@@ -126,7 +129,7 @@ class Model {
   }
 
   #look(name: Name): void {
-    const heard = unheardOf(this.#log, name, this.#known.get(name) ?? 0, this.#clockMs(name))
+    const heard = unseenEntries(this.#log, name, this.#known.get(name) ?? 0, this.#clockMs(name))
     this.#known.set(name, heard.knownNumber)
     const { written } = heard
     if (written !== 'anything') {

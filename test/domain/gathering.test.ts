@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { gathering } from '../../shared/domain/gathering.ts'
+import { batchReads } from '../../shared/domain/gathering.ts'
 
 const limits = { keysAtMost: 50, patienceMs: 60_000 }
 type Read = { readonly group: string; readonly keys: readonly string[] }
@@ -21,7 +21,7 @@ function echoing() {
 describe('gathering', () => {
   it('asks at once for what is asked first, and together for all that is asked meanwhile', async () => {
     const { reads, readAll } = echoing()
-    const read = gathering(readAll, limits)
+    const read = batchReads(readAll, limits)
     const answers = await Promise.all(['a', 'b', 'c', 'b', 'a'].map((key) => read('t', key)))
     assert.deepEqual(answers, ['t a', 't b', 't c', 't b', 't a'])
     assert.deepEqual(
@@ -32,7 +32,7 @@ describe('gathering', () => {
 
   it('keeps groups apart', async () => {
     const { reads, readAll } = echoing()
-    const read = gathering(readAll, limits)
+    const read = batchReads(readAll, limits)
     assert.deepEqual(await Promise.all([read('t', 'a'), read('u', 'a')]), ['t a', 'u a'])
     assert.deepEqual(reads, [
       { group: 't', keys: ['a'] },
@@ -42,7 +42,7 @@ describe('gathering', () => {
 
   it('asks for no more keys at once than it may', async () => {
     const { reads, readAll } = echoing()
-    const read = gathering(readAll, { ...limits, keysAtMost: 2 })
+    const read = batchReads(readAll, { ...limits, keysAtMost: 2 })
     await Promise.all(['a', 'b', 'c', 'd'].map((key) => read('t', key)))
     assert.deepEqual(
       reads.map(({ keys }) => keys),
@@ -51,13 +51,13 @@ describe('gathering', () => {
   })
 
   it('answers undefined for what is not found', async () => {
-    const read = gathering(async () => new Map(), limits)
+    const read = batchReads(async () => new Map(), limits)
     assert.deepEqual(await Promise.all([read('t', 'a'), read('t', 'b')]), [undefined, undefined])
   })
 
   it('fails those that a failed read was to answer, and goes on with the others', async () => {
     const failure = new Error('no')
-    const read = gathering(async (_, keys) => {
+    const read = batchReads(async (_, keys) => {
       await turn()
       if (keys.includes('bad')) throw failure
       return new Map(keys.map((key) => [key, key]))
@@ -71,7 +71,7 @@ describe('gathering', () => {
 
   it('lets nobody wait longer than it is patient for a read that does not end', async () => {
     const ends = Promise.withResolvers<void>()
-    const read = gathering(
+    const read = batchReads(
       async (_, keys) => {
         if (keys.includes('slow')) await ends.promise
         return new Map(keys.map((key) => [key, key]))
@@ -97,7 +97,7 @@ describe('gathering', () => {
       fc.asyncProperty(scenario, async ([steps, delays]) => {
         const versions = new Map<string, number>()
         let readCount = 0
-        const read = gathering(
+        const read = batchReads(
           async (_, keys) => {
             // What is there now is what is answered, some turns later.
             const found = new Map(keys.map((one) => [one, versions.get(one) ?? 0]))

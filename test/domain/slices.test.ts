@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { inLanes } from '../../shared/domain/lanes.ts'
-import { slicesWithin } from '../../shared/domain/slices.ts'
+import { forEachConcurrent } from '../../shared/domain/lanes.ts'
+import { chunkWithin } from '../../shared/domain/slices.ts'
 
 describe('slices within limits', () => {
   it('hold everything in its order, and no more than they may unless one entry alone is too large', () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 60 })
     fc.assert(
       fc.property(sizes, fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 60 }), (all, count, bytes) => {
-        const slices = slicesWithin(all, { atMostCount: count, atMostBytes: bytes }, (size) => size)
+        const slices = chunkWithin(all, { atMostCount: count, atMostBytes: bytes }, (size) => size)
         assert.deepEqual(slices.flat(), all)
         for (const slice of slices) {
           const sizeBytes = slice.reduce((sum, size) => sum + size, 0)
@@ -23,7 +23,7 @@ describe('slices within limits', () => {
 
   it('are as full as they can be', () => {
     assert.deepEqual(
-      slicesWithin([3, 3, 3, 1, 9, 1], { atMostCount: 3, atMostBytes: 7 }, (size) => size),
+      chunkWithin([3, 3, 3, 1, 9, 1], { atMostCount: 3, atMostBytes: 7 }, (size) => size),
       [[3, 3], [3, 1], [9], [1]],
     )
   })
@@ -33,7 +33,7 @@ describe('lanes', () => {
   it('work on all, each once, and on no more than a few at a time', async () => {
     const done: number[] = []
     let [atOnceCount, mostCount] = [0, 0]
-    await inLanes([1, 2, 3, 4, 5, 6, 7], 3, async (one) => {
+    await forEachConcurrent([1, 2, 3, 4, 5, 6, 7], 3, async (one) => {
       atOnceCount += 1
       mostCount = Math.max(mostCount, atOnceCount)
       await nextTurn()
@@ -46,7 +46,7 @@ describe('lanes', () => {
 
   it('throw on what went wrong', async () => {
     await assert.rejects(
-      inLanes([1, 2, 3], 2, async (one) => {
+      forEachConcurrent([1, 2, 3], 2, async (one) => {
         if (one === 2) throw new Error('two')
       }),
       { message: 'two' },

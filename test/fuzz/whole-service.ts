@@ -3,13 +3,13 @@ import type { Container } from '@azure/cosmos'
 import { type AllRouteDependencies, allRoutes } from '../../functions/routes/all-routes.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
-import { cosmosCoreObjectLinks } from '../../shared/cosmos/core-object-links.ts'
+import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-links.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { APPLICATION_ROLES, type Caller, USER_ROLES } from '../../shared/domain/caller.ts'
-import { Sights } from '../../shared/domain/core/sight.ts'
+import { ObjectAccessResolver } from '../../shared/domain/core/sight.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { freshPeople } from '../../shared/domain/requests/request-dependencies.ts'
+import { freshOrgChart } from '../../shared/domain/requests/request-dependencies.ts'
 import { cursors } from '../../shared/http/cursor.ts'
 import type { HttpAnswer } from '../../shared/http/envelope.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
@@ -53,10 +53,10 @@ export async function openWholeService(): Promise<WholeService> {
   const { container, nowMs } = world
   const coreData = {
     coreObjects: cosmosCoreObjectStore(container('coreObjects')),
-    sights: new Sights((tenantId) => world.deps.snapshots.fresh(tenantId), {
+    objectAccess: new ObjectAccessResolver((tenantId) => world.deps.snapshots.fresh(tenantId), {
       load: () => undefined,
       holds: (tenantId) => world.deps.snapshots.holds(tenantId),
-      links: cosmosCoreObjectLinks(container('coreObjects')),
+      links: cosmosCoreObjectReferences(container('coreObjects')),
     }),
     cursors: async () => cursors([createHash('sha256').update('fuzz').digest('base64')]),
   }
@@ -68,7 +68,7 @@ export async function openWholeService(): Promise<WholeService> {
       ...coreData,
       connectors: cosmosConnectorStore(container('connectors')),
       objects: cosmosConnectorObjectStore(container('connectorObjects')),
-      doorbells: { ring: async () => undefined },
+      messageQueue: { enqueue: async () => undefined },
       log,
       evaluationDelayMs: 0,
       deriveId: derivedId,
@@ -92,7 +92,7 @@ export async function openWholeService(): Promise<WholeService> {
         return caller
       },
       findIdentity: async ({ tenantId, objectId }) =>
-        (await freshPeople(tenantId, world.deps)).identityOfAccount(objectId),
+        (await freshOrgChart(tenantId, world.deps)).identityOfAccount(objectId),
       once: onceOn(container('idempotencyKeys'), nowMs, log),
       log,
       newId: randomUUID,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { finished } from '../../shared/domain/time-slices.ts'
+import { runToCompletion } from '../../shared/domain/time-slices.ts'
 import { successEnvelope, successEnvelopeSteps } from '../../shared/http/envelope.ts'
 import { hasLongList } from '../../shared/http/json-steps.ts'
 
@@ -24,7 +24,7 @@ describe('An answer written in steps', () => {
     fc.assert(
       fc.property(anyData, fc.option(fc.string(), { nil: undefined }), (data, nextCursor) => {
         const answer = { data, nextCursor, headers: { etag: '"1"' } }
-        const { bytes, ...stepwise } = finished(successEnvelopeSteps(answer, 200))
+        const { bytes, ...stepwise } = runToCompletion(successEnvelopeSteps(answer, 200))
         assert.deepEqual({ ...stepwise, body: Buffer.from(bytes ?? []).toString() }, successEnvelope(answer, 200))
       }),
       { numRuns: 200 },

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
+import { cosmosAccountChangeStore } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { cosmosCoreObjectStore, cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
+import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
@@ -24,11 +24,11 @@ import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
 import { createLink } from '../../shared/domain/links/create-link.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
-import { addMembers, removeMembers } from '../../shared/domain/requests/direct-members.ts'
-import { RequestFollower } from '../../shared/domain/requests/follow-changes.ts'
+import { addMembersDirectly, removeMembersDirectly } from '../../shared/domain/requests/direct-members.ts'
+import { RequestReconciler } from '../../shared/domain/requests/follow-changes.ts'
 import { createJoinableCollection } from '../../shared/domain/requests/manage-joinable.ts'
 import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
-import { liveStanding } from '../../shared/domain/requests/standing.ts'
+import { liveMembershipResolver } from '../../shared/domain/requests/standing.ts'
 import { TENANT } from './link-directory.ts'
 import { openWorld } from './link-world.ts'
 
@@ -49,7 +49,7 @@ export async function openAccountWorld() {
     connectors: cosmosConnectorStore(container('connectors')),
     objects: cosmosConnectorObjectStore(container('connectorObjects')),
     coreObjects,
-    doorbells: deps.doorbells,
+    messageQueue: deps.messageQueue,
     log: deps.log,
     evaluationDelayMs: 0,
     deriveId: derivedId,
@@ -80,25 +80,25 @@ export async function openAccountWorld() {
         cosmosCoreObjectChanges(container('coreObjects'), () => performance.now()),
         1_000_000,
       ),
-      accountMoves: cosmosAccountMoves(container('coreObjects')),
+      accountChanges: cosmosAccountChangeStore(container('coreObjects')),
       links: collectionLinks(deps.links, clock.nowMs),
       tenants: deps.tenants,
-      doorbells: deps.doorbells,
+      messageQueue: deps.messageQueue,
       log: deps.log,
-      measures: deps.measures,
+      metrics: deps.metrics,
       newId: randomUUID,
       nowMs: clock.nowMs,
     }
     const requests: RequestDependencies = {
       ...collections,
       requests: cosmosRequestStore(container('requests')),
-      standing: liveStanding(collections),
+      membershipResolver: liveMembershipResolver(collections),
     }
-    const evaluator = new TenantEvaluator({ ...collections, follower: new RequestFollower(requests) })
-    const formerObjects = cosmosFormerCoreObjects(container('coreObjects'))
+    const evaluator = new TenantEvaluator({ ...collections, follower: new RequestReconciler(requests) })
+    const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
     const sync: SyncDependencies = {
       ...deps,
-      collections: linkedAccounts({ ...collections, formerObjects }, evaluator),
+      collections: linkedAccounts({ ...collections, deletedObjects }, evaluator),
     }
     return { collections, requests, sync, evaluate: () => evaluator.evaluate(TENANT) }
   }
@@ -139,13 +139,19 @@ export async function openAccountWorld() {
     requests: RequestDependencies,
   ): Promise<void> {
     const actor = { id: CALLER.objectId, identityId: undefined }
-    await addMembers(TENANT, collectionId, { coreIdentityIds: [...identityIds] }, actor, requests)
+    await addMembersDirectly(TENANT, collectionId, { coreIdentityIds: [...identityIds] }, actor, requests)
   }
 
   /** Ends all memberships of these people. */
   async function leave(collectionId: string, identityIds: readonly string[]): Promise<void> {
     const actor = { id: CALLER.objectId, identityId: undefined }
-    await removeMembers(TENANT, collectionId, { coreIdentityIds: [...identityIds] }, actor, coldProcess().requests)
+    await removeMembersDirectly(
+      TENANT,
+      collectionId,
+      { coreIdentityIds: [...identityIds] },
+      actor,
+      coldProcess().requests,
+    )
   }
 
   /** The core object behind what a source has written. */

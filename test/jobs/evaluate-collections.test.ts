@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
-import type { Doorbell } from '../../shared/domain/doorbell.ts'
+import type { Message } from '../../shared/domain/doorbell.ts'
 import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
 import { newLink } from '../../shared/domain/links/group-link.ts'
 import {
@@ -167,8 +167,8 @@ describe('evaluation of criteria collections', () => {
       await work()
       return service.process.rings.slice(before).filter(({ queue }) => queue === 'membership-changes')
     }
-    const ring = { queue: 'membership-changes', message: { tenantId: tenant.tenantId, collectionId: linked } }
-    assert.deepEqual(await ringsIn(tenant.evaluate), [ring])
+    const enqueue = { queue: 'membership-changes', message: { tenantId: tenant.tenantId, collectionId: linked } }
+    assert.deepEqual(await ringsIn(tenant.evaluate), [enqueue])
     assert.deepEqual(await ringsIn(tenant.evaluate), [])
     assert.equal((await tenant.members(other)).length, 1)
     service.links.delete(linked)
@@ -212,13 +212,13 @@ describe('a bell of a linked collection that cannot be rung', () => {
       const { tenantId } = tenant
       const rings: unknown[] = []
       let failuresLeft = 0
-      const ring = async ({ message }: Doorbell) => {
+      const enqueue = async ({ message }: Message) => {
         failuresLeft -= 1
         if (failuresLeft >= 0) throw new Error('The queue is away')
         rings.push(message)
       }
       const store = cosmosLinkStore(service.database('links'))
-      const parts = { doorbells: { ring }, links: collectionLinks(store, () => service.clock.nowMs) }
+      const parts = { messageQueue: { enqueue }, links: collectionLinks(store, () => service.clock.nowMs) }
       const { evaluator } = service.newProcess(parts)
       const ids = [await tenant.create(startsWith('A')), await tenant.create(startsWith('A'))]
       await evaluator.evaluate(tenantId)

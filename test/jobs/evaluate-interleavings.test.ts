@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { isStale } from '../../shared/domain/while-stale.ts'
+import { isConflict } from '../../shared/domain/while-stale.ts'
 import { type CriteriaProcess, type CriteriaService, startCriteriaService } from '../api/criteria-service.ts'
 import { isTrouble, Life, mortalProcess } from './mortal-process.ts'
 import { type Change, change, conditions, randomTenant } from './random-tenant.ts'
@@ -61,7 +61,7 @@ class Processes {
     try {
       await process.evaluator.evaluate(tenantId)
     } catch (error) {
-      if (!isTrouble(error) && !isStale(error)) throw error
+      if (!isTrouble(error) && !isConflict(error)) throw error
       const aheadMs = AHEAD_MS[index] ?? 0
       if (life.hasEnded && this.life(index) === life) this.#running[index] = this.#start(aheadMs)
       await this.evaluate(tenantId, (index + 1) % PROCESS_COUNT)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { applyMembershipChanges } from '../../shared/domain/links/apply-membership-changes.ts'
+import { syncIncrementally } from '../../shared/domain/links/apply-membership-changes.ts'
 import { setLinkState } from '../../shared/domain/links/change-link.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
 import { requestSync } from '../../shared/domain/links/request-sync.ts'
@@ -70,7 +70,7 @@ class Turns {
   /** What a worker reaches through these waits its turn, and for ever from its call `diesAt` on. */
   worker(deps: SyncDependencies, diesAt: number | undefined, onDeath: () => void): SyncDependencies {
     let callsCount = 0
-    const inTurn = <T>(call: () => Promise<T>): Promise<T> => {
+    const serialize = <T>(call: () => Promise<T>): Promise<T> => {
       callsCount += 1
       if (diesAt !== undefined && callsCount > diesAt) {
         if (callsCount === diesAt + 1) onDeath()
@@ -85,18 +85,18 @@ class Turns {
         get(object, name, receiver) {
           const member: unknown = Reflect.get(object, name, receiver)
           if (typeof member !== 'function') return member
-          return (...given: unknown[]) => inTurn(async () => member.apply(object, given))
+          return (...given: unknown[]) => serialize(async () => member.apply(object, given))
         },
       })
-    const { links, jobs, directory, collections, doorbells, budget } = deps
+    const { links, jobs, directory, collections, messageQueue, budget } = deps
     return {
       ...deps,
       links: waiting(links),
       jobs: waiting(jobs),
       directory: waiting(directory),
       collections: waiting(collections),
-      doorbells: waiting(doorbells),
-      budget: { ...budget, ask: (...asked) => inTurn(() => budget.ask(...asked)) },
+      messageQueue: waiting(messageQueue),
+      budget: { ...budget, ask: (...asked) => serialize(() => budget.ask(...asked)) },
     }
   }
 
@@ -132,7 +132,7 @@ describe('Single changes, jobs and sweeps at the same time', () => {
       await world.drain()
       assert.deepEqual(await world.membersOf(linked.groupId), new Set(end.accounts))
       const link = await world.link(linked.linkId)
-      assert.deepEqual([link.lease, link.removalsOwed], [null, false])
+      assert.deepEqual([link.lease, link.removalsDeferred], [null, false])
       const touched = world.server.requests().flatMap((request) => request.batch ?? [request])
       const removed = touched
         .filter(({ method }) => method === 'DELETE')
@@ -178,24 +178,24 @@ describe('Single changes, jobs and sweeps at the same time', () => {
 
   function begin({ pick: picked, diesAt, isDoubled }: Extract<Happening, { kind: 'worker' }>, turns: Turns): void {
     const due = world.rings.filter(({ dueMs }) => dueMs <= world.clock.nowMs())
-    const ring = due[picked % Math.max(due.length, 1)]
-    if (ring === undefined) return
-    if (!isDoubled) world.rings.splice(world.rings.indexOf(ring), 1)
-    const deps = turns.worker(world.deps, diesAt, () => redeliver(ring))
-    void worked(ring, deps)
+    const enqueue = due[picked % Math.max(due.length, 1)]
+    if (enqueue === undefined) return
+    if (!isDoubled) world.rings.splice(world.rings.indexOf(enqueue), 1)
+    const deps = turns.worker(world.deps, diesAt, () => redeliver(enqueue))
+    void worked(enqueue, deps)
   }
 
   /** As the queue does once the lock of a message has ended. */
-  const redeliver = (ring: Ring): void => void world.rings.push({ ...ring, dueMs: world.clock.nowMs() + 60_000 })
+  const redeliver = (enqueue: Ring): void => void world.rings.push({ ...enqueue, dueMs: world.clock.nowMs() + 60_000 })
 
-  async function worked(ring: Ring, deps: SyncDependencies): Promise<void> {
-    const { queue, message } = ring.doorbell
+  async function worked(enqueue: Ring, deps: SyncDependencies): Promise<void> {
+    const { queue, message } = enqueue.message
     try {
       if (queue === 'sync-jobs') await runSyncJob(message, deps)
       if (queue === 'sweeps') await sweepTenant(message.tenantId, deps)
-      if (queue === 'membership-changes') await applyMembershipChanges(message, deps)
+      if (queue === 'membership-changes') await syncIncrementally(message, deps)
     } catch {
-      redeliver(ring)
+      redeliver(enqueue)
     }
   }
 })

@@ -9,8 +9,8 @@ import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import { cosmosTenantStore } from '../../shared/cosmos/tenant-store.ts'
 import { cosmosWindowStore } from '../../shared/cosmos/window-store.ts'
-import type { Doorbell, Doorbells } from '../../shared/domain/doorbell.ts'
-import { applyMembershipChanges } from '../../shared/domain/links/apply-membership-changes.ts'
+import type { Message, MessageQueue } from '../../shared/domain/doorbell.ts'
+import { syncIncrementally } from '../../shared/domain/links/apply-membership-changes.ts'
 import { createLink } from '../../shared/domain/links/create-link.ts'
 import type { LinkRecord } from '../../shared/domain/links/group-link.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
@@ -18,7 +18,7 @@ import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/links/sweep.ts'
 import type { JobRecord } from '../../shared/domain/links/sync-job.ts'
 import { sharedWriteBudget, type WindowStore } from '../../shared/domain/links/write-budget.ts'
-import { UNMEASURED } from '../../shared/domain/measures.ts'
+import { NO_METRICS } from '../../shared/domain/measures.ts'
 import { openDirectory, TENANT, type TestDirectory, testClock } from './link-directory.ts'
 import { type TestCollections, testCollections } from './test-collections.ts'
 
@@ -27,7 +27,7 @@ const KEY = Buffer.from('a key of these tests').toString('base64')
 /** More deliveries than any of these tests needs: what goes on for ever fails. */
 const DELIVERIES_AT_MOST = 500
 
-export type Ring = { readonly doorbell: Doorbell; readonly id: string; readonly dueMs: number }
+export type Ring = { readonly message: Message; readonly id: string; readonly dueMs: number }
 
 /** Group links on the local database and the local directory, with a queue that the test empties itself. */
 export type LinkWorld = TestDirectory & {
@@ -61,7 +61,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
   const container = openDatabase({ endpoint: cosmos.endpoint, key: KEY })
   const testDirectory = await openDirectory(clock, { ...options, ...(sharesClock ? { nowMs: clock.nowMs } : {}) })
   const collections = testCollections()
-  const { rings, doorbells } = recordedRings(clock.nowMs)
+  const { rings, messageQueue } = recordedRings(clock.nowMs)
   const windows = cosmosWindowStore(container('tenants'))
   const deps: SyncDependencies = {
     links: cosmosLinkStore(container('links')),
@@ -71,9 +71,9 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
     directory: testDirectory.directory,
     // What these tests write in seconds of their clock is more than a tenant may in as many of a real one.
     budget: sharedWriteBudget({ windows, writesPerTenant: 1e9, writesInAll: 1e9, nowMs: clock.nowMs }),
-    doorbells,
+    messageQueue,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    measures: UNMEASURED,
+    metrics: NO_METRICS,
     nowMs: clock.nowMs,
     newId: randomUUID,
     random: () => 0.5,
@@ -114,17 +114,17 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
   return world
 }
 
-function recordedRings(nowMs: () => number): { rings: Ring[]; doorbells: Doorbells } {
+function recordedRings(nowMs: () => number): { rings: Ring[]; messageQueue: MessageQueue } {
   const rings: Ring[] = []
   const names = new Set<string>()
   return {
     rings,
-    doorbells: {
-      async ring(doorbell, { id, delayMs = 0 }) {
+    messageQueue: {
+      async enqueue(message, { id, delayMs = 0 }) {
         // As duplicate detection does: the second ring of one name is taken and dropped.
         if (names.has(id)) return
         names.add(id)
-        rings.push({ doorbell, id, dueMs: nowMs() + delayMs })
+        rings.push({ message, id, dueMs: nowMs() + delayMs })
       },
     },
   }
@@ -140,10 +140,10 @@ async function deliverNext(
   rings.splice(rings.indexOf(next), 1)
   const waitMs = next.dueMs - clock.nowMs()
   if (waitMs > 0) await clock.sleep(waitMs)
-  const { queue, message } = next.doorbell
+  const { queue, message } = next.message
   if (queue === 'sync-jobs') await runSyncJob(message, deps)
   if (queue === 'sweeps') await sweepTenant(message.tenantId, deps)
-  if (queue === 'membership-changes') await applyMembershipChanges(message, deps)
+  if (queue === 'membership-changes') await syncIncrementally(message, deps)
   return true
 }
 
@@ -168,5 +168,5 @@ export async function syncedLink(
 export async function ringForChanges({ deps, rings, clock }: LinkWorld, collectionId: string): Promise<void> {
   const message = { tenantId: TENANT, collectionId }
   const id = `change ${rings.length} ${clock.nowMs()} ${randomUUID()}`
-  await deps.doorbells.ring({ queue: 'membership-changes', message }, { id })
+  await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id })
 }

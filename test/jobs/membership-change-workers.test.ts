@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { applyMembershipChanges } from '../../shared/domain/links/apply-membership-changes.ts'
+import { syncIncrementally } from '../../shared/domain/links/apply-membership-changes.ts'
 import { setLinkState } from '../../shared/domain/links/change-link.ts'
 import { requestSync } from '../../shared/domain/links/request-sync.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
@@ -50,7 +50,7 @@ describe('A membership change, beside other workers,', () => {
         return new Promise<never>(() => undefined)
       }
       const dying = { ...world.deps, directory: { ...world.deps.directory, addMembers } }
-      await Promise.race([applyMembershipChanges({ tenantId: TENANT, collectionId }, dying), death.promise])
+      await Promise.race([syncIncrementally({ tenantId: TENANT, collectionId }, dying), death.promise])
       await ringForChanges(world, collectionId)
       await world.drain()
       assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 5)))
@@ -70,13 +70,13 @@ describe('A membership change, beside other workers,', () => {
       isFirst = false
       await world.clock.sleep(world.deps.leaseMs + 1)
       world.collections.change(collectionId, users(0, 50))
-      await applyMembershipChanges({ tenantId: TENANT, collectionId }, world.deps)
+      await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
       await requestSync(TENANT, collectionId, world.deps)
       await world.drain()
       return outcome
     }
     const slow = { ...world.deps, directory: { ...world.deps.directory, removeMembers } }
-    await applyMembershipChanges({ tenantId: TENANT, collectionId }, slow)
+    await syncIncrementally({ tenantId: TENANT, collectionId }, slow)
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 50)))
     assert.equal((await world.link(linkId)).appliedMembershipVersion, 3)
   })
@@ -91,7 +91,7 @@ describe('A membership change, beside other workers,', () => {
       return world.deps.links.replace(...asked)
     }
     const crowded = { ...world.deps, links: { ...world.deps.links, replace } }
-    await applyMembershipChanges({ tenantId: TENANT, collectionId }, crowded)
+    await syncIncrementally({ tenantId: TENANT, collectionId }, crowded)
     await world.drain()
     const { lease, appliedMembershipVersion } = await world.link(linkId)
     assert.deepEqual([lease, appliedMembershipVersion], [null, 2])
@@ -105,7 +105,7 @@ describe('A membership change, beside other workers,', () => {
       return world.directory.removeMembers(...asked)
     }
     const slow = { ...world.deps, directory: { ...world.deps.directory, removeMembers } }
-    await applyMembershipChanges({ tenantId: TENANT, collectionId }, slow)
+    await syncIncrementally({ tenantId: TENANT, collectionId }, slow)
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 10)))
     assert.deepEqual([(await world.link(linkId)).lease, world.rings], [null, []])
   })
@@ -118,7 +118,7 @@ describe('A membership change, beside other workers,', () => {
       return world.directory.removeMembers(...asked)
     }
     const watched = { ...world.deps, directory: { ...world.deps.directory, removeMembers } }
-    await applyMembershipChanges({ tenantId: TENANT, collectionId }, watched)
+    await syncIncrementally({ tenantId: TENANT, collectionId }, watched)
     assert.equal((await world.membersOf(groupId)).size, 30)
     assert.deepEqual([(await world.link(linkId)).lease, (await world.jobsOf(collectionId)).length], [null, 1])
   })
@@ -133,11 +133,7 @@ describe('A membership change, beside other workers,', () => {
       listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
         world.collections.change(collectionId, users(0, 6))
         await ringForChanges(world, collectionId)
-        world.rings.splice(
-          0,
-          world.rings.length,
-          ...world.rings.filter(({ doorbell }) => doorbell.queue !== 'sync-jobs'),
-        )
+        world.rings.splice(0, world.rings.length, ...world.rings.filter(({ message }) => message.queue !== 'sync-jobs'))
         await world.deliverNext()
         hasWaited = (await world.membersOf(groupId)).size === 5
         return world.directory.listMembers(...asked)

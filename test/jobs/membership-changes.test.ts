@@ -19,14 +19,14 @@ describe('A membership change', () => {
   })
 
   const synced = (accounts: readonly string[], members?: readonly string[]) => syncedLink(world, accounts, members)
-  const ring = (collectionId: string) => ringForChanges(world, collectionId)
+  const enqueue = (collectionId: string) => ringForChanges(world, collectionId)
   const calls = () =>
     world.server.requests().map(({ method, path }) => `${method} ${path.split('/').slice(4).join('/')}`)
 
   it('of one who joins is one write and no read', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 6))
-    await ring(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     assert.deepEqual(calls(), ['PATCH '])
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 6)))
@@ -36,7 +36,7 @@ describe('A membership change', () => {
   it('of one who leaves is one write and no read', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 4))
-    await ring(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     assert.deepEqual(calls(), [`DELETE members/${user(4)}/$ref`])
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 4)))
@@ -45,9 +45,9 @@ describe('A membership change', () => {
   it('that was undone before anyone looked is undone again, for another worker may have written half of it', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 6))
-    await ring(collectionId)
+    await enqueue(collectionId)
     world.collections.change(collectionId, users(0, 5))
-    await ring(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     assert.deepEqual(calls(), [`DELETE members/${user(5)}/$ref`])
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
@@ -56,7 +56,7 @@ describe('A membership change', () => {
   it('rung for many times is written once', async () => {
     const { collectionId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 8))
-    for (const _ of [1, 2, 3]) await ring(collectionId)
+    for (const _ of [1, 2, 3]) await enqueue(collectionId)
     await world.drain()
     assert.deepEqual(calls(), ['PATCH '])
   })
@@ -68,7 +68,7 @@ describe('A membership change', () => {
     await world.drain()
     await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
     world.collections.change(collectionId, users(0, 6))
-    await ring(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     assert.equal((await world.membersOf(groupId)).size, 5)
     assert.equal((await world.membersOf(second)).size, 6)
@@ -77,11 +77,11 @@ describe('A membership change', () => {
   it('removes nobody while a member has no account, and makes up for it when all have one', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, [...users(1, 4), user(9)], 1)
-    await ring(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 5), user(9)]))
     world.collections.change(collectionId, [...users(1, 4), user(9), user(10)])
-    await ring(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     assert.deepEqual(await world.membersOf(groupId), new Set([...users(1, 4), user(9), user(10)]))
     assert.deepEqual(
@@ -93,17 +93,17 @@ describe('A membership change', () => {
   it('of the account of someone who stays is left to one comparing job, which also takes out the old account', async () => {
     const { collectionId, groupId, linkId } = await synced(users(0, 5))
     world.collections.exchange(collectionId, [...users(0, 4), user(20)])
-    await collectionLinks(world.deps.links, world.clock.nowMs).accountsMoved(
+    await collectionLinks(world.deps.links, world.clock.nowMs).accountsChanged(
       TENANT,
       new Map([[collectionId, world.clock.nowMs()]]),
     )
-    await ring(collectionId)
-    await ring(collectionId)
+    await enqueue(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 4), user(20)]))
     const [job, ...others] = await world.jobsOf(collectionId)
     assert.deepEqual([job?.type, job?.added, job?.removed, others.length], ['ScheduledSweep', 1, 1, 1])
-    assert.equal((await world.link(linkId)).accountsMovedAtMs, null)
+    assert.equal((await world.link(linkId)).accountsChangedAtMs, null)
   })
 
   it('of accounts during a comparison is compared once more', async () => {
@@ -113,16 +113,16 @@ describe('A membership change', () => {
       ...world.deps.directory,
       listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
         world.collections.exchange(collectionId, [...users(0, 4), user(20)])
-        await collectionLinks(world.deps.links, world.clock.nowMs).accountsMoved(
+        await collectionLinks(world.deps.links, world.clock.nowMs).accountsChanged(
           TENANT,
           new Map([[collectionId, world.clock.nowMs()]]),
         )
-        await ring(collectionId)
+        await enqueue(collectionId)
         return world.directory.listMembers(...asked)
       },
     }
     await world.deliverNext({ ...world.deps, directory })
-    assert.notEqual((await world.link(linkId)).accountsMovedAtMs, null)
+    assert.notEqual((await world.link(linkId)).accountsChangedAtMs, null)
     await world.drain()
     assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 4), user(20)]))
   })
@@ -131,8 +131,8 @@ describe('A membership change', () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 7))
     world.collections.forgetHistory(collectionId)
-    await ring(collectionId)
-    await ring(collectionId)
+    await enqueue(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     assert.equal((await world.membersOf(groupId)).size, 7)
     const [job, ...others] = await world.jobsOf(collectionId)
@@ -143,7 +143,7 @@ describe('A membership change', () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.server.setFaults([{ method: 'PATCH', path: groupId, status: 503, times: 6 }])
     world.collections.change(collectionId, users(0, 7))
-    await ring(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     assert.equal((await world.membersOf(groupId)).size, 7)
     assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
@@ -152,7 +152,7 @@ describe('A membership change', () => {
   it('of an account that the directory does not know removes nobody, and a job tells', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, [...users(1, 4), user(900_001)])
-    await ring(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
     assert.ok(calls().every((call) => !call.startsWith('DELETE')))
@@ -164,7 +164,7 @@ describe('A membership change', () => {
   it('is undone by a later one although the directory does not show it yet', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 6))
-    await ring(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     world.collections.change(collectionId, users(0, 5))
     await requestSync(TENANT, collectionId, world.deps)
@@ -179,7 +179,7 @@ describe('A membership change', () => {
   it('is not undone by a job that reads the membership as it was before', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 6))
-    await ring(collectionId)
+    await enqueue(collectionId)
     await world.drain()
     await requestSync(TENANT, collectionId, world.deps)
     const stale = {

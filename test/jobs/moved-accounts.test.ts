@@ -50,7 +50,7 @@ async function newPlace() {
 const membersOf = async (groupId: string) => [...(await world.membersOf(groupId))].sort()
 
 async function storedMoves(sinceMs = 0) {
-  return world.coldProcess().collections.accountMoves.since(TENANT, sinceMs)
+  return world.coldProcess().collections.accountChanges.since(TENANT, sinceMs)
 }
 
 describe('A group whose members come to other accounts, in a process that has just started', () => {
@@ -176,8 +176,8 @@ describe('A member who joined while nobody could be told', () => {
     const collectionId = await world.joinable([await coreIdOf('Ann')])
     const groupId = await world.linkedGroup(collectionId)
     const { requests } = world.coldProcess()
-    const ring = () => Promise.reject(new Error('The queue is away'))
-    await world.join(collectionId, [await coreIdOf('Bo')], { ...requests, doorbells: { ring } })
+    const enqueue = () => Promise.reject(new Error('The queue is away'))
+    await world.join(collectionId, [await coreIdOf('Bo')], { ...requests, messageQueue: { enqueue: enqueue } })
     await world.drain()
     assert.deepEqual(await membersOf(groupId), [first])
     await world.followed()
@@ -239,14 +239,14 @@ describe('The time at which an account changed', () => {
     await place.write(place.person('Ann', first), place.person('Bo', third))
     await place.write(place.person('Ann', second), place.person('Bo', fourth))
     const id = await world.coreIdOf(place.source, 'identity', `Ann ${place.name}`)
-    const { accountMoves } = world.coldProcess().collections
+    const { accountChanges } = world.coldProcess().collections
     for (const count of [0, 3000]) {
       const ids = [...Array.from({ length: count }, () => randomUUID()), id]
       assert.deepEqual(
-        (await accountMoves.amongSince(TENANT, ids, 0)).map((move) => move.id),
+        (await accountChanges.amongSince(TENANT, ids, 0)).map((move) => move.id),
         [id],
       )
     }
-    assert.deepEqual(await accountMoves.amongSince(TENANT, [id], world.clock.nowMs()), [])
+    assert.deepEqual(await accountChanges.amongSince(TENANT, [id], world.clock.nowMs()), [])
   })
 })

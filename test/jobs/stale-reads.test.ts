@@ -29,7 +29,7 @@ describe('While the directory shows groups as they were a minute ago', () => {
   async function change(collectionId: string, accounts: readonly string[]): Promise<void> {
     world.collections.change(collectionId, accounts)
     const message = { tenantId: TENANT, collectionId }
-    await world.deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `${Math.random()}` })
+    await world.deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `${Math.random()}` })
     await world.drain()
   }
 

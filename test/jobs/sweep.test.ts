@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { setLinkState } from '../../shared/domain/links/change-link.ts'
 import { createLink } from '../../shared/domain/links/create-link.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
-import { ringForNewDay, ringForSweeps, sweepTenant } from '../../shared/domain/links/sweep.ts'
+import { enqueueDailyEvaluations, enqueueSweeps, sweepTenant } from '../../shared/domain/links/sweep.ts'
 import { minuteOfTenant } from '../../shared/domain/links/sweep-minute.ts'
 import { SMALL_TENANT, TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
@@ -27,13 +27,13 @@ describe('The sweep', () => {
 
   /** Rings for the tenants, and hands over those rings, no others. */
   async function sweep(minute?: number): Promise<void> {
-    await ringForSweeps(minute, world.deps)
-    const swept = world.rings.filter(({ doorbell }) => doorbell.queue === 'sweeps')
-    for (const ring of swept) world.rings.splice(world.rings.indexOf(ring), 1)
-    for (const { doorbell } of swept) await sweepTenant(doorbell.message.tenantId, world.deps)
+    await enqueueSweeps(minute, world.deps)
+    const swept = world.rings.filter(({ message }) => message.queue === 'sweeps')
+    for (const enqueue of swept) world.rings.splice(world.rings.indexOf(enqueue), 1)
+    for (const { message } of swept) await sweepTenant(message.message.tenantId, world.deps)
   }
 
-  const jobBells = () => world.rings.filter(({ doorbell }) => doorbell.queue === 'sync-jobs')
+  const jobBells = () => world.rings.filter(({ message }) => message.queue === 'sync-jobs')
 
   it('queues one job for an enabled link without an unfinished one, and none for a disabled one', async () => {
     const enabled = await world.linked(users(0, 3))
@@ -107,7 +107,7 @@ describe('The sweep', () => {
     assert.equal(world.rings.length, 0)
     await sweep(minute)
     assert.deepEqual(
-      world.rings.map(({ doorbell }) => doorbell.queue),
+      world.rings.map(({ message }) => message.queue),
       ['evaluations', 'sync-jobs'],
     )
   })
@@ -115,8 +115,8 @@ describe('The sweep', () => {
   it('rings for each tenant apart, so that one tenant’s trouble is not another’s', async () => {
     await world.deps.tenants.remember(TENANT)
     await world.deps.tenants.remember(SMALL_TENANT)
-    await ringForSweeps(undefined, world.deps)
-    const rungFor = world.rings.map(({ doorbell }) => [doorbell.queue, doorbell.message.tenantId])
+    await enqueueSweeps(undefined, world.deps)
+    const rungFor = world.rings.map(({ message }) => [message.queue, message.message.tenantId])
     assert.deepEqual(rungFor.sort(), [
       ['sweeps', TENANT],
       ['sweeps', SMALL_TENANT],
@@ -126,13 +126,16 @@ describe('The sweep', () => {
   it('rings for all other tenants when one cannot be rung for, and fails', async () => {
     await world.deps.tenants.remember(TENANT)
     await world.deps.tenants.remember(SMALL_TENANT)
-    const ring: typeof world.deps.doorbells.ring = async (doorbell, options) => {
-      if (doorbell.message.tenantId === TENANT) throw new Error('The queue is away')
-      await world.deps.doorbells.ring(doorbell, options)
+    const enqueue: typeof world.deps.messageQueue.enqueue = async (message, options) => {
+      if (message.message.tenantId === TENANT) throw new Error('The queue is away')
+      await world.deps.messageQueue.enqueue(message, options)
     }
-    await assert.rejects(ringForSweeps(undefined, { ...world.deps, doorbells: { ring } }), AggregateError)
+    await assert.rejects(
+      enqueueSweeps(undefined, { ...world.deps, messageQueue: { enqueue: enqueue } }),
+      AggregateError,
+    )
     assert.deepEqual(
-      world.rings.map(({ doorbell }) => doorbell.message.tenantId),
+      world.rings.map(({ message }) => message.message.tenantId),
       [SMALL_TENANT],
     )
   })
@@ -142,11 +145,12 @@ describe('The sweep', () => {
     await world.deps.tenants.remember(SMALL_TENANT)
     const midnightMs = Date.parse('2031-01-01T00:00:00Z')
     for (const atMs of [midnightMs - 1, midnightMs + 60_000, midnightMs + 3_600_000]) {
-      await ringForNewDay({ ...world.deps, nowMs: () => atMs })
+      await enqueueDailyEvaluations({ ...world.deps, nowMs: () => atMs })
     }
     assert.equal(world.rings.length, 0)
-    for (const atMs of [midnightMs, midnightMs + 59_999]) await ringForNewDay({ ...world.deps, nowMs: () => atMs })
-    const rungFor = world.rings.map(({ doorbell }) => [doorbell.queue, doorbell.message.tenantId])
+    for (const atMs of [midnightMs, midnightMs + 59_999])
+      await enqueueDailyEvaluations({ ...world.deps, nowMs: () => atMs })
+    const rungFor = world.rings.map(({ message }) => [message.queue, message.message.tenantId])
     assert.deepEqual(rungFor.sort(), [
       ['evaluations', TENANT],
       ['evaluations', SMALL_TENANT],

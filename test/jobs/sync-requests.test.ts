@@ -30,9 +30,9 @@ describe('The creation of a link that is tried again while the first try is stil
   it('is the same creation for both', async () => {
     const world = await openWorld()
     const [linkId, jobId] = [randomUUID(), randomUUID()]
-    const creationOf = (isRepeated: boolean): Creation => {
+    const creationOf = (isRetry: boolean): Creation => {
       const ids = [linkId, jobId].values()
-      return { newId: () => ids.next().value ?? '', isRepeated }
+      return { newId: () => ids.next().value ?? '', isRetry: isRetry }
     }
     const input = { collectionId: world.collections.make(users(0, 2)), directoryGroupId: await world.newGroup() }
     let isFirst = true

@@ -32,7 +32,7 @@ describe('Workers of sync jobs', () => {
         await world.drain()
         const [job] = await world.jobsOf(collectionId)
         assert.deepEqual(
-          [job?.status, job?.added, job?.removed, job?.unconfirmed],
+          [job?.status, job?.added, job?.removed, job?.journal],
           ['Succeeded', 125, 25, { added: [], removed: [] }],
           `after ${callsLeft} calls: ${job?.error}`,
         )
@@ -77,7 +77,7 @@ describe('Workers of sync jobs', () => {
       jobs: mortal(world.deps.jobs),
       directory: world.directoryOver((send) => (tenantId, call) => mortally(() => send(tenantId, call))),
       collections: mortal(world.deps.collections),
-      doorbells: mortal(world.deps.doorbells),
+      messageQueue: mortal(world.deps.messageQueue),
       budget: mortal(world.deps.budget),
     }
     const [job] = await world.jobsOf(collectionId)
@@ -217,7 +217,7 @@ describe('Workers of sync jobs', () => {
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.added, job?.removed, job?.skipped], ['Succeeded', 3, 0, 2])
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 8)))
-    assert.equal((await world.link(linkId)).removalsOwed, true)
+    assert.equal((await world.link(linkId)).removalsDeferred, true)
   })
 
   it('fail at once when the collection is gone', async () => {

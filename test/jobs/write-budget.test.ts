@@ -107,7 +107,7 @@ describe('The write budget', () => {
     world.rings.length = 0
     world.collections.change(collectionId, users(1, 9))
     const message = { tenantId: TENANT, collectionId }
-    await world.deps.doorbells.ring({ queue: 'membership-changes', message }, { id: 'one left' })
+    await world.deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: 'one left' })
     await world.deliverNext(deps)
     assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 9)))
   })
@@ -133,7 +133,7 @@ describe('The write budget', () => {
     world.collections.change(collectionId, users(0, 600))
     world.collections.forgetHistory(collectionId)
     const message = { tenantId: TENANT, collectionId }
-    await world.deps.doorbells.ring({ queue: 'membership-changes', message }, { id: 'hundreds joined' })
+    await world.deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: 'hundreds joined' })
     await world.deliverNext()
     const sizes: number[] = []
     const directory = {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { observedCalls } from '../../shared/directory/observed-calls.ts'
-import { applyMembershipChanges } from '../../shared/domain/links/apply-membership-changes.ts'
+import { syncIncrementally } from '../../shared/domain/links/apply-membership-changes.ts'
 import { deleteLink } from '../../shared/domain/links/change-link.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
 import { requestSync } from '../../shared/domain/links/request-sync.ts'
-import { ringForSweeps, sweepTenant } from '../../shared/domain/links/sweep.ts'
+import { enqueueSweeps, sweepTenant } from '../../shared/domain/links/sweep.ts'
 import { minuteOfTenant } from '../../shared/domain/links/sweep-minute.ts'
-import { MEASURES, type MeasureName } from '../../shared/domain/measures.ts'
+import { METRICS, type MetricName } from '../../shared/domain/measures.ts'
 import { trackedActivities } from '../../shared/runtime/activities.ts'
 import { TENANT, users } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
@@ -16,15 +16,15 @@ import { recordedTelemetry } from './recorded.ts'
 
 describe('What is measured', () => {
   const telemetry = recordedTelemetry()
-  const { measures, tracer } = telemetry
+  const { metrics, tracer } = telemetry
   let world: LinkWorld
   let deps: SyncDependencies
 
   before(async () => {
     world = await openWorld()
     const activities = trackedActivities(tracer, world.clock.nowMs)
-    const directory = world.directoryOver((send) => observedCalls(send, { activities, measures }))
-    deps = { ...world.deps, directory, measures }
+    const directory = world.directoryOver((send) => observedCalls(send, { activities, metrics }))
+    deps = { ...world.deps, directory, metrics }
   })
   after(async () => {
     await world.close()
@@ -38,10 +38,10 @@ describe('What is measured', () => {
   })
 
   /** Name, value and dimensions of what was measured, but for these whose values depend on the clock. */
-  async function measured(...but: MeasureName[]): Promise<[string, number, object][]> {
+  async function measured(...but: MetricName[]): Promise<[string, number, object][]> {
     const values = await telemetry.values()
     return values
-      .filter(({ name }) => !but.includes(name as MeasureName))
+      .filter(({ name }) => !but.includes(name as MetricName))
       .map(({ name, value, dimensions }) => [name, value, { ...dimensions }])
   }
 
@@ -97,7 +97,7 @@ describe('What is measured', () => {
     const { collectionId } = await syncedLink()
     world.collections.change(collectionId, users(1, 5))
     const changedAtMs = world.clock.nowMs() - 700
-    await applyMembershipChanges({ tenantId: TENANT, collectionId }, deps, changedAtMs)
+    await syncIncrementally({ tenantId: TENANT, collectionId }, deps, changedAtMs)
     const values = await measured('sync.change.latency')
     assert.deepEqual(values, [
       ['members.added', 1, { cause: 'change' }],
@@ -109,7 +109,7 @@ describe('What is measured', () => {
 
   it('is no latency where nothing was to be written', async () => {
     const { collectionId } = await syncedLink()
-    await applyMembershipChanges({ tenantId: TENANT, collectionId }, deps, world.clock.nowMs())
+    await syncIncrementally({ tenantId: TENANT, collectionId }, deps, world.clock.nowMs())
     assert.deepEqual(await measured(), [])
   })
 
@@ -117,12 +117,12 @@ describe('What is measured', () => {
     const { groupId, collectionId } = await syncedLink()
     world.server.setFaults([{ method: 'PATCH', path: groupId, status: 429, retryAfterS: 1, times: 2 }])
     world.collections.change(collectionId, users(0, 7))
-    await applyMembershipChanges({ tenantId: TENANT, collectionId }, deps)
+    await syncIncrementally({ tenantId: TENANT, collectionId }, deps)
     assert.deepEqual(await measured('members.added'), [['directory.throttled', 2, { operation: 'PATCH /groups/{id}' }]])
     telemetry.clear()
     world.server.setFaults([{ method: 'DELETE', path: groupId, status: 429, retryAfterS: 1, times: 2 }])
     world.collections.change(collectionId, users(0, 4))
-    await applyMembershipChanges({ tenantId: TENANT, collectionId }, deps)
+    await syncIncrementally({ tenantId: TENANT, collectionId }, deps)
     const operation = 'DELETE /groups/{id}/members/{id}/$ref'
     assert.deepEqual(await measured('members.removed'), [['directory.throttled', 2, { operation }]])
   })
@@ -132,10 +132,10 @@ describe('What is measured', () => {
     await deps.tenants.remember(TENANT)
     await deps.tenants.swept(TENANT, world.clock.nowMs() - 7_200_000)
     const minute = minuteOfTenant(TENANT)
-    await ringForSweeps((minute + 1) % 60, deps)
+    await enqueueSweeps((minute + 1) % 60, deps)
     assert.deepEqual(await measured(), [['sweep.age', 0, {}]])
     telemetry.clear()
-    await ringForSweeps(minute, deps)
+    await enqueueSweeps(minute, deps)
     const [[name, ageS] = []] = await measured()
     assert.equal(name, 'sweep.age')
     assert.ok(ageS !== undefined && ageS >= 7_200 && ageS < 7_210, `${ageS} s`)
@@ -150,7 +150,7 @@ describe('What is measured', () => {
     await assert.rejects(sweepTenant(TENANT, { ...deps, links }), /The database is away/)
     assert.deepEqual(await measured(), [['sweep.completed', 1, { outcome: 'Failed' }]])
     telemetry.clear()
-    await ringForSweeps(undefined, deps)
+    await enqueueSweeps(undefined, deps)
     const [age] = await measured()
     assert.ok((age?.[1] ?? 0) >= 7_200)
   })
@@ -162,7 +162,7 @@ describe('The measures', () => {
     const section = readme.slice(readme.indexOf('## Telemetry'))
     const rows = section.matchAll(/^\| `([\w.]+)` *\| (\S+) *\| (.*?) *\| (.*?) *\|$/gm)
     const told = [...rows].map(([, name, unit, meaning, by]) => ({ name, unit, meaning, by }))
-    const known = Object.entries(MEASURES).map(([name, { unit, meaning, by }]) => ({
+    const known = Object.entries(METRICS).map(([name, { unit, meaning, by }]) => ({
       name,
       unit: unit.replace(/[{}]/g, ''),
       meaning,

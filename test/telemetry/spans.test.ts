@@ -6,11 +6,11 @@ import { groupLinkRoutes } from '../../functions/routes/group-link.ts'
 import { observedCalls } from '../../shared/directory/observed-calls.ts'
 import type { Activities, ActivityStart } from '../../shared/domain/activity.ts'
 import type { Caller } from '../../shared/domain/caller.ts'
-import type { Doorbell, Doorbells } from '../../shared/domain/doorbell.ts'
-import { applyMembershipChanges } from '../../shared/domain/links/apply-membership-changes.ts'
+import type { Message, MessageQueue } from '../../shared/domain/doorbell.ts'
+import { syncIncrementally } from '../../shared/domain/links/apply-membership-changes.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
 import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
-import { UNMEASURED } from '../../shared/domain/measures.ts'
+import { NO_METRICS } from '../../shared/domain/measures.ts'
 import { originOf, originProperties } from '../../shared/messaging/origin-properties.ts'
 import { trackedActivities } from '../../shared/runtime/activities.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
@@ -19,7 +19,7 @@ import { TENANT, user, users } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 import { recordedTelemetry } from './recorded.ts'
 
-type Sent = { readonly doorbell: Doorbell; readonly properties: Record<string, string | number> }
+type Sent = { readonly message: Message; readonly properties: Record<string, string | number> }
 
 describe('The spans of a sync', () => {
   const telemetry = recordedTelemetry()
@@ -30,8 +30,8 @@ describe('The spans of a sync', () => {
 
   before(async () => {
     world = await openWorld()
-    const directory = world.directoryOver((send) => observedCalls(send, { activities, measures: UNMEASURED }))
-    deps = { ...world.deps, directory, doorbells: recordedDoorbells(sent, activities) }
+    const directory = world.directoryOver((send) => observedCalls(send, { activities, metrics: NO_METRICS }))
+    deps = { ...world.deps, directory, messageQueue: recordedDoorbells(sent, activities) }
   })
   after(async () => {
     await world.close()
@@ -45,11 +45,11 @@ describe('The spans of a sync', () => {
   /** Every message that was sent, and those that are sent while it is handled, as its function handles it. */
   async function handleAll(): Promise<void> {
     for (let next = sent.shift(); next !== undefined; next = sent.shift()) {
-      const { queue, message } = next.doorbell
+      const { queue, message } = next.message
       const start: ActivityStart = { name: `process ${queue}`, kind: 'message', origin: originOf(next.properties) }
       await activities.during(start, async () => {
         if (queue === 'sync-jobs') await runSyncJob(message, deps)
-        if (queue === 'membership-changes') await applyMembershipChanges(message, deps)
+        if (queue === 'membership-changes') await syncIncrementally(message, deps)
       })
     }
   }
@@ -80,7 +80,7 @@ describe('The spans of a sync', () => {
     const { collectionId } = await syncedLink()
     await activities.during({ name: 'submitRequest', kind: 'request' }, async () => {
       world.collections.change(collectionId, users(0, 6))
-      await deps.doorbells.ring(
+      await deps.messageQueue.enqueue(
         { queue: 'membership-changes', message: { tenantId: TENANT, collectionId } },
         { id: `join ${collectionId}` },
       )
@@ -124,7 +124,7 @@ describe('The spans of a sync', () => {
     const { collectionId, groupId } = await syncedLink()
     world.collections.change(collectionId, users(3, 5))
     const message = { tenantId: TENANT, collectionId }
-    await deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `names ${collectionId}` })
+    await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `names ${collectionId}` })
     await handleAll()
     const told = JSON.stringify(telemetry.spans().map(({ name, attributes }) => ({ name, attributes })))
     assert.match(told, /\$batch/)
@@ -136,7 +136,7 @@ describe('The spans of a sync', () => {
     world.collections.change(collectionId, users(0, 6))
     world.server.setFaults([{ method: 'PATCH', path: '/groups/', status: 503, times: 1 }])
     const message = { tenantId: TENANT, collectionId }
-    await deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `fails ${collectionId}` })
+    await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `fails ${collectionId}` })
     await handleAll()
     const statuses = telemetry.spans().filter(({ name }) => name === 'PATCH /groups/{id}')
     assert.deepEqual(
@@ -173,12 +173,12 @@ const request = (method: string, url: string) => ({
 })
 
 /** Notes what is sent, with the properties that a real message has after its way over the wire. */
-function recordedDoorbells(sent: Sent[], activities: Activities): Doorbells {
+function recordedDoorbells(sent: Sent[], activities: Activities): MessageQueue {
   return {
-    ring: (doorbell) =>
-      activities.during({ name: `send ${doorbell.queue}`, kind: 'send' }, async () => {
+    enqueue: (message) =>
+      activities.during({ name: `send ${message.queue}`, kind: 'send' }, async () => {
         const properties = JSON.parse(JSON.stringify(originProperties(activities.origin())))
-        sent.push({ doorbell, properties })
+        sent.push({ message, properties })
       }),
   }
 }

@@ -1,6 +1,6 @@
 import type { ObjectType } from '../../../shared/domain/core/core-object.ts'
-import { inLanes } from '../../../shared/domain/lanes.ts'
-import { slices } from '../../../shared/domain/slices.ts'
+import { forEachConcurrent } from '../../../shared/domain/lanes.ts'
+import { chunk } from '../../../shared/domain/slices.ts'
 import type { DemoAnswer } from '../directory/seed.ts'
 import { type ApiAccess, apiCaller, type Call } from './api-caller.ts'
 import type { ConnectorObject, Municipality } from './municipality.ts'
@@ -97,7 +97,9 @@ async function externalIds(objectType: ObjectType, connectorId: string, call: Ca
 
 /** In batches, a few at a time; which comes first does not matter among objects of one type. */
 async function send(objects: readonly ConnectorObject[], connectorId: string, call: Call): Promise<void> {
-  await inLanes(slices(objects, ITEMS_PER_CALL), CALLS_IN_FLIGHT, (batch) => sendBatch(batch, connectorId, call))
+  await forEachConcurrent(chunk(objects, ITEMS_PER_CALL), CALLS_IN_FLIGHT, (batch) =>
+    sendBatch(batch, connectorId, call),
+  )
 }
 
 async function sendBatch(batch: readonly ConnectorObject[], connectorId: string, call: Call): Promise<void> {

@@ -8,9 +8,9 @@ export class Alarm {
   #timer: NodeJS.Timeout | undefined
   #instantMs = Number.POSITIVE_INFINITY
 
-  constructor(nowMs: () => number, ring: () => void) {
+  constructor(nowMs: () => number, enqueue: () => void) {
     this.#nowMs = nowMs
-    this.#ring = ring
+    this.#ring = enqueue
   }
 
   /** Rings by this instant, or earlier when it was set to. */

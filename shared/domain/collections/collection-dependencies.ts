@@ -1,7 +1,7 @@
-import type { AccountMoves } from '../core/account-moves.ts'
-import type { Doorbells } from '../doorbell.ts'
+import type { AccountChangeStore } from '../core/account-moves.ts'
+import type { MessageQueue } from '../doorbell.ts'
 import type { Log } from '../log.ts'
-import type { Measures } from '../measures.ts'
+import type { Metrics } from '../measures.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { EvaluationLogStore } from './evaluation-log-store.ts'
 import type { JoinedMembers } from './joined-members.ts'
@@ -19,7 +19,7 @@ export interface CollectionLinks {
    * what to write. Links that were compared since are left out.
    * @returns The collections with a link that has to be compared.
    */
-  accountsMoved(tenantId: string, movedAtMs: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
+  accountsChanged(tenantId: string, movedAtMs: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
   /** Those of the collections with a link that has applied less than this version of its membership. */
   behind(tenantId: string, membershipVersions: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
 }
@@ -38,12 +38,12 @@ export type CollectionDependencies = {
   /** Members of joinable collections. */
   readonly joined: JoinedMembers
   readonly snapshots: TenantSnapshots
-  readonly accountMoves: AccountMoves
+  readonly accountChanges: AccountChangeStore
   readonly links: CollectionLinks
   readonly tenants: TenantDirectory
-  readonly doorbells: Doorbells
+  readonly messageQueue: MessageQueue
   readonly log: Log
-  readonly measures: Measures
+  readonly metrics: Metrics
   newId(): string
   nowMs(): number
 }
@@ -52,12 +52,15 @@ export type CollectionDependencies = {
  * Asks for the tenant's collections to be looked at again. Called after whatever made it due is written, which a ring
  * that fails must not turn into a failure: the sweep rings for what was missed.
  */
-export async function ringEvaluation(
+export async function notifyEvaluation(
   tenantId: string,
-  { doorbells, log, newId }: Pick<CollectionDependencies, 'doorbells' | 'log' | 'newId'>,
+  { messageQueue, log, newId }: Pick<CollectionDependencies, 'messageQueue' | 'log' | 'newId'>,
 ): Promise<void> {
   try {
-    await doorbells.ring({ queue: 'evaluations', message: { tenantId } }, { id: `evaluate:${tenantId}:${newId()}` })
+    await messageQueue.enqueue(
+      { queue: 'evaluations', message: { tenantId } },
+      { id: `evaluate:${tenantId}:${newId()}` },
+    )
   } catch (error) {
     log.error('collections.ring-failed', error, { tenantId })
   }

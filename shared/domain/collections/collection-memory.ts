@@ -1,9 +1,9 @@
 import type { CheckedCondition } from '../criteria/condition.ts'
-import { slices } from '../slices.ts'
+import { chunk } from '../slices.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedCondition } from './condition-entry.ts'
-import { type Known, newlyKnown } from './members-now.ts'
+import { type CachedEvaluation, newCachedEvaluation } from './members-now.ts'
 
 /** Heads of collections that are read at once: each has a partition of its own. */
 const HEADS_AT_ONCE_COUNT = 20
@@ -11,9 +11,9 @@ const HEADS_AT_ONCE_COUNT = 20
 type MemoryDependencies = Pick<CollectionDependencies, 'memberships' | 'log'>
 
 /** What the evaluator remembers of criteria collections, by tenant. */
-export class CollectionMemory {
+export class EvaluationCache {
   readonly #deps: MemoryDependencies
-  readonly #known = new Map<string, Map<string, Known>>()
+  readonly #known = new Map<string, Map<string, CachedEvaluation>>()
 
   constructor(deps: MemoryDependencies) {
     this.#deps = deps
@@ -29,7 +29,7 @@ export class CollectionMemory {
   }
 
   /** From now on this is what is remembered of the tenant. */
-  keep(tenantId: string, known: Map<string, Known>): void {
+  keep(tenantId: string, known: Map<string, CachedEvaluation>): void {
     this.#known.set(tenantId, known)
   }
 
@@ -46,9 +46,9 @@ export class CollectionMemory {
    * whose stored condition cannot be understood is left out, and the log tells.
    * @throws Refusal `StaleVersion` for one that was changed, and evaluated by another, since it was read.
    */
-  async of(criteria: readonly Collection[]): Promise<Map<string, Known>> {
-    const known = new Map<string, Known>()
-    for (const some of slices(criteria, HEADS_AT_ONCE_COUNT)) {
+  async of(criteria: readonly Collection[]): Promise<Map<string, CachedEvaluation>> {
+    const known = new Map<string, CachedEvaluation>()
+    for (const some of chunk(criteria, HEADS_AT_ONCE_COUNT)) {
       const memories = await Promise.all(some.map((collection) => this.#memoryOf(collection)))
       for (const [index, { id }] of some.entries()) {
         const memory = memories[index]
@@ -58,12 +58,12 @@ export class CollectionMemory {
     return known
   }
 
-  async #memoryOf(collection: Collection): Promise<Known | undefined> {
+  async #memoryOf(collection: Collection): Promise<CachedEvaluation | undefined> {
     const { tenantId, id, definitionVersion } = collection
     const memory = this.#known.get(tenantId)?.get(id)
     if (memory?.definitionVersion === definitionVersion) return memory
     const condition = this.#understood(collection)
-    return condition && newlyKnown(collection, condition, await this.#deps.memberships.head(tenantId, id))
+    return condition && newCachedEvaluation(collection, condition, await this.#deps.memberships.head(tenantId, id))
   }
 
   /** One collection that nobody can evaluate must not keep a whole tenant's from being evaluated. */

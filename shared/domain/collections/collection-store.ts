@@ -25,7 +25,7 @@ export interface CollectionStore {
   existing(tenantId: string, ids: readonly string[]): Promise<Collection[]>
   referenceVersion(tenantId: string): Promise<string>
   /** Runs what changes collections of the tenant, one after the other within this process, in the order given. */
-  inTurn<T>(tenantId: string, run: () => Promise<T>): Promise<T>
+  serialize<T>(tenantId: string, run: () => Promise<T>): Promise<T>
   /** Makes every reference version read before stale, for what refers to collections without being one. */
   noteReference(tenantId: string): Promise<void>
   /** @throws Refusal `StaleVersion` when the reference version is no longer current. */

@@ -6,7 +6,7 @@ import {
   leavesOf,
 } from '../criteria/condition.ts'
 import { type ConditionSchema, conditionSchema, storedConditionSchema } from '../criteria/schema.ts'
-import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
+import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../refusal.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { TenantSnapshots } from './tenant-snapshots.ts'
@@ -50,7 +50,7 @@ export async function readCondition(
   const faults = unknown.map(({ collectionId, pointer: within }) =>
     refusalEntry('CollectionUnknown', `There is no collection ${collectionId}`, pointer + within),
   )
-  refuseAll([...besides, ...faults])
+  throwIfRefused([...besides, ...faults])
   return check.condition
 }
 

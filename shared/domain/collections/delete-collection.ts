@@ -1,10 +1,10 @@
 import type { Caller } from '../caller.ts'
-import { refuseOtherVersion } from '../if-match.ts'
+import { requireIfMatch } from '../if-match.ts'
 import { Refusal } from '../refusal.ts'
-import { whileStale } from '../while-stale.ts'
+import { retryOnConflict } from '../while-stale.ts'
 import type { CollectionKind } from './collection.ts'
-import { type CollectionDependencies, ringEvaluation } from './collection-dependencies.ts'
-import { found, inTurnOf } from './read-then-write.ts'
+import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
+import { found, serializedBy } from './read-then-write.ts'
 
 /**
  * Deletes a collection that nothing refers to, and forgets its members.
@@ -17,19 +17,19 @@ export async function deleteCollection(
   caller: Caller,
   deps: CollectionDependencies,
 ): Promise<void> {
-  await whileStale(
+  await retryOnConflict(
     async () => {
       // Read before the references are looked at: a reference made meanwhile makes it stale.
       const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
       const { version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
-      refuseOtherVersion(version, ifMatch)
+      requireIfMatch(version, ifMatch)
       await refuseInUse(id, caller.tenantId, deps)
       await deps.collections.remove(caller.tenantId, id, version, referenceVersion)
     },
-    inTurnOf(caller.tenantId, deps),
+    serializedBy(caller.tenantId, deps),
   )
   await removeMembers(id, caller.tenantId, deps)
-  await ringEvaluation(caller.tenantId, deps)
+  await notifyEvaluation(caller.tenantId, deps)
 }
 
 /** The collection is gone by now, whatever becomes of its members: later evaluations remove what is left of them. */

@@ -1,15 +1,15 @@
-import { coalescing } from '../coalescing.ts'
+import { coalesce } from '../coalescing.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { Refusal } from '../refusal.ts'
-import { isStale } from '../while-stale.ts'
+import { isConflict } from '../while-stale.ts'
 import type { Collection } from './collection.ts'
-import { type CollectionDependencies, ringEvaluation } from './collection-dependencies.ts'
-import { CollectionMemory } from './collection-memory.ts'
-import { JoinedMemory } from './joined-memory.ts'
-import { removeLeftMembers } from './left-members.ts'
-import { ringForLinks } from './link-bells.ts'
-import { definitionKeyOf, idsNow, type Known, type Round, todayFor } from './members-now.ts'
-import { OtherEvaluators, type Writing } from './other-evaluators.ts'
+import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
+import { EvaluationCache } from './collection-memory.ts'
+import { JoinedMembersCache } from './joined-memory.ts'
+import { removeOrphanedMembers } from './left-members.ts'
+import { notifyLinks } from './link-bells.ts'
+import { type CachedEvaluation, definitionKeyOf, type EvaluationPass, idsNow, todayFor } from './members-now.ts'
+import { EvaluatorCoordination, type Writing } from './other-evaluators.ts'
 import { inOrder, joinablesReferredTo, memberContext } from './referred-members.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
@@ -28,7 +28,7 @@ export interface ChangeFollower {
   follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<void>
 }
 
-type WritingRound = Round & { readonly writing: Writing }
+type WritingRound = EvaluationPass & { readonly writing: Writing }
 
 type EvaluatorDependencies = CollectionDependencies & { readonly follower: ChangeFollower }
 
@@ -42,20 +42,20 @@ type EvaluatorDependencies = CollectionDependencies & { readonly follower: Chang
  */
 export class TenantEvaluator {
   readonly #deps: EvaluatorDependencies
-  readonly #memory: CollectionMemory
-  readonly #others: OtherEvaluators
-  readonly #joined: JoinedMemory
+  readonly #memory: EvaluationCache
+  readonly #others: EvaluatorCoordination
+  readonly #joined: JoinedMembersCache
   /** Evaluates all that is due. Calls during an evaluation share the next one. */
-  readonly evaluate = coalescing(async (tenantId) => {
+  readonly evaluate = coalesce(async (tenantId) => {
     await this.#evaluateUntilSettled(tenantId)
-    await removeLeftMembers(tenantId, this.#deps)
+    await removeOrphanedMembers(tenantId, this.#deps)
   })
 
   constructor(deps: EvaluatorDependencies) {
     this.#deps = deps
-    this.#memory = new CollectionMemory(deps)
-    this.#others = new OtherEvaluators(deps.evaluationLog, deps.newId(), deps)
-    this.#joined = new JoinedMemory(deps.joined)
+    this.#memory = new EvaluationCache(deps)
+    this.#others = new EvaluatorCoordination(deps.evaluationLog, deps.newId(), deps)
+    this.#joined = new JoinedMembersCache(deps.joined)
   }
 
   async #evaluateUntilSettled(tenantId: string): Promise<void> {
@@ -63,18 +63,18 @@ export class TenantEvaluator {
       const outcome = await this.#evaluateOnce(tenantId).catch((error: unknown) => {
         // Changes have been taken from the snapshot that are not in every collection: all is evaluated from the start.
         this.#forget(tenantId)
-        if (!isStale(error)) throw error
+        if (!isConflict(error)) throw error
         return 'others-wrote' as const
       })
       if (outcome === 'settled') return
       if (round < ROUNDS_AT_MOST) continue
-      if (outcome === 'wrote') return ringEvaluation(tenantId, this.#deps)
+      if (outcome === 'wrote') return notifyEvaluation(tenantId, this.#deps)
       throw new Refusal('StaleVersion', `Others evaluate tenant ${tenantId} all the time`)
     }
   }
 
   async #evaluateOnce(tenantId: string): Promise<RoundOutcome> {
-    const { collections, snapshots, follower, nowMs, log, measures } = this.#deps
+    const { collections, snapshots, follower, nowMs, log, metrics } = this.#deps
     const startedMs = nowMs()
     const numberBefore = await this.#hearOthers(tenantId)
     const criteria = await collections.list(tenantId, { kind: 'criteria' })
@@ -93,9 +93,9 @@ export class TenantEvaluator {
     const outcomes = await this.#evaluateAll(tenantId, criteria, known, round).finally(writing.end)
     const counts = Object.groupBy(outcomes.values(), (outcome) => outcome)
     const durationMs = nowMs() - startedMs
-    measures.record('evaluation.duration', durationMs, {})
+    metrics.record('evaluation.duration', durationMs, {})
     for (const [outcome, { length }] of Object.entries(counts))
-      measures.record('evaluation.collections', length, { outcome })
+      metrics.record('evaluation.collections', length, { outcome })
     log.info('collections.evaluated', {
       tenantId,
       collectionCount: criteria.length,
@@ -122,7 +122,7 @@ export class TenantEvaluator {
   async #evaluateAll(
     tenantId: string,
     criteria: readonly Collection[],
-    known: Map<string, Known>,
+    known: Map<string, CachedEvaluation>,
     round: WritingRound,
   ): Promise<ReadonlyMap<string, Outcome>> {
     const outcomes = new Map<string, Outcome>()
@@ -149,7 +149,7 @@ export class TenantEvaluator {
           membershipVersion: memory?.head?.value.membershipVersion,
         }
       })
-      await ringForLinks(tenantId, { criteria: evaluated, rows: round.rows, changes: round.changes }, this.#deps)
+      await notifyLinks(tenantId, { criteria: evaluated, rows: round.rows, changes: round.changes }, this.#deps)
     }
     return outcomes
   }
@@ -166,7 +166,7 @@ export class TenantEvaluator {
     this.#joined.forget(tenantId)
   }
 
-  async #evaluateCollection(collection: Collection, memory: Known, round: WritingRound): Promise<Outcome> {
+  async #evaluateCollection(collection: Collection, memory: CachedEvaluation, round: WritingRound): Promise<Outcome> {
     const definitionKey = definitionKeyOf(memory, round.context.todayMs)
     const ids = await this.#deps.snapshots.reading(round.rows, idsNow(collection, memory, definitionKey, round))
     if (ids === undefined) return 'same'
@@ -186,7 +186,7 @@ export class TenantEvaluator {
       if (isFirst) await this.#removeUnlessThere(collection)
       return isChanged ? 'changed' : 'same'
     } catch (error) {
-      if (!isStale(error)) throw error
+      if (!isConflict(error)) throw error
       await this.#removeUnlessThere(collection)
       return 'overtaken'
     }

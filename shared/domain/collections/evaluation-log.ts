@@ -70,7 +70,7 @@ function isOpen({ openUntilMs }: EvaluationEntry, nowMs: number): boolean {
  * What others have written that an evaluator has not heard of which knows of all entries up to `knownNumber`, and up to
  * which entry it knows of all from now on: what is open may still write, and is looked at again.
  */
-export function unheardOf(
+export function unseenEntries(
   log: EvaluationLog,
   evaluatorId: string,
   knownNumber: number,

@@ -4,7 +4,7 @@ import type { JoinedCollection, JoinedMembers } from './joined-members.ts'
 type Remembered = { readonly collection: JoinedCollection; readonly members: CollectionMembers }
 
 /** What the evaluator remembers of the joinable collections that conditions name: they are read again when they change. */
-export class JoinedMemory {
+export class JoinedMembersCache {
   readonly #joined: JoinedMembers
   readonly #known = new Map<string, ReadonlyMap<string, Remembered>>()
 

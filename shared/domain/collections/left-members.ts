@@ -7,7 +7,7 @@ const WRITERS_GONE_AFTER_MS = 60 * 60 * 1000
  * Removes the members of collections deleted a while ago: those that could not be removed with the collection, and those
  * that an evaluation wrote at the same moment and then crashed.
  */
-export async function removeLeftMembers(
+export async function removeOrphanedMembers(
   tenantId: string,
   { collections, memberships, nowMs }: Pick<CollectionDependencies, 'collections' | 'memberships' | 'nowMs'>,
 ): Promise<void> {

@@ -1,13 +1,13 @@
-import { MOVED_LATELY_MS } from '../core/account-moves.ts'
+import { ACCOUNT_CHANGE_WINDOW_MS } from '../core/account-moves.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import {
-  accountsMovedAtMs,
-  joinableAccountsMoved,
+  accountsChangedAsStored,
+  accountsChangedAtMs,
+  accountsChangedByRows,
+  joinableAccountsChanged,
   type MembersOverTime,
-  mayMoveAccounts,
-  movedAsStored,
-  movedByChanges,
+  mayChangeAccounts,
 } from './moved-accounts.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
@@ -27,9 +27,9 @@ export type Evaluated = {
   readonly changes: RowChanges
 }
 
-type LinkBellDependencies = Pick<
+type NotifyLinksDependencies = Pick<
   CollectionDependencies,
-  'links' | 'joined' | 'accountMoves' | 'doorbells' | 'newId' | 'nowMs'
+  'links' | 'joined' | 'accountChanges' | 'messageQueue' | 'newId' | 'nowMs'
 >
 
 /**
@@ -37,10 +37,14 @@ type LinkBellDependencies = Pick<
  * collection for the first time has seen no change of it: it goes by what is stored, and so makes up for bells that one
  * before it could not ring.
  */
-export async function ringForLinks(tenantId: string, evaluated: Evaluated, deps: LinkBellDependencies): Promise<void> {
+export async function notifyLinks(
+  tenantId: string,
+  evaluated: Evaluated,
+  deps: NotifyLinksDependencies,
+): Promise<void> {
   const { criteria, changes } = evaluated
   const isQuiet = criteria.every((one) => !one.isChanged && !isNew(one, changes))
-  if (isQuiet && changes !== 'everything' && !mayMoveAccounts(changes)) return
+  if (isQuiet && changes !== 'everything' && !mayChangeAccounts(changes)) return
   const linked = await deps.links.linkedCollections(tenantId)
   if (linked.size === 0) return
   const due = new Set(criteria.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id))
@@ -48,7 +52,7 @@ export async function ringForLinks(tenantId: string, evaluated: Evaluated, deps:
   for (const id of await leftBehind(tenantId, linked, evaluated, deps)) due.add(id)
   for (const collectionId of linked.intersection(due)) {
     const message = { tenantId, collectionId }
-    await deps.doorbells.ring({ queue: 'membership-changes', message }, { id: `change:${deps.newId()}` })
+    await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `change:${deps.newId()}` })
   }
 }
 
@@ -61,19 +65,21 @@ async function withMovedAccounts(
   tenantId: string,
   linked: ReadonlySet<string>,
   { criteria, rows, changes }: Evaluated,
-  { links, joined, accountMoves, nowMs }: LinkBellDependencies,
+  { links, joined, accountChanges, nowMs }: NotifyLinksDependencies,
 ): Promise<ReadonlySet<string>> {
   const fed = criteria.filter(({ collection }) => linked.has(collection.id))
   const asksStore = changes === 'everything' || fed.some((one) => isNew(one, changes))
-  const seen = movedByChanges(changes, nowMs())
-  const stored = asksStore ? movedAsStored(await accountMoves.since(tenantId, nowMs() - MOVED_LATELY_MS), rows) : seen
+  const seen = accountsChangedByRows(changes, nowMs())
+  const stored = asksStore
+    ? accountsChangedAsStored(await accountChanges.since(tenantId, nowMs() - ACCOUNT_CHANGE_WINDOW_MS), rows)
+    : seen
   const ofJoinables = changes === 'everything' ? stored : seen
-  const moved = await joinableAccountsMoved(tenantId, joinables(linked, criteria), ofJoinables, joined)
+  const moved = await joinableAccountsChanged(tenantId, joinables(linked, criteria), ofJoinables, joined)
   for (const one of fed) {
-    const movedAtMs = accountsMovedAtMs(one, isNew(one, changes) ? stored : seen)
+    const movedAtMs = accountsChangedAtMs(one, isNew(one, changes) ? stored : seen)
     if (movedAtMs !== undefined) moved.set(one.collection.id, movedAtMs)
   }
-  return moved.size === 0 ? new Set() : links.accountsMoved(tenantId, moved)
+  return moved.size === 0 ? new Set() : links.accountsChanged(tenantId, moved)
 }
 
 /** Collections that changed without their links hearing of it: whoever changed them came to grief before it rang. */
@@ -81,7 +87,7 @@ async function leftBehind(
   tenantId: string,
   linked: ReadonlySet<string>,
   { criteria, changes }: Evaluated,
-  { links, joined }: LinkBellDependencies,
+  { links, joined }: NotifyLinksDependencies,
 ): Promise<ReadonlySet<string>> {
   const isWhole = changes === 'everything'
   const versions = new Map(isWhole ? await joined.versions(tenantId, joinables(linked, criteria)) : [])

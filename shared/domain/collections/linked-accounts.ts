@@ -1,6 +1,6 @@
-import { MOVED_LATELY_MS } from '../core/account-moves.ts'
+import { ACCOUNT_CHANGE_WINDOW_MS } from '../core/account-moves.ts'
 import type { Reference } from '../core/core-object.ts'
-import type { FormerCoreObjects } from '../core/former-core-objects.ts'
+import type { DeletedCoreObjects } from '../core/former-core-objects.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { AccountChanges, CollectionAccounts, LinkedCollections } from '../links/linked-collections.ts'
 import type { Collection } from './collection.ts'
@@ -9,7 +9,7 @@ import type { TenantEvaluator } from './evaluate-tenant.ts'
 import { joinedMembersOf } from './joined-members.ts'
 import type { MembershipChange } from './membership-store.ts'
 
-type AccountDependencies = CollectionDependencies & { readonly formerObjects: FormerCoreObjects }
+type AccountDependencies = CollectionDependencies & { readonly deletedObjects: DeletedCoreObjects }
 
 /** Collections whose members stand for directory accounts. */
 type AccountHolder = 'identity' | 'relationship'
@@ -93,12 +93,12 @@ async function accountsLost(
   removed: readonly string[],
   collection: Collection,
   rows: RowSnapshot,
-  { formerObjects, accountMoves, nowMs }: AccountDependencies,
+  { deletedObjects, accountChanges, nowMs }: AccountDependencies,
 ): Promise<ReadonlySet<string> | undefined> {
   const { tenantId } = collection
   let identityIds = removed
   if (holderIn(collection) === 'relationship') {
-    const former = await formerObjects.ofIds(
+    const former = await deletedObjects.ofIds(
       tenantId,
       removed.filter((id) => rows.holderOf(id) === undefined),
     )
@@ -110,9 +110,9 @@ async function accountsLost(
     identityIds = holders as string[]
   }
   const left = [...new Set([...removed, ...identityIds])]
-  if ((await accountMoves.amongSince(tenantId, left, nowMs() - MOVED_LATELY_MS)).length > 0) return undefined
+  if ((await accountChanges.amongSince(tenantId, left, nowMs() - ACCOUNT_CHANGE_WINDOW_MS)).length > 0) return undefined
   const gone = identityIds.filter((id) => !rows.has('identity', id))
-  const former = await formerObjects.ofIds(tenantId, gone)
+  const former = await deletedObjects.ofIds(tenantId, gone)
   const formerIds = new Set(former.map(({ id }) => id))
   if (gone.some((id) => !formerIds.has(id))) return undefined
   const accounts = [

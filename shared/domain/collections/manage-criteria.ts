@@ -1,11 +1,11 @@
 import type { Caller } from '../caller.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
 import { findCycle } from '../criteria/evaluation-order.ts'
-import { type Creation, onlyTry } from '../idempotency/creation.ts'
+import { type Creation, singleAttempt } from '../idempotency/creation.ts'
 import { Refusal, type RefusalEntry, refusalEntry } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import type { Collection, CollectionObjectType } from './collection.ts'
-import { type CollectionDependencies, ringEvaluation } from './collection-dependencies.ts'
+import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
 import type { CriteriaCollectionUpdate, NewCriteriaCollection } from './criteria-collection.ts'
 import { addCollection, changeCollection, type Definition } from './write-collection.ts'
@@ -18,13 +18,13 @@ export async function createCriteriaCollection(
   body: NewCriteriaCollection,
   caller: Caller,
   deps: CollectionDependencies,
-  creation: Creation = onlyTry(deps),
+  creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
   const { tenantId } = caller
   const readDefinition = (faults: readonly RefusalEntry[]) =>
     definitionBy(tenantId, body.condition, [...objectTypeFaults(body.objectType), ...faults], deps)
   const collection = await addCollection({ kind: 'criteria', caller, creation }, body, readDefinition, deps)
-  await ringEvaluation(tenantId, deps)
+  await notifyEvaluation(tenantId, deps)
   return collection
 }
 
@@ -49,7 +49,7 @@ export async function updateCriteriaCollection(
   const refuse = (before: Collection, { refersTo }: Definition) => refuseCycle(before, refersTo, deps)
   const change = { kind: 'criteria', id, ifMatch, caller } as const
   const collection = await changeCollection(change, body, { readDefinition, refuse }, deps)
-  await ringEvaluation(tenantId, deps)
+  await notifyEvaluation(tenantId, deps)
   return collection
 }
 

@@ -6,7 +6,7 @@ import type { EvaluationContext } from '../criteria/evaluation.ts'
 import { dayOf } from '../criteria/instant.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { Refusal } from '../refusal.ts'
-import type { Steps } from '../time-slices.ts'
+import type { Task } from '../time-slices.ts'
 import type { Versioned } from '../versioned.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import { CLOCKS_DIFFER_AT_MOST_MS } from './evaluation-log.ts'
@@ -14,7 +14,7 @@ import type { MembershipHead } from './membership-store.ts'
 import type { RowChanges } from './tenant-snapshots.ts'
 
 /** What the evaluator remembers of a collection from one evaluation to the next. */
-export type Known = {
+export type CachedEvaluation = {
   readonly definitionVersion: number
   readonly condition: CompiledCondition
   readonly dependsOnDay: boolean
@@ -27,7 +27,7 @@ export type Known = {
 }
 
 /** What one evaluation of a tenant's collections goes by. */
-export type Round = {
+export type EvaluationPass = {
   readonly rows: RowSnapshot
   readonly changes: RowChanges
   /** Collections of either kind whose members have changed: those that refer to them are evaluated as a whole. */
@@ -39,11 +39,11 @@ export type Round = {
  * What there is to remember of a collection before it is evaluated here.
  * @throws Refusal `StaleVersion` when its members are already those of a later definition than this one.
  */
-export function newlyKnown(
+export function newCachedEvaluation(
   { id, definitionVersion }: Collection,
   condition: CheckedCondition,
   head: Versioned<MembershipHead> | undefined,
-): Known {
+): CachedEvaluation {
   if (Number.parseInt(head?.value.definitionKey ?? '0', 10) > definitionVersion) {
     throw new Refusal('StaleVersion', `Collection ${id} was changed and evaluated meanwhile`)
   }
@@ -58,7 +58,7 @@ export function newlyKnown(
 }
 
 /** A new day is as good as a new definition for a condition that asks for today. */
-export function definitionKeyOf(memory: Known, todayMs: number): string {
+export function definitionKeyOf(memory: CachedEvaluation, todayMs: number): string {
   return memory.dependsOnDay ? `${memory.definitionVersion}${daySuffix(todayMs)}` : String(memory.definitionVersion)
 }
 
@@ -66,7 +66,7 @@ export function definitionKeyOf(memory: Known, todayMs: number): string {
  * The day to evaluate by. At midnight it has begun as soon as one evaluator's clock says so, or a slower one would undo
  * what a faster one has written, and the other way round.
  */
-export function todayFor(known: ReadonlyMap<string, Known>, nowMs: number): number {
+export function todayFor(known: ReadonlyMap<string, CachedEvaluation>, nowMs: number): number {
   const [todayMs, soonMs] = [dayOf(nowMs), dayOf(nowMs + CLOCKS_DIFFER_AT_MOST_MS)]
   if (soonMs === todayMs) return todayMs
   const hasBegun = known.values().some(({ head }) => head?.value.definitionKey.endsWith(daySuffix(soonMs)))
@@ -80,10 +80,10 @@ function daySuffix(dayMs: number): string {
 /** The members now, in steps; undefined when nothing has happened that could have changed them. */
 export function* idsNow(
   collection: Collection,
-  memory: Known,
+  memory: CachedEvaluation,
   definitionKey: string,
-  round: Round,
-): Steps<readonly string[] | undefined> {
+  round: EvaluationPass,
+): Task<readonly string[] | undefined> {
   const { rows, changes, changedMembers, context } = round
   const objectType = collection.objectType as CriteriaObjectType
   const { ids: before } = memory

@@ -1,11 +1,11 @@
-import type { Steps } from '../time-slices.ts'
+import type { Task } from '../time-slices.ts'
 import type { MembershipChange } from './membership-store.ts'
 
 /** Ids compared between two pauses. */
 const IDS_PER_STEP_COUNT = 16_384
 
 /** What to add to and remove from one ascending list to get the other, in steps. Both results are ascending too. */
-export function* differenceSteps(before: readonly string[], after: readonly string[]): Steps<MembershipChange> {
+export function* differenceSteps(before: readonly string[], after: readonly string[]): Task<MembershipChange> {
   const added: string[] = []
   const removed: string[] = []
   let left = 0

@@ -12,7 +12,7 @@ export type MembershipHead = {
 
 export type MembershipChange = { readonly added: readonly string[]; readonly removed: readonly string[] }
 
-export type Evaluation = {
+export type EvaluatedMembers = {
   /** Member ids in ascending order, each once. */
   readonly ids: readonly string[]
   readonly definitionKey: string
@@ -37,7 +37,7 @@ export interface MembershipStore {
     tenantId: string,
     collectionId: string,
     previous: Versioned<MembershipHead> | undefined,
-    evaluation: Evaluation,
+    evaluation: EvaluatedMembers,
     beforeWrite?: () => Promise<void>,
   ): Promise<{ head: Versioned<MembershipHead>; change: MembershipChange }>
   /** The changes after a version in their order; undefined when the history does not reach back to it. */

@@ -1,4 +1,4 @@
-import type { AccountMove } from '../core/account-moves.ts'
+import type { AccountChange } from '../core/account-moves.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { schemaName } from '../criteria/schema.ts'
@@ -10,28 +10,28 @@ const ACCOUNT = schemaName('identity', 'directoryObjectId')
 const HOLDER = schemaName('relationship', 'identity')
 
 /** Identities and positions that may stand for other accounts than before, and since when: id to milliseconds. */
-export type MovedAccounts = {
+export type ChangedAccounts = {
   readonly identity: ReadonlyMap<string, number>
   readonly relationship: ReadonlyMap<string, number>
   readonly orgUnit: ReadonlyMap<string, number>
 }
 
-const NONE: MovedAccounts = { identity: new Map(), relationship: new Map(), orgUnit: new Map() }
+const NONE: ChangedAccounts = { identity: new Map(), relationship: new Map(), orgUnit: new Map() }
 
 /** Whether the changes can have put another account behind someone who was a member before and still is. */
-export function mayMoveAccounts(changes: RowChanges): changes is GatheredChanges {
+export function mayChangeAccounts(changes: RowChanges): changes is GatheredChanges {
   return changes !== 'everything' && (changes.attributes.has(ACCOUNT) || changes.attributes.has(HOLDER))
 }
 
 /** As the changes of a snapshot that was in memory have it. They do not say of whom the account changed. */
-export function movedByChanges(changes: RowChanges, nowMs: number): MovedAccounts {
-  if (!mayMoveAccounts(changes)) return NONE
+export function accountsChangedByRows(changes: RowChanges, nowMs: number): ChangedAccounts {
+  if (!mayChangeAccounts(changes)) return NONE
   const now = (ids: ReadonlySet<string>) => new Map([...ids].map((id) => [id, nowMs]))
   return { ...NONE, identity: now(changes.ids.identity), relationship: now(changes.ids.relationship) }
 }
 
 /** As stored, which is all there is to go by for who did not see the rows before. */
-export function movedAsStored(moves: readonly AccountMove[], rows: RowSnapshot): MovedAccounts {
+export function accountsChangedAsStored(moves: readonly AccountChange[], rows: RowSnapshot): ChangedAccounts {
   const identity = new Map<string, number>()
   const relationship = new Map<string, number>()
   const take = (moved: Map<string, number>, id: string, atMs: number) =>
@@ -56,9 +56,9 @@ export type MembersOverTime = {
  * When a member who stayed last came to another account; undefined when none did. No change of the membership tells
  * that to the links. Those who came just now are told by their coming, with the account that they have.
  */
-export function accountsMovedAtMs(
+export function accountsChangedAtMs(
   { collection, before, after }: MembersOverTime,
-  moved: MovedAccounts,
+  moved: ChangedAccounts,
 ): number | undefined {
   const ofType = moved[CORE_TYPE[collection.objectType as CriteriaObjectType]]
   const concerned = ofType.size === 0 ? [] : (before ?? after ?? []).filter((id) => ofType.has(id))
@@ -68,10 +68,10 @@ export function accountsMovedAtMs(
 }
 
 /** The same for joinable collections, whose members are identities: those in which one did, with the time. */
-export async function joinableAccountsMoved(
+export async function joinableAccountsChanged(
   tenantId: string,
   joinableIds: readonly string[],
-  { identity }: MovedAccounts,
+  { identity }: ChangedAccounts,
   joined: JoinedMembers,
 ): Promise<Map<string, number>> {
   if (identity.size === 0 || joinableIds.length === 0) return new Map()

@@ -1,5 +1,5 @@
-import { whileStale } from '../while-stale.ts'
-import { closed, type EvaluationLog, lastNumber, opened, unheardOf, type Written } from './evaluation-log.ts'
+import { retryOnConflict } from '../while-stale.ts'
+import { closed, type EvaluationLog, lastNumber, opened, unseenEntries, type Written } from './evaluation-log.ts'
 import type { EvaluationLogStore } from './evaluation-log-store.ts'
 
 type Clock = { nowMs(): number }
@@ -19,7 +19,7 @@ export type Writing = {
  * An evaluator remembers what it has written, and what it finds nothing to do for it does not look at again. That holds
  * only while nobody else writes: a person who came and went between two of its looks may have been taken in by another.
  */
-export class OtherEvaluators {
+export class EvaluatorCoordination {
   readonly #store: EvaluationLogStore
   readonly #evaluatorId: string
   readonly #clock: Clock
@@ -36,7 +36,7 @@ export class OtherEvaluators {
   async look(tenantId: string): Promise<{ written: Written; lastNumber: number }> {
     const log = (await this.#store.find(tenantId))?.value ?? []
     const known = this.#knownNumbers.get(tenantId) ?? 0
-    const { written, knownNumber } = unheardOf(log, this.#evaluatorId, known, this.#clock.nowMs())
+    const { written, knownNumber } = unseenEntries(log, this.#evaluatorId, known, this.#clock.nowMs())
     this.#knownNumbers.set(tenantId, knownNumber)
     return { written, lastNumber: lastNumber(log) }
   }
@@ -65,7 +65,7 @@ export class OtherEvaluators {
   }
 
   #change(tenantId: string, change: (log: EvaluationLog) => EvaluationLog): Promise<EvaluationLog> {
-    return whileStale(async () => {
+    return retryOnConflict(async () => {
       const found = await this.#store.find(tenantId)
       const log = change(found?.value ?? [])
       await this.#store.keep(tenantId, log, found?.version)

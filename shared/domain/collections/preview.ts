@@ -8,7 +8,7 @@ import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import { Guid } from '../guid.ts'
 import { type RefusalEntry, refusalEntry } from '../refusal.ts'
 import { Closed, Described, Nullable } from '../schema.ts'
-import type { Steps } from '../time-slices.ts'
+import type { Task } from '../time-slices.ts'
 import { type Collection, CollectionObjectType, type CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
@@ -63,7 +63,7 @@ function* previewSteps(
   before: readonly string[],
   rows: RowSnapshot,
   context: EvaluationContext,
-): Steps<PreviewReply> {
+): Task<PreviewReply> {
   const after = yield* evaluationSteps(condition, rows, objectType, context)
   const change = yield* differenceSteps(before, after)
   const preview = yield* previewed(rows, objectType, after)
@@ -106,7 +106,7 @@ function* previewed(
   rows: RowSnapshot,
   objectType: CriteriaObjectType,
   ids: readonly string[],
-): Steps<PreviewedObject[]> {
+): Task<PreviewedObject[]> {
   const objects: PreviewedObject[] = []
   for (const objectId of ids) {
     if (objects.length % OBJECTS_PER_STEP_COUNT === 0) yield

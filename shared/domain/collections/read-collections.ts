@@ -1,5 +1,5 @@
 import { characterCount } from '../character-count.ts'
-import { refusalEntry, refuseAll } from '../refusal.ts'
+import { refusalEntry, throwIfRefused } from '../refusal.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
 import { type Collection, type CollectionKind, type CollectionResults, TAG_LENGTH_LIMIT } from './collection.ts'
@@ -37,7 +37,7 @@ export async function listCollections(
  * @throws Refusal `InvalidValue` for an attribute without a colon or a key.
  */
 export function searchFilter(tags: readonly string[] = [], attributes: readonly string[] = []): CollectionFilter {
-  refuseAll(
+  throwIfRefused(
     attributes
       .filter((term) => !/^\s*[^\s:][^:]*:/.test(term))
       .map((term) => refusalEntry('InvalidValue', `${term} does not read key:value`, 'attributes')),

@@ -10,9 +10,9 @@ export function found(collection: Versioned<Collection> | undefined, id: string)
 }
 
 /** For `whileStale`: the turn of those who change collections of a tenant. */
-export function inTurnOf<T>(
+export function serializedBy<T>(
   tenantId: string,
-  { collections }: { readonly collections: Pick<CollectionStore, 'inTurn'> },
+  { collections }: { readonly collections: Pick<CollectionStore, 'serialize'> },
 ): (run: () => Promise<T>) => Promise<T> {
-  return (run) => collections.inTurn(tenantId, run)
+  return (run) => collections.serialize(tenantId, run)
 }

@@ -2,7 +2,7 @@ import type { CollectionMembers } from '../criteria/collection-members.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
-import type { Known } from './members-now.ts'
+import type { CachedEvaluation } from './members-now.ts'
 
 /** Each collection after those that it refers to. */
 export function inOrder(criteria: readonly Collection[]): Collection[] {
@@ -21,7 +21,7 @@ export function joinablesReferredTo(criteria: readonly Collection[]): string[] {
 export function memberContext(
   todayMs: number,
   criteria: readonly Collection[],
-  known: ReadonlyMap<string, Known>,
+  known: ReadonlyMap<string, CachedEvaluation>,
   joined: ReadonlyMap<string, CollectionMembers>,
 ): EvaluationContext {
   const objectTypes = new Map(criteria.map(({ id, objectType }) => [id, objectType as CriteriaObjectType]))

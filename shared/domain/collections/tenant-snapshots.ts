@@ -1,9 +1,9 @@
-import { coalescing } from '../coalescing.ts'
+import { coalesce } from '../coalescing.ts'
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import type { ChangeMark, CoreObjectChanges } from '../core/core-object-changes.ts'
 import { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { SnapshotChange } from '../criteria/snapshot-change.ts'
-import { type Steps, TimeSlices } from '../time-slices.ts'
+import { CooperativeScheduler, type Task } from '../time-slices.ts'
 
 /** What rows have changed; `everything` when that is all that is known. */
 export type RowChanges = 'everything' | GatheredChanges
@@ -42,16 +42,20 @@ export class TenantSnapshots {
   readonly #entries = new Map<string, Entry>()
   readonly #changes: CoreObjectChanges
   readonly #rowsAtMost: number
-  readonly #slices: TimeSlices
+  readonly #slices: CooperativeScheduler
   /** How many computations are under way on a snapshot. */
   readonly #readerCounts = new Map<RowSnapshot, number>()
-  readonly #refresh = coalescing((tenantId) => this.#refreshed(tenantId))
+  readonly #refresh = coalesce((tenantId) => this.#refreshed(tenantId))
 
   /** @param slices the one that all long computations of the process share. */
-  constructor(changes: CoreObjectChanges, rowsAtMost: number, slices = new TimeSlices(() => performance.now())) {
+  constructor(
+    changes: CoreObjectChanges,
+    rowsAtMost: number,
+    scheduler = new CooperativeScheduler(() => performance.now()),
+  ) {
     this.#changes = changes
     this.#rowsAtMost = rowsAtMost
-    this.#slices = slices
+    this.#slices = scheduler
   }
 
   /** The tenant's rows with everything that was written before this call. */
@@ -60,7 +64,7 @@ export class TenantSnapshots {
   }
 
   /** Does work that reads a snapshot, slice by slice. The snapshot does not change before the work is done. */
-  async reading<T>(rows: RowSnapshot, work: Steps<T>): Promise<T> {
+  async reading<T>(rows: RowSnapshot, work: Task<T>): Promise<T> {
     this.#readerCounts.set(rows, (this.#readerCounts.get(rows) ?? 0) + 1)
     try {
       return await this.#slices.run(work)

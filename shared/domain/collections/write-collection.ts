@@ -1,14 +1,14 @@
 import type { Static } from 'typebox'
 import type { Caller } from '../caller.ts'
-import { type Creation, leftBefore } from '../idempotency/creation.ts'
-import { refuseOtherVersion } from '../if-match.ts'
-import { Refusal, type RefusalEntry, refuseAll } from '../refusal.ts'
+import { type Creation, findFromEarlierAttempt } from '../idempotency/creation.ts'
+import { requireIfMatch } from '../if-match.ts'
+import { Refusal, type RefusalEntry, throwIfRefused } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
-import { whileStale } from '../while-stale.ts'
+import { retryOnConflict } from '../while-stale.ts'
 import type { Collection, CollectionKind, CollectionObjectType, Metadata } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { NO_METADATA, readMetadata } from './metadata.ts'
-import { found, inTurnOf } from './read-then-write.ts'
+import { found, serializedBy } from './read-then-write.ts'
 
 type WriteDependencies = Pick<CollectionDependencies, 'collections' | 'tenants' | 'nowMs'>
 
@@ -46,9 +46,9 @@ export async function addCollection(
   const id = creation.newId()
   // First: a tenant that is remembered for nothing does no harm, one that the sweep does not know does.
   await deps.tenants.remember(tenantId)
-  const { value } = await whileStale(
+  const { value } = await retryOnConflict(
     async () => {
-      const earlier = await leftBefore(creation, () => deps.collections.find(tenantId, id, kind))
+      const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, kind))
       if (earlier !== undefined) return earlier
       const referenceVersion = await deps.collections.referenceVersion(tenantId)
       const definition = await readDefinition(faults)
@@ -68,7 +68,7 @@ export async function addCollection(
       }
       return deps.collections.add(collection, definition.refersTo.length > 0 ? referenceVersion : undefined)
     },
-    inTurnOf(tenantId, deps),
+    serializedBy(tenantId, deps),
   )
   return value
 }
@@ -98,14 +98,14 @@ export async function changeCollection(
   deps: WriteDependencies,
 ): Promise<Versioned<Collection>> {
   const { metadata, faults } = readMetadata(body.metadata)
-  return whileStale(
+  return retryOnConflict(
     async () => {
       const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
       const stored = await deps.collections.find(caller.tenantId, id, kind)
       const given = await readDefinition?.(faults, stored?.value)
-      refuseAll(faults)
+      throwIfRefused(faults)
       const { value: before, version } = found(stored, id)
-      refuseOtherVersion(version, ifMatch)
+      requireIfMatch(version, ifMatch)
       refuseOtherType(before, body.objectType)
       const definition = given ?? before
       if (given !== undefined) await refuse?.(before, definition)
@@ -124,7 +124,7 @@ export async function changeCollection(
       const isRereferenced = given !== undefined && before.refersTo.length + after.refersTo.length > 0
       return deps.collections.replace(after, version, isRereferenced ? referenceVersion : undefined)
     },
-    inTurnOf(caller.tenantId, deps),
+    serializedBy(caller.tenantId, deps),
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Caller, Role } from '../caller.ts'
 import { isObjectType, type ObjectType } from '../core/core-object.ts'
-import { type Creation, onlyTry } from '../idempotency/creation.ts'
-import { Refusal, type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
+import { type Creation, singleAttempt } from '../idempotency/creation.ts'
+import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../refusal.ts'
 import type { Page } from '../versioned.ts'
 import { type ObjectWrite, type ReadWrite, readBatchItems } from './batch-item.ts'
 import type { Connector } from './connector.ts'
@@ -56,12 +56,12 @@ export async function createObject(
   { objectType, externalId, data }: NewObject,
   caller: Caller,
   deps: WriteDependencies,
-  { isRepeated }: Creation = onlyTry(deps),
+  { isRetry }: Creation = singleAttempt(deps),
 ): Promise<string> {
   const read = readObjectData(objectType, data, '/data')
-  refuseAll(read.faults)
+  throwIfRefused(read.faults)
   const connector = await writableConnector(connectorId, caller, deps)
-  const operation = isRepeated ? 'recreate' : 'create'
+  const operation = isRetry ? 'recreate' : 'create'
   return writeOne(connector, { operation, objectType, externalId, data: read.data }, caller, deps)
 }
 
@@ -77,7 +77,7 @@ export async function replaceObject(
   const object = await requireObject(caller.tenantId, connectorId, id, deps)
   const { objectType, externalId } = object
   const read = readObjectData(objectType, replacement.data, '/data')
-  refuseAll([...nameFaults(replacement, object), ...read.faults])
+  throwIfRefused([...nameFaults(replacement, object), ...read.faults])
   await writeOne(connector, { operation: 'replace', objectType, externalId, data: read.data }, caller, deps)
   return toConnectorObjectRecord(await requireObject(caller.tenantId, connectorId, id, deps))
 }

@@ -3,7 +3,7 @@ import type { Page, Versioned } from '../versioned.ts'
 import type { ConnectorObject, StoredConnectorObject } from './connector-object.ts'
 
 /** What others need to know of an object in order to refer to it. */
-export type Standing = {
+export type ConnectorSpaceVersions = {
   readonly id: string
   readonly coreObjectId: string
   readonly isLive: boolean
@@ -30,7 +30,7 @@ export interface ConnectorObjectStore {
   /** Those that exist, soft-deleted ones too. */
   ofIds(tenantId: string, ids: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
   /** The same, as far as needed to refer to them. */
-  standings(tenantId: string, ids: readonly string[]): Promise<Standing[]>
+  standings(tenantId: string, ids: readonly string[]): Promise<ConnectorSpaceVersions[]>
   /** Every object that contributes to one of these core objects, or did before it was soft-deleted. */
   ofCoreObjects(tenantId: string, coreObjectIds: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
   /** Live identities with one of these national identity numbers or one of these directory object ids. */

@@ -11,7 +11,7 @@ import {
 } from './connector-object.ts'
 import type { ConnectorObjectWrite } from './connector-object-store.ts'
 import { type ParentOf, parentFault, parentIn } from './parent-cycle.ts'
-import type { People, Placement } from './people.ts'
+import type { IdentityResolver, Placement } from './people.ts'
 
 /** What became of one item. `id` is the connector object's. */
 export type ItemOutcome =
@@ -24,7 +24,7 @@ export type Surroundings = {
   /** The objects that the items name, by id. */
   readonly stored: ReadonlyMap<string, Versioned<ConnectorObject>>
   /** The identities around those of the items; undefined where there is nobody to join. */
-  readonly people: People | undefined
+  readonly identityResolver: IdentityResolver | undefined
   /** One of them, or of the people around them, as it was before the items; undefined for a new one. */
   before(id: string): Versioned<ConnectorObject> | undefined
   readonly parentOf: ParentOf
@@ -32,7 +32,7 @@ export type Surroundings = {
   readonly nowMs: number
 }
 
-export type Decision = {
+export type WriteDecision = {
   readonly outcome: ItemOutcome
   /** The item's object and, when others have to come to its core object, these. Empty when nothing changes. */
   readonly writes: readonly ConnectorObjectWrite[]
@@ -55,7 +55,7 @@ type LeftObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
 const FORMERS_KEPT_COUNT = 8
 
 /** Decides on one item. Pure but for `people`, who remember what was decided. */
-export function decideWrite(write: ObjectWrite, around: Surroundings): Decision {
+export function decideWrite(write: ObjectWrite, around: Surroundings): WriteDecision {
   const { connectorId, derive } = around
   const id = connectorObjectId({ ...write, connectorId }, derive)
   const stored = around.stored.get(id)
@@ -83,9 +83,9 @@ export function decideWrite(write: ObjectWrite, around: Surroundings): Decision 
   return placed({ id, connectorId, objectType, externalId, data, references }, stored, live !== undefined, around)
 }
 
-function deletion({ value, version }: Versioned<ConnectorObject>, around: Surroundings): Decision {
+function deletion({ value, version }: Versioned<ConnectorObject>, around: Surroundings): WriteDecision {
   const object = { ...value, deletedAtMs: around.nowMs }
-  const movers = value.objectType === 'identity' ? (around.people?.remove(object) ?? []) : []
+  const movers = value.objectType === 'identity' ? (around.identityResolver?.remove(object) ?? []) : []
   const others = moves(movers, around)
   return {
     outcome: { outcome: 'deleted', id: value.id },
@@ -102,7 +102,7 @@ function placed(
   stored: Versioned<ConnectorObject> | undefined,
   isLive: boolean,
   around: Surroundings,
-): Decision {
+): WriteDecision {
   const { id } = object
   const before = stored?.value
   const former = before?.coreObjectId
@@ -128,16 +128,18 @@ function placed(
 function coreObjectFor(
   object: Omit<ConnectorObject, 'coreObjectId'>,
   current: string | undefined,
-  { people, derive }: Surroundings,
+  { identityResolver, derive }: Surroundings,
 ): Placement {
-  const isAlone = object.objectType !== 'identity' || people === undefined
-  return isAlone ? { coreObjectId: current ?? ownCoreObjectId(object.id, derive), movers: [] } : people.place(object)
+  const isAlone = object.objectType !== 'identity' || identityResolver === undefined
+  return isAlone
+    ? { coreObjectId: current ?? ownCoreObjectId(object.id, derive), movers: [] }
+    : identityResolver.place(object)
 }
 
 function moves(
   movers: readonly ConnectorObject[],
   around: Surroundings,
-): Pick<Decision, 'writes' | 'coreObjects' | 'left'> {
+): Pick<WriteDecision, 'writes' | 'coreObjects' | 'left'> {
   const before = movers.map(({ id }) => around.before(id))
   return {
     writes: movers.map((object, index) => ({
@@ -189,16 +191,16 @@ const canonical = (data: ConnectorObject['data']): string =>
 
 const nameOf = ({ objectType, externalId }: ObjectWrite): string => `${objectType} ${externalId}`
 
-function exists(write: ObjectWrite): Decision {
+function exists(write: ObjectWrite): WriteDecision {
   return refused(refusalEntry('ConnectorObjectExists', `There already is ${nameOf(write)}`))
 }
 
 /** @param deleted the object of these names that is there no more, but is remembered. */
-function notFound(write: ObjectWrite, deleted?: ConnectorObject): Decision {
+function notFound(write: ObjectWrite, deleted?: ConnectorObject): WriteDecision {
   const refusal = refused(refusalEntry('ConnectorObjectNotFound', `There is no ${nameOf(write)}`))
   return deleted === undefined ? refusal : { ...refusal, left: [leftOf(deleted)] }
 }
 
-function refused(entry: RefusalEntry): Decision {
+function refused(entry: RefusalEntry): WriteDecision {
   return { outcome: { outcome: 'refused', errors: [entry] }, writes: [], coreObjects: [], moved: [], left: [] }
 }

@@ -21,11 +21,11 @@ type Joinable = Pick<ConnectorObject, 'id' | 'connectorId' | 'data'>
  */
 export function samePeople<T extends Joinable>(identities: readonly T[], rankOf: RankOf): T[][] {
   const inOrder = identities.toSorted(byAge(rankOf))
-  const people = new Map(inOrder.map((identity) => [identity, [identity]]))
+  const identityResolver = new Map(inOrder.map((identity) => [identity, [identity]]))
   const join = (group: readonly T[]): void => {
     if (new Set(group.map(({ connectorId }) => connectorId)).size < 2) return
-    const person = [...new Set(group.map((identity) => people.get(identity) as T[]))].flat()
-    for (const identity of person) people.set(identity, person)
+    const person = [...new Set(group.map((identity) => identityResolver.get(identity) as T[]))].flat()
+    for (const identity of person) identityResolver.set(identity, person)
   }
   const byNin = Map.groupBy(inOrder, ({ data }) => joinKeys(data).nin)
   for (const [nin, group] of byNin) if (nin !== undefined) join(group)
@@ -35,7 +35,7 @@ export function samePeople<T extends Joinable>(identities: readonly T[], rankOf:
     const [known = []] = holders.flatMap((holder) => (joinKeys(holder.data).nin === undefined ? [] : [[holder]]))
     join([...known, ...holders.filter(({ data }) => joinKeys(data).nin === undefined)])
   }
-  const sorted = [...new Set(people.values())].map((person) => person.toSorted(byAge(rankOf)))
+  const sorted = [...new Set(identityResolver.values())].map((person) => person.toSorted(byAge(rankOf)))
   return sorted.sort(([one], [other]) => byAge(rankOf)(one as T, other as T))
 }
 

@@ -1,10 +1,10 @@
 import type { Caller } from '../caller.ts'
-import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
-import { refuseOtherVersion } from '../if-match.ts'
+import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/creation.ts'
+import { requireIfMatch } from '../if-match.ts'
 import { Refusal } from '../refusal.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
-import { whileStale } from '../while-stale.ts'
+import { retryOnConflict } from '../while-stale.ts'
 import { type Connector, type ConnectorUpdate, type NewConnector, newConnector, nextCreationMs } from './connector.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { ConnectorStore } from './connector-store.ts'
@@ -32,10 +32,10 @@ export async function createConnector(
   input: NewConnector,
   caller: Caller,
   deps: ConnectorDependencies,
-  creation: Creation = onlyTry(deps),
+  creation: Creation = singleAttempt(deps),
 ): Promise<Connector> {
   const id = creation.newId()
-  const earlier = await leftBefore(creation, () => deps.connectors.find(caller.tenantId, id))
+  const earlier = await findFromEarlierAttempt(creation, () => deps.connectors.find(caller.tenantId, id))
   if (earlier !== undefined) return earlier.value
   const existing = await deps.connectors.list(caller.tenantId)
   const connector = newConnector(input, {
@@ -58,7 +58,7 @@ export async function updateConnector(
   deps: ConnectorDependencies,
 ): Promise<Versioned<Connector>> {
   const { value, version } = await requireConnector(caller.tenantId, id, deps.connectors)
-  refuseOtherVersion(version, ifMatch)
+  requireIfMatch(version, ifMatch)
   const updated = { ...value, ...update, updatedAt: toTimestamp(deps.nowMs()) }
   return deps.connectors.replace(caller.tenantId, updated, version)
 }
@@ -75,13 +75,13 @@ export async function deleteConnector(
   deps: ConnectorDependencies,
 ): Promise<void> {
   const { tenantId } = caller
-  await whileStale(async () => {
+  await retryOnConflict(async () => {
     const { version } = await requireConnector(tenantId, id, deps.connectors)
-    refuseOtherVersion(version, ifMatch)
+    requireIfMatch(version, ifMatch)
     if (await deps.objects.open(tenantId, id)) await closeEmptySpace(tenantId, id, deps)
   })
   // A change of the connector made meanwhile goes with it.
-  await whileStale(async () => {
+  await retryOnConflict(async () => {
     const { version } = await requireConnector(tenantId, id, deps.connectors)
     await deps.connectors.remove(tenantId, id, version)
   })

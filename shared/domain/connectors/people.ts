@@ -20,7 +20,7 @@ type PeopleDependencies = {
  * The identities around those that are written, as the decisions so far leave them. Of whoever is in here, everyone has
  * to be who shares a key or a core object with them.
  */
-export class People {
+export class IdentityResolver {
   readonly #identities = new Map<string, Identity>()
   /** Ids by what live identities share: a key, or a core object. */
   readonly #sharing = new Map<string, Set<string>>()
@@ -60,10 +60,10 @@ export class People {
       for (const connected of this.#connectedTo(identity)) ids.add(connected)
     }
     const identities = [...ids].flatMap((each) => this.#identities.get(each) ?? []).filter(isLive)
-    const people = samePeople(identities, this.#deps.rankOf)
+    const identityResolver = samePeople(identities, this.#deps.rankOf)
     const taken = new Set<string>()
     const changed: ConnectorObject[] = []
-    const given = people.map((person) => {
+    const given = identityResolver.map((person) => {
       const kept = person.find(
         (each) =>
           each.coreObjectId !== undefined &&

@@ -7,7 +7,7 @@ import {
   vanishedCoreObject,
   withAccountMove,
 } from '../core/merged-core-object.ts'
-import { slices } from '../slices.ts'
+import { chunk } from '../slices.ts'
 import type { Versioned } from '../versioned.ts'
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
@@ -54,7 +54,7 @@ export async function settleCoreObjects(
   deps: SettleDependencies,
 ): Promise<boolean> {
   let hasChanged = false
-  for (const some of slices([...traces.keys()], SLICE_COUNT)) {
+  for (const some of chunk([...traces.keys()], SLICE_COUNT)) {
     let pending = some
     for (let round = 0; pending.length > 0; round += 1) {
       if (round === ROUNDS_COUNT) throw new Error(`${pending.length} core objects are changed faster than merged`)
@@ -80,7 +80,7 @@ export async function staleCoreObjects(
   deps: SettleDependencies,
 ): Promise<ReadonlySet<string>> {
   const stale = new Set<string>()
-  for (const some of slices(ids, SLICE_COUNT)) {
+  for (const some of chunk(ids, SLICE_COUNT)) {
     for (const id of idsOf(await dueWrites(tenantId, some, new Map(), rankOf, deps))) stale.add(id)
   }
   return stale

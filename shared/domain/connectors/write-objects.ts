@@ -1,5 +1,5 @@
 import type { CoreObjectTrace } from '../core/merged-core-object.ts'
-import type { Doorbells } from '../doorbell.ts'
+import type { MessageQueue } from '../doorbell.ts'
 import type { Log } from '../log.ts'
 import { type RefusalCode, refusalEntry } from '../refusal.ts'
 import type { ObjectWrite } from './batch-item.ts'
@@ -7,19 +7,19 @@ import { byCreation, type Connector } from './connector.ts'
 import { connectorObjectId, type DeriveId, ownCoreObjectId } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { ConnectorStore } from './connector-store.ts'
-import { type Decision, decideWrite, type ItemOutcome, type Surroundings } from './decide-writes.ts'
+import { decideWrite, type ItemOutcome, type Surroundings, type WriteDecision } from './decide-writes.ts'
 import { identitiesAround } from './identities-around.ts'
 import { joinKeys, type RankOf } from './joining.ts'
 import { parentOfLive } from './parent-cycle.ts'
 import { parentsAbove } from './parents-above.ts'
-import { People } from './people.ts'
+import { IdentityResolver } from './people.ts'
 import { type CoreObjectWriter, settleCoreObjects, staleCoreObjects } from './settle-core-objects.ts'
 
 export type WriteDependencies = {
   readonly connectors: ConnectorStore
   readonly objects: ConnectorObjectStore
   readonly coreObjects: CoreObjectWriter
-  readonly doorbells: Doorbells
+  readonly messageQueue: MessageQueue
   readonly log: Log
   /** Milliseconds for which changes are gathered before collections are evaluated. */
   readonly evaluationDelayMs: number
@@ -55,7 +55,7 @@ export async function writeObjects(
   const rejoined = place.hasOthers ? await writeInRounds(place, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
   const hasSettled = await settle(place, decisions, deps)
-  if (hasSettled || decisions.some((decision) => decision.writes.length > 0)) await ring(tenantId, deps)
+  if (hasSettled || decisions.some((decision) => decision.writes.length > 0)) await enqueue(tenantId, deps)
   return written.map((decision) => decision?.outcome ?? refused('StaleVersion'))
 }
 
@@ -77,8 +77,8 @@ async function writeInRounds(
   place: Place,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
-): Promise<(Decision | undefined)[]> {
-  const written = new Array<Decision | undefined>(writes.length).fill(undefined)
+): Promise<(WriteDecision | undefined)[]> {
+  const written = new Array<WriteDecision | undefined>(writes.length).fill(undefined)
   let pending = [...writes.keys()]
   for (let idleRounds = 0; idleRounds < IDLE_ROUNDS_COUNT && pending.length > 0; ) {
     const current = pending.map((index) => writes[index] as ObjectWrite)
@@ -105,7 +105,7 @@ async function writeRound(
   place: Place,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
-): Promise<{ decisions: Decision[]; overtaken: ReadonlySet<string> }> {
+): Promise<{ decisions: WriteDecision[]; overtaken: ReadonlySet<string> }> {
   const { tenantId, connector } = place
   const space = { tenantId, connectorId: connector.id, softDeletionDays: connector.softDeletionDays }
   const hasUnits = writes.some(({ objectType }) => objectType === 'orgUnit')
@@ -127,10 +127,16 @@ async function writeRound(
 
 const refused = (code: RefusalCode): ItemOutcome => ({ outcome: 'refused', errors: [refusalEntry(code)] })
 
-const ofNothing = (outcome: ItemOutcome): Decision => ({ outcome, writes: [], coreObjects: [], moved: [], left: [] })
+const ofNothing = (outcome: ItemOutcome): WriteDecision => ({
+  outcome,
+  writes: [],
+  coreObjects: [],
+  moved: [],
+  left: [],
+})
 
 /** The identities that were written and have something to be joined by. */
-function rejoins(writes: readonly ObjectWrite[], written: readonly (Decision | undefined)[]): ObjectWrite[] {
+function rejoins(writes: readonly ObjectWrite[], written: readonly (WriteDecision | undefined)[]): ObjectWrite[] {
   return writes.flatMap((write, index) => {
     if (write.operation === 'delete' || write.objectType !== 'identity') return []
     const { nin, directoryObjectId } = joinKeys(write.data)
@@ -141,7 +147,7 @@ function rejoins(writes: readonly ObjectWrite[], written: readonly (Decision | u
 }
 
 /** In order, each seeing the org tree as the ones before leave it. */
-function decideAll(writes: readonly ObjectWrite[], around: Around): Decision[] {
+function decideAll(writes: readonly ObjectWrite[], around: Around): WriteDecision[] {
   return writes.map((write) => {
     const decision = decideWrite(write, around)
     for (const { object } of decision.writes) {
@@ -173,7 +179,9 @@ async function surroundings(
   return {
     connectorId,
     stored,
-    people: hasOthers ? new People(identities, { rankOf, newId: deps.newId, ownCoreObjectId: ownCoreId }) : undefined,
+    identityResolver: hasOthers
+      ? new IdentityResolver(identities, { rankOf, newId: deps.newId, ownCoreObjectId: ownCoreId })
+      : undefined,
     before: (id) => known.get(id),
     parents,
     parentOf: (id) => parents.get(id),
@@ -185,7 +193,7 @@ async function surroundings(
 /** @returns Whether any core object changed. */
 async function settle(
   { tenantId, connector, rankOf }: Place,
-  decisions: readonly Decision[],
+  decisions: readonly WriteDecision[],
   deps: WriteDependencies,
 ): Promise<boolean> {
   const written = tracesById(decisions.flatMap((decision) => decision.coreObjects))
@@ -221,9 +229,12 @@ function rankIn(connectors: readonly Connector[]): RankOf {
 }
 
 /** A ring that fails must not turn a write that was made into a failure: the sweep finds what was missed. */
-async function ring(tenantId: string, { doorbells, evaluationDelayMs, newId, log }: WriteDependencies): Promise<void> {
+async function enqueue(
+  tenantId: string,
+  { messageQueue, evaluationDelayMs, newId, log }: WriteDependencies,
+): Promise<void> {
   try {
-    await doorbells.ring(
+    await messageQueue.enqueue(
       { queue: 'evaluations', message: { tenantId } },
       { id: `${tenantId}:${newId()}`, delayMs: evaluationDelayMs },
     )

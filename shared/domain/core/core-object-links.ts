@@ -4,7 +4,7 @@ import type { ObjectType } from './core-object.ts'
 export type Position = { readonly id: string; readonly identityId?: string; readonly orgUnitId?: string }
 
 /** How a tenant's live core objects hang together: what their references say, read one question at a time. */
-export interface CoreObjectLinks {
+export interface CoreObjectReferences {
   /** The identities that have a directory account, whatever its case; ascending. */
   identitiesOfAccount(tenantId: string, account: string): Promise<string[]>
   /** The org units that an identity manages or is deputy of, at most `limitCount`. */
@@ -26,10 +26,10 @@ export interface CoreObjectLinks {
 }
 
 /** What answers for a tenant while its rows are not in memory, without loading them. */
-export type UnloadedTenants = {
+export type ColdTenantAccess = {
   /** Whether the tenant's rows are in memory. */
   readonly holds: (tenantId: string) => boolean
   /** Begins to read them into memory, and does not wait. */
   readonly load: (tenantId: string) => void
-  readonly links: CoreObjectLinks
+  readonly links: CoreObjectReferences
 }

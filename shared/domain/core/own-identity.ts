@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
-import type { UnloadedTenants } from './core-object-links.ts'
+import type { ColdTenantAccess } from './core-object-links.ts'
 
 /**
  * The core identity that stands for a caller's directory account; the one with the lowest id if there are several. Rows
@@ -10,7 +10,7 @@ import type { UnloadedTenants } from './core-object-links.ts'
 export async function ownIdentity(
   { tenantId, objectId }: Pick<Caller, 'tenantId' | 'objectId'>,
   freshRows: (tenantId: string) => Promise<RowSnapshot>,
-  { holds, links }: Pick<UnloadedTenants, 'holds' | 'links'>,
+  { holds, links }: Pick<ColdTenantAccess, 'holds' | 'links'>,
 ): Promise<string | undefined> {
   if (holds(tenantId)) return (await freshRows(tenantId)).identityOfAccount(objectId)
   const [lowest] = await links.identitiesOfAccount(tenantId, objectId)

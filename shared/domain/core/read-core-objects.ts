@@ -5,10 +5,13 @@ import type { Page } from '../versioned.ts'
 import type { CoreObject, ObjectType } from './core-object.ts'
 import type { CoreObjectReader, SearchScope } from './core-object-reader.ts'
 import { type CoreObjectRecord, toCoreObjectRecord } from './core-object-record.ts'
-import { isSeen, type Sights } from './sight.ts'
+import { canSee, type ObjectAccessResolver } from './sight.ts'
 import type { VisibleObjects } from './visible-objects.ts'
 
-export type CoreObjectDependencies = { readonly coreObjects: CoreObjectReader; readonly sights: Sights }
+export type CoreObjectDependencies = {
+  readonly coreObjects: CoreObjectReader
+  readonly objectAccess: ObjectAccessResolver
+}
 
 /** Statement, "Search". */
 const SEARCH_RESULTS_COUNT = 100
@@ -20,9 +23,9 @@ export async function listCoreObjects(
   after: string | undefined,
   size: number,
   caller: Caller,
-  { coreObjects, sights }: CoreObjectDependencies,
+  { coreObjects, objectAccess }: CoreObjectDependencies,
 ): Promise<Page<CoreObjectRecord>> {
-  const sight = await sights.of(caller)
+  const sight = await objectAccess.of(caller)
   const page =
     sight === 'all'
       ? await coreObjects.page(caller.tenantId, objectType, after, size)
@@ -35,11 +38,14 @@ export async function readCoreObject(
   objectType: ObjectType,
   id: string,
   caller: Caller,
-  { coreObjects, sights }: CoreObjectDependencies,
+  { coreObjects, objectAccess }: CoreObjectDependencies,
 ): Promise<CoreObjectRecord> {
-  const [found, sight] = await Promise.all([coreObjects.ofIds(caller.tenantId, objectType, [id]), sights.of(caller)])
+  const [found, sight] = await Promise.all([
+    coreObjects.ofIds(caller.tenantId, objectType, [id]),
+    objectAccess.of(caller),
+  ])
   const [object] = found
-  if (object === undefined || !isSeen(sight, object))
+  if (object === undefined || !canSee(sight, object))
     throw new Refusal('CoreObjectNotFound', `There is no ${objectType} ${id}`, 'id')
   return toCoreObjectRecord(object)
 }
@@ -52,17 +58,17 @@ export async function readRelationshipsOf(
   end: 'identity' | 'orgUnit',
   id: string,
   caller: Caller,
-  { coreObjects, sights }: CoreObjectDependencies,
+  { coreObjects, objectAccess }: CoreObjectDependencies,
 ): Promise<CoreObjectRecord[]> {
   const [ends, relationships, sight] = await Promise.all([
     coreObjects.ofIds(caller.tenantId, end, [id]),
     coreObjects.relationshipsOf(caller.tenantId, end, [id]),
-    sights.of(caller),
+    objectAccess.of(caller),
   ])
-  if (!ends.some((object) => isSeen(sight, object))) {
+  if (!ends.some((object) => canSee(sight, object))) {
     throw new Refusal('CoreObjectNotFound', `There is no ${end} ${id}`, 'id')
   }
-  return relationships.filter((object) => isSeen(sight, object)).map(toCoreObjectRecord)
+  return relationships.filter((object) => canSee(sight, object)).map(toCoreObjectRecord)
 }
 
 /**
@@ -74,17 +80,17 @@ export async function readSeveral(
   ids: readonly string[],
   includeParents: boolean,
   caller: Caller,
-  { coreObjects, sights }: CoreObjectDependencies,
+  { coreObjects, objectAccess }: CoreObjectDependencies,
 ): Promise<CoreObjectRecord[]> {
   const read = new Map<string, CoreObject>()
   const readMore = async (wanted: readonly string[]) => {
     const unread = wanted.filter((id) => !read.has(id))
     for (const object of await coreObjects.ofIds(caller.tenantId, objectType, unread)) read.set(object.id, object)
   }
-  const [sight] = await Promise.all([sights.of(caller), readMore(ids)])
+  const [sight] = await Promise.all([objectAccess.of(caller), readMore(ids)])
   const visibleOf = (id: string): CoreObject[] => {
     const object = read.get(id)
-    return object !== undefined && isSeen(sight, object) ? [object] : []
+    return object !== undefined && canSee(sight, object) ? [object] : []
   }
   const given = new Set(ids.filter((id) => visibleOf(id).length > 0))
   let level: readonly string[] = includeParents ? [...given] : []
@@ -102,13 +108,13 @@ export async function searchCoreObjects(
   objectType: ObjectType,
   text: string,
   caller: Caller,
-  { coreObjects, sights }: CoreObjectDependencies,
+  { coreObjects, objectAccess }: CoreObjectDependencies,
 ): Promise<CoreObjectRecord[]> {
   const trimmed = text.trim()
   if (trimmed === '' || characterCount(trimmed) > SEARCH_TEXT_LIMIT_COUNT) {
     throw new Refusal('InvalidLength', `text has to have 1 to ${SEARCH_TEXT_LIMIT_COUNT} characters`, 'text')
   }
-  const sight = await sights.of(caller)
+  const sight = await objectAccess.of(caller)
   const among = sight === 'all' ? undefined : scopeOf(sight, objectType)
   const found = await coreObjects.search(caller.tenantId, objectType, trimmed, among, SEARCH_RESULTS_COUNT)
   return found.map(toCoreObjectRecord)

@@ -1,12 +1,12 @@
 import type { Caller, Role } from '../caller.ts'
 import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { CoreObject } from './core-object.ts'
-import type { UnloadedTenants } from './core-object-links.ts'
+import type { ColdTenantAccess } from './core-object-links.ts'
 import { visibleByLinks } from './visible-by-links.ts'
 import { type VisibleObjects, visibleObjects } from './visible-objects.ts'
 
 /** What a caller may see of the core objects of the tenant. */
-export type Sight = 'all' | VisibleObjects
+export type ObjectAccess = 'all' | VisibleObjects
 
 /** Who sees all core objects of the tenant: decisions, section 2. */
 const SEES_ALL: readonly Role[] = [
@@ -25,12 +25,12 @@ const CALLS_BEFORE_LOADING_COUNT = 100
 const CALLERS_KEPT_COUNT = 100
 
 /** Whether a role of the caller lets it see every object of its tenant. */
-export function seesAll({ roles }: Caller): boolean {
+export function canSeeAll({ roles }: Caller): boolean {
   return SEES_ALL.some((role) => roles.has(role))
 }
 
 /** Whether the object is among what may be seen. */
-export function isSeen(sight: Sight, object: CoreObject): boolean {
+export function canSee(sight: ObjectAccess, object: CoreObject): boolean {
   return sight === 'all' || sight.has(object)
 }
 
@@ -40,23 +40,23 @@ export function isSeen(sight: Sight, object: CoreObject): boolean {
  * the database is asked instead: no call of somebody who leads few or nobody waits for a whole tenant to be loaded. A
  * tenant whose users call often is loaded all the same, while they go on.
  */
-export class Sights {
+export class ObjectAccessResolver {
   readonly #freshRows: (tenantId: string) => Promise<RowSnapshot>
-  readonly #unloaded: UnloadedTenants | undefined
+  readonly #unloaded: ColdTenantAccess | undefined
   /** How many calls of a tenant the database was asked for. */
   readonly #askedCounts = new Map<string, number>()
   /** By the revision of a tenant's rows, then by account: what is no longer true is no longer found, and goes. */
   readonly #kept = new WeakMap<object, Map<string, VisibleObjects>>()
 
   /** @param freshRows a tenant's rows with everything that was written before the call. */
-  constructor(freshRows: (tenantId: string) => Promise<RowSnapshot>, unloaded?: UnloadedTenants) {
+  constructor(freshRows: (tenantId: string) => Promise<RowSnapshot>, unloaded?: ColdTenantAccess) {
     this.#freshRows = freshRows
     this.#unloaded = unloaded
   }
 
   /** What the caller may see of all that was written before this call. */
-  async of(caller: Caller): Promise<Sight> {
-    if (seesAll(caller)) return 'all'
+  async of(caller: Caller): Promise<ObjectAccess> {
+    if (canSeeAll(caller)) return 'all'
     const visible = await this.#byLinks(caller)
     return visible ?? this.#visibleTo(caller.objectId, await this.#freshRows(caller.tenantId))
   }

@@ -1,5 +1,5 @@
 import type { CoreObject, ObjectType } from './core-object.ts'
-import type { CoreObjectLinks, Position } from './core-object-links.ts'
+import type { CoreObjectReferences, Position } from './core-object-links.ts'
 import type { VisibleObjects } from './visible-objects.ts'
 
 /** Who may see more than this is told by the rows in memory, and a search among so many ids goes with one query. */
@@ -15,7 +15,7 @@ const LEVELS_AT_MOST = 12
 export async function visibleByLinks(
   account: string,
   tenantId: string,
-  links: CoreObjectLinks,
+  links: CoreObjectReferences,
 ): Promise<VisibleObjects | undefined> {
   const [self] = await links.identitiesOfAccount(tenantId, account)
   if (self === undefined) return new VisibleIds([])
@@ -49,7 +49,7 @@ export async function visibleByLinks(
 async function withUnitsBelow(
   led: readonly string[],
   tenantId: string,
-  links: CoreObjectLinks,
+  links: CoreObjectReferences,
 ): Promise<ReadonlySet<string> | undefined> {
   const delegated = new Set(led)
   let level: readonly string[] = led

@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../refusal.ts'
-import { finished, type Steps } from '../time-slices.ts'
+import { runToCompletion, type Task } from '../time-slices.ts'
 import { comparedType, type ParsedValue, parseValue } from './compared-value.ts'
 import {
   type CheckedCondition,
@@ -32,11 +32,11 @@ export type ConditionCheck =
 
 /** Reads a condition from outside: the condition, normalised, or everything that is wrong with it at once. */
 export function checkCondition(input: unknown, schema: ConditionSchema): ConditionCheck {
-  return finished(checkConditionSteps(input, schema))
+  return runToCompletion(checkConditionSteps(input, schema))
 }
 
 /** The same in steps, of a leaf each: a mebibyte of dates takes a tenth of a second to read. */
-export function* checkConditionSteps(input: unknown, schema: ConditionSchema): Steps<ConditionCheck> {
+export function* checkConditionSteps(input: unknown, schema: ConditionSchema): Task<ConditionCheck> {
   const findings: Findings = { schema, faults: [], leafCount: 0 }
   if (!isObject(input) || !isGroup(input)) {
     report(findings, 'RootNotGroup', 'The root of a condition must be a group', '')
@@ -73,7 +73,7 @@ function* checkNode(
   pointer: string,
   depth: number,
   findings: Findings,
-): Steps<Checked<CheckedNode, WireGroup | WireLeaf> | undefined> {
+): Task<Checked<CheckedNode, WireGroup | WireLeaf> | undefined> {
   if (!isObject(input)) return report(findings, 'InvalidNode', 'A condition item must be a group or a leaf', pointer)
   return isGroup(input) ? yield* checkGroup(input, pointer, depth, findings) : checkLeaf(input, pointer, findings)
 }
@@ -83,7 +83,7 @@ function* checkGroup(
   pointer: string,
   depth: number,
   findings: Findings,
-): Steps<Checked<CheckedGroup, WireGroup> | undefined> {
+): Task<Checked<CheckedGroup, WireGroup> | undefined> {
   if (depth > MAX_DEPTH) {
     return report(findings, 'ConditionTooDeep', `A condition may be at most ${MAX_DEPTH} groups deep`, pointer)
   }

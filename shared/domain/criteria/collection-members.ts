@@ -1,5 +1,5 @@
 import type { ObjectType } from '../core/core-object.ts'
-import type { Steps } from '../time-slices.ts'
+import type { Task } from '../time-slices.ts'
 import { addBits, type Bitmap, emptyBitmap, setBit } from './bitmap.ts'
 import { slotsReferringTo } from './column-scan.ts'
 import { ROW_PLACE } from './compile.ts'
@@ -43,7 +43,7 @@ export function isRowOf(members: CollectionMembers, row: Row, snapshot: RowSnaps
 export type MemberSlots = Readonly<Partial<Record<ObjectType, Bitmap>>>
 
 /** Who of a collection's members is there: objects of its type; people and positions if it is a joinable one. */
-export function* memberSlots(members: CollectionMembers, snapshot: RowSnapshot): Steps<MemberSlots> {
+export function* memberSlots(members: CollectionMembers, snapshot: RowSnapshot): Task<MemberSlots> {
   if (members.kind === 'criteria') {
     const of = CORE_TYPE[members.objectType]
     return { [of]: yield* slotsOf(of, members.ids, snapshot) }
@@ -70,7 +70,7 @@ export function rowsOf(members: MemberSlots, objectType: ObjectType, mask: Bitma
 /** Ids looked up between two pauses. */
 const IDS_PER_STEP_COUNT = 1024
 
-function* slotsOf(objectType: ObjectType, ids: Iterable<string>, snapshot: RowSnapshot): Steps<Bitmap> {
+function* slotsOf(objectType: ObjectType, ids: Iterable<string>, snapshot: RowSnapshot): Task<Bitmap> {
   const table = snapshot.tables[objectType]
   const slots = emptyBitmap(table.slotCount)
   let count = 0

@@ -1,4 +1,4 @@
-import { finished, type Steps } from '../time-slices.ts'
+import { runToCompletion, type Task } from '../time-slices.ts'
 import { CORE_TYPE, type RowObjectType } from './collection-members.ts'
 import type { CompiledCondition } from './compile.ts'
 import { Evaluation, type EvaluationContext } from './evaluation.ts'
@@ -11,7 +11,7 @@ export function evaluate(
   objectType: RowObjectType,
   context: EvaluationContext,
 ): string[] {
-  return finished(evaluationSteps(compiled, snapshot, objectType, context))
+  return runToCompletion(evaluationSteps(compiled, snapshot, objectType, context))
 }
 
 /** The same in steps. The snapshot must not change before the last one: see `TenantSnapshots.reading`. */
@@ -20,7 +20,7 @@ export function* evaluationSteps(
   snapshot: RowSnapshot,
   objectType: RowObjectType,
   context: EvaluationContext,
-): Steps<string[]> {
+): Task<string[]> {
   const type = CORE_TYPE[objectType]
   const members = yield* new Evaluation(snapshot, context).members(compiled.boundTo(snapshot), type)
   return yield* snapshot.tables[type].ids.idsIn(members)
@@ -34,7 +34,7 @@ export function evaluateObjects(
   ids: Iterable<string>,
   context: EvaluationContext,
 ): ReadonlyMap<string, boolean> {
-  return finished(objectEvaluationSteps(compiled, snapshot, objectType, ids, context))
+  return runToCompletion(objectEvaluationSteps(compiled, snapshot, objectType, ids, context))
 }
 
 /** The same in steps. The snapshot must not change before the last one: see `TenantSnapshots.reading`. */
@@ -44,7 +44,7 @@ export function* objectEvaluationSteps(
   objectType: RowObjectType,
   ids: Iterable<string>,
   context: EvaluationContext,
-): Steps<ReadonlyMap<string, boolean>> {
+): Task<ReadonlyMap<string, boolean>> {
   const type = CORE_TYPE[objectType]
   const table = snapshot.tables[type]
   const root = compiled.boundTo(snapshot)

@@ -1,5 +1,5 @@
 import type { ObjectType } from '../core/core-object.ts'
-import type { Steps } from '../time-slices.ts'
+import type { Task } from '../time-slices.ts'
 import { addBits, type Bitmap, commonBits, countBits, emptyBitmap, fullBitmap, removeBits, setBit } from './bitmap.ts'
 import { type CollectionMembers, isRowOf, type MemberSlots, memberSlots, rowsOf } from './collection-members.ts'
 import { addReferences, slotsIn, slotsReferringTo, slotsWithCode, slotsWithCodes } from './column-scan.ts'
@@ -36,7 +36,7 @@ export class Evaluation {
     this.#context = context
   }
 
-  *members(root: BoundNode, objectType: ObjectType): Steps<Bitmap> {
+  *members(root: BoundNode, objectType: ObjectType): Task<Bitmap> {
     const { tables } = this.#snapshot
     const positions = yield* this.#matching(root, 'relationship', tables.relationship.liveSlots())
     if (objectType === 'relationship') return positions
@@ -47,7 +47,7 @@ export class Evaluation {
     return present
   }
 
-  *hasMatchingRow(root: BoundNode, objectType: ObjectType, slot: number): Steps<boolean> {
+  *hasMatchingRow(root: BoundNode, objectType: ObjectType, slot: number): Task<boolean> {
     if (!this.#snapshot.tables[objectType].isLive(slot)) return false
     if (this.#isStepOver(root)) yield
     if (objectType === 'relationship') return this.#holdsAt(root, objectType, slot)
@@ -73,7 +73,7 @@ export class Evaluation {
    * The slots in `mask` whose rows satisfy a node. Slots of relationships stand for their rows; those of identities and
    * org units for the rows they have to themselves, or for their share in deciding a node that reads nothing else.
    */
-  *#matching(node: BoundNode, objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+  *#matching(node: BoundNode, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     yield
     if (countBits(mask) < mask.length * 32 * SPARSE_SHARE) return yield* this.#matchingFew(node, objectType, mask)
     if (node.reads !== undefined && node.reads !== objectType)
@@ -91,7 +91,7 @@ export class Evaluation {
   }
 
   /** Row by row. */
-  *#matchingFew(node: BoundNode, objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+  *#matchingFew(node: BoundNode, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     const found: Bitmap = new Int32Array(mask.length)
     for (const slot of slotsIn(mask)) {
       if (this.#isStepOver(node)) yield
@@ -101,7 +101,7 @@ export class Evaluation {
   }
 
   /** Decides a node on the objects that rows refer to, then for each row by its reference. */
-  *#matchingThrough(node: BoundNode, reads: ObjectType, objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+  *#matchingThrough(node: BoundNode, reads: ObjectType, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     if (objectType === 'relationship' && reads !== 'relationship' && this.#snapshot.link(reads).valueCount > 0) {
       const decided = yield* this.#matching(node, reads, fullBitmap(this.#snapshot.tables[reads].slotCount))
       return slotsReferringTo(this.#snapshot.link(reads), decided, false, mask)
@@ -109,13 +109,13 @@ export class Evaluation {
     return this.#holdsAt(node, reads, 0) ? mask.slice() : new Int32Array(mask.length)
   }
 
-  *#matchingLeaf({ column, verdicts, negative }: BoundLeaf, mask: Bitmap): Steps<Bitmap> {
+  *#matchingLeaf({ column, verdicts, negative }: BoundLeaf, mask: Bitmap): Task<Bitmap> {
     if (verdicts.holdsWithoutValue) return slotsWithCode(column, 0, negative, mask)
     if (column.valueCount === 0) return negative ? mask.slice() : new Int32Array(mask.length)
     return slotsWithCodes(column, yield* verdicts.holding(this.#context.todayMs), negative, mask)
   }
 
-  *#matchingMembership(node: BoundMembership, objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+  *#matchingMembership(node: BoundMembership, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     const rows: Bitmap = new Int32Array(mask.length)
     for (const collectionId of node.collectionIds) {
       yield
@@ -129,7 +129,7 @@ export class Evaluation {
     return others
   }
 
-  *#slotsOf(members: CollectionMembers): Steps<MemberSlots> {
+  *#slotsOf(members: CollectionMembers): Task<MemberSlots> {
     const slots = this.#memberSlots.get(members) ?? (yield* memberSlots(members, this.#snapshot))
     if (this.#memberSlots.size >= COLLECTIONS_REMEMBERED_COUNT) this.#memberSlots.clear()
     this.#memberSlots.set(members, slots)
@@ -137,7 +137,7 @@ export class Evaluation {
   }
 
   /** Each child is asked only about the rows that are still undecided. */
-  *#matchingGroup({ operator, children }: BoundGroup, objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+  *#matchingGroup({ operator, children }: BoundGroup, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     if (operator === 'XOR') return yield* this.#matchingExactlyOne(children, objectType, mask)
     if (operator === 'AND') {
       let left = mask
@@ -152,7 +152,7 @@ export class Evaluation {
     return held
   }
 
-  *#matchingExactlyOne(children: readonly BoundNode[], objectType: ObjectType, mask: Bitmap): Steps<Bitmap> {
+  *#matchingExactlyOne(children: readonly BoundNode[], objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     const open = mask.slice()
     const once: Bitmap = new Int32Array(mask.length)
     for (const child of children) {

@@ -1,4 +1,4 @@
-import type { Steps } from '../time-slices.ts'
+import type { Task } from '../time-slices.ts'
 import { type PackedIds, sortByIds } from './guid-order.ts'
 import { packGuid, unpackGuid, WORDS_PER_GUID } from './packed-guid.ts'
 import { grownUint32 } from './typed-array-growth.ts'
@@ -47,7 +47,7 @@ export class GuidDictionary implements PackedIds {
   }
 
   /** Sorts distinct codes by their texts, in place. More may be interned between the steps. */
-  *sort(codes: Uint32Array): Steps<void> {
+  *sort(codes: Uint32Array): Task<void> {
     if (this.#others.size === 0) yield* sortByIds(codes, this)
     else codes.sort((left, right) => this.compare(left, right))
   }

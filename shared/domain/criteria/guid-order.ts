@@ -1,4 +1,4 @@
-import type { Steps } from '../time-slices.ts'
+import type { Task } from '../time-slices.ts'
 import { WORDS_PER_GUID } from './packed-guid.ts'
 
 /** Where the ids of codes are kept, packed. Asked anew after each pause: what it reads from may have moved meanwhile. */
@@ -21,7 +21,7 @@ const DIGIT_MASK = (1 << DIGIT_BITS) - 1
  * Sorts distinct codes by their ids, in place and in steps. By the first word, digit by digit from the last one on: that
  * takes time in proportion to their number. Whatever has its first word in common is sorted by the next one.
  */
-export function* sortByIds(codes: Uint32Array, ids: PackedIds, word = 0): Steps<void> {
+export function* sortByIds(codes: Uint32Array, ids: PackedIds, word = 0): Task<void> {
   yield
   if (codes.length <= FEW_COUNT || word === WORDS_PER_GUID) {
     codes.sort((left, right) => ids.compare(left, right))
@@ -37,7 +37,7 @@ export function* sortByIds(codes: Uint32Array, ids: PackedIds, word = 0): Steps<
 }
 
 /** Sorts keys, and codes along with them. */
-function* sortByKeys(codes: Uint32Array, keys: Uint32Array): Steps<void> {
+function* sortByKeys(codes: Uint32Array, keys: Uint32Array): Task<void> {
   const [movedCodes, movedKeys] = [new Uint32Array(codes.length), new Uint32Array(codes.length)]
   for (const shift of DIGIT_SHIFTS) {
     const places = yield* placesByDigit(keys, shift)
@@ -59,7 +59,7 @@ function* sortByKeys(codes: Uint32Array, keys: Uint32Array): Steps<void> {
 }
 
 /** Where the first key with each value of a digit belongs. */
-function* placesByDigit(keys: Uint32Array, shift: number): Steps<Uint32Array> {
+function* placesByDigit(keys: Uint32Array, shift: number): Task<Uint32Array> {
   const places = new Uint32Array(DIGIT_MASK + 1)
   for (const [from, to] of pieces(keys.length)) {
     for (let index = from; index < to; index += 1) {

@@ -1,4 +1,4 @@
-import { finished, type Steps } from '../time-slices.ts'
+import { runToCompletion, type Task } from '../time-slices.ts'
 import { type Bitmap, countBits, hasBit } from './bitmap.ts'
 import { GuidDictionary } from './guid-dictionary.ts'
 import { pieces } from './guid-order.ts'
@@ -53,7 +53,7 @@ export class IdTable {
   }
 
   /** The ids of a set of slots, ascending, in steps between which more ids may be added. */
-  *idsIn(slots: Bitmap): Steps<string[]> {
+  *idsIn(slots: Bitmap): Task<string[]> {
     const count = countBits(slots)
     const order = yield* this.#currentOrder()
     return yield* count * DENSE_SHARE > this.size
@@ -63,7 +63,7 @@ export class IdTable {
 
   /** The first ids of a set of slots after one, or the first of all: at most `limitCount`, ascending. */
   idsAfter(slots: Bitmap, after: string | undefined, limitCount: number): string[] {
-    const order = finished(this.#currentOrder())
+    const order = runToCompletion(this.#currentOrder())
     const found: string[] = []
     let rank = after === undefined ? 0 : this.#firstRankAfter(after, order)
     for (; rank < order.slots.length && found.length < limitCount; rank += 1) {
@@ -94,7 +94,7 @@ export class IdTable {
   }
 
   /** Picks the set out of all ids, in one walk through memory. */
-  *#manyIdsIn(slots: Bitmap, count: number, order: Order): Steps<string[]> {
+  *#manyIdsIn(slots: Bitmap, count: number, order: Order): Task<string[]> {
     if (!order.isTextComplete) yield* this.#completeTexts(order)
     const ids = order.texts
     // Written before it is known whether the slot is in the set, without a branch: hence one place more.
@@ -112,7 +112,7 @@ export class IdTable {
     return found
   }
 
-  *#completeTexts(order: Order): Steps<void> {
+  *#completeTexts(order: Order): Task<void> {
     for (let rank = 0; rank < order.slots.length; rank += 1) {
       if (rank % TEXTS_PER_STEP_COUNT === 0) yield
       this.#idAt(rank, order.slots[rank] as number, order)
@@ -120,7 +120,7 @@ export class IdTable {
     order.isTextComplete = true
   }
 
-  *#fewIdsIn(slots: Bitmap, count: number, order: Order): Steps<string[]> {
+  *#fewIdsIn(slots: Bitmap, count: number, order: Order): Task<string[]> {
     const ranks = new Uint32Array(count)
     let index = 0
     for (let at = 0; at < slots.length; at += 1) {
@@ -138,7 +138,7 @@ export class IdTable {
   }
 
   /** The order of all ids that there are when it is asked for. */
-  *#currentOrder(): Steps<Order> {
+  *#currentOrder(): Task<Order> {
     const known = this.#order
     const knownCount = known.slots.length
     if (knownCount === this.size - 1) return known
@@ -151,7 +151,7 @@ export class IdTable {
     return order
   }
 
-  *#merged(known: Order, added: Uint32Array): Steps<Order> {
+  *#merged(known: Order, added: Uint32Array): Task<Order> {
     const slots = yield* this.#mergedSlots(known.slots, added)
     const ranks = new Uint32Array(slots.length + 1)
     const texts = new Array<string | undefined>(slots.length)
@@ -166,7 +166,7 @@ export class IdTable {
     return { slots, ranks, texts, isTextComplete: false }
   }
 
-  *#mergedSlots(known: Uint32Array, added: Uint32Array): Steps<Uint32Array> {
+  *#mergedSlots(known: Uint32Array, added: Uint32Array): Task<Uint32Array> {
     if (known.length === 0) return added
     const slots = new Uint32Array(known.length + added.length)
     let copied = 0

@@ -1,4 +1,4 @@
-import { finished, type Steps } from '../time-slices.ts'
+import { runToCompletion, type Task } from '../time-slices.ts'
 import { CodeSet } from './code-set.ts'
 import type { ColumnValues } from './column-values.ts'
 import type { LeafTest } from './leaf-test.ts'
@@ -35,7 +35,7 @@ export class LeafVerdicts {
     const test = this.#test
     if (code === 0 || test.kind === 'null') return code === 0 && test.kind === 'null'
     if (test.kind === 'listed') {
-      if (this.#progress.decidedCount !== this.#values.size) finished(this.holding(todayMs))
+      if (this.#progress.decidedCount !== this.#values.size) runToCompletion(this.holding(todayMs))
       return this.#progress.holding.has(code)
     }
     const { decidedCount, holding, todayMs: decidedOnMs } = this.#progress
@@ -44,7 +44,7 @@ export class LeafVerdicts {
   }
 
   /** All codes for which the test holds; not for `IsNull`. Several may be at it at once: each goes on where it stands. */
-  *holding(todayMs: number): Steps<CodeSet> {
+  *holding(todayMs: number): Task<CodeSet> {
     const test = this.#test
     const progress = this.#progressOn(todayMs)
     if (test.kind === 'listed' && progress.decidedCount !== this.#values.size) {

@@ -3,15 +3,18 @@ export type Creation = {
   /** Ids for what is made: the same ones, in the same order, in every try. */
   newId(): string
   /** An earlier try may have got anywhere: what bears these ids may be there already. */
-  readonly isRepeated: boolean
+  readonly isRetry: boolean
 }
 
 /** A creation that nobody tries again: its ids are new ones. */
-export function onlyTry(deps: { newId(): string }): Creation {
-  return { newId: () => deps.newId(), isRepeated: false }
+export function singleAttempt(deps: { newId(): string }): Creation {
+  return { newId: () => deps.newId(), isRetry: false }
 }
 
 /** What an earlier try has left behind. The first one need not look. */
-export async function leftBefore<T>(creation: Creation, look: () => Promise<T | undefined>): Promise<T | undefined> {
-  return creation.isRepeated ? look() : undefined
+export async function findFromEarlierAttempt<T>(
+  creation: Creation,
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  return creation.isRetry ? look() : undefined
 }

@@ -33,11 +33,11 @@ export function decideOnKey(known: KeyRecord | undefined, { fingerprint }: Keyed
 }
 
 /** The key as long as its request is at work. */
-export function claimedRecord(request: KeyedRequest, seed: string, nowMs: number): KeyRecord {
+export function inProgressRecord(request: KeyedRequest, seed: string, nowMs: number): KeyRecord {
   return { ...request, seed, claimedUntilMs: nowMs + CLAIM_MS, answer: null }
 }
 
 /** The key may be tried again at once, for the same creation. */
-export function givenUp(record: KeyRecord): KeyRecord {
+export function releasedRecord(record: KeyRecord): KeyRecord {
   return { ...record, claimedUntilMs: 0 }
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts'
 import { Refusal } from '../refusal.ts'
 import type { Creation } from './creation.ts'
-import { claimedRecord, decideOnKey, givenUp, type KeyedRequest, type KeyRecord } from './idempotency-key.ts'
+import { decideOnKey, inProgressRecord, type KeyedRequest, type KeyRecord, releasedRecord } from './idempotency-key.ts'
 import type { IdempotencyKeyStore } from './idempotency-key-store.ts'
 
 export type OnceDependencies = {
@@ -35,11 +35,12 @@ export async function runOnce<Made extends KeptAnswer>(
   deps: OnceDependencies,
 ): Promise<{ answer: KeptAnswer; isReplayed: boolean }> {
   for (let waitCount = 0; ; waitCount += 1) {
-    const standing = await takeUp(request, deps)
-    if (standing.outcome === 'answered') {
-      return { answer: JSON.parse(standing.answer) as KeptAnswer, isReplayed: true }
+    const membershipResolver = await takeUp(request, deps)
+    if (membershipResolver.outcome === 'answered') {
+      return { answer: JSON.parse(membershipResolver.answer) as KeptAnswer, isReplayed: true }
     }
-    const made = standing.outcome === 'claimed' ? await runClaimed(standing.claim, work, deps) : undefined
+    const made =
+      membershipResolver.outcome === 'claimed' ? await runClaimed(membershipResolver.claim, work, deps) : undefined
     if (made !== undefined) return { answer: made, isReplayed: false }
     const waitMs = WAITS_MS[waitCount]
     if (waitMs === undefined) throw new Refusal('IdempotencyKeyInUse')
@@ -47,7 +48,7 @@ export async function runOnce<Made extends KeptAnswer>(
   }
 }
 
-type Claim = { readonly record: KeyRecord; readonly version: string; readonly isRepeated: boolean }
+type Claim = { readonly record: KeyRecord; readonly version: string; readonly isRetry: boolean }
 
 type Standing =
   | { readonly outcome: 'answered'; readonly answer: string }
@@ -61,10 +62,10 @@ async function takeUp(request: KeyedRequest, { keys, newId, nowMs }: OnceDepende
   if (decision.outcome === 'reused') throw new Refusal('IdempotencyKeyReused')
   if (decision.outcome === 'answered') return decision
   if (decision.outcome === 'busy') return { outcome: 'busy' }
-  const record = claimedRecord(request, known?.value.seed ?? newId(), nowMs())
+  const record = inProgressRecord(request, known?.value.seed ?? newId(), nowMs())
   const version = await (known === undefined ? keys.add(record) : keys.replace(record, known.version))
   if (version === undefined) return { outcome: 'busy' }
-  return { outcome: 'claimed', claim: { record, version, isRepeated: known !== undefined } }
+  return { outcome: 'claimed', claim: { record, version, isRetry: known !== undefined } }
 }
 
 /** Undefined when the work failed and another worker had taken the key over: what that one answers is the answer. */
@@ -84,13 +85,13 @@ async function runClaimed<Made extends KeptAnswer>(
   }
 }
 
-function creationOf({ record, isRepeated }: Claim, { deriveId }: OnceDependencies): Creation {
+function creationOf({ record, isRetry }: Claim, { deriveId }: OnceDependencies): Creation {
   let madeCount = 0
   const newId = () => {
     madeCount += 1
     return deriveId(record.seed, String(madeCount))
   }
-  return { newId, isRepeated }
+  return { newId, isRetry: isRetry }
 }
 
 /** The creation is done. Should its answer not be kept, the next try finds what was created. */
@@ -100,22 +101,18 @@ async function keepAnswer(
   deps: OnceDependencies,
 ): Promise<void> {
   const answer = JSON.stringify({ data, headers })
-  const kept = answer.length > ANSWER_LIMIT_COUNT ? givenUp(record) : { ...record, answer }
+  const kept = answer.length > ANSWER_LIMIT_COUNT ? releasedRecord(record) : { ...record, answer }
   await deps.keys.replace(kept, version).catch((error: unknown) => {
     deps.log.error('idempotency.answer-not-kept', error, { tenantId: record.tenantId })
   })
 }
 
 /** @returns False when another worker has taken over the key meanwhile. */
-async function giveBack(
-  { record, version, isRepeated }: Claim,
-  error: unknown,
-  deps: OnceDependencies,
-): Promise<boolean> {
+async function giveBack({ record, version, isRetry }: Claim, error: unknown, deps: OnceDependencies): Promise<boolean> {
   try {
     // A refused second try says nothing of what the first has done, or is still doing: its ids have to live on.
-    if (error instanceof Refusal && !isRepeated) return await deps.keys.remove(record, version)
-    return (await deps.keys.replace(givenUp(record), version)) !== undefined
+    if (error instanceof Refusal && !isRetry) return await deps.keys.remove(record, version)
+    return (await deps.keys.replace(releasedRecord(record), version)) !== undefined
   } catch (failure) {
     // What the work has failed with says more, and the claim runs out by itself.
     deps.log.error('idempotency.key-not-given-back', failure, { tenantId: record.tenantId })

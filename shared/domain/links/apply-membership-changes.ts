@@ -4,12 +4,12 @@ import type { LinkRecord } from './group-link.ts'
 import { type Lease, leaseDecision } from './lease.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import type { AccountChanges } from './linked-collections.ts'
-import { measureMembers } from './measured-job.ts'
+import { recordMemberWrites } from './measured-job.ts'
 import { stepsOf } from './plan-sync.ts'
 import { queueJob } from './queue-job.ts'
-import { remembered } from './recent-writes.ts'
+import { withRecentWrites } from './recent-writes.ts'
 import { writesOf } from './write-budget.ts'
-import { changeHeldLink, changeLink, type HeldLink, keepHold, LeaseLost } from './write-link.ts'
+import { changeLeasedLink, changeLink, type LeasedLink, LeaseLost, renewLease } from './write-link.ts'
 import { writeStep } from './write-step.ts'
 
 /** Beyond it a job is the better place: it works in slices and can be watched. */
@@ -26,9 +26,9 @@ export type ChangesDecision =
 
 /** What a link needs after its collection has changed. */
 export function changesDecision(link: LinkRecord, changes: AccountChanges | undefined): ChangesDecision {
-  if (changes === undefined || link.accountsMovedAtMs !== null) return { outcome: 'compare' }
+  if (changes === undefined || link.accountsChangedAtMs !== null) return { outcome: 'compare' }
   const { added, removed, withoutAccountCount, membershipVersion } = changes
-  if (withoutAccountCount === 0 && link.removalsOwed) return { outcome: 'compare' }
+  if (withoutAccountCount === 0 && link.removalsDeferred) return { outcome: 'compare' }
   if (added.length + removed.length > CHANGES_AT_MOST_COUNT) return { outcome: 'compare' }
   // Somebody's data name the group itself as an account, which a job reports.
   if (added.includes(link.directoryGroupId)) return { outcome: 'compare' }
@@ -42,7 +42,7 @@ export function changesDecision(link: LinkRecord, changes: AccountChanges | unde
  * retries and reports. A link that has never been synced waits for its first job.
  * @param changedAtMs when the change was made, to tell how long it took; undefined when nobody knows.
  */
-export async function applyMembershipChanges(
+export async function syncIncrementally(
   { tenantId, collectionId }: { tenantId: string; collectionId: string },
   deps: LinkDependencies,
   changedAtMs?: number,
@@ -53,7 +53,7 @@ export async function applyMembershipChanges(
   const delayMs = Math.max(...waitsMs, 0)
   if (delayMs === 0) return
   const id = `${collectionId}:held:${deps.nowMs()}`
-  await deps.doorbells.ring({ queue: 'membership-changes', message: { tenantId, collectionId } }, { id, delayMs })
+  await deps.messageQueue.enqueue({ queue: 'membership-changes', message: { tenantId, collectionId } }, { id, delayMs })
 }
 
 /** @returns Milliseconds after which the link has to be looked at again; 0 when nothing is left to do. */
@@ -129,15 +129,15 @@ async function writeChanges(
   const { added, removed, isComplete } = await carryOut(held, directoryGroupId, decision, deps)
   measureChange({ added: added.length, removed: removed.length }, changedAtMs, deps)
   const heldBack = decision.remove.length < changes.removed.length
-  const { value: now } = await changeHeldLink(
+  const { value: now } = await changeLeasedLink(
     held,
     (current) => ({
       ...current,
       lease: null,
       changesWait: false,
       appliedMembershipVersion: isComplete ? changes.membershipVersion : current.appliedMembershipVersion,
-      removalsOwed: current.removalsOwed || heldBack,
-      recentWrites: remembered(current.recentWrites, added, removed, deps.nowMs()),
+      removalsDeferred: current.removalsDeferred || heldBack,
+      recentWrites: withRecentWrites(current.recentWrites, added, removed, deps.nowMs()),
     }),
     deps,
   )
@@ -148,17 +148,17 @@ async function writeChanges(
 function measureChange(
   written: { readonly added: number; readonly removed: number },
   changedAtMs: number | undefined,
-  { measures, nowMs }: LinkDependencies,
+  { metrics, nowMs }: LinkDependencies,
 ): void {
-  measureMembers(written, 'change', measures)
+  recordMemberWrites(written, 'change', metrics)
   const isWritten = written.added + written.removed > 0
-  if (isWritten && changedAtMs !== undefined) measures.record('sync.change.latency', nowMs() - changedAtMs, {})
+  if (isWritten && changedAtMs !== undefined) metrics.record('sync.change.latency', nowMs() - changedAtMs, {})
 }
 
 type CarriedOut = { readonly added: string[]; readonly removed: string[]; readonly isComplete: boolean }
 
 async function carryOut(
-  { tenantId, linkId, lease: taken }: HeldLink,
+  { tenantId, linkId, lease: taken }: LeasedLink,
   groupId: string,
   decision: { readonly add: readonly string[]; readonly remove: readonly string[] },
   deps: LinkDependencies,
@@ -168,7 +168,7 @@ async function carryOut(
   let lease = taken
   for (const [index, step] of stepsOf(decision).entries()) {
     if (index > 0) {
-      const kept = await keepHold({ tenantId, linkId, lease }, deps)
+      const kept = await renewLease({ tenantId, linkId, lease }, deps)
       if (kept.link.state === 'Disabled') return { added, removed, isComplete: false }
       lease = kept.lease
     }

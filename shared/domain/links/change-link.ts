@@ -1,5 +1,5 @@
-import { refuseOtherVersion } from '../if-match.ts'
-import { whileStale } from '../while-stale.ts'
+import { requireIfMatch } from '../if-match.ts'
+import { retryOnConflict } from '../while-stale.ts'
 import { type LinkRecord, linkTag } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { endQueuedJobs } from './queue-job.ts'
@@ -16,7 +16,7 @@ export async function setLinkState(
 ): Promise<LinkRecord> {
   const { tenantId, linkId, ifMatch } = target
   const change = (link: LinkRecord): LinkRecord => {
-    refuseOtherVersion(linkTag(link), ifMatch)
+    requireIfMatch(linkTag(link), ifMatch)
     return { ...link, state, revision: link.revision + 1 }
   }
   const { value } = await changeLink(tenantId, linkId, change, deps)
@@ -34,9 +34,9 @@ export async function deleteLink(
   deps: LinkDependencies,
 ): Promise<void> {
   const { tenantId, linkId, ifMatch } = target
-  const removed = await whileStale(async () => {
+  const removed = await retryOnConflict(async () => {
     const { value, version } = await foundLink(tenantId, linkId, deps.links)
-    refuseOtherVersion(linkTag(value), ifMatch)
+    requireIfMatch(linkTag(value), ifMatch)
     await deps.links.remove(tenantId, linkId, version)
     return value
   })

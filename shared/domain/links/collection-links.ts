@@ -21,11 +21,13 @@ export function collectionLinks(links: LinkStore, nowMs: () => number): Collecti
     async linkedCollections(tenantId) {
       return new Set((await enabled(tenantId)).map(({ collectionId }) => collectionId))
     },
-    async accountsMoved(tenantId, moved) {
+    async accountsChanged(tenantId, moved) {
       const concerned = (await enabled(tenantId)).filter((link) => mayHoldFormerAccounts(link, moved))
       for (const { id } of concerned) {
-        const accountsMovedAtMs = nowMs()
-        await changeLink(tenantId, id, (link) => ({ ...link, accountsMovedAtMs }), { links }).catch(unlessGone)
+        const accountsChangedAtMs = nowMs()
+        await changeLink(tenantId, id, (link) => ({ ...link, accountsChangedAtMs: accountsChangedAtMs }), {
+          links,
+        }).catch(unlessGone)
       }
       return new Set(concerned.map(({ collectionId }) => collectionId))
     },

@@ -1,4 +1,4 @@
-import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
+import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/creation.ts'
 import { REFUSALS, Refusal, type RefusalCode } from '../refusal.ts'
 import { DirectoryFault, type DirectoryGroup } from './directory.ts'
 import { type LinkRecord, type NewGroupLink, newLink } from './group-link.ts'
@@ -32,17 +32,17 @@ export async function createLink(
   tenantId: string,
   input: NewGroupLink,
   deps: LinkDependencies,
-  creation: Creation = onlyTry(deps),
+  creation: Creation = singleAttempt(deps),
 ): Promise<string> {
   const [id, jobId] = [creation.newId(), creation.newId()]
   const ownLink = () => deps.links.find(tenantId, id)
   // An earlier try that is slow, not dead, may have linked the group since this one looked.
   const whichMayBeOurs = async (error: unknown): Promise<LinkRecord> => {
-    const own = isTaken(error) ? await leftBefore(creation, ownLink) : undefined
+    const own = isTaken(error) ? await findFromEarlierAttempt(creation, ownLink) : undefined
     if (own === undefined) throw error
     return own.value
   }
-  const earlier = await leftBefore(creation, ownLink)
+  const earlier = await findFromEarlierAttempt(creation, ownLink)
   const link = earlier?.value ?? (await addLink(tenantId, id, input, deps).catch(whichMayBeOurs))
   await queueJob(link, 'LinkCreated', deps, jobId)
   return id

@@ -44,9 +44,9 @@ export type LinkRecord = GroupLink & {
   /** Membership version of the collection that the group is known to hold; null until the first sync has succeeded. */
   readonly appliedMembershipVersion: number | null
   /** Removals were held back while members had no account: only a whole comparison can tell which. */
-  readonly removalsOwed: boolean
+  readonly removalsDeferred: boolean
   /** When members who stayed last got other accounts, until a whole comparison that began later has ended. */
-  readonly accountsMovedAtMs: number | null
+  readonly accountsChangedAtMs: number | null
   /** When the last whole comparison that ended well began; null until one has. */
   readonly comparedAtMs: number | null
   readonly recentWrites: readonly RecentWrite[]
@@ -76,8 +76,8 @@ export function newLink(
     lease: null,
     lastToken: 0,
     appliedMembershipVersion: null,
-    removalsOwed: false,
-    accountsMovedAtMs: null,
+    removalsDeferred: false,
+    accountsChangedAtMs: null,
     comparedAtMs: null,
     recentWrites: [],
     changesWait: false,

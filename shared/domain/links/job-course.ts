@@ -1,6 +1,6 @@
 import { toTimestamp } from '../timestamp.ts'
 import type { JobRecord } from './sync-job.ts'
-import { NOTHING_UNCONFIRMED } from './unconfirmed-writes.ts'
+import { EMPTY_JOURNAL } from './unconfirmed-writes.ts'
 
 /** A failed job is run again this often before it stays failed: statement, "Limits". */
 const RETRIES_AT_MOST = 3
@@ -28,7 +28,7 @@ export function isEnded(job: JobRecord): boolean {
 }
 
 /** The job as its worker takes it up: for the next slice of a run, or for a new run. */
-export function takenUp(job: JobRecord, nowMs: number): JobRecord {
+export function started(job: JobRecord, nowMs: number): JobRecord {
   if (job.paused) return { ...job, paused: false }
   return {
     ...job,
@@ -41,27 +41,27 @@ export function takenUp(job: JobRecord, nowMs: number): JobRecord {
 }
 
 /** The job between two slices of a run. */
-export function putDown(job: JobRecord, dueAtMs: number): JobRecord {
+export function yielded(job: JobRecord, dueAtMs: number): JobRecord {
   return { ...job, paused: true, sliceCount: job.sliceCount + 1, dueAtMs }
 }
 
 /** The job after a run that left nothing to do. */
-export function succeeded(job: JobRecord, nowMs: number): JobRecord {
+export function completed(job: JobRecord, nowMs: number): JobRecord {
   return { ...ended(job, nowMs), status: 'Succeeded', error: null }
 }
 
 /** The job after what no retry can mend, or after its last one. */
-export function failedForGood(job: JobRecord, reason: string, nowMs: number): JobRecord {
+export function failed(job: JobRecord, reason: string, nowMs: number): JobRecord {
   return { ...ended(job, nowMs), status: 'Failed', error: shortened(reason) }
 }
 
 function ended(job: JobRecord, nowMs: number): JobRecord {
   const completedAt = toTimestamp(nowMs)
-  return { ...job, completedAt, paused: false, unresolved: [], unconfirmed: NOTHING_UNCONFIRMED }
+  return { ...job, completedAt, paused: false, unresolved: [], journal: EMPTY_JOURNAL }
 }
 
 /** Whether the runs that a job may have are used up. */
-export function hasNoRunLeft(job: JobRecord): boolean {
+export function hasNoAttemptLeft(job: JobRecord): boolean {
   return job.attempts > RETRIES_AT_MOST
 }
 
@@ -75,7 +75,7 @@ export type RetryOptions = {
 
 /** Queued again after a growing delay, or failed for good: what no retry can mend, and the fourth failed run. */
 export function afterFailedRun(job: JobRecord, failure: RunFailure, options: RetryOptions): JobRecord {
-  if (failure.isPermanent || hasNoRunLeft(job)) return failedForGood(job, failure.reason, options.nowMs)
+  if (failure.isPermanent || hasNoAttemptLeft(job)) return failed(job, failure.reason, options.nowMs)
   const delayS = options.delaysS[job.attempts - 1] ?? options.delaysS.at(-1) ?? 0
   const jitteredMs = delayS * 1000 * (1 - JITTER_SHARE + 2 * JITTER_SHARE * options.jitter)
   const askedMs = Math.min(failure.retryAfterMs ?? 0, RETRY_AFTER_AT_MOST_MS)

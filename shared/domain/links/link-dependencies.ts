@@ -1,6 +1,6 @@
-import type { Doorbells } from '../doorbell.ts'
+import type { MessageQueue } from '../doorbell.ts'
 import type { Log } from '../log.ts'
-import type { Measures } from '../measures.ts'
+import type { Metrics } from '../measures.ts'
 import type { Directory } from './directory.ts'
 import type { JobStore } from './job-store.ts'
 import type { LinkStore } from './link-store.ts'
@@ -16,9 +16,9 @@ export type LinkDependencies = {
   readonly collections: LinkedCollections
   readonly directory: Directory
   readonly budget: WriteBudget
-  readonly doorbells: Doorbells
+  readonly messageQueue: MessageQueue
   readonly log: Log
-  readonly measures: Measures
+  readonly metrics: Metrics
   /** Milliseconds for which a worker that died holds up its link at most. */
   readonly leaseMs: number
   nowMs(): number

@@ -1,4 +1,4 @@
-import { slices } from '../slices.ts'
+import { chunk } from '../slices.ts'
 import type { RecentWrite } from './recent-writes.ts'
 
 export type SyncPlanOptions = {
@@ -54,7 +54,7 @@ export type SyncStep = { readonly kind: 'add' | 'remove'; readonly accounts: rea
 /** The plan in the order it is carried out: whatever goes wrong, nobody is removed before all are in who should be. */
 export function stepsOf({ add, remove }: Pick<SyncPlan, 'add' | 'remove'>): SyncStep[] {
   return [
-    ...slices(add, ADDS_PER_STEP_COUNT).map((accounts): SyncStep => ({ kind: 'add', accounts })),
-    ...slices(remove, REMOVALS_PER_STEP_COUNT).map((accounts): SyncStep => ({ kind: 'remove', accounts })),
+    ...chunk(add, ADDS_PER_STEP_COUNT).map((accounts): SyncStep => ({ kind: 'add', accounts })),
+    ...chunk(remove, REMOVALS_PER_STEP_COUNT).map((accounts): SyncStep => ({ kind: 'remove', accounts })),
   ]
 }

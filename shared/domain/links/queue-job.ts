@@ -1,9 +1,9 @@
 import { Refusal, type RefusalCode } from '../refusal.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { LinkRecord } from './group-link.ts'
-import { failedForGood } from './job-course.ts'
+import { failed } from './job-course.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
-import { measureEndedJob } from './measured-job.ts'
+import { recordEndedJob } from './measured-job.ts'
 import { type JobRecord, newJob, type SyncJobType } from './sync-job.ts'
 
 /** Writes a job down and rings for it. Queued it is once it is written: a ring that fails is the sweep's to repeat. */
@@ -17,7 +17,7 @@ export async function queueJob(
   await deps.jobs.add(job)
   deps.log.info('sync-job.queued', { tenantId: job.tenantId, jobId: id, linkId: link.id, type })
   try {
-    await ringFor(job, 'queued', deps)
+    await notifyWorker(job, 'queued', deps)
   } catch (error) {
     deps.log.error('sync-job.ring-failed', error, { tenantId: job.tenantId, jobId: id })
   }
@@ -25,14 +25,14 @@ export async function queueJob(
 }
 
 /** Rings for a job. `occasion` sets this ring apart from the job's others. */
-export async function ringFor(
+export async function notifyWorker(
   job: { tenantId: string; id: string },
   occasion: string,
-  { doorbells }: Pick<LinkDependencies, 'doorbells'>,
+  { messageQueue }: Pick<LinkDependencies, 'messageQueue'>,
   delayMs = 0,
 ): Promise<void> {
   const { tenantId, id } = job
-  await doorbells.ring(
+  await messageQueue.enqueue(
     { queue: 'sync-jobs', message: { tenantId, jobId: id } },
     { id: `${id}:${occasion}`, ...(delayMs > 0 ? { delayMs } : {}) },
   )
@@ -44,9 +44,9 @@ export async function endQueuedJobs(link: LinkRecord, reason: string, deps: Link
   let endedCount = 0
   for (const { value, version } of unfinished) {
     if (value.status !== 'Queued') continue
-    const ended = await deps.jobs.replace(failedForGood(value, reason, deps.nowMs()), version).catch(unlessOvertaken)
+    const ended = await deps.jobs.replace(failed(value, reason, deps.nowMs()), version).catch(unlessOvertaken)
     if (ended === undefined) continue
-    measureEndedJob(ended.value, deps.measures)
+    recordEndedJob(ended.value, deps.metrics)
     endedCount += 1
   }
   if (endedCount > 0) await recordFailure(link, deps)

@@ -8,7 +8,7 @@ const REMEMBERED_MS = 10 * 60 * 1000
 const REMEMBERED_COUNT = 500
 
 /** The memory with what has just been written, the newest kept: one entry for an account, none that is too old. */
-export function remembered(
+export function withRecentWrites(
   writes: readonly RecentWrite[],
   added: readonly string[],
   removed: readonly string[],

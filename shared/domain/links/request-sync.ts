@@ -3,7 +3,7 @@ import { Guid } from '../guid.ts'
 import { Refusal } from '../refusal.ts'
 import { Closed, Described } from '../schema.ts'
 import type { Versioned } from '../versioned.ts'
-import { whileStale } from '../while-stale.ts'
+import { retryOnConflict } from '../while-stale.ts'
 import type { LinkRecord } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { queueJob } from './queue-job.ts'
@@ -39,7 +39,7 @@ export async function requestSync(
  */
 async function manualSync(link: Versioned<LinkRecord>, deps: LinkDependencies): Promise<string | undefined> {
   let known: Versioned<LinkRecord> | undefined = link
-  return whileStale(async () => {
+  return retryOnConflict(async () => {
     const { value, version } = known ?? (await foundLink(link.value.tenantId, link.value.id, deps.links))
     known = undefined
     if (value.state === 'Disabled') return undefined

@@ -1,19 +1,19 @@
 import { Refusal } from '../refusal.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
-import { countsAtEnd } from './count-at-end.ts'
+import { finalCounts } from './count-at-end.ts'
 import { DirectoryFault } from './directory.ts'
 import type { LinkRecord } from './group-link.ts'
-import { afterFailedRun, isEnded, putDown, type RunFailure, succeeded } from './job-course.ts'
+import { afterFailedRun, completed, isEnded, type RunFailure, yielded } from './job-course.ts'
 import type { SyncDependencies } from './link-dependencies.ts'
-import { measureEndedJob } from './measured-job.ts'
-import { ringFor } from './queue-job.ts'
-import { foundInTime } from './second-look.ts'
+import { recordEndedJob } from './measured-job.ts'
+import { notifyWorker } from './queue-job.ts'
+import { readWithRetry } from './second-look.ts'
 import type { JobRecord } from './sync-job.ts'
 import { RunFault, type SyncRun, saveJob, withRunsTraces } from './sync-run.ts'
-import { requireLinkable, type SliceResult, syncSlice } from './sync-slice.ts'
-import { takeUpJob } from './take-up-job.ts'
-import { changeHeldLink, LeaseLost } from './write-link.ts'
+import { type BatchResult, requireLinkable, syncBatch } from './sync-slice.ts'
+import { claimJob } from './take-up-job.ts'
+import { changeLeasedLink, LeaseLost } from './write-link.ts'
 
 /**
  * Does what a job still needs: takes the link's lease, works for a slice, puts the job down, ends it or queues it for
@@ -23,12 +23,12 @@ export async function runSyncJob(
   { tenantId, jobId }: { tenantId: string; jobId: string },
   deps: SyncDependencies,
 ): Promise<void> {
-  const found = await foundInTime(() => deps.jobs.find(tenantId, jobId), deps)
+  const found = await readWithRetry(() => deps.jobs.find(tenantId, jobId), deps)
   if (found === undefined || isEnded(found.value)) return
-  const run = await takeUpJob(found, deps)
+  const run = await claimJob(found, deps)
   if (run === undefined) return
   try {
-    const result = await syncSlice(run, deps)
+    const result = await syncBatch(run, deps)
     if (result.outcome === 'more') await pause(run, result, deps)
     else await endWell(run, result, deps)
   } catch (error) {
@@ -39,20 +39,20 @@ export async function runSyncJob(
 
 async function pause(
   run: SyncRun,
-  { delayMs, letsOthers }: Extract<SliceResult, { outcome: 'more' }>,
+  { delayMs, letsOthers }: Extract<BatchResult, { outcome: 'more' }>,
   deps: SyncDependencies,
 ): Promise<void> {
   const nowMs = deps.nowMs()
   const lease = letsOthers ? null : { ...run.lease, untilMs: nowMs + deps.leaseMs }
-  await saveJob(run, putDown(run.job.value, nowMs + delayMs), deps)
-  await changeHeldLink(run, (link) => ({ ...withRunsTraces(link, run, nowMs), lease, changesWait: false }), deps)
+  await saveJob(run, yielded(run.job.value, nowMs + delayMs), deps)
+  await changeLeasedLink(run, (link) => ({ ...withRunsTraces(link, run, nowMs), lease, changesWait: false }), deps)
   const { attempts, sliceCount } = run.job.value
-  await ringFor(run.job.value, `slice:${attempts}:${sliceCount}`, deps, delayMs)
+  await notifyWorker(run.job.value, `slice:${attempts}:${sliceCount}`, deps, delayMs)
 }
 
 async function endWell(
   run: SyncRun,
-  result: Extract<SliceResult, { outcome: 'done' }>,
+  result: Extract<BatchResult, { outcome: 'done' }>,
   deps: SyncDependencies,
 ): Promise<void> {
   const nowMs = deps.nowMs()
@@ -62,27 +62,27 @@ async function endWell(
     lastSyncedAt: toTimestamp(nowMs),
     lastSyncOutcome: 'Succeeded',
     appliedMembershipVersion: result.membershipVersion,
-    removalsOwed: result.heldBackCount > 0,
-    accountsMovedAtMs: link.accountsMovedAtMs === run.accountsMovedAtMs ? null : link.accountsMovedAtMs,
-    comparedAtMs: run.takenUpAtMs,
+    removalsDeferred: result.heldBackCount > 0,
+    accountsChangedAtMs: link.accountsChangedAtMs === run.accountsChangedAtMs ? null : link.accountsChangedAtMs,
+    comparedAtMs: run.startedAtMs,
   }))
-  await settle(run, succeeded(run.job.value, nowMs), deps)
+  await settle(run, completed(run.job.value, nowMs), deps)
   if (isFirst) await ringForChanges(run, deps)
 }
 
 /** Changes during a link's first sync have found nothing to build on, and were left to it. */
 async function ringForChanges(
   { tenantId, collectionId, job }: SyncRun,
-  { doorbells }: SyncDependencies,
+  { messageQueue }: SyncDependencies,
 ): Promise<void> {
   const message = { tenantId, collectionId }
-  await doorbells.ring({ queue: 'membership-changes', message }, { id: `${collectionId}:first:${job.value.id}` })
+  await messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `${collectionId}:first:${job.value.id}` })
 }
 
 async function endBadly(run: SyncRun, failure: RunFailure, deps: SyncDependencies): Promise<void> {
   const nowMs = deps.nowMs()
   const failed = afterFailedRun(run.job.value, failure, { delaysS: deps.retryDelaysS, jitter: deps.random(), nowMs })
-  const job = isEnded(failed) ? { ...failed, ...(await countsAtEnd(run.job.value, deps.directory)) } : failed
+  const job = isEnded(failed) ? { ...failed, ...(await finalCounts(run.job.value, deps.directory)) } : failed
   const outcome: Partial<LinkRecord> = isEnded(job)
     ? { lastSyncedAt: toTimestamp(nowMs), lastSyncOutcome: 'Failed' }
     : {}
@@ -97,7 +97,7 @@ async function endBadly(run: SyncRun, failure: RunFailure, deps: SyncDependencie
 async function release(run: SyncRun, deps: SyncDependencies, change: (link: LinkRecord) => LinkRecord): Promise<void> {
   try {
     const nowMs = deps.nowMs()
-    await changeHeldLink(run, (link) => ({ ...change(withRunsTraces(link, run, nowMs)), lease: null }), deps)
+    await changeLeasedLink(run, (link) => ({ ...change(withRunsTraces(link, run, nowMs)), lease: null }), deps)
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'LinkNotFound') throw error
   }
@@ -107,11 +107,11 @@ async function settle(run: SyncRun, job: JobRecord, deps: SyncDependencies): Pro
   await saveJob(run, job, deps)
   const { tenantId, id: jobId, status, type, attempts, added, removed, skipped } = job
   deps.log.info('sync-job.run-ended', { tenantId, jobId, status, type, attempts, added, removed, skipped })
-  if (isEnded(job)) measureEndedJob(job, deps.measures)
-  else await ringFor(job, `run:${attempts + 1}`, deps, job.dueAtMs - deps.nowMs())
+  if (isEnded(job)) recordEndedJob(job, deps.metrics)
+  else await notifyWorker(job, `run:${attempts + 1}`, deps, job.dueAtMs - deps.nowMs())
   const waiting = await deps.jobs.unfinishedOf(tenantId, run.linkId)
   const next = waiting.find(({ value }: Versioned<JobRecord>) => value.id !== jobId && value.dueAtMs <= deps.nowMs())
-  if (next !== undefined) await ringFor(next.value, `after:${jobId}:${attempts}`, deps)
+  if (next !== undefined) await notifyWorker(next.value, `after:${jobId}:${attempts}`, deps)
 }
 
 async function failureOf(error: unknown, run: SyncRun, deps: SyncDependencies): Promise<RunFailure> {

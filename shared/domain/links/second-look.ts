@@ -6,7 +6,7 @@
 const REPLICAS_LAG_MS = 1_000
 
 /** What is to be there since somebody rang for it, and is looked for twice before it counts as gone. */
-export async function foundInTime<T>(
+export async function readWithRetry<T>(
   find: () => Promise<T | undefined>,
   { sleep }: { sleep(delayMs: number): Promise<void> },
 ): Promise<T | undefined> {

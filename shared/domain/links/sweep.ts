@@ -1,8 +1,8 @@
 import { dayOf } from '../criteria/instant.ts'
-import { slices } from '../slices.ts'
+import { chunk } from '../slices.ts'
 import type { LinkRecord } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
-import { queueJob, ringFor } from './queue-job.ts'
+import { notifyWorker, queueJob } from './queue-job.ts'
 import { minuteOfTenant } from './sweep-minute.ts'
 import type { JobRecord } from './sync-job.ts'
 import type { KnownTenant } from './tenant-store.ts'
@@ -41,16 +41,16 @@ const AT_A_TIME_COUNT = 20
  * own, so that instances share the work, and one tenant's trouble is not another's. Measures how long ago the one of
  * them was swept that has waited longest.
  */
-export async function ringForSweeps(
+export async function enqueueSweeps(
   minute: number | undefined,
-  { tenants, doorbells, log, measures, nowMs }: LinkDependencies,
+  { tenants, messageQueue, log, metrics, nowMs }: LinkDependencies,
 ): Promise<void> {
   const startMs = nowMs()
-  const ring = ({ tenantId }: KnownTenant) =>
-    doorbells.ring({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
-  const rung = await ringForEach(tenants.list(minute), ring)
+  const enqueue = ({ tenantId }: KnownTenant) =>
+    messageQueue.enqueue({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
+  const rung = await ringForEach(tenants.list(minute), enqueue)
   const longestAgoMs = rung.tenants.reduce((earliestMs, { sweptAtMs }) => Math.min(earliestMs, sweptAtMs), startMs)
-  measures.record('sweep.age', (startMs - longestAgoMs) / 1000, {})
+  metrics.record('sweep.age', (startMs - longestAgoMs) / 1000, {})
   const counts = { tenantCount: rung.tenants.length, failedCount: rung.failures.length }
   log.info('sweep.rung', { minute: minute ?? 'all', ...counts })
   refuseFailures(rung)
@@ -60,16 +60,16 @@ export async function ringForSweeps(
  * Rings for the evaluation of all tenants in the first minute of a day, by which members come and go where conditions ask
  * for today; in any other minute for none. Spread over the minute, and late enough for clocks that are a little slow.
  */
-export async function ringForNewDay({ tenants, doorbells, nowMs }: LinkDependencies): Promise<void> {
+export async function enqueueDailyEvaluations({ tenants, messageQueue, nowMs }: LinkDependencies): Promise<void> {
   const startMs = nowMs()
   const todayMs = dayOf(startMs)
   if (startMs - todayMs >= MINUTE_MS) return
-  const ring = ({ tenantId }: KnownTenant) => {
+  const enqueue = ({ tenantId }: KnownTenant) => {
     const delayMs = (1 + minuteOfTenant(tenantId)) * 1000
-    const doorbell = { queue: 'evaluations', message: { tenantId } } as const
-    return doorbells.ring(doorbell, { id: `${tenantId}:day:${todayMs}`, delayMs })
+    const message = { queue: 'evaluations', message: { tenantId } } as const
+    return messageQueue.enqueue(message, { id: `${tenantId}:day:${todayMs}`, delayMs })
   }
-  refuseFailures(await ringForEach(tenants.list(undefined), ring))
+  refuseFailures(await ringForEach(tenants.list(undefined), enqueue))
 }
 
 type Rung = { readonly tenants: readonly KnownTenant[]; readonly failures: readonly unknown[] }
@@ -77,13 +77,13 @@ type Rung = { readonly tenants: readonly KnownTenant[]; readonly failures: reado
 /** No timer comes again before the hour, or the day, is over: one that cannot be rung for does not cost the others theirs. */
 async function ringForEach(
   pages: AsyncIterable<readonly KnownTenant[]>,
-  ring: (tenant: KnownTenant) => Promise<void>,
+  enqueue: (tenant: KnownTenant) => Promise<void>,
 ): Promise<Rung> {
   const tenants: KnownTenant[] = []
   const failures: unknown[] = []
   for await (const page of pages) {
-    for (const some of slices(page, AT_A_TIME_COUNT)) {
-      await Promise.all(some.map((tenant) => ring(tenant).catch((failure: unknown) => failures.push(failure))))
+    for (const some of chunk(page, AT_A_TIME_COUNT)) {
+      await Promise.all(some.map((tenant) => enqueue(tenant).catch((failure: unknown) => failures.push(failure))))
     }
     tenants.push(...page)
   }
@@ -102,16 +102,16 @@ export async function sweepTenant(tenantId: string, deps: LinkDependencies): Pro
   try {
     await sweepLinks(tenantId, deps)
     await deps.tenants.swept(tenantId, deps.nowMs())
-    deps.measures.record('sweep.completed', 1, { outcome: 'Succeeded' })
+    deps.metrics.record('sweep.completed', 1, { outcome: 'Succeeded' })
   } catch (fault) {
-    deps.measures.record('sweep.completed', 1, { outcome: 'Failed' })
+    deps.metrics.record('sweep.completed', 1, { outcome: 'Failed' })
     throw fault
   }
 }
 
 async function sweepLinks(tenantId: string, deps: LinkDependencies): Promise<void> {
   const nowMs = deps.nowMs()
-  await deps.doorbells.ring({ queue: 'evaluations', message: { tenantId } }, { id: `${tenantId}:sweep:${nowMs}` })
+  await deps.messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, { id: `${tenantId}:sweep:${nowMs}` })
   const links = await deps.links.ofTenant(tenantId)
   const unfinished = await deps.jobs.unfinished(tenantId)
   const plan = sweepPlan(
@@ -119,9 +119,9 @@ async function sweepLinks(tenantId: string, deps: LinkDependencies): Promise<voi
     unfinished.map(({ value }) => value),
     nowMs,
   )
-  for (const some of slices(plan.queueFor, AT_A_TIME_COUNT)) {
+  for (const some of chunk(plan.queueFor, AT_A_TIME_COUNT)) {
     await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
   }
-  for (const job of plan.ringFor) await ringFor(job, `sweep:${nowMs}`, deps)
+  for (const job of plan.ringFor) await notifyWorker(job, `sweep:${nowMs}`, deps)
   deps.log.info('sweep.tenant-swept', { tenantId, queued: plan.queueFor.length, rung: plan.ringFor.length })
 }

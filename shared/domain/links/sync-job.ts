@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Guid } from '../guid.ts'
 import { Closed, Described, Nullable, OneOf } from '../schema.ts'
 import { Timestamp, toTimestamp } from '../timestamp.ts'
-import { NOTHING_UNCONFIRMED, type UnconfirmedWrites } from './unconfirmed-writes.ts'
+import { EMPTY_JOURNAL, type WriteJournal } from './unconfirmed-writes.ts'
 
 export const SyncJobType = OneOf(['ManualSync', 'LinkCreated', 'ScheduledSweep'])
 export type SyncJobType = Static<typeof SyncJobType>
@@ -47,7 +47,7 @@ export type JobRecord = SyncJob & {
   /** Accounts that the directory did not know in the present run. */
   readonly unresolved: readonly string[]
   /** Begun by a worker of this job, and neither counted nor known to have failed. */
-  readonly unconfirmed: UnconfirmedWrites
+  readonly journal: WriteJournal
 }
 
 const DAY_S = 24 * 60 * 60
@@ -83,7 +83,7 @@ export function newJob(
     paused: false,
     sliceCount: 0,
     unresolved: [],
-    unconfirmed: NOTHING_UNCONFIRMED,
+    journal: EMPTY_JOURNAL,
   }
 }
 

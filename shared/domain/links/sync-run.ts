@@ -4,10 +4,10 @@ import type { LinkRecord } from './group-link.ts'
 import type { JobStore } from './job-store.ts'
 import type { Lease } from './lease.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
-import { remembered } from './recent-writes.ts'
+import { withRecentWrites } from './recent-writes.ts'
 import type { JobRecord } from './sync-job.ts'
-import type { Settlement, UnconfirmedWrites } from './unconfirmed-writes.ts'
-import { keepHold, LeaseLost } from './write-link.ts'
+import type { Reconciliation, WriteJournal } from './unconfirmed-writes.ts'
+import { LeaseLost, renewLease } from './write-link.ts'
 
 /** One worker's hold on a job and its link, from taking it up to putting it down. Carries what has been done so far. */
 export type SyncRun = {
@@ -22,11 +22,11 @@ export type SyncRun = {
   readonly added: string[]
   readonly removed: string[]
   /** When the job was taken up, before the accounts were read. */
-  readonly takenUpAtMs: number
+  readonly startedAtMs: number
   /** The link's, as it stood before the accounts were read. */
-  accountsMovedAtMs: number | null
+  accountsChangedAtMs: number | null
   /** What earlier workers of the job have begun, as far as this one's read of the group has left it open. */
-  earlier: UnconfirmedWrites
+  earlier: WriteJournal
   /** As read in this run; null when the group has no name. Undefined until it was read. */
   displayName: string | null | undefined
 }
@@ -46,8 +46,8 @@ export class RunFault extends Error {
  * The look before every step: the link is enabled as well.
  * @throws RunFault when the link was disabled, and as `keepHold`.
  */
-export async function requireHold(run: SyncRun, deps: LinkDependencies): Promise<void> {
-  const { link, lease } = await keepHold(run, deps)
+export async function assertRunLease(run: SyncRun, deps: LinkDependencies): Promise<void> {
+  const { link, lease } = await renewLease(run, deps)
   run.link = link
   run.lease = lease
   if (link.state === 'Disabled') throw new RunFault('The group link is disabled', { isPermanent: true })
@@ -64,18 +64,18 @@ export async function saveJob(run: SyncRun, job: JobRecord, { jobs }: { jobs: Jo
 }
 
 /** The job with what has come to light of its writes, which the link is to remember as well. */
-export function withCounted(run: SyncRun, { added, removed, open }: Settlement): JobRecord {
+export function withCounted(run: SyncRun, { added, removed, open }: Reconciliation): JobRecord {
   run.added.push(...added)
   run.removed.push(...removed)
   const job = run.job.value
-  return { ...job, added: job.added + added.length, removed: job.removed + removed.length, unconfirmed: open }
+  return { ...job, added: job.added + added.length, removed: job.removed + removed.length, journal: open }
 }
 
 /** The link with what this worker has read and written. */
 export function withRunsTraces(link: LinkRecord, run: SyncRun, nowMs: number): LinkRecord {
   return {
     ...link,
-    recentWrites: remembered(link.recentWrites, run.added, run.removed, nowMs),
+    recentWrites: withRecentWrites(link.recentWrites, run.added, run.removed, nowMs),
     directoryGroupDisplayName: run.displayName === undefined ? link.directoryGroupDisplayName : run.displayName,
   }
 }

@@ -6,8 +6,8 @@ import type { CollectionAccounts } from './linked-collections.ts'
 import { planSync, type SyncStep, stepsOf } from './plan-sync.ts'
 import { type RecentWrite, stillRecent } from './recent-writes.ts'
 import type { JobRecord } from './sync-job.ts'
-import { RunFault, requireHold, type SyncRun, saveJob, withCounted } from './sync-run.ts'
-import { begun, settledByAnswers, settledByRead } from './unconfirmed-writes.ts'
+import { assertRunLease, RunFault, type SyncRun, saveJob, withCounted } from './sync-run.ts'
+import { journaled, reconciledByAnswers, reconciledByRead } from './unconfirmed-writes.ts'
 import { writesOf } from './write-budget.ts'
 import { writeStep } from './write-step.ts'
 
@@ -26,7 +26,7 @@ const LET_OTHERS_MS = 5_000
 /** Ids that an error message names before it only counts. */
 const NAMED_AT_MOST_COUNT = 5
 
-export type SliceResult =
+export type BatchResult =
   /** There is more to do: for the next slice, at once or after a delay, and with the group left to others if need be. */
   | { readonly outcome: 'more'; readonly delayMs: number; readonly letsOthers: boolean }
   | { readonly outcome: 'done'; readonly membershipVersion: number; readonly heldBackCount: number }
@@ -36,12 +36,12 @@ export type SliceResult =
  * itself is the record of progress: the next slice, or another worker after this one's death, compares anew.
  * At least one step is done, so that even slices that are too short come to an end.
  */
-export async function syncSlice(run: SyncRun, deps: SyncDependencies): Promise<SliceResult> {
+export async function syncBatch(run: SyncRun, deps: SyncDependencies): Promise<BatchResult> {
   const startMs = deps.nowMs()
   const deadlineMs = startMs + deps.sliceMs
   await requireLinkable(run, deps)
   const desired = await desiredAccounts(run, deps)
-  const { users, others } = await allMembers(run.tenantId, run.groupId, deps.directory, () => requireHold(run, deps))
+  const { users, others } = await allMembers(run.tenantId, run.groupId, deps.directory, () => assertRunLease(run, deps))
   countWhatIsSeen(run, users)
   leaveOutWhoIsNoUser(run, desired.accounts, others)
   const recentWrites = [...stillRecent(run.link.recentWrites, deps.nowMs()), ...maybeWritten(run, deps.nowMs())]
@@ -54,7 +54,7 @@ export async function syncSlice(run: SyncRun, deps: SyncDependencies): Promise<S
   const inDoubt = new Set(recentWrites.map(({ account }) => account))
   for (const [index, step] of steps.entries()) {
     if (isHeldBack(run.job.value, step)) break
-    await requireHold(run, deps)
+    await assertRunLease(run, deps)
     if (run.link.changesWait && deps.nowMs() >= startMs + UNDISTURBED_MS) {
       return { outcome: 'more', delayMs: LET_OTHERS_MS, letsOthers: true }
     }
@@ -74,13 +74,13 @@ async function budgetWaitMs(run: SyncRun, step: SyncStep, deps: SyncDependencies
     const waitMs = await deps.budget.ask(run.tenantId, writesOf(step), 'bulk')
     if (waitMs === 0 || waitMs > WAIT_IN_PLACE_MS) return waitMs
     await deps.sleep(waitMs)
-    await requireHold(run, deps)
+    await assertRunLease(run, deps)
   }
 }
 
 /** Counts what earlier workers have written without living to tell. It is saved with the next step, or the end. */
 function countWhatIsSeen(run: SyncRun, actual: ReadonlySet<string>): void {
-  const settlement = settledByRead(run.job.value.unconfirmed, actual)
+  const settlement = reconciledByRead(run.job.value.journal, actual)
   run.earlier = settlement.open
   run.job = { ...run.job, value: withCounted(run, settlement) }
 }
@@ -137,7 +137,7 @@ async function takeStep(
 ): Promise<boolean> {
   const { tenantId, groupId } = run
   const outcome = await writeStep({ tenantId, groupId, step, purpose: 'bulk', untilMs: run.lease.untilMs }, deps)
-  const counted = withCounted(run, settledByAnswers(step, outcome, run.earlier, run.job.value.unconfirmed))
+  const counted = withCounted(run, reconciledByAnswers(step, outcome, run.earlier, run.job.value.journal))
   const unresolved = [...new Set([...counted.unresolved, ...outcome.missing])]
   const isTimeUp = deps.nowMs() >= deadlineMs
   const kept: JobRecord = { ...counted, unresolved }
@@ -156,7 +156,7 @@ function isHeldBack(job: JobRecord, step: SyncStep): boolean {
 }
 
 function withBegun(job: JobRecord, step: SyncStep, inDoubt: ReadonlySet<string>): JobRecord {
-  return { ...job, unconfirmed: begun(job.unconfirmed, step, inDoubt) }
+  return { ...job, journal: journaled(job.journal, step, inDoubt) }
 }
 
 /** A sync has not succeeded while someone who should be in the group is not. */

@@ -1,16 +1,16 @@
 import { Refusal } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
-import { countsAtEnd } from './count-at-end.ts'
+import { finalCounts } from './count-at-end.ts'
 import type { LinkRecord } from './group-link.ts'
-import { failedForGood, hasNoRunLeft, takenUp } from './job-course.ts'
+import { failed, hasNoAttemptLeft, started } from './job-course.ts'
 import { type Lease, leaseDecision } from './lease.ts'
 import type { LinkDependencies, SyncDependencies } from './link-dependencies.ts'
-import { measureEndedJob } from './measured-job.ts'
-import { recordFailure, ringFor } from './queue-job.ts'
-import { foundInTime } from './second-look.ts'
+import { recordEndedJob } from './measured-job.ts'
+import { notifyWorker, recordFailure } from './queue-job.ts'
+import { readWithRetry } from './second-look.ts'
 import type { JobRecord } from './sync-job.ts'
 import type { SyncRun } from './sync-run.ts'
-import { changeHeldLink, LeaseLost } from './write-link.ts'
+import { changeLeasedLink, LeaseLost } from './write-link.ts'
 
 /** The clocks of queue and service differ; a job this little early is run. */
 const EARLY_MS = 2_000
@@ -21,19 +21,19 @@ const WAITING_MS = 15_000
 /** Someone wrote at the same moment: what comes of it shows at once. */
 const OVERTAKEN_MS = 500
 
-export type TakeUpDecision =
+export type ClaimDecision =
   | { readonly outcome: 'take'; readonly lease: Lease }
   | { readonly outcome: 'wait'; readonly delayMs: number }
   /** Ended without a run. */
   | { readonly outcome: 'end'; readonly reason: string }
 
 /** What is to be done with a job whose bell has rung. */
-export function takeUpDecision(
+export function claimDecision(
   job: JobRecord,
   link: LinkRecord | undefined,
   leaseMs: number,
   nowMs: number,
-): TakeUpDecision {
+): ClaimDecision {
   if (link === undefined) return { outcome: 'end', reason: 'The group link was deleted' }
   const lease = leaseDecision(link, { owner: job.id, resumes: job.paused, leaseMs }, nowMs)
   if (lease.outcome === 'held') {
@@ -43,32 +43,29 @@ export function takeUpDecision(
   }
   if (link.state === 'Disabled') return { outcome: 'end', reason: 'The group link is disabled' }
   if (job.dueAtMs > nowMs + EARLY_MS) return { outcome: 'wait', delayMs: job.dueAtMs - nowMs }
-  if (job.status === 'Running' && !job.paused && hasNoRunLeft(job)) {
+  if (job.status === 'Running' && !job.paused && hasNoAttemptLeft(job)) {
     return { outcome: 'end', reason: 'The worker of the last run did not come to its end' }
   }
   return lease
 }
 
 /** Takes link and job for one worker. Undefined when there is nothing to do, or not now: then the bell rings again. */
-export async function takeUpJob(
+export async function claimJob(
   { value: job, version }: Versioned<JobRecord>,
   deps: SyncDependencies,
 ): Promise<SyncRun | undefined> {
-  const link = await foundInTime(() => deps.links.find(job.tenantId, job.linkId), deps)
+  const link = await readWithRetry(() => deps.links.find(job.tenantId, job.linkId), deps)
   const nowMs = deps.nowMs()
-  const decision = takeUpDecision(job, link?.value, deps.leaseMs, nowMs)
+  const decision = claimDecision(job, link?.value, deps.leaseMs, nowMs)
   try {
     if (link !== undefined && decision.outcome === 'take') {
       return await holdOf({ value: job, version }, link, decision.lease, deps)
     }
     if (decision.outcome === 'end') {
       if (link !== undefined) await recordFailure(link.value, deps, job.id)
-      const counts = await countsAtEnd(job, deps.directory)
-      const { value: ended } = await deps.jobs.replace(
-        { ...failedForGood(job, decision.reason, nowMs), ...counts },
-        version,
-      )
-      measureEndedJob(ended, deps.measures)
+      const counts = await finalCounts(job, deps.directory)
+      const { value: ended } = await deps.jobs.replace({ ...failed(job, decision.reason, nowMs), ...counts }, version)
+      recordEndedJob(ended, deps.metrics)
       deps.log.info('sync-job.ended-unrun', { tenantId: job.tenantId, jobId: job.id, reason: decision.reason })
       return undefined
     }
@@ -76,7 +73,7 @@ export async function takeUpJob(
     if (!(error instanceof Refusal) && !(error instanceof LeaseLost)) throw error
     deps.log.info('sync-job.overtaken', { tenantId: job.tenantId, jobId: job.id })
   }
-  await ringFor(job, `wait:${nowMs}`, deps, decision.outcome === 'wait' ? decision.delayMs : OVERTAKEN_MS)
+  await notifyWorker(job, `wait:${nowMs}`, deps, decision.outcome === 'wait' ? decision.delayMs : OVERTAKEN_MS)
   return undefined
 }
 
@@ -90,8 +87,8 @@ async function holdOf(
   const { tenantId, id: linkId, directoryGroupId: groupId, collectionId } = leased.value
   const held = { tenantId, linkId, lease }
   try {
-    const takenUpAtMs = deps.nowMs()
-    const taken = await deps.jobs.replace(takenUp(job.value, takenUpAtMs), job.version)
+    const startedAtMs = deps.nowMs()
+    const taken = await deps.jobs.replace(started(job.value, startedAtMs), job.version)
     return {
       ...held,
       groupId,
@@ -100,13 +97,13 @@ async function holdOf(
       job: taken,
       added: [],
       removed: [],
-      takenUpAtMs,
-      accountsMovedAtMs: leased.value.accountsMovedAtMs,
-      earlier: taken.value.unconfirmed,
+      startedAtMs,
+      accountsChangedAtMs: leased.value.accountsChangedAtMs,
+      earlier: taken.value.journal,
       displayName: undefined,
     }
   } catch (error) {
-    await changeHeldLink(held, (current) => ({ ...current, lease: null }), deps)
+    await changeLeasedLink(held, (current) => ({ ...current, lease: null }), deps)
     throw error
   }
 }

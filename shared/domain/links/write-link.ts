@@ -1,6 +1,6 @@
 import { Refusal } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
-import { whileStale } from '../while-stale.ts'
+import { retryOnConflict } from '../while-stale.ts'
 import type { LinkRecord } from './group-link.ts'
 import { type Lease, renewedLease } from './lease.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
@@ -16,7 +16,7 @@ export async function changeLink(
   change: (link: LinkRecord) => LinkRecord,
   { links }: { links: LinkStore },
 ): Promise<Versioned<LinkRecord>> {
-  return whileStale(async () => {
+  return retryOnConflict(async () => {
     const { value, version } = await foundLink(tenantId, linkId, links)
     return links.replace(change(value), version)
   })
@@ -34,11 +34,11 @@ export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }
 
-export type HeldLink = { readonly tenantId: string; readonly linkId: string; readonly lease: Lease }
+export type LeasedLink = { readonly tenantId: string; readonly linkId: string; readonly lease: Lease }
 
 /** Changes a link on behalf of the holder of its lease. @throws LeaseLost, and as `changeLink`. */
-export function changeHeldLink(
-  held: HeldLink,
+export function changeLeasedLink(
+  held: LeasedLink,
   change: (link: LinkRecord) => LinkRecord,
   deps: { links: LinkStore },
 ): Promise<Versioned<LinkRecord>> {
@@ -46,7 +46,7 @@ export function changeHeldLink(
     held.tenantId,
     held.linkId,
     (link) => {
-      requireLease(link, held.lease)
+      assertLease(link, held.lease)
       return change(link)
     },
     deps,
@@ -58,19 +58,19 @@ export function changeHeldLink(
  * @returns The link as it is now, and the lease, prolonged if need be.
  * @throws LeaseLost, Refusal `LinkNotFound`.
  */
-export async function keepHold(
-  held: HeldLink,
+export async function renewLease(
+  held: LeasedLink,
   deps: Pick<LinkDependencies, 'links' | 'leaseMs' | 'nowMs'>,
 ): Promise<{ link: LinkRecord; lease: Lease }> {
   const { value: link } = await foundLink(held.tenantId, held.linkId, deps.links)
-  requireLease(link, held.lease)
+  assertLease(link, held.lease)
   const lease = renewedLease(held.lease, deps.leaseMs, deps.nowMs())
   if (lease === undefined) return { link, lease: held.lease }
-  const prolonged = await changeHeldLink(held, (current) => ({ ...current, lease }), deps)
+  const prolonged = await changeLeasedLink(held, (current) => ({ ...current, lease }), deps)
   return { link: prolonged.value, lease }
 }
 
 /** @throws LeaseLost when the link has gone to someone else since. */
-function requireLease(link: LinkRecord, lease: Lease): void {
+function assertLease(link: LinkRecord, lease: Lease): void {
   if (link.lease?.token !== lease.token) throw new LeaseLost(`Lease ${lease.token} of link ${link.id} is over`)
 }

@@ -5,12 +5,12 @@ import { Guid } from '../guid.ts'
 import { REFUSALS, Refusal, type RefusalCode } from '../refusal.ts'
 import { Nullable } from '../schema.ts'
 import type { Versioned } from '../versioned.ts'
-import { decide, gateOf, gatesAhead, type RequestAction } from './decide-request.ts'
+import { decideRequest, gateOf, gatesAhead, type RequestAction } from './decide-request.ts'
 import { approverCounter, countedNow, isApprover, NO_GATES } from './gate-people.ts'
 import { policyOf } from './join-policy.ts'
 import { decidersOf, type MembershipRequest, Notes } from './membership-request.ts'
-import type { People } from './people.ts'
-import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
+import type { OrgChart } from './people.ts'
+import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
 import { placedByPolicy, settledByPolicy } from './settle-requests.ts'
 
 /** The body of approve and reject. */
@@ -29,7 +29,7 @@ export type Viewer = { readonly identityId: string | undefined; readonly seesAll
 type Seen = {
   readonly request: Versioned<MembershipRequest>
   readonly collection: Collection
-  readonly people: People
+  readonly orgChart: OrgChart
   /** Whether the viewer is an approver at the gate where it waits. */
   readonly mayDecide: boolean
 }
@@ -40,8 +40,8 @@ export async function readRequest(
   viewer: Viewer,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
-  const { request, collection, people } = await seen(name, viewer, deps)
-  const [value] = await countedNow([request.value], [collection], name.tenantId, people, deps.standing)
+  const { request, collection, orgChart } = await seen(name, viewer, deps)
+  const [value] = await countedNow([request.value], [collection], name.tenantId, orgChart, deps.membershipResolver)
   return value === undefined ? request : { ...request, value }
 }
 
@@ -58,26 +58,26 @@ export async function actOnRequest(
   person: { readonly identityId: string; readonly seesAll: boolean },
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
-  const { request, collection, people, mayDecide } = await seen(name, person, deps)
+  const { request, collection, orgChart, mayDecide } = await seen(name, person, deps)
   refuseOtherPosition(request.value, body.relationshipId ?? undefined)
   const { identityId } = person
   const action: RequestAction = { kind, actor: { id: identityId, identityId }, notes: body.notes ?? undefined }
   const policy = policyOf(collection)
   // Who is asked next is only counted for someone who may bring the request there.
   const ahead = kind === 'approve' && mayDecide ? gatesAhead(request.value, policy).slice(0, 1) : []
-  const counter = await approverCounter(name.tenantId, ahead, people, deps.standing)
+  const counter = await approverCounter(name.tenantId, ahead, orgChart, deps.membershipResolver)
   const gatePeople = {
     mayDecide: () => mayDecide,
     approverCount:
       ahead.length === 0 ? NO_GATES.approverCount : (gate: (typeof ahead)[number]) => counter(gate, request.value),
   }
-  const decision = decide(request.value, policy, gatePeople, action, deps.nowMs())
+  const decision = decideRequest(request.value, policy, gatePeople, action, deps.nowMs())
   if (decision.outcome === 'refuse') throw new Refusal(decision.code, refusalMessage(decision.code, request.value))
   if (decision.outcome === 'unchanged') return request
   const [saved] = await deps.requests.save([{ before: request, after: decision.request }])
   if (saved === undefined) throw new Error('The store did not answer with the request that it saved')
   const isMembershipChanged = (request.value.status === 'Joined') !== (saved.value.status === 'Joined')
-  if (isMembershipChanged) await tellOfMemberships(name.tenantId, new Set([name.collectionId]), deps)
+  if (isMembershipChanged) await notifyMembershipChanges(name.tenantId, new Set([name.collectionId]), deps)
   return settledByPolicy(saved, collection, deps)
 }
 
@@ -86,8 +86,8 @@ async function seen(
   { identityId, seesAll }: Viewer,
   deps: RequestDependencies,
 ): Promise<Seen> {
-  const [people, foundCollection] = await Promise.all([
-    freshPeople(tenantId, deps),
+  const [orgChart, foundCollection] = await Promise.all([
+    freshOrgChart(tenantId, deps),
     deps.collections.find(tenantId, collectionId, 'joinable'),
   ])
   const collection = found(foundCollection, collectionId).value
@@ -96,11 +96,12 @@ async function seen(
     stored?.value.collectionId === collectionId ? await placedByPolicy(stored, collection, deps) : undefined
   const gate = request && gateOf(request.value, policyOf(collection))
   const mayDecide =
-    request !== undefined && (await isApprover(tenantId, identityId, gate, request.value, people, deps.standing))
+    request !== undefined &&
+    (await isApprover(tenantId, identityId, gate, request.value, orgChart, deps.membershipResolver))
   if (request === undefined || !(seesAll || mayDecide || concerns(request.value, identityId))) {
     throw new Refusal('RequestNotFound', `There is no request ${requestId} in collection ${collectionId}`)
   }
-  return { request, collection, people, mayDecide }
+  return { request, collection, orgChart, mayDecide }
 }
 
 /** Whether it is seen by this identity as its subject, as who submitted it or as one who has decided on it. */

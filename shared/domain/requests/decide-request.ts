@@ -26,14 +26,14 @@ export type RequestAction = {
 }
 
 /** What is known of people at the gates of one request. */
-export type GatePeople = {
+export type GateApprovers = {
   /** Whether the actor is an approver there, own requests aside. */
   mayDecide(gate: ApprovalGate): boolean
   /** Approvers other than the subject. */
   approverCount(gate: ApprovalGate): number
 }
 
-export type Decision =
+export type RequestOutcome =
   | { readonly outcome: 'next'; readonly request: MembershipRequest }
   | { readonly outcome: 'unchanged' }
   | {
@@ -57,15 +57,15 @@ const POSSIBLE_IN: Readonly<Record<RequestAction['kind'], readonly RequestStatus
  * The life of a membership request: what it is after an action, or why the action is refused. Where state and standing
  * both refuse, the state does. The lifecycle keeps all it had.
  */
-export function decide(
+export function decideRequest(
   request: MembershipRequest,
   policy: JoinPolicy,
-  people: GatePeople,
+  orgChart: GateApprovers,
   action: RequestAction,
   nowMs: number,
-): Decision {
+): RequestOutcome {
   if (!POSSIBLE_IN[action.kind].includes(request.status)) return { outcome: 'refuse', code: 'InvalidRequestState' }
-  const step: Step = { actorId: action.actor.id, at: toTimestamp(nowMs), people }
+  const step: Step = { actorId: action.actor.id, at: toTimestamp(nowMs), orgChart }
   switch (action.kind) {
     case 'open':
       return next(wentTo(gatesOf(policy)[0], request, step))
@@ -106,32 +106,42 @@ export function gateOf(
 }
 
 /** One action, on its way through the lifecycle. */
-type Step = { readonly actorId: string; readonly at: string; readonly people: GatePeople }
+type Step = { readonly actorId: string; readonly at: string; readonly orgChart: GateApprovers }
 
 type Said = { readonly gate?: ApprovalGate; readonly notes?: string | undefined }
 
-function decidedAtGate(request: MembershipRequest, policy: JoinPolicy, action: RequestAction, step: Step): Decision {
+function decidedAtGate(
+  request: MembershipRequest,
+  policy: JoinPolicy,
+  action: RequestAction,
+  step: Step,
+): RequestOutcome {
   const { kind, actor, notes } = action
   const gate = gateOf(request, policy)
   if (gate === undefined) return { outcome: 'refuse', code: 'InvalidRequestState' }
   if (actor.identityId === request.requesterId) return { outcome: 'refuse', code: 'SelfApproval' }
-  if (!step.people.mayDecide(gate)) return { outcome: 'refuse', code: 'NotCurrentApprover' }
+  if (!step.orgChart.mayDecide(gate)) return { outcome: 'refuse', code: 'NotCurrentApprover' }
   if (kind === 'reject') return next(ended('Rejected', request, step, { gate, notes }))
   return next(wentTo(gatesAhead(request, policy)[0], recorded('Approved', request, step, { gate, notes }), step))
 }
 
-function byOneOf(allowed: readonly string[], { actorId }: Step, after: MembershipRequest): Decision {
+function byOneOf(allowed: readonly string[], { actorId }: Step, after: MembershipRequest): RequestOutcome {
   return allowed.includes(actorId) ? next(after) : { outcome: 'refuse', code: 'NotRequester' }
 }
 
 /** It stays at its gate if the policy still has that, else it goes to the first one that it has not passed. */
-function movedToPolicy(request: MembershipRequest, policy: JoinPolicy, action: RequestAction, step: Step): Decision {
+function movedToPolicy(
+  request: MembershipRequest,
+  policy: JoinPolicy,
+  action: RequestAction,
+  step: Step,
+): RequestOutcome {
   const { currentGate } = request
   const gate = gateOf(request, policy)
   if (gate === undefined || gate.type !== currentGate?.type) {
     return next(wentTo(gate ?? gatesNotPassed(request, policy)[0], request, step, action.notes))
   }
-  const approverCount = step.people.approverCount(gate)
+  const approverCount = step.orgChart.approverCount(gate)
   if (approverCount === currentGate.approverCount) return { outcome: 'unchanged' }
   return next({ ...request, currentGate: { ...currentGate, approverCount } })
 }
@@ -145,7 +155,7 @@ function wentTo(
 ): MembershipRequest {
   if (gate === undefined) return ended('Joined', request, step, { notes })
   const { order, type } = gate
-  const approverCount = step.people.approverCount(gate)
+  const approverCount = step.orgChart.approverCount(gate)
   const waiting = recorded('PendingApproval', request, step, { gate, notes })
   return { ...waiting, currentGate: { order, type, approverCount } }
 }
@@ -170,6 +180,6 @@ function recorded(
   return { ...request, status, updatedAt: at, lifecycle: [...request.lifecycle, entry] }
 }
 
-function next(request: MembershipRequest): Decision {
+function next(request: MembershipRequest): RequestOutcome {
   return { outcome: 'next', request }
 }

@@ -2,19 +2,19 @@ import { type Static, Type } from 'typebox'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import { Guid } from '../guid.ts'
-import { Refusal, refusalEntry, refuseAll } from '../refusal.ts'
+import { Refusal, refusalEntry, throwIfRefused } from '../refusal.ts'
 import { Closed } from '../schema.ts'
-import { slices } from '../slices.ts'
+import { chunk } from '../slices.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
-import { type Actor, decide } from './decide-request.ts'
+import { type Actor, decideRequest } from './decide-request.ts'
 import { NO_GATES } from './gate-people.ts'
 import { policyOf } from './join-policy.ts'
 import { type MembershipRequest, slotOf } from './membership-request.ts'
-import type { People } from './people.ts'
-import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
+import type { OrgChart } from './people.ts'
+import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
 import { type RequestChange, saveable } from './request-store.ts'
-import { endBaseless } from './settle-requests.ts'
+import { endOrphaned } from './settle-requests.ts'
 
 /** As many as filter-members takes. */
 const IDENTITIES_AT_MOST = 10_000
@@ -36,17 +36,17 @@ const ATTEMPTS_AT_MOST = 5
  * thereby answered; each other membership gets a request of its own, so that it has its history.
  * @throws Refusal `CollectionNotFound`; `IdentityUnknown` for each id that does not exist, and then nobody is added.
  */
-export async function addMembers(
+export async function addMembersDirectly(
   tenantId: string,
   collectionId: string,
   { coreIdentityIds }: MemberChange,
   actor: Actor,
   deps: RequestDependencies,
 ): Promise<Static<typeof AddedMembers>> {
-  const people = await freshPeople(tenantId, deps)
-  const unknown = coreIdentityIds.flatMap((id, index) => (people.has('identity', id) ? [] : [{ id, index }]))
+  const orgChart = await freshOrgChart(tenantId, deps)
+  const unknown = coreIdentityIds.flatMap((id, index) => (orgChart.has('identity', id) ? [] : [{ id, index }]))
   const collection = await deps.collections.find(tenantId, collectionId, 'joinable')
-  refuseAll(
+  throwIfRefused(
     unknown.map(({ id, index }) =>
       refusalEntry('IdentityUnknown', `There is no identity ${id}`, `/coreIdentityIds/${index}`),
     ),
@@ -54,7 +54,7 @@ export async function addMembers(
   const { value } = found(collection, collectionId)
   const identityIds = [...new Set(coreIdentityIds)]
   const added = await inParts(identityIds, value, deps, (part, live) =>
-    part.flatMap((identityId) => joining(identityId, live, value, people, actor, deps) ?? []),
+    part.flatMap((identityId) => joining(identityId, live, value, orgChart, actor, deps) ?? []),
   )
   return { added, alreadyMembers: identityIds.length - added }
 }
@@ -63,7 +63,7 @@ export async function addMembers(
  * Ends all memberships of identities in a collection; those who are none are counted.
  * @throws Refusal `CollectionNotFound`
  */
-export async function removeMembers(
+export async function removeMembersDirectly(
   tenantId: string,
   collectionId: string,
   { coreIdentityIds }: MemberChange,
@@ -93,13 +93,13 @@ async function inParts(
   const saved: Versioned<MembershipRequest>[] = []
   await deps.tenants.remember(tenantId)
   try {
-    for (const part of slices(identityIds, IDENTITIES_PER_PART_COUNT)) {
+    for (const part of chunk(identityIds, IDENTITIES_PER_PART_COUNT)) {
       await changePart(part, tenantId, collectionId, deps, plan, saved)
     }
   } finally {
     // Who was changed before a later part failed is changed nevertheless.
-    if (saved.length > 0) await tellOfMemberships(tenantId, new Set([collectionId]), deps)
-    await endBaseless(
+    if (saved.length > 0) await notifyMembershipChanges(tenantId, new Set([collectionId]), deps)
+    await endOrphaned(
       saved.filter(({ value }) => value.status === 'Joined'),
       deps,
     )
@@ -135,11 +135,11 @@ function joining(
   identityId: string,
   live: readonly Versioned<MembershipRequest>[],
   collection: Collection,
-  people: People,
+  orgChart: OrgChart,
   actor: Actor,
   deps: RequestDependencies,
 ): RequestChange[] | undefined {
-  const relationshipId = people.mainPositionOf(identityId) ?? null
+  const relationshipId = orgChart.mainPositionOf(identityId) ?? null
   const slot = slotOf(collection, identityId, relationshipId)
   const before = live.find(({ value }) => value.slot === slot)
   if (before?.value.status === 'Joined') return undefined
@@ -170,6 +170,6 @@ function changeTo(
   actor: Actor,
   deps: RequestDependencies,
 ): RequestChange[] {
-  const decision = decide(before.value, policyOf(collection), NO_GATES, { kind, actor }, deps.nowMs())
+  const decision = decideRequest(before.value, policyOf(collection), NO_GATES, { kind, actor }, deps.nowMs())
   return decision.outcome === 'next' ? [{ before, after: decision.request }] : []
 }

@@ -3,8 +3,8 @@ import type { Collection } from '../collections/collection.ts'
 import { Refusal } from '../refusal.ts'
 import { policyOf } from './join-policy.ts'
 import { slotOf } from './membership-request.ts'
-import type { People } from './people.ts'
-import { freshPeople, type Person, type RequestDependencies } from './request-dependencies.ts'
+import type { OrgChart } from './people.ts'
+import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
 
 /** Who may ask for anybody: decisions, section 2. */
 export const ELIGIBILITY_READERS: readonly Role[] = [
@@ -15,7 +15,7 @@ export const ELIGIBILITY_READERS: readonly Role[] = [
 
 /** The collections that the person may ask to join, by name; without those where nothing is left to ask for. */
 export async function eligibleCollections(person: Person, deps: RequestDependencies): Promise<Collection[]> {
-  return eligibleFor(person, await freshPeople(person.tenantId, deps), deps)
+  return eligibleFor(person, await freshOrgChart(person.tenantId, deps), deps)
 }
 
 /**
@@ -30,30 +30,30 @@ export async function eligibleCollectionsOf(
   deps: RequestDependencies,
 ): Promise<Collection[]> {
   const { tenantId } = caller
-  const people = await freshPeople(tenantId, deps)
-  const askedFor = people.has('identity', userId) ? userId : people.identityOfAccount(userId)
+  const orgChart = await freshOrgChart(tenantId, deps)
+  const askedFor = orgChart.has('identity', userId) ? userId : orgChart.identityOfAccount(userId)
   if (!ELIGIBILITY_READERS.some((role) => caller.roles.has(role))) {
     const isOwnOrReport =
       askedFor !== undefined &&
       identityId !== undefined &&
-      (askedFor === identityId || people.isManagerOf(identityId, askedFor))
+      (askedFor === identityId || orgChart.isManagerOf(identityId, askedFor))
     if (!isOwnOrReport) throw new Refusal('NotManager', `${userId} does not report to the caller`)
   }
   if (askedFor === undefined) throw new Refusal('IdentityNotFound', `There is no identity of ${userId}`)
-  return eligibleFor({ tenantId, identityId: askedFor }, people, deps)
+  return eligibleFor({ tenantId, identityId: askedFor }, orgChart, deps)
 }
 
-async function eligibleFor(person: Person, people: People, deps: RequestDependencies): Promise<Collection[]> {
+async function eligibleFor(person: Person, orgChart: OrgChart, deps: RequestDependencies): Promise<Collection[]> {
   const { tenantId, identityId } = person
   const [joinables, live] = await Promise.all([
     deps.collections.list(tenantId, { kind: 'joinable' }),
     deps.requests.liveOf(tenantId, identityId),
   ])
   const taken = new Set(live.map(({ value }) => value.slot))
-  const positions = people.activePositionsOf(identityId)
+  const positions = orgChart.activePositionsOf(identityId)
   const open = joinables.filter((collection) => isAnythingLeft(collection, identityId, positions, taken))
   const asked = [...new Set(open.flatMap((collection) => policyOf(collection).joinableBy.collectionIds))]
-  const memberOf = await deps.standing.collectionsOf(tenantId, identityId, asked, people)
+  const memberOf = await deps.membershipResolver.collectionsOf(tenantId, identityId, asked, orgChart)
   return open.filter((collection) => {
     const { collectionIds } = policyOf(collection).joinableBy
     return collectionIds.length === 0 || collectionIds.some((id) => memberOf.has(id))

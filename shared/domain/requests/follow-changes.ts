@@ -4,9 +4,9 @@ import type { RowSnapshot } from '../criteria/row-snapshot.ts'
 import type { Versioned } from '../versioned.ts'
 import { policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
-import { freshPeople, type RequestDependencies, tellLinks } from './request-dependencies.ts'
+import { freshOrgChart, notifyLinkedGroups, type RequestDependencies } from './request-dependencies.ts'
 import type { RequestOutline } from './request-store.ts'
-import { BASE_DELETED, endRequests, isAstray, isBaseless, moveToPolicy, readRequests } from './settle-requests.ts'
+import { endRequests, isMisplaced, isOrphaned, moveToPolicy, ORPHANED_NOTE, readRequests } from './settle-requests.ts'
 
 /** Of a process that lives long, so often at most what another one died over stays half done. */
 const ALL_FOLLOWED_EVERY_MS = 24 * 60 * 60 * 1000
@@ -18,7 +18,7 @@ const ALL_FOLLOWED_EVERY_MS = 24 * 60 * 60 * 1000
  *
  * People are looked at once more after the requests were read: somebody who has come meanwhile may have joined.
  */
-export class RequestFollower implements ChangeFollower {
+export class RequestReconciler implements ChangeFollower {
   readonly #deps: RequestDependencies
   /** When all was looked at, of tenants of which every change since then has been followed. */
   readonly #allFollowedAtMs = new Map<string, number>()
@@ -50,8 +50,8 @@ export class RequestFollower implements ChangeFollower {
     if (gone.length === 0) return
     const concerned = await this.#deps.requests.liveOfObjects(tenantId, gone)
     if (concerned.length === 0) return
-    const people = await freshPeople(tenantId, this.#deps)
-    const baseless = concerned.filter(({ value }) => isBaseless(value, people))
+    const orgChart = await freshOrgChart(tenantId, this.#deps)
+    const baseless = concerned.filter(({ value }) => isOrphaned(value, orgChart))
     await this.#end(tenantId, baseless)
   }
 
@@ -60,14 +60,14 @@ export class RequestFollower implements ChangeFollower {
     const outlines = await requests.liveOutlines(tenantId)
     if (outlines.length === 0) return
     const joinables = new Map((await collections.list(tenantId, { kind: 'joinable' })).map((one) => [one.id, one]))
-    const people = await freshPeople(tenantId, this.#deps)
-    const baseless = outlines.filter((outline) => !joinables.has(outline.collectionId) || isBaseless(outline, people))
+    const orgChart = await freshOrgChart(tenantId, this.#deps)
+    const baseless = outlines.filter((outline) => !joinables.has(outline.collectionId) || isOrphaned(outline, orgChart))
     await this.#end(tenantId, await this.#read(tenantId, baseless))
     for (const [collectionId, ofOne] of Map.groupBy(outlines, (outline) => outline.collectionId)) {
       const collection = joinables.get(collectionId)
       if (collection === undefined) continue
       const policy = policyOf(collection)
-      const astray = ofOne.filter((outline) => isAstray(outline, policy))
+      const astray = ofOne.filter((outline) => isMisplaced(outline, policy))
       if (astray.length > 0) await moveToPolicy(collection, await this.#read(tenantId, astray), this.#deps)
     }
   }
@@ -82,6 +82,6 @@ export class RequestFollower implements ChangeFollower {
 
   /** This round evaluates what depends on these memberships: only the links are to be told. */
   async #end(tenantId: string, requests: readonly Versioned<MembershipRequest>[]): Promise<void> {
-    await tellLinks(tenantId, await endRequests(requests, BASE_DELETED, this.#deps), this.#deps)
+    await notifyLinkedGroups(tenantId, await endRequests(requests, ORPHANED_NOTE, this.#deps), this.#deps)
   }
 }

@@ -1,9 +1,9 @@
 import type { Collection } from '../collections/collection.ts'
-import { type GatePeople, gateOf } from './decide-request.ts'
+import { type GateApprovers, gateOf } from './decide-request.ts'
 import { type ApprovalGate, approverCollections, policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
-import type { People } from './people.ts'
-import type { Standing } from './standing.ts'
+import type { OrgChart } from './people.ts'
+import type { MembershipResolver } from './standing.ts'
 
 /** Whose request it is, and for which position. */
 export type Subject = Pick<MembershipRequest, 'requesterId' | 'relationshipId'>
@@ -15,15 +15,17 @@ export type ApproverCounter = (gate: ApprovalGate, subject: Subject) => number
 export async function approverCounter(
   tenantId: string,
   gates: readonly ApprovalGate[],
-  people: People,
-  standing: Standing,
+  orgChart: OrgChart,
+  membershipResolver: MembershipResolver,
 ): Promise<ApproverCounter> {
-  const identitiesIn = await standing.identitiesIn(tenantId, approverCollections(gates), people)
+  const identitiesIn = await membershipResolver.identitiesIn(tenantId, approverCollections(gates), orgChart)
   const named = new Map<ApprovalGate, ReadonlySet<string>>()
-  for (const gate of gates) named.set(gate, namedApprovers(gate, identitiesIn, people))
+  for (const gate of gates) named.set(gate, namedApprovers(gate, identitiesIn, orgChart))
   return (gate, { requesterId, relationshipId }) => {
     const approvers =
-      gate.type === 'Manager' ? people.managersOf(requesterId, relationshipId) : (named.get(gate) ?? new Set<string>())
+      gate.type === 'Manager'
+        ? orgChart.managersOf(requesterId, relationshipId)
+        : (named.get(gate) ?? new Set<string>())
     return approvers.size - Number(approvers.has(requesterId))
   }
 }
@@ -37,8 +39,8 @@ export async function countedNow(
   requests: readonly MembershipRequest[],
   collections: readonly Collection[],
   tenantId: string,
-  people: People,
-  standing: Standing,
+  orgChart: OrgChart,
+  membershipResolver: MembershipResolver,
 ): Promise<MembershipRequest[]> {
   const policies = new Map(collections.map((collection) => [collection.id, policyOf(collection)]))
   const gates = new Map<MembershipRequest, ApprovalGate>()
@@ -47,7 +49,7 @@ export async function countedNow(
     const gate = policy && gateOf(request, policy)
     if (gate !== undefined && gate.type === request.currentGate?.type) gates.set(request, gate)
   }
-  const counter = await approverCounter(tenantId, [...new Set(gates.values())], people, standing)
+  const counter = await approverCounter(tenantId, [...new Set(gates.values())], orgChart, membershipResolver)
   return requests.map((request) => {
     const gate = gates.get(request)
     if (gate === undefined || request.currentGate === null) return request
@@ -58,9 +60,9 @@ export async function countedNow(
 function namedApprovers(
   { type, approvers }: ApprovalGate,
   identitiesIn: ReadonlyMap<string, ReadonlySet<string>>,
-  people: People,
+  orgChart: OrgChart,
 ): ReadonlySet<string> {
-  if (type === 'Identity') return new Set(approvers.filter((id) => people.has('identity', id)))
+  if (type === 'Identity') return new Set(approvers.filter((id) => orgChart.has('identity', id)))
   return new Set(approvers.flatMap((id) => [...(identitiesIn.get(id) ?? [])]))
 }
 
@@ -70,24 +72,24 @@ export async function isApprover(
   identityId: string | undefined,
   gate: ApprovalGate | undefined,
   { requesterId, relationshipId }: Subject,
-  people: People,
-  standing: Standing,
+  orgChart: OrgChart,
+  membershipResolver: MembershipResolver,
 ): Promise<boolean> {
   if (identityId === undefined || gate === undefined) return false
   switch (gate.type) {
     case 'Identity':
       return gate.approvers.includes(identityId)
     case 'Collection':
-      return (await standing.collectionsOf(tenantId, identityId, gate.approvers, people)).size > 0
+      return (await membershipResolver.collectionsOf(tenantId, identityId, gate.approvers, orgChart)).size > 0
     case 'Manager':
-      return people.managersOf(requesterId, relationshipId).has(identityId)
+      return orgChart.managersOf(requesterId, relationshipId).has(identityId)
   }
 }
 
 /** For actions that nobody decides at a gate, but that may bring a request to one. */
-export function arrivals(counter: ApproverCounter, subject: Subject): GatePeople {
+export function pendingApproverCounts(counter: ApproverCounter, subject: Subject): GateApprovers {
   return { mayDecide: () => false, approverCount: (gate) => counter(gate, subject) }
 }
 
 /** For actions that lead to no gate. */
-export const NO_GATES: GatePeople = { mayDecide: () => false, approverCount: () => 0 }
+export const NO_GATES: GateApprovers = { mayDecide: () => false, approverCount: () => 0 }

@@ -2,13 +2,13 @@ import type { Caller } from '../caller.ts'
 import type { Collection, CollectionObjectType } from '../collections/collection.ts'
 import { deleteCollection } from '../collections/delete-collection.ts'
 import { addCollection, changeCollection, type Definition } from '../collections/write-collection.ts'
-import { type Creation, onlyTry } from '../idempotency/creation.ts'
-import { type RefusalEntry, refusalEntry, refuseAll } from '../refusal.ts'
+import { type Creation, singleAttempt } from '../idempotency/creation.ts'
+import { type RefusalEntry, refusalEntry, throwIfRefused } from '../refusal.ts'
 import type { Versioned } from '../versioned.ts'
 import { checkJoinPolicy, type PolicyReference, policyReferences } from './check-join-policy.ts'
 import { type JoinPolicyInput, policyOf } from './join-policy.ts'
 import type { JoinableCollectionUpdate, NewJoinableCollection } from './joinable-collection.ts'
-import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
+import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
 import { endRequests, moveToPolicy } from './settle-requests.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function createJoinableCollection(
   body: NewJoinableCollection,
   caller: Caller,
   deps: RequestDependencies,
-  creation: Creation = onlyTry(deps),
+  creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
   const readDefinition = (faults: readonly RefusalEntry[]) =>
     definitionBy(caller.tenantId, body.joinPolicy, [...objectTypeFaults(body.objectType), ...faults], deps)
@@ -67,7 +67,7 @@ export async function deleteJoinableCollection(
 ): Promise<void> {
   await deleteCollection('joinable', id, ifMatch, caller, deps)
   const live = await deps.requests.liveIn(caller.tenantId, id)
-  await tellOfMemberships(caller.tenantId, await endRequests(live, 'The collection was deleted', deps), deps)
+  await notifyMembershipChanges(caller.tenantId, await endRequests(live, 'The collection was deleted', deps), deps)
 }
 
 function objectTypeFaults(objectType: CollectionObjectType): RefusalEntry[] {
@@ -91,7 +91,7 @@ async function definitionBy(
 ): Promise<Definition> {
   const checked = checkJoinPolicy(given)
   const unknown = await unknownReferences(tenantId, newReferences(checked.references, before), deps)
-  refuseAll([...faults, ...checked.faults, ...unknown])
+  throwIfRefused([...faults, ...checked.faults, ...unknown])
   const named = checked.references.flatMap(({ to, id }) => (to === 'collection' ? [id] : []))
   return { definition: checked.policy, refersTo: [...new Set(named)] }
 }
@@ -111,8 +111,8 @@ async function unknownReferences(
 ): Promise<RefusalEntry[]> {
   if (references.length === 0) return []
   const named = references.flatMap(({ to, id }) => (to === 'collection' ? [id] : []))
-  const [people, collections] = await Promise.all([
-    freshPeople(tenantId, deps),
+  const [orgChart, collections] = await Promise.all([
+    freshOrgChart(tenantId, deps),
     deps.collections.existing(tenantId, [...new Set(named)]),
   ])
   const known = new Set(collections.map(({ id }) => id))
@@ -120,6 +120,6 @@ async function unknownReferences(
     if (to === 'collection') {
       return known.has(id) ? [] : [refusalEntry('CollectionUnknown', `There is no collection ${id}`, pointer)]
     }
-    return people.has('identity', id) ? [] : [refusalEntry('IdentityUnknown', `There is no identity ${id}`, pointer)]
+    return orgChart.has('identity', id) ? [] : [refusalEntry('IdentityUnknown', `There is no identity ${id}`, pointer)]
   })
 }

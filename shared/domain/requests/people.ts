@@ -7,7 +7,7 @@ import type { LinkedType, RowSnapshot } from '../criteria/row-snapshot.ts'
  * People and their positions, as a tenant's snapshot has them. A position is active unless it is deleted or its `endDate`
  * lies before today; one without an end date has no end, and one that is still to begin counts already.
  */
-export class People {
+export class OrgChart {
   readonly #rows: RowSnapshot
   readonly #nowMs: number
   readonly #manager: Readonly<Record<'relationship' | 'orgUnit', Column>>

@@ -3,7 +3,7 @@ import { found } from '../collections/read-then-write.ts'
 import { concerns, type Viewer } from './act-on-request.ts'
 import { countedNow } from './gate-people.ts'
 import { type MembershipRequest, OPEN_STATUSES } from './membership-request.ts'
-import { freshPeople, type Person, type RequestDependencies } from './request-dependencies.ts'
+import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
 import { isRequestAwaiting, reviewKeys } from './review-requests.ts'
 
 /**
@@ -17,15 +17,17 @@ export async function requestsOfCollection(
   deps: RequestDependencies,
 ): Promise<MembershipRequest[]> {
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
-  const people = await freshPeople(tenantId, deps)
+  const orgChart = await freshOrgChart(tenantId, deps)
   const counted = (requests: readonly MembershipRequest[]) =>
-    countedNow(requests, [collection], tenantId, people, deps.standing)
+    countedNow(requests, [collection], tenantId, orgChart, deps.membershipResolver)
   if (seesAll) return counted(await deps.requests.ofCollection(tenantId, collectionId))
   if (identityId === undefined) return []
-  const keys = await reviewKeys({ tenantId, identityId }, [collection], people, deps)
+  const keys = await reviewKeys({ tenantId, identityId }, [collection], orgChart, deps)
   const requests = await deps.requests.ofCollection(tenantId, collectionId, { identityId, reviewKeys: keys })
   return counted(
-    requests.filter((request) => concerns(request, identityId) || isRequestAwaiting(request, keys, identityId, people)),
+    requests.filter(
+      (request) => concerns(request, identityId) || isRequestAwaiting(request, keys, identityId, orgChart),
+    ),
   )
 }
 
@@ -57,11 +59,11 @@ async function countedInAll(
 ): Promise<MembershipRequest[]> {
   const waiting = requests.flatMap(({ currentGate, collectionId }) => (currentGate === null ? [] : [collectionId]))
   if (waiting.length === 0) return [...requests]
-  const [people, collections] = await Promise.all([
-    freshPeople(tenantId, deps),
+  const [orgChart, collections] = await Promise.all([
+    freshOrgChart(tenantId, deps),
     deps.collections.existing(tenantId, [...new Set(waiting)]),
   ])
-  return countedNow(requests, collections, tenantId, people, deps.standing)
+  return countedNow(requests, collections, tenantId, orgChart, deps.membershipResolver)
 }
 
 /** The joinable collections that the person is a member of, by name. */

@@ -1,53 +1,53 @@
-import { type CollectionDependencies, ringEvaluation } from '../collections/collection-dependencies.ts'
-import { People } from './people.ts'
+import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
+import { OrgChart } from './people.ts'
 import type { RequestStore } from './request-store.ts'
-import type { Standing } from './standing.ts'
+import type { MembershipResolver } from './standing.ts'
 
 /** What the use cases of joinable collections and membership requests stand on. */
 export type RequestDependencies = CollectionDependencies & {
   readonly requests: RequestStore
-  readonly standing: Standing
+  readonly membershipResolver: MembershipResolver
 }
 
 /** A caller who acts as a person. */
 export type Person = { readonly tenantId: string; readonly identityId: string }
 
 /** The tenant's people with everything that was written before this call. */
-export async function freshPeople(
+export async function freshOrgChart(
   tenantId: string,
   deps: Pick<CollectionDependencies, 'snapshots' | 'nowMs'>,
-): Promise<People> {
-  return new People(await deps.snapshots.fresh(tenantId), deps.nowMs())
+): Promise<OrgChart> {
+  return new OrgChart(await deps.snapshots.fresh(tenantId), deps.nowMs())
 }
 
 /**
  * Tells that the members of joinable collections have changed: collections whose conditions name them are evaluated, and
  * groups that they feed are written to. The members are kept already: a ring that fails is the sweep's to repeat.
  */
-export async function tellOfMemberships(
+export async function notifyMembershipChanges(
   tenantId: string,
   collectionIds: ReadonlySet<string>,
   deps: RequestDependencies,
 ): Promise<void> {
   if (collectionIds.size === 0) return
   try {
-    await ringEvaluation(tenantId, deps)
-    await tellLinks(tenantId, collectionIds, deps)
+    await notifyEvaluation(tenantId, deps)
+    await notifyLinkedGroups(tenantId, collectionIds, deps)
   } catch (error) {
     deps.log.error('membership.ring-failed', error, { tenantId })
   }
 }
 
 /** As `tellOfMemberships`, where an evaluation is under way that sees the change by itself. */
-export async function tellLinks(
+export async function notifyLinkedGroups(
   tenantId: string,
   collectionIds: ReadonlySet<string>,
-  { links, doorbells, newId }: RequestDependencies,
+  { links, messageQueue, newId }: RequestDependencies,
 ): Promise<void> {
   if (collectionIds.size === 0) return
   const linked = await links.linkedCollections(tenantId)
   for (const collectionId of linked.intersection(collectionIds)) {
-    await doorbells.ring(
+    await messageQueue.enqueue(
       { queue: 'membership-changes', message: { tenantId, collectionId } },
       { id: `change:${newId()}` },
     )

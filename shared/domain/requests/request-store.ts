@@ -1,4 +1,4 @@
-import { slicesWithin } from '../slices.ts'
+import { chunkWithin } from '../slices.ts'
 import type { Versioned } from '../versioned.ts'
 import type { MembershipRequest } from './membership-request.ts'
 
@@ -18,7 +18,7 @@ const BYTES_PER_UNIT = 3
 /** The changes in parts each of which one `save` takes. Long notes on many decisions make a request large. */
 export function saveable(changes: readonly RequestChange[]): RequestChange[][] {
   const limits = { atMostCount: CHANGES_PER_SAVE_COUNT, atMostBytes: SAVE_LIMIT_BYTES }
-  return slicesWithin(changes, limits, ({ after }) => JSON.stringify(after).length * BYTES_PER_UNIT)
+  return chunkWithin(changes, limits, ({ after }) => JSON.stringify(after).length * BYTES_PER_UNIT)
 }
 
 /** What tells whether a request still stands on something: enough to look at very many. */

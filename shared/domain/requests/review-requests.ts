@@ -3,8 +3,8 @@ import { found } from '../collections/read-then-write.ts'
 import { countedNow } from './gate-people.ts'
 import { approverCollections, gatesOf, policyOf } from './join-policy.ts'
 import { gateKey, isManagerKey, type MembershipRequest, reviewKeyOf, subjectKey } from './membership-request.ts'
-import type { People } from './people.ts'
-import { freshPeople, type Person, type RequestDependencies } from './request-dependencies.ts'
+import type { OrgChart } from './people.ts'
+import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
 import type { WaitingRequest } from './request-store.ts'
 
 /**
@@ -14,33 +14,33 @@ import type { WaitingRequest } from './request-store.ts'
 export async function reviewKeys(
   { tenantId, identityId }: Person,
   collections: readonly Collection[],
-  people: People,
+  orgChart: OrgChart,
   deps: RequestDependencies,
 ): Promise<string[]> {
   const gates = collections.flatMap((collection) =>
     gatesOf(policyOf(collection)).map((gate) => ({ gate, key: gateKey(collection.id, gate.order) })),
   )
-  const memberOf = await deps.standing.collectionsOf(
+  const memberOf = await deps.membershipResolver.collectionsOf(
     tenantId,
     identityId,
     approverCollections(gates.map(({ gate }) => gate)),
-    people,
+    orgChart,
   )
   const isNamed = ({ gate: { type, approvers } }: (typeof gates)[number]) =>
     type === 'Identity' ? approvers.includes(identityId) : approvers.some((id) => memberOf.has(id))
   const keys = gates.filter(isNamed).map(({ key }) => key)
   const isManaged = gates.some(({ gate }) => gate.type === 'Manager')
-  return isManaged ? [...keys, ...people.reportsOf(identityId).map(subjectKey)] : keys
+  return isManaged ? [...keys, ...orgChart.reportsOf(identityId).map(subjectKey)] : keys
 }
 
 /** Whether a request found under one of the identity's keys does wait for it. Nobody decides on their own. */
 function isAwaiting(
   { requesterId, relationshipId, reviewKey }: Omit<WaitingRequest, 'collectionId'>,
   identityId: string,
-  people: People,
+  orgChart: OrgChart,
 ): boolean {
   if (requesterId === identityId) return false
-  return !isManagerKey(reviewKey) || people.managersOf(requesterId, relationshipId).has(identityId)
+  return !isManagerKey(reviewKey) || orgChart.managersOf(requesterId, relationshipId).has(identityId)
 }
 
 /** The same for a whole request, found in whatever way. */
@@ -48,24 +48,24 @@ export function isRequestAwaiting(
   request: MembershipRequest,
   keys: readonly string[],
   identityId: string,
-  people: People,
+  orgChart: OrgChart,
 ): boolean {
   const reviewKey = reviewKeyOf(request)
   if (reviewKey === null || !keys.includes(reviewKey)) return false
-  return isAwaiting({ ...request, reviewKey }, identityId, people)
+  return isAwaiting({ ...request, reviewKey }, identityId, orgChart)
 }
 
 /** The joinable collections with requests that wait for the person, by name. */
 export async function collectionsToReview(person: Person, deps: RequestDependencies): Promise<Collection[]> {
   const { tenantId, identityId } = person
-  const [people, joinables] = await Promise.all([
-    freshPeople(tenantId, deps),
+  const [orgChart, joinables] = await Promise.all([
+    freshOrgChart(tenantId, deps),
     deps.collections.list(tenantId, { kind: 'joinable' }),
   ])
-  const keys = await reviewKeys(person, joinables, people, deps)
+  const keys = await reviewKeys(person, joinables, orgChart, deps)
   const waiting = await deps.requests.waiting(tenantId, keys)
   const due = new Set(
-    waiting.filter((request) => isAwaiting(request, identityId, people)).map(({ collectionId }) => collectionId),
+    waiting.filter((request) => isAwaiting(request, identityId, orgChart)).map(({ collectionId }) => collectionId),
   )
   return joinables.filter(({ id }) => due.has(id))
 }
@@ -80,10 +80,10 @@ export async function requestsToReview(
   deps: RequestDependencies,
 ): Promise<MembershipRequest[]> {
   const { tenantId, identityId } = person
-  const people = await freshPeople(tenantId, deps)
+  const orgChart = await freshOrgChart(tenantId, deps)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
-  const keys = await reviewKeys(person, [collection], people, deps)
+  const keys = await reviewKeys(person, [collection], orgChart, deps)
   const waiting = await deps.requests.waitingIn(tenantId, collectionId, keys)
-  const due = waiting.filter((request) => isRequestAwaiting(request, keys, identityId, people))
-  return countedNow(due, [collection], tenantId, people, deps.standing)
+  const due = waiting.filter((request) => isRequestAwaiting(request, keys, identityId, orgChart))
+  return countedNow(due, [collection], tenantId, orgChart, deps.membershipResolver)
 }

@@ -1,13 +1,13 @@
 import type { Collection } from '../collections/collection.ts'
 import { Refusal } from '../refusal.ts'
-import { slices } from '../slices.ts'
+import { chunk } from '../slices.ts'
 import type { Versioned } from '../versioned.ts'
-import { type Actor, type Decision, decide, gateOf, type RequestAction } from './decide-request.ts'
-import { approverCounter, arrivals, NO_GATES } from './gate-people.ts'
+import { type Actor, decideRequest, gateOf, type RequestAction, type RequestOutcome } from './decide-request.ts'
+import { approverCounter, NO_GATES, pendingApproverCounts } from './gate-people.ts'
 import { gatesOf, type JoinPolicy, policyOf } from './join-policy.ts'
 import { isLive, type MembershipRequest, SYSTEM_ACTOR } from './membership-request.ts'
-import type { People } from './people.ts'
-import { freshPeople, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
+import type { OrgChart } from './people.ts'
+import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
 import { type RequestChange, saveable } from './request-store.ts'
 
 const SYSTEM: Actor = { id: SYSTEM_ACTOR, identityId: undefined }
@@ -27,7 +27,7 @@ export async function endRequests(
   deps: RequestDependencies,
 ): Promise<Set<string>> {
   const action: RequestAction = { kind: 'end', actor: SYSTEM, notes }
-  return applyToAll(requests, (request) => decide(request, NO_POLICY, NO_GATES, action, deps.nowMs()), deps)
+  return applyToAll(requests, (request) => decideRequest(request, NO_POLICY, NO_GATES, action, deps.nowMs()), deps)
 }
 
 /**
@@ -57,15 +57,15 @@ async function moveOnce(
   deps: RequestDependencies,
 ): Promise<void> {
   const policy = policyOf(collection)
-  const people = await freshPeople(collection.tenantId, deps)
-  const counter = await approverCounter(collection.tenantId, gatesOf(policy), people, deps.standing)
+  const orgChart = await freshOrgChart(collection.tenantId, deps)
+  const counter = await approverCounter(collection.tenantId, gatesOf(policy), orgChart, deps.membershipResolver)
   const action: RequestAction = { kind: 'move', actor: SYSTEM, notes: 'The join policy has changed' }
   const changed = await applyToAll(
     waiting,
-    (request) => decide(request, policy, arrivals(counter, request), action, deps.nowMs()),
+    (request) => decideRequest(request, policy, pendingApproverCounts(counter, request), action, deps.nowMs()),
     deps,
   )
-  await tellOfMemberships(collection.tenantId, changed, deps)
+  await notifyMembershipChanges(collection.tenantId, changed, deps)
 }
 
 function isWaiting({ value }: Versioned<MembershipRequest>): boolean {
@@ -82,7 +82,7 @@ export async function readRequests(
   { requests }: Pick<RequestDependencies, 'requests'>,
 ): Promise<Versioned<MembershipRequest>[]> {
   const read: Versioned<MembershipRequest>[] = []
-  for (const some of slices(requestIds, READ_AT_ONCE_COUNT)) {
+  for (const some of chunk(requestIds, READ_AT_ONCE_COUNT)) {
     const found = await Promise.all(some.map((id) => requests.find(tenantId, id)))
     read.push(...found.filter((request) => request !== undefined))
   }
@@ -90,7 +90,7 @@ export async function readRequests(
 }
 
 /** Whether it waits at a gate that the policy does not have, or has as one of another type. */
-export function isAstray(request: Pick<MembershipRequest, 'status' | 'currentGate'>, policy: JoinPolicy): boolean {
+export function isMisplaced(request: Pick<MembershipRequest, 'status' | 'currentGate'>, policy: JoinPolicy): boolean {
   return request.status === 'PendingApproval' && gateOf(request, policy)?.type !== request.currentGate?.type
 }
 
@@ -100,7 +100,7 @@ export async function placedByPolicy(
   collection: Collection,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
-  if (!isAstray(request.value, policyOf(collection))) return request
+  if (!isMisplaced(request.value, policyOf(collection))) return request
   await moveToPolicy(collection, [request], deps)
   return (await deps.requests.find(collection.tenantId, request.value.id)) ?? request
 }
@@ -129,37 +129,37 @@ export async function settledByPolicy(
  * moment later is for its maker to find.
  * @returns Whether there were any.
  */
-export async function endBaseless(
+export async function endOrphaned(
   made: readonly Versioned<MembershipRequest>[],
   deps: RequestDependencies,
 ): Promise<boolean> {
   const [first] = made
   if (first === undefined) return false
   const { tenantId, collectionId } = first.value
-  const [people, collection] = await Promise.all([
-    freshPeople(tenantId, deps),
+  const [orgChart, collection] = await Promise.all([
+    freshOrgChart(tenantId, deps),
     deps.collections.find(tenantId, collectionId, 'joinable'),
   ])
-  const baseless = made.filter(({ value }) => collection === undefined || isBaseless(value, people))
+  const baseless = made.filter(({ value }) => collection === undefined || isOrphaned(value, orgChart))
   if (baseless.length === 0) return false
-  await tellOfMemberships(tenantId, await endRequests(baseless, BASE_DELETED, deps), deps)
+  await notifyMembershipChanges(tenantId, await endRequests(baseless, ORPHANED_NOTE, deps), deps)
   return true
 }
 
 /** What the lifecycle tells of a request that ended with what it stood on. */
-export const BASE_DELETED = 'The person, the position or the collection was deleted'
+export const ORPHANED_NOTE = 'The person, the position or the collection was deleted'
 
 /** Whether the person or the position that it is for is no more. */
-export function isBaseless(
+export function isOrphaned(
   { requesterId, relationshipId }: Pick<MembershipRequest, 'requesterId' | 'relationshipId'>,
-  people: People,
+  orgChart: OrgChart,
 ): boolean {
   return (
-    !people.has('identity', requesterId) || (relationshipId !== null && !people.has('relationship', relationshipId))
+    !orgChart.has('identity', requesterId) || (relationshipId !== null && !orgChart.has('relationship', relationshipId))
   )
 }
 
-type Decide = (request: MembershipRequest) => Decision
+type Decide = (request: MembershipRequest) => RequestOutcome
 
 async function applyToAll(
   requests: readonly Versioned<MembershipRequest>[],

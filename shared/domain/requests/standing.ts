@@ -11,22 +11,22 @@ import { CORE_TYPE, type CollectionMembers, isRowOf } from '../criteria/collecti
 import type { CompiledCondition } from '../criteria/compile.ts'
 import { evaluateObjects } from '../criteria/evaluate.ts'
 import { dayOf } from '../criteria/instant.ts'
-import type { People } from './people.ts'
+import type { OrgChart } from './people.ts'
 
 /** Who is in a collection at this moment, of either kind. A person is when one of their rows is: decisions, section 10. */
-export interface Standing {
+export interface MembershipResolver {
   /** Those of the collections that the identity is in. Few looks at the store, however many collections there are. */
   collectionsOf(
     tenantId: string,
     identityId: string,
     collectionIds: readonly string[],
-    people: People,
+    orgChart: OrgChart,
   ): Promise<ReadonlySet<string>>
   /** The identities in each of the collections. */
   identitiesIn(
     tenantId: string,
     collectionIds: readonly string[],
-    people: People,
+    orgChart: OrgChart,
   ): Promise<ReadonlyMap<string, ReadonlySet<string>>>
 }
 
@@ -37,7 +37,7 @@ const CONDITIONS_KEPT_COUNT = 2000
  * Criteria are evaluated here and now, for the one person or as a whole: the materialised members are seconds behind,
  * and reading them would cost a look for each collection.
  */
-export function liveStanding(deps: LiveDependencies): Standing {
+export function liveMembershipResolver(deps: LiveDependencies): MembershipResolver {
   const conditions = new Map<string, CompiledCondition>()
   const conditionOf = (collection: Collection): CompiledCondition => {
     const key = `${collection.tenantId}:${collection.id}:${collection.definitionVersion}`
@@ -50,7 +50,7 @@ export function liveStanding(deps: LiveDependencies): Standing {
   }
 
   return {
-    async collectionsOf(tenantId, identityId, collectionIds, people) {
+    async collectionsOf(tenantId, identityId, collectionIds, orgChart) {
       if (collectionIds.length === 0) return new Set()
       const [collections, own] = await Promise.all([
         withReferences(tenantId, collectionIds, deps),
@@ -60,19 +60,20 @@ export function liveStanding(deps: LiveDependencies): Standing {
       const memberships = (id: string) => nested.get(id)?.memberships ?? own.get(id) ?? []
       const context = contextOver(collections, dayOf(deps.nowMs()), memberships, (collection, within) => {
         const isMember = (id: string) =>
-          evaluateObjects(conditionOf(collection), people.rows, objectTypeOf(collection), [id], within).get(id) === true
-        return new AskedSet(isMember)
+          evaluateObjects(conditionOf(collection), orgChart.rows, objectTypeOf(collection), [id], within).get(id) ===
+          true
+        return new LazySet(isMember)
       })
-      const rows = people.rowsOf(identityId)
+      const rows = orgChart.rowsOf(identityId)
       const isIn = (id: string) => {
         const members = context.membersOf(id)
-        return members !== undefined && rows.some((row) => isRowOf(members, row, people.rows))
+        return members !== undefined && rows.some((row) => isRowOf(members, row, orgChart.rows))
       }
       return new Set(collectionIds.filter(isIn))
     },
-    async identitiesIn(tenantId, collectionIds, people) {
-      const context = await liveContext(tenantId, collectionIds, people.rows, deps, conditionOf)
-      return new Map(collectionIds.map((id) => [id, new Set(identitiesBehind(context.membersOf(id), people))]))
+    async identitiesIn(tenantId, collectionIds, orgChart) {
+      const context = await liveContext(tenantId, collectionIds, orgChart.rows, deps, conditionOf)
+      return new Map(collectionIds.map((id) => [id, new Set(identitiesBehind(context.membersOf(id), orgChart))]))
     },
   }
 }
@@ -82,23 +83,23 @@ function joinablesWithinConditions(collections: ReadonlyMap<string, Collection>)
   return [...new Set(named)].filter((id) => collections.get(id)?.kind === 'joinable')
 }
 
-function identitiesBehind(members: CollectionMembers | undefined, people: People): string[] {
+function identitiesBehind(members: CollectionMembers | undefined, orgChart: OrgChart): string[] {
   if (members === undefined) return []
   if (members.kind === 'joinable') {
-    return members.memberships.map(({ identityId }) => identityId).filter((id) => people.has('identity', id))
+    return members.memberships.map(({ identityId }) => identityId).filter((id) => orgChart.has('identity', id))
   }
   switch (CORE_TYPE[members.objectType]) {
     case 'identity':
       return [...members.ids]
     case 'relationship':
-      return [...members.ids].flatMap((id) => people.holderOf(id) ?? [])
+      return [...members.ids].flatMap((id) => orgChart.holderOf(id) ?? [])
     case 'orgUnit':
-      return [...members.ids].flatMap((id) => people.holdersIn(id))
+      return [...members.ids].flatMap((id) => orgChart.holdersIn(id))
   }
 }
 
 /** A set that finds out about an id when it is asked, and remembers. For looking one object up, not for walking through. */
-class AskedSet extends Set<string> {
+class LazySet extends Set<string> {
   readonly #answers = new Map<string, boolean>()
   readonly #ask: (id: string) => boolean
 

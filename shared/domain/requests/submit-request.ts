@@ -2,18 +2,23 @@ import { type Static, Type } from 'typebox'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import { Guid } from '../guid.ts'
-import { type Creation, leftBefore, onlyTry } from '../idempotency/creation.ts'
+import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/creation.ts'
 import { Refusal } from '../refusal.ts'
 import { Nullable } from '../schema.ts'
 import { toTimestamp } from '../timestamp.ts'
 import type { Versioned } from '../versioned.ts'
-import { type Actor, decide } from './decide-request.ts'
-import { approverCounter, arrivals } from './gate-people.ts'
+import { type Actor, decideRequest } from './decide-request.ts'
+import { approverCounter, pendingApproverCounts } from './gate-people.ts'
 import { gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, Notes, slotOf } from './membership-request.ts'
-import type { People } from './people.ts'
-import { freshPeople, type Person, type RequestDependencies, tellOfMemberships } from './request-dependencies.ts'
-import { endBaseless, placedByPolicy, settledByPolicy } from './settle-requests.ts'
+import type { OrgChart } from './people.ts'
+import {
+  freshOrgChart,
+  notifyMembershipChanges,
+  type Person,
+  type RequestDependencies,
+} from './request-dependencies.ts'
+import { endOrphaned, placedByPolicy, settledByPolicy } from './settle-requests.ts'
 
 export const Submission = Type.Object({
   notes: Type.Optional(Nullable(Notes)),
@@ -37,14 +42,18 @@ export async function submitRequest(
   { notes, relationshipId }: Submission,
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
-  creation: Creation = onlyTry(deps),
+  creation: Creation = singleAttempt(deps),
 ): Promise<Versioned<MembershipRequest>> {
-  const people = await freshPeople(tenantId, deps)
+  const orgChart = await freshOrgChart(tenantId, deps)
   const position = relationshipId ?? undefined
-  if (position !== undefined) refuseOthersPosition(position, identityId, people)
+  if (position !== undefined) refuseOthersPosition(position, identityId, orgChart)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const actor: Actor = { id: identityId, identityId }
-  return submit({ collection, requesterId: identityId, position, notes: notes ?? null, actor, creation }, people, deps)
+  return submit(
+    { collection, requesterId: identityId, position, notes: notes ?? null, actor, creation },
+    orgChart,
+    deps,
+  )
 }
 
 /**
@@ -56,43 +65,43 @@ export async function submitOnBehalf(
   { notes, relationshipId, requesterId: named }: SubmissionOnBehalf,
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
-  creation: Creation = onlyTry(deps),
+  creation: Creation = singleAttempt(deps),
 ): Promise<Versioned<MembershipRequest>> {
-  const people = await freshPeople(tenantId, deps)
+  const orgChart = await freshOrgChart(tenantId, deps)
   const position = relationshipId ?? undefined
-  const requesterId = reportOf(named ?? undefined, position, people)
-  if (position !== undefined) refuseOthersPosition(position, requesterId, people)
+  const requesterId = reportOf(named ?? undefined, position, orgChart)
+  if (position !== undefined) refuseOthersPosition(position, requesterId, orgChart)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   // Before anything is told of the person's requests, which is not everybody's business.
   const isManager =
     position === undefined
-      ? people.isManagerOf(identityId, requesterId)
-      : people.managersOf(requesterId, position).has(identityId)
+      ? orgChart.isManagerOf(identityId, requesterId)
+      : orgChart.managersOf(requesterId, position).has(identityId)
   if (!isManager) throw new Refusal('NotManager', `The caller is not the manager of ${requesterId}`)
   const actor: Actor = { id: identityId, identityId }
-  return submit({ collection, requesterId, position, notes: notes ?? null, actor, creation }, people, deps)
+  return submit({ collection, requesterId, position, notes: notes ?? null, actor, creation }, orgChart, deps)
 }
 
-function reportOf(requesterId: string | undefined, position: string | undefined, people: People): string {
+function reportOf(requesterId: string | undefined, position: string | undefined, orgChart: OrgChart): string {
   if (requesterId !== undefined) {
-    if (people.has('identity', requesterId)) return requesterId
+    if (orgChart.has('identity', requesterId)) return requesterId
     throw new Refusal('IdentityUnknown', `There is no identity ${requesterId}`, '/requesterId')
   }
   if (position === undefined) throw new Refusal('RequesterRequired', undefined, '/requesterId')
-  const holder = people.holderOf(position)
+  const holder = orgChart.holderOf(position)
   if (holder !== undefined) return holder
   throw new Refusal('RelationshipUnknown', `Nobody holds a relationship ${position}`, '/relationshipId')
 }
 
-function refuseOthersPosition(relationshipId: string, identityId: string, people: People): void {
+function refuseOthersPosition(relationshipId: string, identityId: string, orgChart: OrgChart): void {
   const target = '/relationshipId'
-  if (!people.has('relationship', relationshipId)) {
+  if (!orgChart.has('relationship', relationshipId)) {
     throw new Refusal('RelationshipUnknown', `There is no relationship ${relationshipId}`, target)
   }
-  if (people.holderOf(relationshipId) !== identityId) {
+  if (orgChart.holderOf(relationshipId) !== identityId) {
     throw new Refusal('RelationshipNotYours', `${relationshipId} is not a position of ${identityId}`, target)
   }
-  if (!people.isActive(relationshipId)) {
+  if (!orgChart.isActive(relationshipId)) {
     throw new Refusal('RelationshipEnded', `The relationship ${relationshipId} has ended`, target)
   }
 }
@@ -106,33 +115,44 @@ type Asked = {
   readonly creation: Creation
 }
 
-async function submit(asked: Asked, people: People, deps: RequestDependencies): Promise<Versioned<MembershipRequest>> {
+async function submit(
+  asked: Asked,
+  orgChart: OrgChart,
+  deps: RequestDependencies,
+): Promise<Versioned<MembershipRequest>> {
   const { collection, creation } = asked
   const id = creation.newId()
-  const earlier = await leftBefore(creation, () => deps.requests.find(collection.tenantId, id))
-  const saved = earlier ?? (await saveRequest(id, asked, people, deps))
-  if (saved.value.status === 'Joined') await tellOfMemberships(collection.tenantId, new Set([collection.id]), deps)
+  const earlier = await findFromEarlierAttempt(creation, () => deps.requests.find(collection.tenantId, id))
+  const saved = earlier ?? (await saveRequest(id, asked, orgChart, deps))
+  if (saved.value.status === 'Joined')
+    await notifyMembershipChanges(collection.tenantId, new Set([collection.id]), deps)
   // An earlier try may have been decided by an earlier policy.
   const placed = await placedByPolicy(saved, collection, deps)
   const settled = await settledByPolicy(placed, collection, deps)
-  if (!(await endBaseless([settled], deps))) return settled
+  if (!(await endOrphaned([settled], deps))) return settled
   return (await deps.requests.find(collection.tenantId, id)) ?? settled
 }
 
 async function saveRequest(
   id: string,
   asked: Asked,
-  people: People,
+  orgChart: OrgChart,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
   const { collection, actor } = asked
   const { tenantId } = collection
   const policy = policyOf(collection)
-  const request = newRequest(id, asked, positionFor(asked, people), deps)
+  const request = newRequest(id, asked, positionFor(asked, orgChart), deps)
   await refuseSecond(request, deps)
-  await refuseIneligible(request, policy.joinableBy.collectionIds, people, deps)
-  const counter = await approverCounter(tenantId, gatesOf(policy).slice(0, 1), people, deps.standing)
-  const decision = decide(request, policy, arrivals(counter, request), { kind: 'open', actor }, deps.nowMs())
+  await refuseIneligible(request, policy.joinableBy.collectionIds, orgChart, deps)
+  const counter = await approverCounter(tenantId, gatesOf(policy).slice(0, 1), orgChart, deps.membershipResolver)
+  const decision = decideRequest(
+    request,
+    policy,
+    pendingApproverCounts(counter, request),
+    { kind: 'open', actor },
+    deps.nowMs(),
+  )
   if (decision.outcome !== 'next') throw new Error(`A new request came out as ${decision.outcome}`)
   await deps.tenants.remember(tenantId)
   const [saved] = await deps.requests.save([{ after: decision.request }])
@@ -140,9 +160,9 @@ async function saveRequest(
   return saved
 }
 
-function positionFor({ collection, requesterId, position }: Asked, people: People): string | null {
+function positionFor({ collection, requesterId, position }: Asked, orgChart: OrgChart): string | null {
   if (position !== undefined) return position
-  const active = people.activePositionsOf(requesterId)
+  const active = orgChart.activePositionsOf(requesterId)
   if (active.length > 1 && collection.objectType === 'Relationship') {
     throw new Refusal(
       'RelationshipRequired',
@@ -189,11 +209,11 @@ async function refuseSecond(request: MembershipRequest, deps: RequestDependencie
 async function refuseIneligible(
   { tenantId, requesterId, collectionId }: MembershipRequest,
   joinableBy: readonly string[],
-  people: People,
+  orgChart: OrgChart,
   deps: RequestDependencies,
 ): Promise<void> {
   if (joinableBy.length === 0) return
-  const memberOf = await deps.standing.collectionsOf(tenantId, requesterId, joinableBy, people)
+  const memberOf = await deps.membershipResolver.collectionsOf(tenantId, requesterId, joinableBy, orgChart)
   if (memberOf.size > 0) return
   throw new Refusal('NotEligible', `Collection ${collectionId} is only for members of ${joinableBy.join(', ')}`)
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Collection } from '../../../shared/domain/collections/collection.ts'
 import {
+  type CachedEvaluation,
   definitionKeyOf,
+  type EvaluationPass,
   idsNow,
-  type Known,
-  type Round,
   todayFor,
 } from '../../../shared/domain/collections/members-now.ts'
 import type { GatheredChanges } from '../../../shared/domain/collections/tenant-snapshots.ts'
@@ -14,7 +14,7 @@ import { compile } from '../../../shared/domain/criteria/compile.ts'
 import { attributesRead, dependsOnDay } from '../../../shared/domain/criteria/condition.ts'
 import { RowSnapshot } from '../../../shared/domain/criteria/row-snapshot.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
-import { finished } from '../../../shared/domain/time-slices.ts'
+import { runToCompletion } from '../../../shared/domain/time-slices.ts'
 
 const DAY_MS = Date.parse('2030-03-01T00:00:00Z')
 const NEXT_DAY_MS = Date.parse('2030-03-02T00:00:00Z')
@@ -31,7 +31,7 @@ const person = (id: string, displayName: string) => ({
 const COLLECTION = { objectType: 'Identity', refersTo: [REFERRED_TO] } as unknown as Collection
 
 /** What is remembered of a collection whose only member so far was `ann`. */
-function remembered(value: string, name = 'identityDisplayName'): Known {
+function remembered(value: string, name = 'identityDisplayName'): CachedEvaluation {
   const leaf = { id: name, field: name, operator: 'Equals', value }
   const schema = conditionSchema({ identity: [], orgUnit: [], relationship: [] })
   const check = checkCondition({ groupOperator: 'AND', conditions: [leaf] }, schema)
@@ -55,7 +55,7 @@ const changesOf = (ids: readonly string[], attributes: readonly string[], rowsMo
 })
 
 /** The members now on rows where both `ann` and `bo` are called Ann; the ids of the rows looked at one by one. */
-function evaluated(known: Known, round: Partial<Round>, todayMs = DAY_MS) {
+function evaluated(known: CachedEvaluation, round: Partial<EvaluationPass>, todayMs = DAY_MS) {
   const rows = new RowSnapshot()
   rows.apply([person('ann', 'Ann'), person('bo', 'Ann'), person('cat', 'Ann')])
   let isRead = false
@@ -67,9 +67,9 @@ function evaluated(known: Known, round: Partial<Round>, todayMs = DAY_MS) {
     },
   })
   const context = { todayMs, membersOf: () => undefined }
-  const nothing: Round = { rows, changes: changesOf([], []), changedMembers: new Set(), context }
+  const nothing: EvaluationPass = { rows, changes: changesOf([], []), changedMembers: new Set(), context }
   const memory = { ...known, condition: watched }
-  const ids = finished(idsNow(COLLECTION, memory, definitionKeyOf(memory, todayMs), { ...nothing, ...round }))
+  const ids = runToCompletion(idsNow(COLLECTION, memory, definitionKeyOf(memory, todayMs), { ...nothing, ...round }))
   return { ids, isRead }
 }
 
@@ -123,7 +123,7 @@ describe('The members of a collection are', () => {
 })
 
 describe('The day to evaluate by', () => {
-  const headBy = (definitionKey: string): Known['head'] => ({
+  const headBy = (definitionKey: string): CachedEvaluation['head'] => ({
     value: { count: 1, membershipVersion: 1, definitionKey, evaluatedAtMs: DAY_MS },
     version: 'version',
   })

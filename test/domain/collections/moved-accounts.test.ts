@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Collection } from '../../../shared/domain/collections/collection.ts'
 import {
-  accountsMovedAtMs,
-  joinableAccountsMoved,
+  accountsChangedAsStored,
+  accountsChangedAtMs,
+  accountsChangedByRows,
+  joinableAccountsChanged,
   type MembersOverTime,
-  movedAsStored,
-  movedByChanges,
 } from '../../../shared/domain/collections/moved-accounts.ts'
 import { TenantSnapshots } from '../../../shared/domain/collections/tenant-snapshots.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
@@ -52,7 +52,7 @@ const collection = (objectType: string, before: string[] | undefined, after: str
   return { collection: { id: 'collection', objectType } as Collection, before, after }
 }
 
-const movedBy = async (...written: SnapshotObject[]) => movedByChanges(await changesOf(...written), NOW_MS)
+const movedBy = async (...written: SnapshotObject[]) => accountsChangedByRows(await changesOf(...written), NOW_MS)
 
 describe('Accounts behind members who stay', () => {
   for (const [claim, written, objectType, members] of [
@@ -64,24 +64,24 @@ describe('Accounts behind members who stay', () => {
   ] as const) {
     it(`have moved when one is ${claim}`, async () => {
       const overTime = collection(objectType, [...members], [...members])
-      assert.equal(accountsMovedAtMs(overTime, await movedBy(written)), NOW_MS)
+      assert.equal(accountsChangedAtMs(overTime, await movedBy(written)), NOW_MS)
     })
   }
 
   it('have not when it is someone else’s', async () => {
     const moved = await movedBy(identity(BO, { directoryObjectId: id(902) }))
-    assert.equal(accountsMovedAtMs(collection('Identity', [ADA], [ADA]), moved), undefined)
+    assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA]), moved), undefined)
   })
 
   it('have not when something else of a member changes', async () => {
     const moved = await movedBy(identity(ADA, { directoryObjectId: id(901), displayName: 'Ada' }))
-    assert.equal(accountsMovedAtMs(collection('Identity', [ADA], [ADA]), moved), undefined)
+    assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA]), moved), undefined)
   })
 
   it('have not for those who come or go with it, which the change of members tells', async () => {
     const moved = await movedBy(identity(BO, { directoryObjectId: id(902) }))
-    assert.equal(accountsMovedAtMs(collection('Identity', [ADA], [ADA, BO]), moved), undefined)
-    assert.equal(accountsMovedAtMs(collection('Identity', [ADA, BO], [ADA]), moved), undefined)
+    assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA, BO]), moved), undefined)
+    assert.equal(accountsChangedAtMs(collection('Identity', [ADA, BO], [ADA]), moved), undefined)
   })
 
   it('are looked for among the members of joinable collections too', async () => {
@@ -94,7 +94,7 @@ describe('Accounts behind members who stay', () => {
     } as never
     const moved = await movedBy(identity(BO, { directoryObjectId: id(902) }))
     assert.deepEqual(
-      await joinableAccountsMoved(TENANT, ['with Bo', 'with Ada'], moved, joined),
+      await joinableAccountsChanged(TENANT, ['with Bo', 'with Ada'], moved, joined),
       new Map([['with Bo', NOW_MS]]),
     )
   })
@@ -104,7 +104,7 @@ describe('Accounts that are stored as moved', () => {
   const rows = new RowSnapshot()
   rows.apply([identity(ADA), identity(BO), relationship(POST_OF_ADA, ADA), relationship(POST_OF_BO, BO)])
   const moves = (...all: [string, 'identity' | 'relationship', number][]) =>
-    movedAsStored(
+    accountsChangedAsStored(
       all.map(([of, objectType, movedAtMs]) => ({ id: of, objectType, movedAtMs })),
       rows,
     )
@@ -130,7 +130,7 @@ describe('Accounts that are stored as moved', () => {
     ],
   ] as const) {
     it(claim, () => {
-      assert.equal(accountsMovedAtMs(collection(objectType, undefined, [...after]), stored), expected)
+      assert.equal(accountsChangedAtMs(collection(objectType, undefined, [...after]), stored), expected)
     })
   }
 })

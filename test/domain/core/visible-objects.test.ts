@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Attributes, ObjectType } from '../../../shared/domain/core/core-object.ts'
-import type { CoreObjectLinks } from '../../../shared/domain/core/core-object-links.ts'
-import { Sights } from '../../../shared/domain/core/sight.ts'
+import type { CoreObjectReferences } from '../../../shared/domain/core/core-object-links.ts'
+import { ObjectAccessResolver } from '../../../shared/domain/core/sight.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
 import { user } from '../../api/core-data-service.ts'
 
@@ -92,14 +92,14 @@ describe('what a user may see', () => {
     await fc.assert(
       fc.asyncProperty(anyWrites, async (groups) => {
         let current = new RowSnapshot()
-        const sights = new Sights(async () => current)
+        const objectAccess = new ObjectAccessResolver(async () => current)
         for (const { rows, objects } of written(groups)) {
           current = rows
           for (let index = 0; index < OBJECTS_PER_TYPE_COUNT; index += 1) {
             const expected = naivelyVisible(accountOf(index), objects)
             // Twice: worked out, and looked up.
             for (let time = 0; time < 2; time += 1) {
-              const sight = await sights.of(user(TENANT_ID, accountOf(index), 'User'))
+              const sight = await objectAccess.of(user(TENANT_ID, accountOf(index), 'User'))
               assert.ok(sight !== 'all')
               const listed = TYPES.flatMap((type) => sight.idsAfter(type, undefined, 100))
               assert.deepEqual(listed, expected)
@@ -147,11 +147,11 @@ describe('what a user may see', () => {
             }) as const
           // In two groups: what comes later has its place in the order all the same.
           rows.apply([boss, ...ids.slice(0, 20).map((id) => unit(id, boss.id)), unit(randomUUID(), randomUUID())])
-          const early = await new Sights(async () => rows).of(user(TENANT_ID, accountOf(1), 'User'))
+          const early = await new ObjectAccessResolver(async () => rows).of(user(TENANT_ID, accountOf(1), 'User'))
           assert.ok(early !== 'all')
           assert.deepEqual(early.idsAfter('orgUnit', undefined, 100), ids.slice(0, 20).sort())
           rows.apply(ids.slice(20).map((id) => unit(id, boss.id)))
-          const sight = await new Sights(async () => rows).of(user(TENANT_ID, accountOf(1), 'User'))
+          const sight = await new ObjectAccessResolver(async () => rows).of(user(TENANT_ID, accountOf(1), 'User'))
           assert.ok(sight !== 'all')
           const sorted = [...ids].sort()
           const read: string[] = []
@@ -183,22 +183,22 @@ describe('what a user may see', () => {
     } as const
     rows.apply([unit])
     let current = rows
-    const sights = new Sights(async () => current)
+    const objectAccess = new ObjectAccessResolver(async () => current)
     const caller = user(TENANT_ID, accountOf(1), 'User')
-    const first = await sights.of(caller)
+    const first = await objectAccess.of(caller)
     rows.apply([unit])
-    assert.equal(await sights.of(caller), first)
+    assert.equal(await objectAccess.of(caller), first)
     current = rows.forked()
-    assert.equal(await sights.of(caller), first)
+    assert.equal(await objectAccess.of(caller), first)
     current.apply([{ ...unit, attributes: { displayName: 'Other' } }])
-    assert.notEqual(await sights.of(caller), first)
+    assert.notEqual(await objectAccess.of(caller), first)
   })
 
   it('is asked of the database while no rows are in memory, and every hundredth call has them loaded meanwhile', async () => {
     const rows = new RowSnapshot()
     let isHeld = false
     const loaded: string[] = []
-    const sights = new Sights(
+    const objectAccess = new ObjectAccessResolver(
       async () => {
         assert.ok(isHeld, 'the call waited for the rows')
         return rows
@@ -206,23 +206,23 @@ describe('what a user may see', () => {
       {
         holds: () => isHeld,
         load: (tenantId) => void loaded.push(tenantId),
-        links: { identitiesOfAccount: async () => [] } as unknown as CoreObjectLinks,
+        links: { identitiesOfAccount: async () => [] } as unknown as CoreObjectReferences,
       },
     )
     const callers = [user(TENANT_ID, accountOf(1), 'User'), user(randomUUID(), accountOf(1), 'User')] as const
-    for (let call = 1; call <= 99; call += 1) for (const caller of callers) await sights.of(caller)
+    for (let call = 1; call <= 99; call += 1) for (const caller of callers) await objectAccess.of(caller)
     assert.deepEqual(loaded, [])
-    await sights.of(callers[0])
+    await objectAccess.of(callers[0])
     assert.deepEqual(loaded, [TENANT_ID])
     isHeld = true
-    for (let call = 1; call <= 200; call += 1) await sights.of(callers[0])
+    for (let call = 1; call <= 200; call += 1) await objectAccess.of(callers[0])
     assert.deepEqual(loaded, [TENANT_ID])
   })
 
   it('is kept for the hundred who asked last', async () => {
     const rows = new RowSnapshot()
-    const sights = new Sights(async () => rows)
-    const of = (account: number) => sights.of(user(TENANT_ID, String(account), 'User'))
+    const objectAccess = new ObjectAccessResolver(async () => rows)
+    const of = (account: number) => objectAccess.of(user(TENANT_ID, String(account), 'User'))
     const first = await of(0)
     for (let account = 1; account < 100; account += 1) await of(account)
     assert.equal(await of(0), first)

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { emptyBitmap, setBit } from '../../../shared/domain/criteria/bitmap.ts'
 import { IdTable } from '../../../shared/domain/criteria/id-table.ts'
-import { finished } from '../../../shared/domain/time-slices.ts'
+import { runToCompletion } from '../../../shared/domain/time-slices.ts'
 
 const guid = fc.uuid({ version: [1, 4, 7] })
 /** What only looks like one, or is nothing like it: must not be taken for a GUID, or for each other. */
@@ -21,7 +21,7 @@ const counted = fc.nat(40).map((number) => `00000000-0000-4000-8000-${String(num
 function idsOf(table: IdTable, slots: readonly number[]): string[] {
   const set = emptyBitmap(table.size)
   for (const slot of slots) setBit(set, slot)
-  return finished(table.idsIn(set))
+  return runToCompletion(table.idsIn(set))
 }
 
 describe('An id table', () => {

@@ -56,9 +56,9 @@ describe('changesDecision', () => {
   it('compares when the history does not reach back, is too long, or removals are owed', () => {
     assert.equal(changesDecision(synced, undefined).outcome, 'compare')
     assert.equal(changesDecision(synced, { ...changes, added: Array(500).fill('a') }).outcome, 'compare')
-    assert.equal(changesDecision({ ...synced, removalsOwed: true }, changes).outcome, 'compare')
+    assert.equal(changesDecision({ ...synced, removalsDeferred: true }, changes).outcome, 'compare')
     const stillMissing = { ...changes, withoutAccountCount: 1 }
-    assert.equal(changesDecision({ ...synced, removalsOwed: true }, stillMissing).outcome, 'write')
+    assert.equal(changesDecision({ ...synced, removalsDeferred: true }, stillMissing).outcome, 'write')
   })
   it('has nothing to do for a version that was applied', () => {
     const none = { added: [], removed: [], withoutAccountCount: 0, membershipVersion: 3 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { newLink } from '../../../shared/domain/links/group-link.ts'
-import { afterFailedRun, putDown, succeeded, takenUp } from '../../../shared/domain/links/job-course.ts'
+import { afterFailedRun, completed, started, yielded } from '../../../shared/domain/links/job-course.ts'
 import { leaseDecision, renewedLease } from '../../../shared/domain/links/lease.ts'
 import { type JobRecord, newJob, retentionS } from '../../../shared/domain/links/sync-job.ts'
-import { takeUpDecision } from '../../../shared/domain/links/take-up-job.ts'
+import { claimDecision } from '../../../shared/domain/links/take-up-job.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 const [LINK, COLLECTION, GROUP, TENANT, JOB, OTHER] = ['link', 'collection', 'group', 'tenant', 'job', 'other']
@@ -73,16 +73,16 @@ describe('afterFailedRun', () => {
 
 describe('The course of a job', () => {
   it('counts runs, not slices, and keeps the start of the first run', () => {
-    const first = takenUp(jobWith({}), NOW_MS)
+    const first = started(jobWith({}), NOW_MS)
     assert.deepEqual([first.status, first.attempts, first.startedAt], ['Running', 1, '2030-01-01T00:00:00.000+00:00'])
-    const next = takenUp(putDown(first, NOW_MS), NOW_MS + 1)
+    const next = started(yielded(first, NOW_MS), NOW_MS + 1)
     assert.deepEqual([next.status, next.attempts, next.sliceCount, next.paused], ['Running', 1, 1, false])
-    const second = takenUp({ ...next, status: 'Queued' }, NOW_MS + 2)
+    const second = started({ ...next, status: 'Queued' }, NOW_MS + 2)
     assert.deepEqual([second.attempts, second.sliceCount, second.startedAt], [2, 0, first.startedAt])
   })
 
   it('has no error after success', () => {
-    const job = succeeded(jobWith({ error: 'Once' }), NOW_MS)
+    const job = completed(jobWith({ error: 'Once' }), NOW_MS)
     assert.deepEqual([job.status, job.error, job.completedAt], ['Succeeded', null, '2030-01-01T00:00:00.000+00:00'])
   })
 
@@ -151,7 +151,7 @@ describe('takeUpDecision', () => {
     ['gives up when the fourth worker has died', { status: 'Running', attempts: 4 }, link, { outcome: 'end' }],
   ] as const) {
     it(claim, () => {
-      const { outcome, ...more } = takeUpDecision(jobWith(job), of, 60_000, NOW_MS)
+      const { outcome, ...more } = claimDecision(jobWith(job), of, 60_000, NOW_MS)
       const delay = 'delayMs' in more ? { delayMs: more.delayMs } : {}
       assert.deepEqual({ outcome, ...delay }, expected)
     })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { planSync, stepsOf } from '../../../shared/domain/links/plan-sync.ts'
-import { type RecentWrite, remembered } from '../../../shared/domain/links/recent-writes.ts'
+import { type RecentWrite, withRecentWrites } from '../../../shared/domain/links/recent-writes.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 
@@ -50,11 +50,11 @@ describe('planSync', () => {
   it('leads to the desired accounts, and replayed on its outcome yields nothing', () => {
     fc.assert(
       fc.property(accounts, accounts, writes, (desired, actual, earlier) => {
-        const recentWrites = remembered(earlier, [], [], NOW_MS)
+        const recentWrites = withRecentWrites(earlier, [], [], NOW_MS)
         const plan = planSync(desired, actual, { withoutAccountCount: 0, recentWrites })
         const outcome = actual.union(new Set(plan.add)).difference(new Set(plan.remove))
         assert.deepEqual([...outcome].sort(), [...desired].sort())
-        const after = remembered(recentWrites, plan.add, plan.remove, NOW_MS)
+        const after = withRecentWrites(recentWrites, plan.add, plan.remove, NOW_MS)
         assert.deepEqual(planSync(desired, outcome, { withoutAccountCount: 0, recentWrites: after }), {
           add: [],
           remove: [],
@@ -102,13 +102,13 @@ describe('stepsOf', () => {
 
 describe('remembered', () => {
   it('keeps the last write of an account, for ten minutes, and five hundred in all', () => {
-    const old = remembered([], ['a', 'b'], [], NOW_MS)
-    assert.deepEqual(remembered(old, [], ['a'], NOW_MS + 1_000), [
+    const old = withRecentWrites([], ['a', 'b'], [], NOW_MS)
+    assert.deepEqual(withRecentWrites(old, [], ['a'], NOW_MS + 1_000), [
       { account: 'b', kind: 'added', atMs: NOW_MS },
       { account: 'a', kind: 'removed', atMs: NOW_MS + 1_000 },
     ])
-    assert.deepEqual(remembered(old, [], [], NOW_MS + 600_000), [])
-    const many = remembered(
+    assert.deepEqual(withRecentWrites(old, [], [], NOW_MS + 600_000), [])
+    const many = withRecentWrites(
       old,
       Array.from({ length: 700 }, (_, index) => `x${index}`),
       [],

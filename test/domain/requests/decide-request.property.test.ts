@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { decide, type RequestAction } from '../../../shared/domain/requests/decide-request.ts'
+import { decideRequest, type RequestAction } from '../../../shared/domain/requests/decide-request.ts'
 import { gatesOf } from '../../../shared/domain/requests/join-policy.ts'
 import { isLive, type RequestStatus } from '../../../shared/domain/requests/membership-request.ts'
 import {
@@ -59,7 +59,7 @@ describe('any series of actions and policies', () => {
             policy = step
             continue
           }
-          const decision = decide(request, policy, peopleFor(step.actor), step, NOW_MS)
+          const decision = decideRequest(request, policy, peopleFor(step.actor), step, NOW_MS)
           if (decision.outcome !== 'next') continue
           const after = decision.request
           assert.deepEqual(after.lifecycle.slice(0, request.lifecycle.length), request.lifecycle)

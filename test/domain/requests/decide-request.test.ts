@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Actor, decide, type RequestAction } from '../../../shared/domain/requests/decide-request.ts'
+import { type Actor, decideRequest, type RequestAction } from '../../../shared/domain/requests/decide-request.ts'
 import type { JoinPolicy } from '../../../shared/domain/requests/join-policy.ts'
 import type {
   LifecycleEntry,
@@ -107,7 +107,7 @@ const TABLE: Readonly<Record<RequestStatus, Readonly<Record<(typeof ACTIONS)[num
 }
 
 function decided(request: MembershipRequest, action: RequestAction, policy: JoinPolicy = TWO_GATES) {
-  return decide(request, policy, peopleFor(action.actor), action, NOW_MS)
+  return decideRequest(request, policy, peopleFor(action.actor), action, NOW_MS)
 }
 
 function outcomeOf(request: MembershipRequest, kind: RequestAction['kind'], actor: Actor): string {
@@ -214,7 +214,7 @@ describe('a changed policy', () => {
   it('counts the approvers anew without a word in the lifecycle', () => {
     const policy = policyOf(gate(1), gate(2))
     const people = { mayDecide: () => false, approverCount: () => 4 }
-    const decision = decide(passedFirst, policy, people, move, NOW_MS)
+    const decision = decideRequest(passedFirst, policy, people, move, NOW_MS)
     assert.equal(decision.outcome === 'next' ? decision.request.currentGate?.approverCount : undefined, 4)
     assert.equal(decision.outcome === 'next' ? decision.request.lifecycle.length : undefined, 1)
   })

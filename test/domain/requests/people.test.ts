@@ -3,12 +3,12 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Attributes, ObjectType } from '../../../shared/domain/core/core-object.ts'
 import { RowSnapshot } from '../../../shared/domain/criteria/row-snapshot.ts'
-import { People } from '../../../shared/domain/requests/people.ts'
+import { OrgChart } from '../../../shared/domain/requests/people.ts'
 
 const NOW_MS = Date.parse('2030-06-15T13:00:00Z')
 const ref = (objectId: string) => ({ objectId })
 
-function peopleOf(objects: readonly (readonly [ObjectType, string, Attributes?, 'deleted'?])[]): People {
+function peopleOf(objects: readonly (readonly [ObjectType, string, Attributes?, 'deleted'?])[]): OrgChart {
   const rows = new RowSnapshot()
   rows.apply(
     objects.map(([objectType, id, attributes = {}, deleted]) => ({
@@ -19,7 +19,7 @@ function peopleOf(objects: readonly (readonly [ObjectType, string, Attributes?, 
       deleted: deleted !== undefined,
     })),
   )
-  return new People(rows, NOW_MS)
+  return new OrgChart(rows, NOW_MS)
 }
 
 describe('positions', () => {

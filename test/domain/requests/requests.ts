@@ -1,4 +1,4 @@
-import type { Actor, GatePeople } from '../../../shared/domain/requests/decide-request.ts'
+import type { Actor, GateApprovers } from '../../../shared/domain/requests/decide-request.ts'
 import type { ApprovalGate, GateType, JoinPolicy } from '../../../shared/domain/requests/join-policy.ts'
 import type { MembershipRequest, RequestStatus } from '../../../shared/domain/requests/membership-request.ts'
 
@@ -25,7 +25,7 @@ export const policyOf = (...approvalGates: ApprovalGate[]): JoinPolicy => ({
 })
 
 /** One approver at every gate, who decides there. */
-export const peopleFor = (actor: Actor): GatePeople => ({
+export const peopleFor = (actor: Actor): GateApprovers => ({
   mayDecide: () => actor.id === 'approver' || actor.id === 'subject',
   approverCount: () => 1,
 })
