@@ -1,5 +1,5 @@
 import { app } from '@azure/functions'
-import { onMessage } from './host/triggers.ts'
+import { onMessage } from './app/triggers.ts'
 
 app.serviceBusQueue(
   'apply-membership-changes',

@@ -1,5 +1,5 @@
 import { app } from '@azure/functions'
-import { httpBelow } from './host/triggers.ts'
+import { httpBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
 app.http(

@@ -1,6 +1,6 @@
 import { app } from '@azure/functions'
 import { REFERENCE_PAGE_PATH } from '../shared/http/public-paths.ts'
-import { httpBelow } from './host/triggers.ts'
+import { httpBelow } from './app/triggers.ts'
 
 app.http(
   'docs',

@@ -1,5 +1,5 @@
 import { app } from '@azure/functions'
-import { httpAt } from './host/triggers.ts'
+import { httpAt } from './app/triggers.ts'
 
 app.http(
   'health',

@@ -1,5 +1,5 @@
 import { app } from '@azure/functions'
-import { onSchedule } from './host/triggers.ts'
+import { onSchedule } from './app/triggers.ts'
 
 /** Every tenant once an hour, each in its own minute, so that they do not all ask the directory at once. */
 app.timer(

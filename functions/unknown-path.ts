@@ -1,5 +1,5 @@
 import { app } from '@azure/functions'
-import { httpBelow } from './host/triggers.ts'
+import { httpBelow } from './app/triggers.ts'
 
 // The host tries functions in the order of their names: this one has to come last.
 app.http(

@@ -1,4 +1,4 @@
-import { httpFiles } from '../host/http-group.ts'
+import { httpFiles } from '../app/http-group.ts'
 import { documentFile } from '../routes/service-document.ts'
 
 export const handle = httpFiles(documentFile)

@@ -1,5 +1,5 @@
-import { requestDependencies } from '../host/collections.ts'
-import { httpGroup } from '../host/http-group.ts'
+import { requestDependencies } from '../app/collections.ts'
+import { httpGroup } from '../app/http-group.ts'
 import { joinableRoutes } from '../routes/collections-joinable.ts'
 
 export const handle = httpGroup(joinableRoutes(requestDependencies))

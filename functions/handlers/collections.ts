@@ -1,5 +1,5 @@
-import { collectionDependencies } from '../host/collections.ts'
-import { httpGroup } from '../host/http-group.ts'
+import { collectionDependencies } from '../app/collections.ts'
+import { httpGroup } from '../app/http-group.ts'
 import { collectionRoutes } from '../routes/collections.ts'
 
 export const handle = httpGroup(collectionRoutes(collectionDependencies))

@@ -1,5 +1,5 @@
-import { linkDependencies } from '../host/group-link.ts'
-import { httpGroup } from '../host/http-group.ts'
+import { linkDependencies } from '../app/group-link.ts'
+import { httpGroup } from '../app/http-group.ts'
 import { groupLinkRoutes } from '../routes/group-link.ts'
 
 export const handle = httpGroup(groupLinkRoutes(linkDependencies))

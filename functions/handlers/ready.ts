@@ -1,6 +1,6 @@
 import { readinessResponder } from '../../shared/http/probe-responder.ts'
-import { newId } from '../host/foundation.ts'
-import { httpHandler } from '../host/http-group.ts'
-import { readiness } from '../host/readiness.ts'
+import { newId } from '../app/foundation.ts'
+import { httpHandler } from '../app/http-group.ts'
+import { readiness } from '../app/readiness.ts'
 
 export const handle = httpHandler(readinessResponder(readiness, newId))

@@ -1,7 +1,7 @@
 import type { TimerHandler } from '@azure/functions'
-import { enqueueSweeps } from '../../shared/domain/links/sweep.ts'
-import { linkDependencies } from '../host/group-link.ts'
-import { observedTimer } from '../host/observed-invocation.ts'
+import { enqueueSweeps } from '../../shared/domain/sync/sweep.ts'
+import { linkDependencies } from '../app/group-link.ts'
+import { observedTimer } from '../app/observed-invocation.ts'
 
 /** Rings for all tenants at once, for whoever fires it by hand. */
 export const handle: TimerHandler = (_timer, context) =>

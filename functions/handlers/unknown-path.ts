@@ -1,3 +1,3 @@
-import { httpGroup } from '../host/http-group.ts'
+import { httpGroup } from '../app/http-group.ts'
 
 export const handle = httpGroup({ prefix: '', routes: [] })

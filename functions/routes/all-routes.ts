@@ -1,5 +1,5 @@
-import type { LinkDependencies } from '../../shared/domain/links/link-dependencies.ts'
-import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
+import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { collectionRoutes } from './collections.ts'
 import { criteriaRoutes } from './collections-criteria.ts'

@@ -1,5 +1,5 @@
-import { type Role, USER_ROLES } from '../../shared/domain/caller.ts'
-import { ELIGIBILITY_READERS } from '../../shared/domain/requests/eligible-collections.ts'
+import { ELIGIBILITY_READERS } from '../../shared/domain/membership-requests/eligible-collections.ts'
+import { type Role, USER_ROLES } from '../../shared/kernel/caller.ts'
 
 /** Whoever may read definitions and members, preview and filter: decisions, section 2. */
 export const COLLECTION_READERS: readonly Role[] = [

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import type { Caller } from '../../shared/domain/caller.ts'
 import { CollectionResults } from '../../shared/domain/collections/collection.ts'
 import {
   listCollections,
@@ -7,31 +6,32 @@ import {
   readResults,
   searchFilter,
 } from '../../shared/domain/collections/read-collections.ts'
-import { Guid } from '../../shared/domain/guid.ts'
-import type { RefusalCode } from '../../shared/domain/refusal.ts'
-import type { Actor } from '../../shared/domain/requests/decide-request.ts'
+import type { Actor } from '../../shared/domain/membership-requests/decide-request.ts'
 import {
   AddedMembers,
   addMembersDirectly,
   MemberChange,
   RemovedMembers,
   removeMembersDirectly,
-} from '../../shared/domain/requests/direct-members.ts'
+} from '../../shared/domain/membership-requests/direct-members.ts'
 import {
   JoinableCollectionRecord,
   JoinableCollectionUpdate,
   joinableCollectionRecord,
   NewJoinableCollection,
-} from '../../shared/domain/requests/joinable-collection.ts'
+} from '../../shared/domain/membership-requests/joinable-collection.ts'
 import {
   createJoinableCollection,
   deleteJoinableCollection,
   updateJoinableCollection,
-} from '../../shared/domain/requests/manage-joinable.ts'
-import { memberOf } from '../../shared/domain/requests/read-requests.ts'
-import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
+} from '../../shared/domain/membership-requests/manage-joinable.ts'
+import { memberOf } from '../../shared/domain/membership-requests/read-requests.ts'
+import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
 import { actingIdentity, pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import type { Caller } from '../../shared/kernel/caller.ts'
+import type { RefusalCode } from '../../shared/kernel/refusals.ts'
+import { Guid } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS, PERSON_ROLES } from './collection-roles.ts'
 import { membershipRequestRoutes } from './membership-requests.ts'
 import { PREFIXES } from './prefixes.ts'

@@ -13,13 +13,12 @@ import {
 import { ConnectorObjectRecord, ExternalId, ObjectTypeName } from '../../shared/domain/connectors/connector-object.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
-import { Guid } from '../../shared/domain/guid.ts'
-import { Closed } from '../../shared/domain/schema.ts'
 import { deleted, ok } from '../../shared/http/answers.ts'
 import type { OpenCursors } from '../../shared/http/cursor.ts'
 import { httpStatusOf, type RouteResult } from '../../shared/http/envelope.ts'
 import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
 import { pathValue, type Route, route } from '../../shared/http/route.ts'
+import { Closed, Guid } from '../../shared/kernel/schema.ts'
 
 export type ConnectorDataDependencies = WriteDependencies & { readonly cursors: OpenCursors }
 

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import type { Role } from '../../shared/domain/caller.ts'
 import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import {
   type ConnectorDependencies,
@@ -8,11 +7,12 @@ import {
   requireConnector,
   updateConnector,
 } from '../../shared/domain/connectors/manage-connectors.ts'
-import { Guid } from '../../shared/domain/guid.ts'
-import type { Versioned } from '../../shared/domain/versioned.ts'
 import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import type { Role } from '../../shared/kernel/caller.ts'
+import { Guid } from '../../shared/kernel/schema.ts'
+import type { Versioned } from '../../shared/kernel/versioned.ts'
 import { type ConnectorDataDependencies, connectorDataRoutes } from './connector-data.ts'
 import { PREFIXES } from './prefixes.ts'
 

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import type { Caller } from '../../shared/domain/caller.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { coreObjectRecordSchema } from '../../shared/domain/core/core-object-record.ts'
 import {
@@ -10,13 +9,14 @@ import {
   readSeveral,
   searchCoreObjects,
 } from '../../shared/domain/core/read-core-objects.ts'
-import { CORE_OBJECT_READERS, canSeeAll } from '../../shared/domain/core/sight.ts'
-import { Guid } from '../../shared/domain/guid.ts'
+import { CORE_OBJECT_READERS, canSeeAll } from '../../shared/domain/tenant-index/object-access.ts'
 import { ok } from '../../shared/http/answers.ts'
 import type { OpenCursors } from '../../shared/http/cursor.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
 import { pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import type { Caller } from '../../shared/kernel/caller.ts'
+import { Guid } from '../../shared/kernel/schema.ts'
 import { PREFIXES } from './prefixes.ts'
 
 export type CoreObjectRouteDependencies = CoreObjectDependencies & { readonly cursors: OpenCursors }

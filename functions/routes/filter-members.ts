@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Guid } from '../../shared/domain/guid.ts'
+import { Guid } from '../../shared/kernel/schema.ts'
 
 /** Decisions, section 6. */
 const IDS_AT_MOST = 10_000

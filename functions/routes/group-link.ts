@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
-import { Guid } from '../../shared/domain/guid.ts'
-import { deleteLink, setLinkState } from '../../shared/domain/links/change-link.ts'
-import { createLink, VERIFICATION_REFUSALS } from '../../shared/domain/links/create-link.ts'
+import { deleteLink, setLinkState } from '../../shared/domain/group-links/change-link.ts'
+import { createLink, VERIFICATION_REFUSALS } from '../../shared/domain/group-links/create-link.ts'
 import {
   GroupLink,
   type LinkRecord,
@@ -9,16 +8,17 @@ import {
   linkTag,
   NewGroupLink,
   toGroupLink,
-} from '../../shared/domain/links/group-link.ts'
-import type { LinkDependencies } from '../../shared/domain/links/link-dependencies.ts'
-import { LinkPreview, LinkPreviewInput, previewLink } from '../../shared/domain/links/preview-link.ts'
-import { linkOfCollection, linksOfCollection, syncJob, syncJobsOf } from '../../shared/domain/links/read-links.ts'
-import { QueuedSync, requestSync } from '../../shared/domain/links/request-sync.ts'
-import { SyncJob } from '../../shared/domain/links/sync-job.ts'
-import { foundLink } from '../../shared/domain/links/write-link.ts'
+} from '../../shared/domain/group-links/group-link.ts'
+import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import { linkOfCollection, linksOfCollection, syncJob, syncJobsOf } from '../../shared/domain/group-links/read-links.ts'
+import { QueuedSync, requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
+import { foundLink } from '../../shared/domain/group-links/write-link.ts'
+import { LinkPreview, LinkPreviewInput, previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import { created, deleted, ok } from '../../shared/http/answers.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { pathValue, type Route, type RouteGroup, type RouteInput, route } from '../../shared/http/route.ts'
+import { Guid } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-roles.ts'
 import { PREFIXES } from './prefixes.ts'
 

@@ -1,28 +1,28 @@
 import { type Static, type TObject, Type } from 'typebox'
-import type { RefusalCode } from '../../shared/domain/refusal.ts'
 import {
   actOnRequest,
   RequestDecision,
   RequestWithdrawal,
   readRequest,
-} from '../../shared/domain/requests/act-on-request.ts'
+} from '../../shared/domain/membership-requests/act-on-request.ts'
 import {
   type MembershipRequest,
   MembershipRequestRecord,
   requestRecord,
-} from '../../shared/domain/requests/membership-request.ts'
-import { requestsOfCollection } from '../../shared/domain/requests/read-requests.ts'
-import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
+} from '../../shared/domain/membership-requests/membership-request.ts'
+import { requestsOfCollection } from '../../shared/domain/membership-requests/read-requests.ts'
+import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import {
   Submission,
   SubmissionOnBehalf,
   submitOnBehalf,
   submitRequest,
-} from '../../shared/domain/requests/submit-request.ts'
-import type { Versioned } from '../../shared/domain/versioned.ts'
+} from '../../shared/domain/membership-requests/submit-request.ts'
 import { okVersioned } from '../../shared/http/answers.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { actingIdentity, type Route, route } from '../../shared/http/route.ts'
+import type { RefusalCode } from '../../shared/kernel/refusals.ts'
+import type { Versioned } from '../../shared/kernel/versioned.ts'
 import { PERSON_ROLES, REQUEST_READERS, SEES_ALL_REQUESTS } from './collection-roles.ts'
 import { ownRequestRoutes } from './own-requests.ts'
 import { collectionOf, nameOf, okRequests, personOf, viewerOf } from './request-input.ts'

@@ -4,12 +4,15 @@ import {
   ELIGIBILITY_READERS,
   eligibleCollections,
   eligibleCollectionsOf,
-} from '../../shared/domain/requests/eligible-collections.ts'
-import { JoinableCollectionRecord, joinableCollectionRecord } from '../../shared/domain/requests/joinable-collection.ts'
-import { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
-import { pendingRequests, submittedOnBehalf } from '../../shared/domain/requests/read-requests.ts'
-import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
-import { collectionsToReview, requestsToReview } from '../../shared/domain/requests/review-requests.ts'
+} from '../../shared/domain/membership-requests/eligible-collections.ts'
+import {
+  JoinableCollectionRecord,
+  joinableCollectionRecord,
+} from '../../shared/domain/membership-requests/joinable-collection.ts'
+import { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import { pendingRequests, submittedOnBehalf } from '../../shared/domain/membership-requests/read-requests.ts'
+import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import { collectionsToReview, requestsToReview } from '../../shared/domain/membership-requests/review-requests.ts'
 import { ok } from '../../shared/http/answers.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { pathValue, type Route, route } from '../../shared/http/route.ts'

@@ -1,5 +1,5 @@
-import { forEachConcurrent } from '../../shared/domain/lanes.ts'
-import { chunkWithin } from '../../shared/domain/slices.ts'
+import { chunkWithin } from '../../shared/kernel/chunk.ts'
+import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import type { ConnectorSpace } from './connector-space.ts'
 import type { FaultyLine } from './import-file.ts'
 import type { PlannedItem } from './plan-import.ts'

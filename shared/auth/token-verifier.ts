@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
-import { type Caller, isApplicationRole, isUserRole, type Role } from '../domain/caller.ts'
-import { isGuid } from '../domain/is-guid.ts'
-import { Refusal } from '../domain/refusal.ts'
+import { type Caller, isApplicationRole, isUserRole, type Role } from '../kernel/caller.ts'
+import { isGuid } from '../kernel/guid.ts'
+import { Refusal } from '../kernel/refusals.ts'
 import { type AuthorityKeys, authorityKeys } from './authority-keys.ts'
 import { KeysUnavailable, type SigningKey, type SigningKeys } from './signing-keys.ts'
 

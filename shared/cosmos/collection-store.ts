@@ -1,9 +1,10 @@
 import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
 import { byName, type Collection, type CollectionKind } from '../domain/collections/collection.ts'
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
-import { Refusal } from '../domain/refusal.ts'
-import { chunk } from '../domain/slices.ts'
-import type { Versioned } from '../domain/versioned.ts'
+import { chunk } from '../kernel/chunk.ts'
+import { Refusal } from '../kernel/refusals.ts'
+import type { Versioned } from '../kernel/versioned.ts'
+import { batchedDocumentReads } from './batched-reads.ts'
 import {
   deletionOf,
   isOvertaken,
@@ -14,8 +15,7 @@ import {
   statusOf,
   writeTogether,
 } from './documents.ts'
-import { batchedDocumentReads } from './gathered-reads.ts'
-import { serialize } from './in-turn.ts'
+import { serialize } from './serialize.ts'
 
 /**
  * The tenant's reference version is the ETag of this document, which every change of references between collections

@@ -6,7 +6,7 @@ import type {
   ConnectorSpaceVersions,
 } from '../domain/connectors/connector-object-store.ts'
 import { isObjectType, type ObjectType } from '../domain/core/core-object.ts'
-import type { Versioned } from '../domain/versioned.ts'
+import type { Versioned } from '../kernel/versioned.ts'
 import { closeSpace, openSpace, spaceVersion, treeVersion, whileOpen, whileTreeIs } from './connector-space-guards.ts'
 import { queryAll, type Stored } from './documents.ts'
 import { readPage } from './keyset-page.ts'

@@ -1,5 +1,5 @@
 import type { Container, OperationInput } from '@azure/cosmos'
-import { Refusal } from '../domain/refusal.ts'
+import { Refusal } from '../kernel/refusals.ts'
 import { deletionOf, isOvertaken, readDocument, writeTogether } from './documents.ts'
 import type { VersionedWrite } from './versioned-writes.ts'
 

@@ -1,8 +1,8 @@
 import type { Container } from '@azure/cosmos'
 import { byCreation, type Connector } from '../domain/connectors/connector.ts'
 import type { ConnectorStore } from '../domain/connectors/connector-store.ts'
+import { batchedDocumentReads } from './batched-reads.ts'
 import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
-import { batchedDocumentReads } from './gathered-reads.ts'
 
 /** Container `connectors`, partition key `/tenantId`. */
 export function cosmosConnectorStore(container: Container): ConnectorStore {

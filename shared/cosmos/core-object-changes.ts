@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import type { CoreObject } from '../domain/core/core-object.ts'
-import type { ChangeMark, CoreObjectChanges } from '../domain/core/core-object-changes.ts'
+import type { ChangeMark, CoreObjectChanges } from '../domain/tenant-index/core-object-changes.ts'
 import { queryDocuments, type Stored } from './documents.ts'
 
 /** `_ts` counts whole seconds and is given before a write is visible: what was written so shortly before comes again. */

@@ -1,5 +1,5 @@
+import type { MergedCoreObject } from '../domain/connectors/merged-core-object.ts'
 import { type CoreObject, isObjectType } from '../domain/core/core-object.ts'
-import type { MergedCoreObject } from '../domain/core/merged-core-object.ts'
 import type { Stored } from './documents.ts'
 
 /** A document of the container `coreObjects`. A deleted one has a `ttl`. */

@@ -1,7 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import type { CoreObject, ObjectType } from '../domain/core/core-object.ts'
 import type { SearchScope } from '../domain/core/core-object-reader.ts'
-import { isGuid } from '../domain/is-guid.ts'
+import { isGuid } from '../kernel/guid.ts'
 import { type CoreObjectDocument, parsedCoreObject } from './core-object-document.ts'
 import { queryAll, queryDocuments } from './documents.ts'
 

@@ -7,7 +7,7 @@ import type {
   SqlParameter,
   SqlQuerySpec,
 } from '@azure/cosmos'
-import { Refusal, type RefusalCode } from '../domain/refusal.ts'
+import { Refusal, type RefusalCode } from '../kernel/refusals.ts'
 
 /** What the database adds to every document. */
 export type Stored<T> = T & Resource

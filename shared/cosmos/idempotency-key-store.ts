@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import type { KeyedRequest, KeyRecord } from '../domain/idempotency/idempotency-key.ts'
-import { type IdempotencyKeyStore, KEY_KEPT_S } from '../domain/idempotency/idempotency-key-store.ts'
+import { type IdempotencyKeyStore, KEY_KEPT_S } from '../domain/idempotency/idempotency-key.ts'
 import { derivedId } from './derived-id.ts'
 import { ifVersion, readDocument, statusOf } from './documents.ts'
 

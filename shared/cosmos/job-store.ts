@@ -1,9 +1,9 @@
 import type { Container, SqlQuerySpec } from '@azure/cosmos'
-import type { JobStore } from '../domain/links/job-store.ts'
-import { type JobRecord, retentionS } from '../domain/links/sync-job.ts'
-import type { Versioned } from '../domain/versioned.ts'
+import type { JobStore } from '../domain/group-links/job-store.ts'
+import { type JobRecord, retentionS } from '../domain/group-links/sync-job.ts'
+import type { Versioned } from '../kernel/versioned.ts'
+import { batchedDocumentReads } from './batched-reads.ts'
 import { ifVersion, queryAll, refuse, type Stored, statusOf } from './documents.ts'
-import { batchedDocumentReads } from './gathered-reads.ts'
 import { toVersioned, written } from './versioned-document.ts'
 
 /** Container `jobs`: partition key `/tenantId`, each document with the `ttl` of its type. */

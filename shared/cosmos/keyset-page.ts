@@ -1,5 +1,5 @@
 import type { Container, SqlParameter } from '@azure/cosmos'
-import type { Page } from '../domain/versioned.ts'
+import type { Page } from '../kernel/versioned.ts'
 import { queryDocuments } from './documents.ts'
 
 type KeysetQuery = {

@@ -1,9 +1,9 @@
 import type { Container, SqlQuerySpec } from '@azure/cosmos'
-import type { LinkRecord } from '../domain/links/group-link.ts'
-import type { LinkStore } from '../domain/links/link-store.ts'
-import type { Versioned } from '../domain/versioned.ts'
+import type { LinkRecord } from '../domain/group-links/group-link.ts'
+import type { LinkStore } from '../domain/group-links/link-store.ts'
+import type { Versioned } from '../kernel/versioned.ts'
+import { batchedDocumentReads } from './batched-reads.ts'
 import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
-import { batchedDocumentReads } from './gathered-reads.ts'
 import { toVersioned, written } from './versioned-document.ts'
 
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const

@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
 import { differenceSteps } from '../domain/collections/membership-difference.ts'
 import type { MembershipHead, MembershipStore } from '../domain/collections/membership-store.ts'
-import { Refusal } from '../domain/refusal.ts'
-import { CooperativeScheduler, type Task } from '../domain/time-slices.ts'
-import type { Versioned } from '../domain/versioned.ts'
+import { CooperativeScheduler, type Task } from '../kernel/cooperative-scheduler.ts'
+import { Refusal } from '../kernel/refusals.ts'
+import type { Versioned } from '../kernel/versioned.ts'
 import { queryAll, readDocument, type Stored } from './documents.ts'
 import {
   type ChunkDocument,

@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
-import { forEachConcurrent } from '../domain/lanes.ts'
-import { Refusal } from '../domain/refusal.ts'
+import { forEachConcurrent } from '../kernel/concurrency.ts'
+import { Refusal } from '../kernel/refusals.ts'
 import { isOvertaken, queryAll, readDocument, statusOf, writeTogether } from './documents.ts'
 import { HEAD_ID, type MembersHeadDocument } from './membership-documents.ts'
 import type { WritePlan } from './membership-plan.ts'

@@ -1,5 +1,5 @@
-import { decidersOf, type MembershipRequest, reviewKeyOf } from '../domain/requests/membership-request.ts'
-import type { Versioned } from '../domain/versioned.ts'
+import { decidersOf, type MembershipRequest, reviewKeyOf } from '../domain/membership-requests/membership-request.ts'
+import type { Versioned } from '../kernel/versioned.ts'
 import type { Stored } from './documents.ts'
 
 /** A request with what it is looked up by beyond its own members. */

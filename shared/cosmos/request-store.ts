@@ -1,9 +1,9 @@
 import type { Container } from '@azure/cosmos'
-import { LIVE_STATUSES, type MembershipRequest } from '../domain/requests/membership-request.ts'
-import type { RequestOutline, RequestStore, WaitingRequest } from '../domain/requests/request-store.ts'
-import { chunk } from '../domain/slices.ts'
+import { LIVE_STATUSES, type MembershipRequest } from '../domain/membership-requests/membership-request.ts'
+import type { RequestOutline, RequestStore, WaitingRequest } from '../domain/membership-requests/request-store.ts'
+import { chunk } from '../kernel/chunk.ts'
+import { batchedDocumentReads } from './batched-reads.ts'
 import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, type Stored, sqlParameters } from './documents.ts'
-import { batchedDocumentReads } from './gathered-reads.ts'
 import { type RequestDocument, requestOf, versionedRequest } from './request-document.ts'
 import { requestSaver } from './save-requests.ts'
 

@@ -1,11 +1,10 @@
 import type { Container, OperationInput } from '@azure/cosmos'
 import type { MembershipChange } from '../domain/collections/membership-store.ts'
-import { Refusal } from '../domain/refusal.ts'
-import { isLive, type MembershipRequest } from '../domain/requests/membership-request.ts'
-import type { RequestChange } from '../domain/requests/request-store.ts'
-import type { Versioned } from '../domain/versioned.ts'
+import { isLive, type MembershipRequest } from '../domain/membership-requests/membership-request.ts'
+import type { RequestChange } from '../domain/membership-requests/request-store.ts'
+import { Refusal } from '../kernel/refusals.ts'
+import type { Versioned } from '../kernel/versioned.ts'
 import { isOvertaken, readDocument, type Stored } from './documents.ts'
-import { serialize } from './in-turn.ts'
 import { CHANGES_KEPT_S } from './membership-history.ts'
 import {
   changeId,
@@ -16,6 +15,7 @@ import {
   slotDocument,
   slotId,
 } from './request-document.ts'
+import { serialize } from './serialize.ts'
 
 /** Other instances may raise the same membership version: so often is a save begun anew. */
 const ATTEMPTS_AT_MOST = 30

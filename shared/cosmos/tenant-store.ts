@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
-import { minuteOfTenant } from '../domain/links/sweep-minute.ts'
-import type { KnownTenant, TenantStore } from '../domain/links/tenant-store.ts'
+import type { KnownTenant, TenantStore } from '../domain/group-links/tenant-store.ts'
+import { minuteOfTenant } from '../domain/sync/sweep-minute.ts'
 import { statusOf } from './documents.ts'
 
 /** The document that says that there is such a tenant, and when it is and was swept. */

@@ -1,5 +1,5 @@
 import type { Resource } from '@azure/cosmos'
-import type { Versioned } from '../domain/versioned.ts'
+import type { Versioned } from '../kernel/versioned.ts'
 
 /** A document as the domain knows it: the database's own members (`_etag`, `_ts`, ... and `ttl`) become the version. */
 export function toVersioned<T extends object>(document: T & Resource): Versioned<T> {

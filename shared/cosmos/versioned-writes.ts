@@ -1,6 +1,6 @@
 import type { Container, JSONObject, OperationInput } from '@azure/cosmos'
-import { forEachConcurrent } from '../domain/lanes.ts'
-import { chunkWithin } from '../domain/slices.ts'
+import { chunkWithin } from '../kernel/chunk.ts'
+import { forEachConcurrent } from '../kernel/concurrency.ts'
 import {
   isOvertaken,
   OPERATIONS_PER_BATCH_COUNT,

@@ -1,5 +1,5 @@
 import type { Container } from '@azure/cosmos'
-import type { WindowStore, WindowUse } from '../domain/links/write-budget.ts'
+import type { WindowStore, WindowUse } from '../domain/sync/write-budget.ts'
 import { ifVersion, readDocument, refuse } from './documents.ts'
 import { toVersioned } from './versioned-document.ts'
 

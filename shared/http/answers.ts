@@ -1,4 +1,4 @@
-import type { Versioned } from '../domain/versioned.ts'
+import type { Versioned } from '../kernel/versioned.ts'
 import type { RouteResult } from './envelope.ts'
 
 /** The data alone. */

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { Refusal } from '../domain/refusal.ts'
+import { Refusal } from '../kernel/refusals.ts'
 
 /** Where a list goes on. */
 type CursorPosition = {

@@ -1,11 +1,11 @@
 import type { TObject } from 'typebox'
-import { type Activity, UNOBSERVED } from '../domain/activity.ts'
-import type { Caller } from '../domain/caller.ts'
-import { isUserRole } from '../domain/caller.ts'
 import type { OnceDependencies } from '../domain/idempotency/run-once.ts'
-import type { Log } from '../domain/log.ts'
-import { Refusal } from '../domain/refusal.ts'
-import type { CooperativeScheduler } from '../domain/time-slices.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { isUserRole } from '../kernel/caller.ts'
+import type { CooperativeScheduler } from '../kernel/cooperative-scheduler.ts'
+import type { Log } from '../kernel/log.ts'
+import { Refusal } from '../kernel/refusals.ts'
+import { type Activity, UNOBSERVED } from '../kernel/tracing.ts'
 import { isKnownVersion } from './entity-tag.ts'
 import {
   faultEnvelope,

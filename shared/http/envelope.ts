@@ -1,5 +1,5 @@
-import { REFUSALS, type Refusal, type RefusalEntry, type RefusalKind } from '../domain/refusal.ts'
-import type { Task } from '../domain/time-slices.ts'
+import type { Task } from '../kernel/cooperative-scheduler.ts'
+import { REFUSALS, type Refusal, type RefusalEntry, type RefusalKind } from '../kernel/refusals.ts'
 import { jsonSteps } from './json-steps.ts'
 import type { Part, Unready } from './readiness.ts'
 

@@ -1,4 +1,4 @@
-import type { Task } from '../domain/time-slices.ts'
+import type { Task } from '../kernel/cooperative-scheduler.ts'
 
 /** Entries of a list that are written between two pauses: ids take microseconds, the longest records a millisecond. */
 const ENTRIES_PER_STEP_COUNT = 128

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Page } from '../domain/versioned.ts'
+import type { Page } from '../kernel/versioned.ts'
 import type { CursorBinding, OpenCursors } from './cursor.ts'
 import type { RouteResult } from './envelope.ts'
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.ts'
+import { Refusal } from '../kernel/refusals.ts'
 import { type HttpAnswer, refusalEnvelope, successEnvelope, unreadyEnvelope } from './envelope.ts'
 import type { HttpRequest } from './read-body.ts'
 import { PARTS, type Unready } from './readiness.ts'

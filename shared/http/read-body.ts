@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.ts'
+import { Refusal } from '../kernel/refusals.ts'
 
 /** Bytes. Decisions, section 1; connector batches set their own. */
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024

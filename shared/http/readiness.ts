@@ -1,4 +1,4 @@
-import type { Log } from '../domain/log.ts'
+import type { Log } from '../kernel/log.ts'
 
 /** What the service cannot work without. */
 export const PARTS = ['database', 'queue', 'directoryKeys'] as const

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
-import { isUserRole } from '../domain/caller.ts'
-import type { RefusalCode } from '../domain/refusal.ts'
+import { isUserRole } from '../kernel/caller.ts'
+import type { RefusalCode } from '../kernel/refusals.ts'
 import { isCreating, type Route } from './route.ts'
 
 /** Refused before a route is found, so documented for all paths at once. */

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
-import type { Caller, Role } from '../domain/caller.ts'
-import type { Creation } from '../domain/idempotency/creation.ts'
-import type { RefusalCode } from '../domain/refusal.ts'
+import type { Creation } from '../domain/idempotency/run-once.ts'
+import type { Caller, Role } from '../kernel/caller.ts'
+import type { RefusalCode } from '../kernel/refusals.ts'
 import type { RouteResult } from './envelope.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -2,8 +2,8 @@ import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction 
 import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import type { TObject, TSchema } from 'typebox'
-import { isGuid } from '../domain/is-guid.ts'
-import { type RefusalCode, type RefusalEntry, refusalEntry, throwIfRefused } from '../domain/refusal.ts'
+import { isGuid } from '../kernel/guid.ts'
+import { type RefusalCode, type RefusalEntry, refusalEntry, throwIfRefused } from '../kernel/refusals.ts'
 
 /** More errors of one body than anyone reads. */
 const ERRORS_AT_MOST = 50

@@ -1,7 +1,7 @@
 import type { TokenCredential } from '@azure/identity'
 import type { RetryOptions, ServiceBusClient, ServiceBusSender } from '@azure/service-bus'
-import type { Activities } from '../domain/activity.ts'
-import type { MessageQueue } from '../domain/doorbell.ts'
+import type { MessageQueue } from '../kernel/messages.ts'
+import type { Activities } from '../kernel/tracing.ts'
 import { originProperties } from './origin-properties.ts'
 import type { QueueName } from './queues.ts'
 

@@ -1,5 +1,4 @@
-import { Guid } from '../domain/guid.ts'
-import { Closed } from '../domain/schema.ts'
+import { Closed, Guid } from '../kernel/schema.ts'
 
 /** The messages of each queue: names of things to look at, and nothing else. */
 export const EvaluationMessage = Closed({ tenantId: Guid })

@@ -1,5 +1,5 @@
-import type { Origin } from '../domain/activity.ts'
-import { traceContextOf } from '../domain/trace-context.ts'
+import { traceContextOf } from '../kernel/trace-context.ts'
+import type { Origin } from '../kernel/tracing.ts'
 
 /**
  * Application properties that tell where a message comes from: nothing that its handling depends on. In lower case,

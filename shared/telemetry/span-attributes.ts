@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api'
-import type { LogDetails } from '../domain/log.ts'
+import type { LogDetails } from '../kernel/log.ts'
 
 /**
  * The details that spans may carry, with the names that they have there: OpenTelemetry's, where it has one. What is not

@@ -9,8 +9,8 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
-import type { ActivityKind, Span, Tracer } from '../domain/activity.ts'
-import type { TraceContext } from '../domain/trace-context.ts'
+import type { TraceContext } from '../kernel/trace-context.ts'
+import type { ActivityKind, Span, Tracer } from '../kernel/tracing.ts'
 import { spanAttributes } from './span-attributes.ts'
 
 const KINDS: Readonly<Record<ActivityKind, SpanKind>> = {

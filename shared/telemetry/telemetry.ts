@@ -1,9 +1,9 @@
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { type IMetricReader, MeterProvider } from '@opentelemetry/sdk-metrics'
 import { AlwaysOnSampler, BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { Tracer } from '../domain/activity.ts'
-import type { Metrics } from '../domain/measures.ts'
-import { meterMetrics } from './metered-measures.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Tracer } from '../kernel/tracing.ts'
+import { meterMetrics } from './meter-metrics.ts'
 import { spanTracer } from './span-tracer.ts'
 
 const SERVICE_NAME = 'collections-service'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
 import { TENANT, user, users } from '../jobs/link-directory.ts'
 import {
   application,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import type { Caller } from '../../shared/domain/caller.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
+import type { Caller } from '../../shared/kernel/caller.ts'
 import {
   CRITERIA,
   type CriteriaService,

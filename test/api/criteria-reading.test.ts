@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
-import { type MembershipRequest, slotOf } from '../../shared/domain/requests/membership-request.ts'
+import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
 import {
   all,
   COLLECTIONS,

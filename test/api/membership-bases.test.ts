@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { addMembersDirectly } from '../../shared/domain/requests/direct-members.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
-import type { RequestDependencies } from '../../shared/domain/requests/request-dependencies.ts'
-import type { RequestChange } from '../../shared/domain/requests/request-store.ts'
-import { endRequests } from '../../shared/domain/requests/settle-requests.ts'
-import { submitRequest } from '../../shared/domain/requests/submit-request.ts'
+import { addMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import type { RequestChange } from '../../shared/domain/membership-requests/request-store.ts'
+import { endRequests } from '../../shared/domain/membership-requests/settle-requests.ts'
+import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const world = await joinableWorld()

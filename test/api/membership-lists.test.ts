@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
-import { type MembershipRequest, slotOf } from '../../shared/domain/requests/membership-request.ts'
+import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import { equals, faults, joinableWorld, type Person } from './joinable-world.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import type { Caller } from '../../shared/domain/caller.ts'
-import type { JoinableCollectionUpdate } from '../../shared/domain/requests/joinable-collection.ts'
-import { updateJoinableCollection } from '../../shared/domain/requests/manage-joinable.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
+import type { JoinableCollectionUpdate } from '../../shared/domain/membership-requests/joinable-collection.ts'
+import { updateJoinableCollection } from '../../shared/domain/membership-requests/manage-joinable.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { Caller } from '../../shared/kernel/caller.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const world = await joinableWorld()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const AT_ONCE = 50

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { REFUSALS, type RefusalCode } from '../../shared/domain/refusal.ts'
 import { httpStatusOf } from '../../shared/http/envelope.ts'
+import { REFUSALS, type RefusalCode } from '../../shared/kernel/refusals.ts'
 import { coreDataServiceOfTests } from './core-data-service.ts'
 import { joinableWorld } from './joinable-world.ts'
 import { openLinkApi } from './link-api.ts'

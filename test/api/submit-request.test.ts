@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
 import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const world = await joinableWorld()

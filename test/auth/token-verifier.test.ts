@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
-import type { Caller } from '../../shared/domain/caller.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import type { Caller } from '../../shared/kernel/caller.ts'
+import { Refusal } from '../../shared/kernel/refusals.ts'
 import { OTHER_TENANT, PERSON, SERVICE, TENANT } from '../local/directory-fixture.ts'
 import { type Authority, CLIENT, openAuthority, RESOURCE_URI } from './authority-front.ts'
 

@@ -1,6 +1,6 @@
 import { type DuckDBConnection, DuckDBDateValue, DuckDBInstance } from '@duckdb/node-api'
 import jsonLogic from 'json-logic-js'
-import { DAY_MS } from '../../shared/domain/criteria/instant.ts'
+import { DAY_MS } from '../../shared/kernel/timestamp.ts'
 import { type FIVE_LEAVES, flatRows, type Row, type TenantSize } from './generated-tenant.ts'
 
 export type ConditionName = keyof typeof FIVE_LEAVES

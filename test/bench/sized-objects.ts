@@ -1,7 +1,7 @@
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { CoreObjectWriter } from '../../shared/domain/connectors/settle-core-objects.ts'
 import type { Attributes, ObjectType, Reference } from '../../shared/domain/core/core-object.ts'
-import { chunk } from '../../shared/domain/slices.ts'
+import { chunk } from '../../shared/kernel/chunk.ts'
 
 /** How many there are of each type. */
 export type Sizes = Readonly<Record<ObjectType, number>>

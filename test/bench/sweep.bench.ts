@@ -1,6 +1,6 @@
-import { newLink } from '../../shared/domain/links/group-link.ts'
-import type { LinkDependencies } from '../../shared/domain/links/link-dependencies.ts'
-import { enqueueSweeps } from '../../shared/domain/links/sweep.ts'
+import { newLink } from '../../shared/domain/group-links/group-link.ts'
+import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import { enqueueSweeps } from '../../shared/domain/sync/sweep.ts'
 import { TENANT, users } from '../jobs/link-directory.ts'
 import { openWorld } from '../jobs/link-world.ts'
 

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { sharedWriteBudget } from '../../shared/domain/links/write-budget.ts'
+import { sharedWriteBudget } from '../../shared/domain/sync/write-budget.ts'
 import { directorySeed, users } from '../jobs/link-directory.ts'
 import { openWorld } from '../jobs/link-world.ts'
 

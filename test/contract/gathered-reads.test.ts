@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { batchedDocumentReads } from '../../shared/cosmos/gathered-reads.ts'
+import { batchedDocumentReads } from '../../shared/cosmos/batched-reads.ts'
 import { localAccount } from './local-database.ts'
 
 type Note = { readonly id: string; readonly tenantId: string; readonly text: string }

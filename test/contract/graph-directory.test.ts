@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { graphDirectory } from '../../shared/directory/graph-directory.ts'
-import { type GraphReply, retryAfterMsOf } from '../../shared/directory/graph-reply.ts'
-import { graphTokens } from '../../shared/directory/graph-tokens.ts'
-import { removeCall } from '../../shared/directory/member-calls.ts'
-import { allMembers } from '../../shared/domain/links/group-members.ts'
+import { allMembers } from '../../shared/domain/sync/group-members.ts'
+import { graphDirectory } from '../../shared/graph/graph-directory.ts'
+import { type GraphReply, retryAfterMsOf } from '../../shared/graph/graph-reply.ts'
+import { graphTokens } from '../../shared/graph/graph-tokens.ts'
+import { removeCall } from '../../shared/graph/member-calls.ts'
 import {
   openDirectory,
   SMALL_TENANT,

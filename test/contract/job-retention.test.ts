@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
-import { newJob, type SyncJobType } from '../../shared/domain/links/sync-job.ts'
+import { newJob, type SyncJobType } from '../../shared/domain/group-links/sync-job.ts'
 import { localAccount } from './local-database.ts'
 
 const CREATED_MS = Date.parse('2030-01-01T00:00:00Z')

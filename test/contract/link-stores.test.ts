@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { type LinkRecord, newLink } from '../../shared/domain/links/group-link.ts'
-import { minuteOfTenant } from '../../shared/domain/links/sweep-minute.ts'
-import { type JobRecord, newJob } from '../../shared/domain/links/sync-job.ts'
+import { type LinkRecord, newLink } from '../../shared/domain/group-links/group-link.ts'
+import { type JobRecord, newJob } from '../../shared/domain/group-links/sync-job.ts'
+import { minuteOfTenant } from '../../shared/domain/sync/sweep-minute.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')

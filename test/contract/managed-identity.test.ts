@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { graphCalls } from '../../shared/directory/graph-calls.ts'
-import { graphDirectory } from '../../shared/directory/graph-directory.ts'
-import { graphTokens } from '../../shared/directory/graph-tokens.ts'
+import { graphCalls } from '../../shared/graph/graph-calls.ts'
+import { graphDirectory } from '../../shared/graph/graph-directory.ts'
+import { graphTokens } from '../../shared/graph/graph-tokens.ts'
 import {
   MANAGED_IDENTITY,
   openDirectory,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { GraphCall } from '../../shared/directory/graph-calls.ts'
-import type { GraphReply } from '../../shared/directory/graph-reply.ts'
-import { retryingCalls } from '../../shared/directory/patient-calls.ts'
+import type { GraphCall } from '../../shared/graph/graph-calls.ts'
+import type { GraphReply } from '../../shared/graph/graph-reply.ts'
+import { retryingCalls } from '../../shared/graph/retrying-calls.ts'
 
 type Item = { readonly id: string; readonly method: string; readonly url: string }
 type ItemReply = { readonly status: number; readonly retryAfterS?: number }

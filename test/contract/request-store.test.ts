@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
-import type { MembershipRequest } from '../../shared/domain/requests/membership-request.ts'
+import type { MembershipRequest } from '../../shared/domain/membership-requests/membership-request.ts'
 import { localDatabase } from './local-database.ts'
 
 const container = await localDatabase()

@@ -4,10 +4,10 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosIdempotencyKeyStore } from '../../shared/cosmos/idempotency-key-store.ts'
-import type { Creation } from '../../shared/domain/idempotency/creation.ts'
-import type { IdempotencyKeyStore } from '../../shared/domain/idempotency/idempotency-key-store.ts'
+import type { IdempotencyKeyStore } from '../../shared/domain/idempotency/idempotency-key.ts'
+import type { Creation } from '../../shared/domain/idempotency/run-once.ts'
 import { type KeptAnswer, runOnce } from '../../shared/domain/idempotency/run-once.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { Refusal } from '../../shared/kernel/refusals.ts'
 import { localDatabase } from './local-database.ts'
 
 const CLAIM_MS = 30_000

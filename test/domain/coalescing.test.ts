@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { coalesce } from '../../shared/domain/coalescing.ts'
+import { coalesce } from '../../shared/kernel/concurrency.ts'
 
 describe('coalescing', () => {
   it('never overlaps runs of a key, and lets all calls during a run share the next', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { batchReads } from '../../shared/domain/gathering.ts'
+import { batchReads } from '../../shared/kernel/concurrency.ts'
 
 const limits = { keysAtMost: 50, patienceMs: 60_000 }
 type Read = { readonly group: string; readonly keys: readonly string[] }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { forEachConcurrent } from '../../shared/domain/lanes.ts'
-import { chunkWithin } from '../../shared/domain/slices.ts'
+import { chunkWithin } from '../../shared/kernel/chunk.ts'
+import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 
 describe('slices within limits', () => {
   it('hold everything in its order, and no more than they may unless one entry alone is too large', () => {

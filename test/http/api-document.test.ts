@@ -6,10 +6,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describedRoutes } from '../../functions/routes/all-routes.ts'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
-import { USER_ROLES } from '../../shared/domain/caller.ts'
-import { REFUSALS } from '../../shared/domain/refusal.ts'
-import { PROBES_TAG } from '../../shared/http/described-probes.ts'
 import { REFUSED_BEFORE_ROUTES } from '../../shared/http/route-refusals.ts'
+import { USER_ROLES } from '../../shared/kernel/caller.ts'
+import { REFUSALS } from '../../shared/kernel/refusals.ts'
+import { PROBES_TAG } from '../../shared/openapi/probe-operations.ts'
 
 type Content = { example?: unknown; examples?: Record<string, { $ref: string }> }
 type Response = { $ref?: string; headers?: object; content?: Record<string, Content> }

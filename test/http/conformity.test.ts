@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Refusal, type RefusalCode } from '../../shared/domain/refusal.ts'
 import { type HttpAnswer, refusalEnvelope, successEnvelope } from '../../shared/http/envelope.ts'
+import { Refusal, type RefusalCode } from '../../shared/kernel/refusals.ts'
 import { assertConforming } from './conformity.ts'
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'

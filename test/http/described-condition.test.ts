@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
 import { OPERATORS } from '../../shared/domain/criteria/condition.ts'
 import { conditionSchema, storedConditionSchema } from '../../shared/domain/criteria/schema.ts'
-import { conditionComponents } from '../../shared/http/described-condition.ts'
+import { conditionComponents } from '../../shared/openapi/condition-schemas.ts'
 import { schemaArbitrary } from './schema-arbitrary.ts'
 
 const schemas = conditionComponents()

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { runToCompletion } from '../../shared/domain/time-slices.ts'
 import { successEnvelope, successEnvelopeSteps } from '../../shared/http/envelope.ts'
 import { hasLongList } from '../../shared/http/json-steps.ts'
+import { runToCompletion } from '../../shared/kernel/cooperative-scheduler.ts'
 
 /** Beyond the number of entries that are written in one step. */
 const LONG = { minLength: 129, maxLength: 300 }

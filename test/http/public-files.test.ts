@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { documentFile, SERVICE_TITLE, serviceDocument } from '../../functions/routes/service-document.ts'
 import { fileResponder, type PublicFiles } from '../../shared/http/public-files.ts'
-import { referencePage } from '../../shared/http/reference-page.ts'
+import { referencePage } from '../../shared/openapi/reference-page.ts'
 
 function responder(files: () => PublicFiles) {
   const faults: unknown[] = []

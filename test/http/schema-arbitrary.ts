@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { JsonObject } from '../../shared/http/described-schema.ts'
+import type { JsonObject } from '../../shared/openapi/schemas.ts'
 
 type Schema = {
   readonly $ref?: string

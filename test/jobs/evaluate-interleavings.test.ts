@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { isConflict } from '../../shared/domain/while-stale.ts'
+import { isConflict } from '../../shared/kernel/versioned.ts'
 import { type CriteriaProcess, type CriteriaService, startCriteriaService } from '../api/criteria-service.ts'
 import { isTrouble, Life, mortalProcess } from './mortal-process.ts'
 import { type Change, change, conditions, randomTenant } from './random-tenant.ts'

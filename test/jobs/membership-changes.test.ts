@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { setLinkState } from '../../shared/domain/links/change-link.ts'
-import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
-import { createLink } from '../../shared/domain/links/create-link.ts'
-import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { setLinkState } from '../../shared/domain/group-links/change-link.ts'
+import { collectionLinks } from '../../shared/domain/group-links/collection-links.ts'
+import { createLink } from '../../shared/domain/group-links/create-link.ts'
+import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
 import { TENANT, user, users } from './link-directory.ts'
 import { type LinkWorld, openWorld, ringForChanges, syncedLink } from './link-world.ts'
 

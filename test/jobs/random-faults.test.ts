@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import type { RequestRecord } from '../../infra/local/directory/request-log.ts'
-import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
-import { type MembershipRequest, slotOf } from '../../shared/domain/requests/membership-request.ts'
-import type { Versioned } from '../../shared/domain/versioned.ts'
+import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { Versioned } from '../../shared/kernel/versioned.ts'
 import { CRITERIA, type CriteriaService, criteriaTenant, leaf } from '../api/criteria-service.ts'
 
 /** Few of all, so that they come and go often. */

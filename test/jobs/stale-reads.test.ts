@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
 import { TENANT, user, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 

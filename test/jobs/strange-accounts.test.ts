@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { previewLink } from '../../shared/domain/links/preview-link.ts'
-import { requestSync } from '../../shared/domain/links/request-sync.ts'
+import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld, ringForChanges, syncedLink } from './link-world.ts'
 

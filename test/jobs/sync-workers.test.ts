@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { deleteLink, setLinkState } from '../../shared/domain/links/change-link.ts'
-import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
-import { requestSync } from '../../shared/domain/links/request-sync.ts'
-import { runSyncJob } from '../../shared/domain/links/run-sync-job.ts'
+import { deleteLink, setLinkState } from '../../shared/domain/group-links/change-link.ts'
+import type { SyncDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { AccountChanges, LinkedCollections } from '../../shared/domain/links/linked-collections.ts'
+import type { AccountChanges, LinkedCollections } from '../../shared/domain/group-links/linked-collections.ts'
 
 /** Collections of accounts, with every membership they ever had. */
 export type TestCollections = LinkedCollections & {

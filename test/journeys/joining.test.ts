@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
-import type { SyncJob } from '../../shared/domain/links/sync-job.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
+import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
 import { type ApiClient, asApplication, asPerson, eventually, groupMembers, type ListedObject } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 

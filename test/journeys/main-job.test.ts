@@ -4,9 +4,9 @@ import type { CollectionResults } from '../../shared/domain/collections/collecti
 import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import type { ConnectorObjectRecord } from '../../shared/domain/connectors/connector-object.ts'
-import type { GroupLink } from '../../shared/domain/links/group-link.ts'
-import type { LinkPreview } from '../../shared/domain/links/preview-link.ts'
-import type { SyncJob } from '../../shared/domain/links/sync-job.ts'
+import type { GroupLink } from '../../shared/domain/group-links/group-link.ts'
+import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
+import type { LinkPreview } from '../../shared/domain/sync/preview-sync.ts'
 import {
   type ApiClient,
   applicationToken,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/requests/membership-request.ts'
+import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
 import { type ApiClient, type ApiReply, asPerson, everyCoreObject } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 

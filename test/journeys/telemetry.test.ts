@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { SyncJob } from '../../shared/domain/links/sync-job.ts'
+import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
 import { type Envelope, type IngestionEndpoint, startIngestionEndpoint } from '../telemetry/ingestion-endpoint.ts'
 import {
   type ApiClient,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type ActivityStart, UNTRACED } from '../../shared/domain/activity.ts'
-import { traceContextOf, traceIdOf } from '../../shared/domain/trace-context.ts'
+import { traceContextOf, traceIdOf } from '../../shared/kernel/trace-context.ts'
+import { type ActivityStart, UNTRACED } from '../../shared/kernel/tracing.ts'
 import { originOf, originProperties } from '../../shared/messaging/origin-properties.ts'
-import { trackedActivities } from '../../shared/runtime/activities.ts'
-import { jsonLog } from '../../shared/runtime/json-log.ts'
+import { trackedActivities } from '../../shared/telemetry/activities.ts'
+import { jsonLog } from '../../shared/telemetry/json-log.ts'
 
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')

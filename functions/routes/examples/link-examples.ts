@@ -1,6 +1,6 @@
-import type { GroupLink, NewGroupLink } from '../../../shared/domain/links/group-link.ts'
-import type { LinkPreview, LinkPreviewInput } from '../../../shared/domain/links/preview-link.ts'
-import type { SyncJob } from '../../../shared/domain/links/sync-job.ts'
+import type { GroupLink, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
+import type { SyncJob } from '../../../shared/domain/group-links/sync-job.ts'
+import type { LinkPreview, LinkPreviewInput } from '../../../shared/domain/sync/preview-sync.ts'
 import {
   ACCOUNT_ID,
   CREATED_AT,

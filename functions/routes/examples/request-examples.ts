@@ -1,10 +1,10 @@
-import type { JoinPolicyInput } from '../../../shared/domain/requests/join-policy.ts'
+import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type {
   JoinableCollectionRecord,
   JoinableCollectionUpdate,
   NewJoinableCollection,
-} from '../../../shared/domain/requests/joinable-collection.ts'
-import type { MembershipRequestRecord } from '../../../shared/domain/requests/membership-request.ts'
+} from '../../../shared/domain/membership-requests/joinable-collection.ts'
+import type { MembershipRequestRecord } from '../../../shared/domain/membership-requests/membership-request.ts'
 import {
   CREATED_AT,
   CRITERIA_COLLECTION_ID,

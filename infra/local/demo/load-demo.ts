@@ -1,6 +1,6 @@
 import type { ObjectType } from '../../../shared/domain/core/core-object.ts'
-import { forEachConcurrent } from '../../../shared/domain/lanes.ts'
-import { chunk } from '../../../shared/domain/slices.ts'
+import { chunk } from '../../../shared/kernel/chunk.ts'
+import { forEachConcurrent } from '../../../shared/kernel/concurrency.ts'
 import type { DemoAnswer } from '../directory/seed.ts'
 import { type ApiAccess, apiCaller, type Call } from './api-caller.ts'
 import type { ConnectorObject, Municipality } from './municipality.ts'

@@ -1,12 +1,12 @@
-import type { AccountChangeStore } from '../core/account-moves.ts'
-import type { MessageQueue } from '../doorbell.ts'
-import type { Log } from '../log.ts'
-import type { Metrics } from '../measures.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { MessageQueue } from '../../kernel/messages.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import type { AccountChangeStore } from '../core/account-changes.ts'
+import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { EvaluationLogStore } from './evaluation-log-store.ts'
 import type { JoinedMembers } from './joined-members.ts'
 import type { MembershipStore } from './membership-store.ts'
-import type { TenantSnapshots } from './tenant-snapshots.ts'
 
 /** What collections need to know of the links that they feed. */
 export interface CollectionLinks {

@@ -1,4 +1,4 @@
-import { toTimestamp } from '../timestamp.ts'
+import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Collection, CollectionRecord } from './collection.ts'
 
 /** What every reader of a collection sees of it, whatever its kind. */

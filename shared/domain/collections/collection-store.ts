@@ -1,4 +1,4 @@
-import type { Versioned } from '../versioned.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection, CollectionKind } from './collection.ts'
 
 export type CollectionFilter = {

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox'
+import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Timestamp } from '../../kernel/timestamp.ts'
 import type { RowObjectType } from '../criteria/collection-members.ts'
-import { Guid } from '../guid.ts'
-import { Closed, Described, Nullable, OneOf } from '../schema.ts'
-import { Timestamp } from '../timestamp.ts'
 
 /** Criteria collections fill themselves by a condition, joinable ones by request and approval. */
 export type CollectionKind = 'criteria' | 'joinable'

@@ -1,3 +1,4 @@
+import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { checkCondition, checkConditionSteps } from '../criteria/check-condition.ts'
 import {
   type CheckedCondition,
@@ -6,10 +7,9 @@ import {
   leavesOf,
 } from '../criteria/condition.ts'
 import { type ConditionSchema, conditionSchema, storedConditionSchema } from '../criteria/schema.ts'
-import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../refusal.ts'
+import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionStore } from './collection-store.ts'
-import type { TenantSnapshots } from './tenant-snapshots.ts'
 
 export type ConditionDependencies = {
   readonly collections: CollectionStore

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Nullable } from '../schema.ts'
+import { Closed, Nullable } from '../../kernel/schema.ts'
 import { type Collection, CollectionObjectType, CollectionRecord, Description, Metadata, Name } from './collection.ts'
 import { collectionRecord } from './collection-record.ts'
 

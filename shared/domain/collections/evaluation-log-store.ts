@@ -1,4 +1,4 @@
-import type { Versioned } from '../versioned.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import type { EvaluationLog } from './evaluation-log.ts'
 
 /** Where the evaluators of a tenant, in whatever process, tell each other what they write. */

@@ -1,17 +1,17 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import { Refusal } from '../../kernel/refusals.ts'
+import { dayOf } from '../../kernel/timestamp.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { attributesRead, type CheckedCondition, dependsOnDay } from '../criteria/condition.ts'
 import { evaluationSteps, objectEvaluationSteps } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
-import { dayOf } from '../criteria/instant.ts'
-import type { RowSnapshot } from '../criteria/row-snapshot.ts'
-import { Refusal } from '../refusal.ts'
-import type { Task } from '../time-slices.ts'
-import type { Versioned } from '../versioned.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import { CLOCKS_DIFFER_AT_MOST_MS } from './evaluation-log.ts'
 import type { MembershipHead } from './membership-store.ts'
-import type { RowChanges } from './tenant-snapshots.ts'
 
 /** What the evaluator remembers of a collection from one evaluation to the next. */
 export type CachedEvaluation = {

@@ -1,4 +1,4 @@
-import type { Task } from '../time-slices.ts'
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { MembershipChange } from './membership-store.ts'
 
 /** Ids compared between two pauses. */

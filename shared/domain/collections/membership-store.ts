@@ -1,4 +1,4 @@
-import type { Versioned } from '../versioned.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 
 /** What stands above the members of a criteria collection. */
 export type MembershipHead = {

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import { characterCount } from '../character-count.ts'
-import { type RefusalEntry, refusalEntry } from '../refusal.ts'
+import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import { characterCount } from '../../kernel/schema.ts'
 import { type CollectionMetadata, type Metadata, TAG_LENGTH_LIMIT } from './collection.ts'
 
 export const NO_METADATA: CollectionMetadata = { tags: [], attributes: {} }

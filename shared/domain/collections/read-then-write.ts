@@ -1,5 +1,5 @@
-import { Refusal } from '../refusal.ts'
-import type { Versioned } from '../versioned.ts'
+import { Refusal } from '../../kernel/refusals.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionStore } from './collection-store.ts'
 

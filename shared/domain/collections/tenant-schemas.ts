@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed } from '../schema.ts'
+import { Closed } from '../../kernel/schema.ts'
 import { type ConditionDependencies, tenantConditionSchema } from './condition-entry.ts'
 
 const AttributeTypes = Type.Record(Type.String(), Type.String())

@@ -1,6 +1,6 @@
-import { characterCount } from '../character-count.ts'
+import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import { characterCount } from '../../kernel/schema.ts'
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
-import { type RefusalEntry, refusalEntry } from '../refusal.ts'
 import { EXTERNAL_ID_LIMIT_COUNT, type ObjectData } from './connector-object.ts'
 import { readObjectData } from './object-data.ts'
 

@@ -1,8 +1,8 @@
-import type { Caller, Role } from '../caller.ts'
+import type { Caller, Role } from '../../kernel/caller.ts'
+import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
+import type { Page } from '../../kernel/versioned.ts'
 import { isObjectType, type ObjectType } from '../core/core-object.ts'
-import { type Creation, singleAttempt } from '../idempotency/creation.ts'
-import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../refusal.ts'
-import type { Page } from '../versioned.ts'
+import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
 import { type ObjectWrite, type ReadWrite, readBatchItems } from './batch-item.ts'
 import type { Connector } from './connector.ts'
 import {

@@ -1,5 +1,5 @@
+import type { Page, Versioned } from '../../kernel/versioned.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import type { Page, Versioned } from '../versioned.ts'
 import type { ConnectorObject, StoredConnectorObject } from './connector-object.ts'
 
 /** What others need to know of an object in order to refer to it. */

@@ -1,9 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { Closed, Guid, OneOf } from '../../kernel/schema.ts'
+import { Timestamp, toSecondsTimestamp } from '../../kernel/timestamp.ts'
 import { ATTRIBUTES, type AttributeDefinition } from '../core/attributes.ts'
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
-import { Guid } from '../guid.ts'
-import { Closed, OneOf } from '../schema.ts'
-import { Timestamp, toSecondsTimestamp } from '../timestamp.ts'
 
 export const ObjectTypeName = OneOf(OBJECT_TYPES)
 

@@ -1,4 +1,4 @@
-import type { Versioned } from '../versioned.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import type { Connector } from './connector.ts'
 
 /** The connectors of each tenant. */

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Guid } from '../guid.ts'
-import { Closed } from '../schema.ts'
-import { Timestamp } from '../timestamp.ts'
+import { Closed, Guid } from '../../kernel/schema.ts'
+import { Timestamp } from '../../kernel/timestamp.ts'
 
 /** Decisions, section 4. */
 const SOFT_DELETION_DEFAULT_DAYS = 90

@@ -1,6 +1,5 @@
-import type { CoreObjectTrace } from '../core/merged-core-object.ts'
-import { type RefusalEntry, refusalEntry } from '../refusal.ts'
-import type { Versioned } from '../versioned.ts'
+import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import type { ObjectWrite } from './batch-item.ts'
 import {
   type ConnectorObject,
@@ -10,8 +9,9 @@ import {
   referenceIds,
 } from './connector-object.ts'
 import type { ConnectorObjectWrite } from './connector-object-store.ts'
+import type { IdentityResolver, Placement } from './identity-resolver.ts'
+import type { CoreObjectTrace } from './merged-core-object.ts'
 import { type ParentOf, parentFault, parentIn } from './parent-cycle.ts'
-import type { IdentityResolver, Placement } from './people.ts'
 
 /** What became of one item. `id` is the connector object's. */
 export type ItemOutcome =

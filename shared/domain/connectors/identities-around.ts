@@ -1,4 +1,4 @@
-import type { Versioned } from '../versioned.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import type { ObjectWrite } from './batch-item.ts'
 import { type ConnectorObject, type DeriveId, ownCoreObjectId } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'

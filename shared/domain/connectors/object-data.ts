@@ -1,4 +1,6 @@
-import { characterCount } from '../character-count.ts'
+import { isGuid } from '../../kernel/guid.ts'
+import { type RefusalCode, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import { characterCount } from '../../kernel/schema.ts'
 import {
   type AttributeDefinition,
   type AttributeKind,
@@ -6,8 +8,6 @@ import {
   CUSTOM_ATTRIBUTE_PREFIX,
 } from '../core/attributes.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import { isGuid } from '../is-guid.ts'
-import { type RefusalCode, type RefusalEntry, refusalEntry } from '../refusal.ts'
 import { type DataValue, EXTERNAL_ID_LIMIT_COUNT, type ObjectData } from './connector-object.ts'
 
 /** Characters. Custom attributes too. */

@@ -1,4 +1,4 @@
-import { type RefusalEntry, refusalEntry } from '../refusal.ts'
+import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { ConnectorObject, ReferenceIds } from './connector-object.ts'
 
 /** The org unit above another, by their connector object ids; undefined at the top and above what does not exist. */

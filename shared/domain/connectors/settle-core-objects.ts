@@ -1,3 +1,8 @@
+import { chunk } from '../../kernel/chunk.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import type { ConnectorObject } from './connector-object.ts'
+import type { ConnectorObjectStore } from './connector-object-store.ts'
+import type { RankOf } from './joining.ts'
 import {
   type Contribution,
   type CoreObjectTrace,
@@ -6,12 +11,7 @@ import {
   mergedCoreObject,
   vanishedCoreObject,
   withAccountMove,
-} from '../core/merged-core-object.ts'
-import { chunk } from '../slices.ts'
-import type { Versioned } from '../versioned.ts'
-import type { ConnectorObject } from './connector-object.ts'
-import type { ConnectorObjectStore } from './connector-object-store.ts'
-import type { RankOf } from './joining.ts'
+} from './merged-core-object.ts'
 
 /** A write of a core object, with the version it replaces; without one it must be new. */
 export type CoreObjectWrite = { readonly object: MergedCoreObject; readonly version: string | undefined }

@@ -1,4 +1,4 @@
-import type { Page } from '../versioned.ts'
+import type { Page } from '../../kernel/versioned.ts'
 import type { CoreObject, ObjectType } from './core-object.ts'
 
 /** Objects of one type that a search keeps to. */

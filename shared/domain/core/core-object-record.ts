@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
-import { Guid } from '../guid.ts'
-import { Timestamp, toSecondsTimestamp } from '../timestamp.ts'
+import { Guid } from '../../kernel/schema.ts'
+import { Timestamp, toSecondsTimestamp } from '../../kernel/timestamp.ts'
 import { ATTRIBUTES, type AttributeDefinition, type AttributeKind } from './attributes.ts'
 import type { CoreObject, ObjectType } from './core-object.ts'
 

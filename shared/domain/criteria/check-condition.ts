@@ -1,5 +1,5 @@
-import type { RefusalCode } from '../refusal.ts'
-import { runToCompletion, type Task } from '../time-slices.ts'
+import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
+import type { RefusalCode } from '../../kernel/refusals.ts'
 import { comparedType, type ParsedValue, parseValue } from './compared-value.ts'
 import {
   type CheckedCondition,

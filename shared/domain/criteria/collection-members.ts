@@ -1,9 +1,9 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import type { Task } from '../time-slices.ts'
-import { addBits, type Bitmap, emptyBitmap, setBit } from './bitmap.ts'
-import { slotsReferringTo } from './column-scan.ts'
+import { addBits, type Bitmap, emptyBitmap, setBit } from '../tenant-index/bitmap.ts'
+import { slotsReferringTo } from '../tenant-index/column-scan.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { ROW_PLACE } from './compile.ts'
-import type { RowSnapshot } from './row-snapshot.ts'
 
 /** The objects that rows are made of, as collections name them. */
 export type RowObjectType = 'Identity' | 'Relationship' | 'OrgUnit'

@@ -1,6 +1,6 @@
+import { parseInstantMs } from '../../kernel/timestamp.ts'
 import type { ComparedValue, WireScalar } from './condition.ts'
 import { parseRelativeDay, wireRelativeDay } from './field-expression.ts'
-import { parseInstantMs } from './instant.ts'
 import { type AttributeType, attributeKind, schemaSource } from './schema.ts'
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -1,11 +1,11 @@
 import type { ObjectType } from '../core/core-object.ts'
-import type { Column } from './column.ts'
-import type { ColumnValues } from './column-values.ts'
+import type { Column } from '../tenant-index/column.ts'
+import type { ColumnValues } from '../tenant-index/column-values.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { CheckedCondition, CheckedGroup, CheckedLeaf, CheckedNode, GroupOperator, Operator } from './condition.ts'
 import { readsToday } from './condition.ts'
 import { isNegative, leafTest } from './leaf-test.ts'
 import { LeafVerdicts } from './leaf-verdicts.ts'
-import type { RowSnapshot } from './row-snapshot.ts'
 import { schemaSource } from './schema.ts'
 
 /** The order of the three objects in a row. */

@@ -1,8 +1,8 @@
-import { runToCompletion, type Task } from '../time-slices.ts'
+import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { CORE_TYPE, type RowObjectType } from './collection-members.ts'
 import type { CompiledCondition } from './compile.ts'
 import { Evaluation, type EvaluationContext } from './evaluation.ts'
-import type { RowSnapshot } from './row-snapshot.ts'
 
 /** The ids of all members, ascending: the objects with at least one row that satisfies the whole condition. */
 export function evaluate(

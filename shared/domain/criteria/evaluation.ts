@@ -1,11 +1,20 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import type { Task } from '../time-slices.ts'
-import { addBits, type Bitmap, commonBits, countBits, emptyBitmap, fullBitmap, removeBits, setBit } from './bitmap.ts'
+import {
+  addBits,
+  type Bitmap,
+  commonBits,
+  countBits,
+  emptyBitmap,
+  fullBitmap,
+  removeBits,
+  setBit,
+} from '../tenant-index/bitmap.ts'
+import { addReferences, slotsIn, slotsReferringTo, slotsWithCode, slotsWithCodes } from '../tenant-index/column-scan.ts'
+import type { LinkedType, RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { type CollectionMembers, isRowOf, type MemberSlots, memberSlots, rowsOf } from './collection-members.ts'
-import { addReferences, slotsIn, slotsReferringTo, slotsWithCode, slotsWithCodes } from './column-scan.ts'
 import type { BoundGroup, BoundLeaf, BoundMembership, BoundNode } from './compile.ts'
 import { holdsOn } from './leaf-test.ts'
-import type { LinkedType, RowSnapshot } from './row-snapshot.ts'
 
 export type EvaluationContext = {
   /** Midnight UTC of the day of evaluation, in milliseconds since 1970. */

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../refusal.ts'
+import type { RefusalCode } from '../../kernel/refusals.ts'
 import type { FieldFunction, RelativeDay } from './condition.ts'
 import type { AttributeType } from './schema.ts'
 

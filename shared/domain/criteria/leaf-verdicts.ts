@@ -1,6 +1,6 @@
-import { runToCompletion, type Task } from '../time-slices.ts'
-import { CodeSet } from './code-set.ts'
-import type { ColumnValues } from './column-values.ts'
+import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
+import { CodeSet } from '../tenant-index/code-set.ts'
+import type { ColumnValues } from '../tenant-index/column-values.ts'
 import type { LeafTest } from './leaf-test.ts'
 
 /** Values decided between two pauses: they may be long, and so may be what is sought in them. */

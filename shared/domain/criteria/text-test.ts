@@ -1,6 +1,6 @@
-import { CodePointBytes, compareBytes } from './code-point-bytes.ts'
+import { CodePointBytes, compareBytes } from '../tenant-index/code-point-bytes.ts'
+import { TextDictionary } from '../tenant-index/text-dictionary.ts'
 import type { CheckedLeaf } from './condition.ts'
-import { TextDictionary } from './text-dictionary.ts'
 
 /** Whether a text, as bytes of `CodePointBytes`, compares to a leaf's values as the operator says. */
 export type TextTest = (bytes: Uint8Array, start: number, end: number) => boolean

@@ -1,3 +1,5 @@
+import type { Versioned } from '../../kernel/versioned.ts'
+
 /** What a key stands for: it is the caller's own, and another caller's same key is another one. */
 export type KeyedRequest = {
   readonly tenantId: string
@@ -40,4 +42,18 @@ export function inProgressRecord(request: KeyedRequest, seed: string, nowMs: num
 /** The key may be tried again at once, for the same creation. */
 export function releasedRecord(record: KeyRecord): KeyRecord {
   return { ...record, claimedUntilMs: 0 }
+}
+
+/** Seconds. So long is a key remembered after its record was last written. */
+export const KEY_KEPT_S = 24 * 60 * 60
+
+/** What is known of keys. A record is gone `KEY_KEPT_S` after its last write. */
+export interface IdempotencyKeyStore {
+  find(name: Pick<KeyedRequest, 'tenantId' | 'callerId' | 'key'>): Promise<Versioned<KeyRecord> | undefined>
+  /** @returns The version of the new record; undefined when there is one of this key already. */
+  add(record: KeyRecord): Promise<string | undefined>
+  /** @returns The new version; undefined when `version` is no longer current. */
+  replace(record: KeyRecord, version: string): Promise<string | undefined>
+  /** @returns Whether it was removed: not when `version` is no longer current. */
+  remove(record: KeyRecord, version: string): Promise<boolean>
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RefusalCode } from '../../../shared/domain/refusal.ts'
+import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 import { application, CONNECTORS, CORE, type CoreDataService, newTenant, to, upsert } from '../core-data-service.ts'
 import { type Provocation, provoked } from './provocation.ts'
 

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../../shared/domain/refusal.ts'
+import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 import { users } from '../../jobs/link-directory.ts'
 import { type LinkApi, NOBODYS_ID } from '../link-api.ts'
 import { type Provocation, provoked } from './provocation.ts'

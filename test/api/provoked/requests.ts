@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RefusalCode } from '../../../shared/domain/refusal.ts'
+import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 import { approvedBy, type JoinableWorld, OPEN } from '../joinable-world.ts'
 import type { Provocation } from './provocation.ts'
 

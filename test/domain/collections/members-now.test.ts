@@ -8,13 +8,13 @@ import {
   idsNow,
   todayFor,
 } from '../../../shared/domain/collections/members-now.ts'
-import type { GatheredChanges } from '../../../shared/domain/collections/tenant-snapshots.ts'
 import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
 import { compile } from '../../../shared/domain/criteria/compile.ts'
 import { attributesRead, dependsOnDay } from '../../../shared/domain/criteria/condition.ts'
-import { RowSnapshot } from '../../../shared/domain/criteria/row-snapshot.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
-import { runToCompletion } from '../../../shared/domain/time-slices.ts'
+import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import type { GatheredChanges } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
+import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 
 const DAY_MS = Date.parse('2030-03-01T00:00:00Z')
 const NEXT_DAY_MS = Date.parse('2030-03-02T00:00:00Z')

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Collection } from '../../../shared/domain/collections/collection.ts'
 import {
   accountsChangedAsStored,
   accountsChangedAtMs,
   accountsChangedByRows,
   joinableAccountsChanged,
   type MembersOverTime,
-} from '../../../shared/domain/collections/moved-accounts.ts'
-import { TenantSnapshots } from '../../../shared/domain/collections/tenant-snapshots.ts'
-import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
+} from '../../../shared/domain/collections/changed-accounts.ts'
+import type { Collection } from '../../../shared/domain/collections/collection.ts'
+import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 
 const TENANT = 'tenant'
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { TenantSnapshots } from '../../../shared/domain/collections/tenant-snapshots.ts'
 import type { CoreObject } from '../../../shared/domain/core/core-object.ts'
-import type { ChangeMark, CoreObjectChanges } from '../../../shared/domain/core/core-object-changes.ts'
+import type { ChangeMark, CoreObjectChanges } from '../../../shared/domain/tenant-index/core-object-changes.ts'
+import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 
 const identity = (id: string): CoreObject =>
   ({ id, objectType: 'identity', externalId: id, attributes: {}, deleted: false }) as unknown as CoreObject

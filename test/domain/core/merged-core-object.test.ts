@@ -6,7 +6,7 @@ import {
   isSameCoreObject,
   mergedCoreObject,
   vanishedCoreObject,
-} from '../../../shared/domain/core/merged-core-object.ts'
+} from '../../../shared/domain/connectors/merged-core-object.ts'
 
 const known: Record<string, string> = { o1: 'core-o1', p1: 'core-p1', p2: 'core-p2' }
 

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Attributes, ObjectType } from '../../../shared/domain/core/core-object.ts'
-import type { CoreObjectReferences } from '../../../shared/domain/core/core-object-links.ts'
-import { ObjectAccessResolver } from '../../../shared/domain/core/sight.ts'
-import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
+import type { CoreObjectReferences } from '../../../shared/domain/tenant-index/core-object-references.ts'
+import { ObjectAccessResolver } from '../../../shared/domain/tenant-index/object-access.ts'
+import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 import { user } from '../../api/core-data-service.ts'
 
 /** Enough for trees of some depth, and few enough that the same one is often named twice. */

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Attributes } from '../../../shared/domain/core/core-object.ts'
 import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
-import { CodeSet } from '../../../shared/domain/criteria/code-set.ts'
 import type { CollectionMembers, RowObjectType } from '../../../shared/domain/criteria/collection-members.ts'
 import { compile } from '../../../shared/domain/criteria/compile.ts'
 import { evaluate, evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
-import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
+import { CodeSet } from '../../../shared/domain/tenant-index/code-set.ts'
+import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 
 const SCHEMA = conditionSchema({ identity: ['custom/plate'], orgUnit: [], relationship: [] })
 const TODAY_MS = Date.parse('2024-02-29T00:00:00Z')

@@ -7,7 +7,7 @@ import { type CompiledCondition, compile } from '../../../shared/domain/criteria
 import type { CheckedCondition } from '../../../shared/domain/criteria/condition.ts'
 import { evaluate, evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
 import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation.ts'
-import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
+import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 import { COLLECTIONS, collections, condition, SCHEMA, snapshotObject, TODAY_MS } from './arbitrary-cases.ts'
 import { naiveMembers, naiveRows } from './naive-evaluator.ts'
 

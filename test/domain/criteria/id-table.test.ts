@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { emptyBitmap, setBit } from '../../../shared/domain/criteria/bitmap.ts'
-import { IdTable } from '../../../shared/domain/criteria/id-table.ts'
-import { runToCompletion } from '../../../shared/domain/time-slices.ts'
+import { emptyBitmap, setBit } from '../../../shared/domain/tenant-index/bitmap.ts'
+import { IdTable } from '../../../shared/domain/tenant-index/id-table.ts'
+import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 
 const guid = fc.uuid({ version: [1, 4, 7] })
 /** What only looks like one, or is nothing like it: must not be taken for a GUID, or for each other. */

@@ -1,7 +1,7 @@
 import type { WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation.ts'
-import type { SnapshotObject } from '../../../shared/domain/criteria/row-snapshot.ts'
 import type { AttributeType, ConditionSchema } from '../../../shared/domain/criteria/schema.ts'
+import type { SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 
 type Row = { identity?: SnapshotObject; orgUnit?: SnapshotObject; relationship?: SnapshotObject }
 type Value = string | number | readonly string[] | undefined

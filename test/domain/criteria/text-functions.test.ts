@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { CodePointBytes, textOfBytes } from '../../../shared/domain/criteria/code-point-bytes.ts'
 import type { FieldFunction } from '../../../shared/domain/criteria/condition.ts'
 import { DerivedTextMemory } from '../../../shared/domain/criteria/derived-texts.ts'
-import { TextDictionary } from '../../../shared/domain/criteria/text-dictionary.ts'
 import { TextFunctions } from '../../../shared/domain/criteria/text-functions.ts'
 import { textTest } from '../../../shared/domain/criteria/text-test.ts'
+import { CodePointBytes, textOfBytes } from '../../../shared/domain/tenant-index/code-point-bytes.ts'
+import { TextDictionary } from '../../../shared/domain/tenant-index/text-dictionary.ts'
 
 /** What the functions mean, in the plainest words. */
 function meant(text: string, functions: readonly FieldFunction[]): string {

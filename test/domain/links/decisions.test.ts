@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { changesDecision } from '../../../shared/domain/links/apply-membership-changes.ts'
-import type { DirectoryGroup } from '../../../shared/domain/links/directory.ts'
-import { newLink } from '../../../shared/domain/links/group-link.ts'
-import { groupRefusal } from '../../../shared/domain/links/linkable-group.ts'
-import { sweepPlan } from '../../../shared/domain/links/sweep.ts'
-import { newJob } from '../../../shared/domain/links/sync-job.ts'
+import type { DirectoryGroup } from '../../../shared/domain/group-links/directory.ts'
+import { newLink } from '../../../shared/domain/group-links/group-link.ts'
+import { groupRefusal } from '../../../shared/domain/group-links/linkable-group.ts'
+import { newJob } from '../../../shared/domain/group-links/sync-job.ts'
+import { changesDecision } from '../../../shared/domain/sync/incremental-sync.ts'
+import { sweepPlan } from '../../../shared/domain/sync/sweep.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newLink } from '../../../shared/domain/links/group-link.ts'
-import { afterFailedRun, completed, started, yielded } from '../../../shared/domain/links/job-course.ts'
-import { leaseDecision, renewedLease } from '../../../shared/domain/links/lease.ts'
-import { type JobRecord, newJob, retentionS } from '../../../shared/domain/links/sync-job.ts'
-import { claimDecision } from '../../../shared/domain/links/take-up-job.ts'
+import { newLink } from '../../../shared/domain/group-links/group-link.ts'
+import { afterFailedRun, completed, started, yielded } from '../../../shared/domain/group-links/job-transitions.ts'
+import { leaseDecision, renewedLease } from '../../../shared/domain/group-links/lease.ts'
+import { type JobRecord, newJob, retentionS } from '../../../shared/domain/group-links/sync-job.ts'
+import { claimDecision } from '../../../shared/domain/sync/claim-job.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 const [LINK, COLLECTION, GROUP, TENANT, JOB, OTHER] = ['link', 'collection', 'group', 'tenant', 'job', 'other']

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { planSync, stepsOf } from '../../../shared/domain/links/plan-sync.ts'
-import { type RecentWrite, withRecentWrites } from '../../../shared/domain/links/recent-writes.ts'
+import { planSync, stepsOf } from '../../../shared/domain/sync/plan-sync.ts'
+import { type RecentWrite, withRecentWrites } from '../../../shared/domain/sync/recent-writes.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { decideRequest, type RequestAction } from '../../../shared/domain/requests/decide-request.ts'
-import { gatesOf } from '../../../shared/domain/requests/join-policy.ts'
-import { isLive, type RequestStatus } from '../../../shared/domain/requests/membership-request.ts'
+import { decideRequest, type RequestAction } from '../../../shared/domain/membership-requests/decide-request.ts'
+import { gatesOf } from '../../../shared/domain/membership-requests/join-policy.ts'
+import { isLive, type RequestStatus } from '../../../shared/domain/membership-requests/membership-request.ts'
 import {
   APPLICATION,
   APPROVER,

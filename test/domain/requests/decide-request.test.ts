@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Actor, decideRequest, type RequestAction } from '../../../shared/domain/requests/decide-request.ts'
-import type { JoinPolicy } from '../../../shared/domain/requests/join-policy.ts'
+import {
+  type Actor,
+  decideRequest,
+  type RequestAction,
+} from '../../../shared/domain/membership-requests/decide-request.ts'
+import type { JoinPolicy } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type {
   LifecycleEntry,
   MembershipRequest,
   RequestStatus,
-} from '../../../shared/domain/requests/membership-request.ts'
+} from '../../../shared/domain/membership-requests/membership-request.ts'
 import {
   APPLICATION,
   APPROVER,

@@ -1,6 +1,6 @@
-import type { Actor, GateApprovers } from '../../../shared/domain/requests/decide-request.ts'
-import type { ApprovalGate, GateType, JoinPolicy } from '../../../shared/domain/requests/join-policy.ts'
-import type { MembershipRequest, RequestStatus } from '../../../shared/domain/requests/membership-request.ts'
+import type { Actor, GateApprovers } from '../../../shared/domain/membership-requests/decide-request.ts'
+import type { ApprovalGate, GateType, JoinPolicy } from '../../../shared/domain/membership-requests/join-policy.ts'
+import type { MembershipRequest, RequestStatus } from '../../../shared/domain/membership-requests/membership-request.ts'
 
 export const NOW_MS = Date.parse('2030-01-02T00:00:00Z')
 export const NOW = '2030-01-02T00:00:00.000+00:00'

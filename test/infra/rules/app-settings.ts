@@ -1,4 +1,4 @@
-import { readSettings, SETTINGS } from '../../../shared/runtime/settings.ts'
+import { readSettings, SETTINGS } from '../../../shared/settings/settings.ts'
 import { suggestion } from '../bicep/fault.ts'
 import {
   type DeployedResource,

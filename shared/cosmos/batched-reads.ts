@@ -1,0 +1,50 @@
+import type { Container, ItemDefinition, OperationInput } from '@azure/cosmos'
+import { batchReads } from '../kernel/concurrency.ts'
+import { readDocument, type Stored, statusOf } from './documents.ts'
+
+/** Documents that one request reads: few enough for one answer, whose size Cosmos limits. */
+const DOCUMENTS_PER_READ_COUNT = 50
+
+/** Well above what a read takes, and below what a caller notices. */
+const PATIENCE_MS = 100
+
+/**
+ * Reads documents by id, undefined where there is none. A read alone is a point read; those of one partition that
+ * are asked for while one is under way share the next request, for the units of as many point reads.
+ */
+export function batchedDocumentReads<T extends ItemDefinition>(
+  container: Container,
+): (partition: string, id: string) => Promise<Stored<T> | undefined> {
+  return batchReads(
+    async (partition, ids) =>
+      (ids.length > 1 ? await readTogether<T>(container, partition, ids) : undefined) ??
+      (await readEach<T>(container, partition, ids)),
+    { keysAtMost: DOCUMENTS_PER_READ_COUNT, patienceMs: PATIENCE_MS },
+  )
+}
+
+async function readEach<T extends ItemDefinition>(container: Container, partition: string, ids: readonly string[]) {
+  const found = new Map<string, Stored<T>>()
+  const read = async (id: string) => {
+    const document = await readDocument<T>(container, id, partition)
+    if (document !== undefined) found.set(id, document)
+  }
+  await Promise.all(ids.map(read))
+  return found
+}
+
+/** In one transaction. Undefined when one is not there, which fails it as a whole, or when the answer is too large. */
+async function readTogether<T>(
+  container: Container,
+  partition: string,
+  ids: readonly string[],
+): Promise<Map<string, Stored<T>> | undefined> {
+  const operations: OperationInput[] = ids.map((id) => ({ operationType: 'Read', id }))
+  const response = await container.items.batch(operations, partition).catch((error: unknown) => {
+    if (statusOf(error) === 413) return undefined
+    throw error
+  })
+  const { result } = response ?? {}
+  if (result === undefined || !result.every(({ statusCode }) => statusCode === 200)) return undefined
+  return new Map(ids.map((id, index) => [id, result[index]?.resourceBody as unknown as Stored<T>]))
+}

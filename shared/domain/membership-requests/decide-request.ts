@@ -1,0 +1,185 @@
+import { toTimestamp } from '../../kernel/timestamp.ts'
+import { type ApprovalGate, gatesOf, type JoinPolicy } from './join-policy.ts'
+import {
+  LIVE_STATUSES,
+  type LifecycleEntry,
+  type MembershipRequest,
+  OPEN_STATUSES,
+  type RequestStatus,
+} from './membership-request.ts'
+
+/** Who acts: what is written down of them, and the core identity that the rules ask for. */
+export type Actor = { readonly id: string; readonly identityId: string | undefined }
+
+export type RequestAction = {
+  readonly kind:
+    | 'open' // what follows upon `Requested`
+    | 'approve'
+    | 'reject'
+    | 'cancel'
+    | 'leave'
+    | 'admit' // added directly: what was still to be decided is decided
+    | 'end' // removed directly, or subject, position or collection are gone
+    | 'move' // the join policy has changed
+  readonly actor: Actor
+  readonly notes?: string | undefined
+}
+
+/** What is known of people at the gates of one request. */
+export type GateApprovers = {
+  /** Whether the actor is an approver there, own requests aside. */
+  mayDecide(gate: ApprovalGate): boolean
+  /** Approvers other than the subject. */
+  approverCount(gate: ApprovalGate): number
+}
+
+export type RequestOutcome =
+  | { readonly outcome: 'next'; readonly request: MembershipRequest }
+  | { readonly outcome: 'unchanged' }
+  | {
+      readonly outcome: 'refuse'
+      readonly code: 'InvalidRequestState' | 'SelfApproval' | 'NotCurrentApprover' | 'NotRequester'
+    }
+
+/** In which states an action is possible at all: decisions, section 7. */
+const POSSIBLE_IN: Readonly<Record<RequestAction['kind'], readonly RequestStatus[]>> = {
+  open: ['Requested'],
+  approve: ['PendingApproval'],
+  reject: ['PendingApproval'],
+  cancel: OPEN_STATUSES,
+  leave: ['Joined'],
+  admit: OPEN_STATUSES,
+  end: LIVE_STATUSES,
+  move: ['PendingApproval'],
+}
+
+/**
+ * The life of a membership request: what it is after an action, or why the action is refused. Where state and standing
+ * both refuse, the state does. The lifecycle keeps all it had.
+ */
+export function decideRequest(
+  request: MembershipRequest,
+  policy: JoinPolicy,
+  orgChart: GateApprovers,
+  action: RequestAction,
+  nowMs: number,
+): RequestOutcome {
+  if (!POSSIBLE_IN[action.kind].includes(request.status)) return { outcome: 'refuse', code: 'InvalidRequestState' }
+  const step: Step = { actorId: action.actor.id, at: toTimestamp(nowMs), orgChart }
+  switch (action.kind) {
+    case 'open':
+      return next(wentTo(gatesOf(policy)[0], request, step))
+    case 'approve':
+    case 'reject':
+      return decidedAtGate(request, policy, action, step)
+    case 'cancel':
+      return byOneOf([request.requesterId, request.submittedBy], step, ended('Cancelled', request, step))
+    case 'leave':
+      return byOneOf([request.requesterId], step, ended('Left', request, step))
+    case 'admit':
+      return next(ended('Joined', request, step))
+    case 'end':
+      return next(ended(request.status === 'Joined' ? 'Left' : 'Cancelled', request, step, { notes: action.notes }))
+    case 'move':
+      return movedToPolicy(request, policy, action, step)
+  }
+}
+
+/** Gates are the same ones, before and after a change of the policy, when they have the same order. */
+function gatesNotPassed(request: MembershipRequest, policy: JoinPolicy): ApprovalGate[] {
+  const passed = new Set(request.lifecycle.flatMap(({ status, gate }) => (status === 'Approved' ? gate?.order : [])))
+  return gatesOf(policy).filter(({ order }) => !passed.has(order))
+}
+
+/** The gates that a waiting request still has before it once it has passed the one where it is. */
+export function gatesAhead(request: MembershipRequest, policy: JoinPolicy): ApprovalGate[] {
+  const here = request.currentGate?.order ?? 0
+  return gatesNotPassed(request, policy).filter(({ order }) => order > here)
+}
+
+/** The gate where the request waits; undefined when the policy does not have it any more. */
+export function gateOf(
+  { currentGate }: Pick<MembershipRequest, 'currentGate'>,
+  policy: JoinPolicy,
+): ApprovalGate | undefined {
+  return gatesOf(policy).find(({ order }) => order === currentGate?.order)
+}
+
+/** One action, on its way through the lifecycle. */
+type Step = { readonly actorId: string; readonly at: string; readonly orgChart: GateApprovers }
+
+type Said = { readonly gate?: ApprovalGate; readonly notes?: string | undefined }
+
+function decidedAtGate(
+  request: MembershipRequest,
+  policy: JoinPolicy,
+  action: RequestAction,
+  step: Step,
+): RequestOutcome {
+  const { kind, actor, notes } = action
+  const gate = gateOf(request, policy)
+  if (gate === undefined) return { outcome: 'refuse', code: 'InvalidRequestState' }
+  if (actor.identityId === request.requesterId) return { outcome: 'refuse', code: 'SelfApproval' }
+  if (!step.orgChart.mayDecide(gate)) return { outcome: 'refuse', code: 'NotCurrentApprover' }
+  if (kind === 'reject') return next(ended('Rejected', request, step, { gate, notes }))
+  return next(wentTo(gatesAhead(request, policy)[0], recorded('Approved', request, step, { gate, notes }), step))
+}
+
+function byOneOf(allowed: readonly string[], { actorId }: Step, after: MembershipRequest): RequestOutcome {
+  return allowed.includes(actorId) ? next(after) : { outcome: 'refuse', code: 'NotRequester' }
+}
+
+/** It stays at its gate if the policy still has that, else it goes to the first one that it has not passed. */
+function movedToPolicy(
+  request: MembershipRequest,
+  policy: JoinPolicy,
+  action: RequestAction,
+  step: Step,
+): RequestOutcome {
+  const { currentGate } = request
+  const gate = gateOf(request, policy)
+  if (gate === undefined || gate.type !== currentGate?.type) {
+    return next(wentTo(gate ?? gatesNotPassed(request, policy)[0], request, step, action.notes))
+  }
+  const approverCount = step.orgChart.approverCount(gate)
+  if (approverCount === currentGate.approverCount) return { outcome: 'unchanged' }
+  return next({ ...request, currentGate: { ...currentGate, approverCount } })
+}
+
+/** Waiting at the gate; a member when there is none left. */
+function wentTo(
+  gate: ApprovalGate | undefined,
+  request: MembershipRequest,
+  step: Step,
+  notes?: string,
+): MembershipRequest {
+  if (gate === undefined) return ended('Joined', request, step, { notes })
+  const { order, type } = gate
+  const approverCount = step.orgChart.approverCount(gate)
+  const waiting = recorded('PendingApproval', request, step, { gate, notes })
+  return { ...waiting, currentGate: { order, type, approverCount } }
+}
+
+function ended(status: RequestStatus, request: MembershipRequest, step: Step, said: Said = {}): MembershipRequest {
+  return { ...recorded(status, request, step, said), currentGate: null }
+}
+
+function recorded(
+  status: RequestStatus,
+  request: MembershipRequest,
+  { actorId, at }: Step,
+  { gate, notes }: Said,
+): MembershipRequest {
+  const entry: LifecycleEntry = {
+    status,
+    actorId,
+    at,
+    ...(gate === undefined ? {} : { gate: { order: gate.order, type: gate.type } }),
+    ...(notes === undefined ? {} : { notes }),
+  }
+  return { ...request, status, updatedAt: at, lifecycle: [...request.lifecycle, entry] }
+}
+
+function next(request: MembershipRequest): RequestOutcome {
+  return { outcome: 'next', request }
+}

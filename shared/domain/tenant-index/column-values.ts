@@ -1,0 +1,164 @@
+import { parseInstantMs } from '../../kernel/timestamp.ts'
+import type { AttributeKind } from '../core/attributes.ts'
+import { ByteDictionary } from './byte-dictionary.ts'
+import type { IdTable } from './id-table.ts'
+import { TextDictionary } from './text-dictionary.ts'
+import { grownFloat64, grownUint8 } from './typed-array-growth.ts'
+
+/** The distinct values of a column and their codes. Code 0 is "no value", also for what is no value of this kind. */
+export type ColumnValues = TextValues | InstantValues | ReferenceValues | ListValues
+
+/** Strings; booleans as `true` and `false`; GUIDs in lower case. */
+export class TextValues {
+  readonly kind = 'text'
+  readonly dictionary = new TextDictionary()
+  readonly #attributeKind: 'string' | 'boolean' | 'guid'
+
+  constructor(attributeKind: 'string' | 'boolean' | 'guid') {
+    this.#attributeKind = attributeKind
+  }
+
+  get size(): number {
+    return this.dictionary.size
+  }
+
+  encode(value: unknown): number {
+    if (this.#attributeKind === 'boolean') return typeof value === 'boolean' ? this.dictionary.intern(String(value)) : 0
+    if (typeof value !== 'string') return 0
+    return this.dictionary.intern(this.#attributeKind === 'guid' ? value.toLowerCase() : value)
+  }
+
+  codeOf(text: string): number {
+    return this.dictionary.codeOf(text)
+  }
+}
+
+/** Dates and instants, each read once however many objects have it. */
+export class InstantValues {
+  readonly kind = 'instant'
+  readonly #dictionary = new TextDictionary()
+  /** Milliseconds since 1970 by code. */
+  instantsMs: Float64Array<ArrayBuffer> = new Float64Array(32)
+
+  get size(): number {
+    return this.#dictionary.size
+  }
+
+  encode(value: unknown): number {
+    if (typeof value !== 'string') return 0
+    const sizeBefore = this.size
+    const code = this.#dictionary.intern(value)
+    if (code === sizeBefore) {
+      this.instantsMs = grownFloat64(this.instantsMs, code + 1)
+      this.instantsMs[code] = parseInstantMs(value) ?? Number.NaN
+    }
+    return Number.isNaN(this.instantsMs[code]) ? 0 : code
+  }
+}
+
+/** References to objects of one type: their codes are the slots of that type. */
+export class ReferenceValues {
+  readonly kind = 'reference'
+  readonly target: IdTable
+
+  constructor(target: IdTable) {
+    this.target = target
+  }
+
+  get size(): number {
+    return this.target.size
+  }
+
+  encode(value: unknown): number {
+    const id = referredId(value)
+    return id === undefined ? 0 : this.target.intern(id)
+  }
+
+  codeOf(id: string): number {
+    return this.target.codeOf(id)
+  }
+}
+
+/** Lists of GUIDs or references. Order and doubles mean nothing to membership, so equal sets share a code. */
+export class ListValues {
+  readonly kind = 'list'
+  readonly #elements: TextDictionary | IdTable
+  readonly #lists = new ByteDictionary()
+  #packed: Uint8Array<ArrayBuffer> = new Uint8Array(64)
+
+  constructor(elements: TextDictionary | IdTable) {
+    this.#elements = elements
+  }
+
+  get size(): number {
+    return this.#lists.size
+  }
+
+  /** Distinct elements seen in any list. */
+  get elementCount(): number {
+    return this.#elements.size
+  }
+
+  encode(value: unknown): number {
+    if (!Array.isArray(value)) return 0
+    const ids = value.map((element) => (typeof element === 'string' ? element : referredId(element)))
+    const codes = new Set(ids.filter((id) => id !== undefined).map((id) => this.#elements.intern(id.toLowerCase())))
+    return this.#lists.intern(this.#packed, 0, this.#pack([...codes].sort((left, right) => left - right)))
+  }
+
+  codeOfElement(text: string): number {
+    return this.#elements.codeOf(text.toLowerCase())
+  }
+
+  /** Whether the list with this code has the element with that one. */
+  contains(code: number, element: number): boolean {
+    const { bytes, offsets } = this.#lists
+    const end = offsets[code + 1] as number
+    let shift = 0
+    let value = 0
+    for (let at = offsets[code] as number; at < end; at += 1) {
+      const byte = bytes[at] as number
+      value |= (byte & 0x7f) << shift
+      shift += 7
+      if (byte >= 0x80) continue
+      if (value === element) return true
+      shift = 0
+      value = 0
+    }
+    return false
+  }
+
+  /** Seven bits to a byte, the lowest first; the top bit says that more follow. */
+  #pack(codes: readonly number[]): number {
+    this.#packed = grownUint8(this.#packed, codes.length * 5)
+    let at = 0
+    for (const code of codes) {
+      let rest = code
+      for (; rest >= 0x80; rest >>>= 7) this.#packed[at++] = (rest & 0x7f) | 0x80
+      this.#packed[at++] = rest
+    }
+    return at
+  }
+}
+
+/** An empty set of values for attributes of a kind; references point into `target`. */
+export function valuesOfKind(kind: AttributeKind, target: IdTable | undefined): ColumnValues {
+  switch (kind) {
+    case 'date':
+      return new InstantValues()
+    case 'guids':
+      return new ListValues(new TextDictionary())
+    case 'reference':
+    case 'references': {
+      if (target === undefined) throw new Error(`An attribute of kind ${kind} needs a type to refer to`)
+      return kind === 'reference' ? new ReferenceValues(target) : new ListValues(target)
+    }
+    default:
+      return new TextValues(kind)
+  }
+}
+
+function referredId(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('objectId' in value)) return undefined
+  return typeof value.objectId === 'string' ? value.objectId : undefined
+}

@@ -1,0 +1,118 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import { type PackedIds, sortByIds } from './guid-order.ts'
+import { packGuid, unpackGuid, WORDS_PER_GUID } from './packed-guid.ts'
+import { grownUint32 } from './typed-array-growth.ts'
+
+/**
+ * Gives every distinct id a code, from 1 on; 0 stands for "no id". GUIDs, as ids are, take their sixteen bytes and a
+ * place to find them by; whatever else comes as an id is kept as it is.
+ */
+export class GuidDictionary implements PackedIds {
+  /** One more than the highest code. */
+  size = 1
+  #words: Uint32Array<ArrayBuffer> = new Uint32Array(64)
+  /** Open addressing with linear probing; 0 marks a free place. Always a power of two long. */
+  #places = new Int32Array(16)
+  readonly #others = new Map<string, number>()
+  readonly #otherTexts = new Map<number, string>()
+  readonly #sought = new Uint32Array(WORDS_PER_GUID)
+
+  /** The code of an id, a new one when need be. Without case. */
+  intern(id: string): number {
+    if (!packGuid(id, this.#sought)) return this.#internOther(id.toLowerCase())
+    const place = this.#placeOf(this.#sought, 0)
+    const known = this.#places[place] as number
+    if (known !== 0) return known
+    const code = this.size
+    this.size += 1
+    this.#words = grownUint32(this.#words, this.size * WORDS_PER_GUID)
+    this.#words.set(this.#sought, code * WORDS_PER_GUID)
+    this.#places[place] = code
+    if (this.size * 4 > this.#places.length * 3) this.#rehash(this.#places.length * 2)
+    return code
+  }
+
+  /** The code of an id, 0 when it has none. Without case. */
+  codeOf(id: string): number {
+    if (!packGuid(id, this.#sought)) return this.#others.get(id.toLowerCase()) ?? 0
+    return this.#places[this.#placeOf(this.#sought, 0)] as number
+  }
+
+  textOf(code: number): string {
+    return this.#otherTexts.get(code) ?? unpackGuid(this.#words, code * WORDS_PER_GUID)
+  }
+
+  wordOf(code: number, word: number): number {
+    return this.#words[code * WORDS_PER_GUID + word] as number
+  }
+
+  /** Sorts distinct codes by their texts, in place. More may be interned between the steps. */
+  *sort(codes: Uint32Array): Task<void> {
+    if (this.#others.size === 0) yield* sortByIds(codes, this)
+    else codes.sort((left, right) => this.compare(left, right))
+  }
+
+  /** Negative, zero or positive as the text of the left code comes before, is, or comes after that of the right one. */
+  compare(left: number, right: number): number {
+    if (this.#others.size > 0) return this.#compareTexts(left, right)
+    const words = this.#words
+    for (let word = 0; word < WORDS_PER_GUID; word += 1) {
+      const difference =
+        (words[left * WORDS_PER_GUID + word] as number) - (words[right * WORDS_PER_GUID + word] as number)
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
+
+  #compareTexts(left: number, right: number): number {
+    const [leftText, rightText] = [this.textOf(left), this.textOf(right)]
+    return leftText < rightText ? -1 : Number(leftText > rightText)
+  }
+
+  #internOther(text: string): number {
+    const known = this.#others.get(text)
+    if (known !== undefined) return known
+    const code = this.size
+    this.size += 1
+    this.#words = grownUint32(this.#words, this.size * WORDS_PER_GUID)
+    this.#others.set(text, code)
+    this.#otherTexts.set(code, text)
+    return code
+  }
+
+  /** The place that holds the GUID, or the free one where it belongs. */
+  #placeOf(source: Uint32Array, at: number): number {
+    const places = this.#places
+    const words = this.#words
+    const mask = places.length - 1
+    let place = hash(source, at) & mask
+    for (let code = places[place] as number; code !== 0; code = places[place] as number) {
+      const stored = code * WORDS_PER_GUID
+      if (
+        words[stored] === source[at] &&
+        words[stored + 1] === source[at + 1] &&
+        words[stored + 2] === source[at + 2] &&
+        words[stored + 3] === source[at + 3]
+      )
+        return place
+      place = (place + 1) & mask
+    }
+    return place
+  }
+
+  #rehash(length: number): void {
+    this.#places = new Int32Array(length)
+    for (let code = 1; code < this.size; code += 1) {
+      if (!this.#otherTexts.has(code)) this.#places[this.#placeOf(this.#words, code * WORDS_PER_GUID)] = code
+    }
+  }
+}
+
+/** GUIDs are random for the most part; mixed all the same, for those that somebody counted up. */
+function hash(words: Uint32Array, at: number): number {
+  let mixed = Math.imul(words[at] as number, 0x9e3779b1) ^ (words[at + 1] as number)
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) ^ (words[at + 2] as number)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) ^ (words[at + 3] as number)
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x2c1b3c6d)
+  return mixed ^ (mixed >>> 13)
+}

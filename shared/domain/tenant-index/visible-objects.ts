@@ -1,0 +1,109 @@
+import type { CoreObject, ObjectType } from '../core/core-object.ts'
+import { addBits, type Bitmap, commonBits, countBits, emptyBitmap, hasBit, setBit } from './bitmap.ts'
+import type { LinkedType, RowSnapshot } from './row-snapshot.ts'
+
+type SlotsByType = Readonly<Record<ObjectType, Bitmap>>
+
+/** The objects of a tenant that somebody may see. */
+export interface VisibleObjects {
+  has(object: Pick<CoreObject, 'objectType' | 'id'>): boolean
+  count(objectType: ObjectType): number
+  /** The first of their ids after one, or the first of all: at most `limitCount`, ascending. */
+  idsAfter(objectType: ObjectType, after: string | undefined, limitCount: number): string[]
+}
+
+/** A bit for each object, so that a set of a hundred thousand takes a few kilobytes. */
+class VisibleRows implements VisibleObjects {
+  readonly #rows: RowSnapshot
+  readonly #slots: SlotsByType
+
+  constructor(rows: RowSnapshot, slots: SlotsByType) {
+    this.#rows = rows
+    this.#slots = slots
+  }
+
+  has({ objectType, id }: Pick<CoreObject, 'objectType' | 'id'>): boolean {
+    return hasBit(this.#slots[objectType], this.#rows.tables[objectType].ids.codeOf(id))
+  }
+
+  count(objectType: ObjectType): number {
+    return countBits(this.#slots[objectType])
+  }
+
+  idsAfter(objectType: ObjectType, after: string | undefined, limitCount: number): string[] {
+    return this.#rows.tables[objectType].ids.idsAfter(this.#slots[objectType], after, limitCount)
+  }
+}
+
+/**
+ * What a user may see whose core identity this is: oneself, one's relationships and their org units (the unit itself
+ * only), and the org units that one manages or is deputy of, with all below them, their relationships and the identities
+ * holding them. Nothing without an identity. When a relationship begins or ends makes no difference. Decisions, section 2.
+ */
+export function visibleObjects(identityId: string | undefined, rows: RowSnapshot): VisibleObjects {
+  const { identity, orgUnit, relationship } = rows.tables
+  const slots = {
+    identity: emptyBitmap(identity.slotCount),
+    orgUnit: emptyBitmap(orgUnit.slotCount),
+    relationship: emptyBitmap(relationship.slotCount),
+  }
+  const self = identityId === undefined ? 0 : identity.ids.codeOf(identityId)
+  if (!identity.isLive(self)) return new VisibleRows(rows, slots)
+  setBit(slots.identity, self)
+  for (const own of relationshipsOf('identity', self, rows)) {
+    setBit(slots.relationship, own)
+    setBit(slots.orgUnit, rows.link('orgUnit').codeAt(own))
+  }
+  const delegated = unitsDelegatedTo(self, rows)
+  addBits(slots.orgUnit, delegated)
+  for (let unit = 1; unit < orgUnit.slotCount; unit += 1) {
+    if (!hasBit(delegated, unit)) continue
+    for (const held of relationshipsOf('orgUnit', unit, rows)) {
+      setBit(slots.relationship, held)
+      setBit(slots.identity, rows.link('identity').codeAt(held))
+    }
+  }
+  // A reference may name what is not there, or nothing at all.
+  return new VisibleRows(rows, {
+    identity: commonBits(slots.identity, identity.liveSlots()),
+    orgUnit: commonBits(slots.orgUnit, orgUnit.liveSlots()),
+    relationship: slots.relationship,
+  })
+}
+
+function* relationshipsOf(end: LinkedType, slot: number, rows: RowSnapshot): Generator<number> {
+  const referrers = rows.referrers[end]
+  for (let each = referrers.first(slot); each !== 0; each = referrers.next(each)) yield each
+}
+
+/** Goes up from each unit once, to one that is led or to one whose answer is known: no circle in the data holds it up. */
+function unitsDelegatedTo(identity: number, rows: RowSnapshot): Bitmap {
+  const { orgUnit } = rows.tables
+  const parents = orgUnit.column('parent').codes(orgUnit.slotCount)
+  const delegated = unitsLedBy(identity, rows)
+  const isDecided = delegated.slice()
+  for (let unit = 1; unit < orgUnit.slotCount; unit += 1) {
+    const path: number[] = []
+    let above = unit
+    while (orgUnit.isLive(above) && !hasBit(isDecided, above)) {
+      path.push(above)
+      setBit(isDecided, above)
+      above = parents[above] as number
+    }
+    if (hasBit(delegated, above)) for (const below of path) setBit(delegated, below)
+  }
+  return delegated
+}
+
+/** Those that the identity manages or is deputy of. */
+function unitsLedBy(identity: number, rows: RowSnapshot): Bitmap {
+  const { orgUnit } = rows.tables
+  const [manager, deputies] = [orgUnit.column('manager'), orgUnit.column('deputies')]
+  const isDeputy = (unit: number): boolean =>
+    deputies.values.kind === 'list' && deputies.values.contains(deputies.codeAt(unit), identity)
+  const led = emptyBitmap(orgUnit.slotCount)
+  for (let unit = 1; unit < orgUnit.slotCount; unit += 1) {
+    if (manager.codeAt(unit) === identity || isDeputy(unit)) setBit(led, unit)
+  }
+  return led
+}

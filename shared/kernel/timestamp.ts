@@ -1,0 +1,45 @@
+import { Type } from 'typebox'
+
+/** ISO 8601 with offset, as the functions below make it. */
+export const Timestamp = Type.String({ format: 'date-time' })
+
+/** `2026-02-11T09:14:22.117+00:00`: decisions, section 1. */
+export function toTimestamp(instantMs: number): string {
+  return new Date(instantMs).toISOString().replace('Z', '+00:00')
+}
+
+/** `2026-02-11T09:14:22+00:00`: the form of `lastUpdated`, whose resolution is one second. */
+export function toSecondsTimestamp(instantS: number): string {
+  return `${new Date(instantS * 1000).toISOString().slice(0, 19)}+00:00`
+}
+
+/** Milliseconds in a day: days turn at midnight UTC, which knows no daylight saving. */
+export const DAY_MS = 86_400_000
+
+/** The midnight UTC at which the day of an instant began: decisions, section 10. */
+export function dayOf(instantMs: number): number {
+  return Math.floor(instantMs / DAY_MS) * DAY_MS
+}
+
+/** A calendar date, or an instant, in the extended format of ISO 8601. */
+const ISO_8601 = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d\d):(\d\d))?)?$/i
+
+/**
+ * Milliseconds since 1970 of a date (its midnight UTC) or an instant (UTC where no offset is given); undefined for
+ * anything else, days that the calendar does not have included. Finer fractions than milliseconds are cut off.
+ */
+export function parseInstantMs(text: string): number | undefined {
+  const match = text.length > 40 ? null : ISO_8601.exec(text)
+  if (match === null) return undefined
+  const part = (index: number): number => Number(match[index] ?? 0)
+  const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)]
+  const offsetHour = part(9)
+  const offsetMinute = part(10)
+  if (hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return undefined
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
+  const fractionMs = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3))
+  const offsetMs = (offsetHour * 60 + offsetMinute) * 60_000 * (match[8] === '-' ? -1 : 1)
+  return date.getTime() + (hour * 3600 + minute * 60 + second) * 1000 + fractionMs - offsetMs
+}

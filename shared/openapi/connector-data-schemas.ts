@@ -1,0 +1,70 @@
+import { BATCH_OPERATIONS } from '../domain/connectors/batch-item.ts'
+import { EXTERNAL_ID_LIMIT_COUNT, ExternalId } from '../domain/connectors/connector-object.ts'
+import { ATTRIBUTES, type AttributeDefinition, type AttributeKind } from '../domain/core/attributes.ts'
+import { OBJECT_TYPES, type ObjectType } from '../domain/core/core-object.ts'
+import { GUID_PATTERN } from '../kernel/guid.ts'
+import { type JsonObject, schemaReference } from './schemas.ts'
+
+const GUID: JsonObject = { type: 'string', format: 'uuid', pattern: GUID_PATTERN }
+const EXTERNAL_ID = JSON.parse(JSON.stringify(ExternalId)) as JsonObject
+const REFERENCE: JsonObject = {
+  type: 'object',
+  description: 'An object of the same connector. It may arrive later.',
+  required: ['externalId'],
+  properties: { externalId: { type: 'string', minLength: 1, maxLength: EXTERNAL_ID_LIMIT_COUNT } },
+}
+
+const VALUES: Record<AttributeKind, JsonObject> = {
+  string: { type: 'string' },
+  boolean: { type: 'boolean' },
+  date: { type: 'string', description: 'A date or an instant in ISO 8601.' },
+  guid: GUID,
+  guids: { type: 'array', items: GUID },
+  reference: REFERENCE,
+  references: { type: 'array', items: REFERENCE },
+}
+
+const COMPONENTS: Record<ObjectType, string> = {
+  identity: 'IdentityData',
+  orgUnit: 'OrgUnitData',
+  relationship: 'RelationshipData',
+}
+
+/** What a connector may say of an object, as components of the document: by type, and the items of a batch. */
+export function connectorDataComponents(): Record<string, JsonObject> {
+  return {
+    ConnectorData: {
+      description: 'The attributes of an object, by the type that it has.',
+      anyOf: Object.values(COMPONENTS).map(schemaReference),
+    },
+    ...Object.fromEntries(OBJECT_TYPES.map((objectType) => [COMPONENTS[objectType], dataOf(objectType)])),
+    BatchItem: {
+      description: 'A change of one object. `data` is due for an upsert.',
+      anyOf: OBJECT_TYPES.map((objectType) => ({
+        type: 'object',
+        required: ['op', 'objectType', 'externalId'],
+        properties: {
+          op: { type: 'string', enum: BATCH_OPERATIONS },
+          objectType: { type: 'string', const: objectType },
+          externalId: EXTERNAL_ID,
+          data: schemaReference(COMPONENTS[objectType]),
+        },
+      })),
+    },
+  }
+}
+
+/** Null counts as absent, and so does a blank string. */
+function dataOf(objectType: ObjectType): JsonObject {
+  const attributes = Object.entries<AttributeDefinition>(ATTRIBUTES[objectType])
+  return {
+    type: 'object',
+    properties: Object.fromEntries(attributes.map(([name, { kind }]) => [name, orNull(VALUES[kind])])),
+    patternProperties: { '^custom/': orNull({ type: 'string' }) },
+    additionalProperties: false,
+  }
+}
+
+function orNull(schema: JsonObject): JsonObject {
+  return { anyOf: [schema, { type: 'null' }] }
+}
