@@ -1,5 +1,5 @@
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
-import { ObjectAccessResolver } from '../../shared/domain/tenant-index/object-access.ts'
+import { ObjectAccessResolver } from '../../shared/domain/object-access/object-access.ts'
 import { coldTenantAccess, freshRows } from './collections.ts'
 import { openCursors } from './cursors.ts'
 import { container } from './foundation.ts'

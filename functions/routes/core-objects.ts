@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { coreObjectRecordSchema } from '../../shared/domain/core/core-object-record.ts'
+import { CORE_OBJECT_READERS, canSeeAll } from '../../shared/domain/object-access/object-access.ts'
 import {
   type CoreObjectDependencies,
   listCoreObjects,
@@ -8,8 +9,7 @@ import {
   readRelationshipsOf,
   readSeveral,
   searchCoreObjects,
-} from '../../shared/domain/core/read-core-objects.ts'
-import { CORE_OBJECT_READERS, canSeeAll } from '../../shared/domain/tenant-index/object-access.ts'
+} from '../../shared/domain/object-access/read-core-objects.ts'
 import { ok } from '../../shared/http/answers.ts'
 import type { OpenCursors } from '../../shared/http/cursor.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'

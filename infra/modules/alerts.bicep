@@ -99,7 +99,7 @@ var metricAlerts = [
   }
 ]
 
-// The measures are those of shared/domain/measures.ts, in the tables of Application Insights. A tenant that has missed
+// The measures are those of shared/kernel/metrics.ts, in the tables of Application Insights. A tenant that has missed
 // one sweep is two hours old when the next one comes, give or take some seconds.
 var logAlerts = [
   {

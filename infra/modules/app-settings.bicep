@@ -93,7 +93,7 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     ServiceBus__credential: 'managedidentity'
     ServiceBus__clientId: identityClientId
 
-    // The service: as in shared/runtime/settings.ts.
+    // The service: as in shared/settings/settings.ts.
     AUTHORITY_URL: authorityUrl
     SERVICE_CLIENT_ID: serviceClientId
     SERVICE_RESOURCE_URI: serviceResourceUri

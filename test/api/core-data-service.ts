@@ -12,7 +12,7 @@ import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-refe
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { ObjectAccessResolver } from '../../shared/domain/tenant-index/object-access.ts'
+import { ObjectAccessResolver } from '../../shared/domain/object-access/object-access.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { cursors } from '../../shared/http/cursor.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'

@@ -18,7 +18,7 @@ import type { MembershipRequestRecord } from '../../shared/domain/membership-req
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
-import { ownIdentity } from '../../shared/domain/tenant-index/caller-identity.ts'
+import { ownIdentity } from '../../shared/domain/object-access/caller-identity.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import type { dispatcher } from '../../shared/http/dispatch.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'

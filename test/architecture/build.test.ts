@@ -120,7 +120,7 @@ describe('the package', () => {
     }
     const loaded = [...new Set(bundled('dist/functions/all-triggers.js'))]
     const sources = loaded.flatMap((path) => JSON.parse(Buffer.from(files[`${path}.map`] ?? []).toString()).sources)
-    assert.ok(sources.some((source: string) => source.endsWith('shared/runtime/settings.ts')))
+    assert.ok(sources.some((source: string) => source.endsWith('shared/settings/settings.ts')))
     assert.deepEqual(
       sources.filter((source: string) => source.includes('node_modules')),
       [],

@@ -4,10 +4,25 @@ module.exports = {
   forbidden: [
     {
       name: 'domain-is-pure',
-      comment: 'Rules know nothing of the world: the domain imports itself and the schema library.',
+      comment: 'The domain has no side effects: it imports itself, the kernel and the schema library.',
       severity: 'error',
       from: { path: '^shared/domain' },
-      to: { pathNot: '^(shared/domain|node_modules/typebox)' },
+      to: { pathNot: '^(shared/(domain|kernel)|node_modules/(typebox|lru-cache))' },
+    },
+    {
+      name: 'kernel-at-the-bottom',
+      comment: 'Domain and adapters import the kernel. The kernel imports neither.',
+      severity: 'error',
+      from: { path: '^shared/kernel' },
+      to: { pathNot: '^(shared/kernel|node_modules/(typebox|lru-cache))' },
+    },
+    {
+      name: 'concepts-in-one-direction',
+      comment: 'Folders of the domain depend on each other in one direction.',
+      severity: 'error',
+      scope: 'folder',
+      from: { path: '^shared/domain/' },
+      to: { circular: true },
     },
     {
       name: 'host-at-the-edge',
@@ -36,10 +51,17 @@ module.exports = {
     },
     {
       name: 'adapters-do-not-meet',
-      comment: 'Adapters are joined by the composition root alone.',
+      comment: 'Only the composition root joins adapters.',
       severity: 'error',
-      from: { path: '^shared/(cosmos|directory|messaging|auth|http|runtime|telemetry)/' },
-      to: { path: '^shared/(cosmos|directory|messaging|auth|http|runtime|telemetry)/', pathNot: '^shared/$1/' },
+      from: { path: '^shared/(cosmos|graph|messaging|auth|http|settings|telemetry)/' },
+      to: { path: '^shared/(cosmos|graph|messaging|auth|http|openapi|settings|telemetry)/', pathNot: '^shared/$1/' },
+    },
+    {
+      name: 'openapi-describes-http',
+      comment: 'The API description reads the route tables and knows no other adapter.',
+      severity: 'error',
+      from: { path: '^shared/openapi/' },
+      to: { path: '^shared/(cosmos|graph|messaging|auth|settings|telemetry)/' },
     },
     {
       name: 'telemetry-in-one-place',

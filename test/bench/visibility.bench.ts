@@ -5,8 +5,12 @@ import { createContainers } from '../../infra/local/create-containers.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
-import { listCoreObjects, readCoreObject, searchCoreObjects } from '../../shared/domain/core/read-core-objects.ts'
-import { ObjectAccessResolver } from '../../shared/domain/tenant-index/object-access.ts'
+import { ObjectAccessResolver } from '../../shared/domain/object-access/object-access.ts'
+import {
+  listCoreObjects,
+  readCoreObject,
+  searchCoreObjects,
+} from '../../shared/domain/object-access/read-core-objects.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { user } from '../api/core-data-service.ts'
 import { idOf, loadSizedObjects } from './sized-objects.ts'

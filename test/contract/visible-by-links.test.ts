@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
-import { ownIdentity } from '../../shared/domain/tenant-index/caller-identity.ts'
+import { ownIdentity } from '../../shared/domain/object-access/caller-identity.ts'
+import { visibleByLinks } from '../../shared/domain/object-access/visible-by-references.ts'
+import { visibleObjects } from '../../shared/domain/object-access/visible-objects.ts'
 import { RowSnapshot, type SnapshotObject } from '../../shared/domain/tenant-index/row-snapshot.ts'
-import { visibleByLinks } from '../../shared/domain/tenant-index/visible-by-references.ts'
-import { visibleObjects } from '../../shared/domain/tenant-index/visible-objects.ts'
 import { localDatabase } from './local-database.ts'
 
 const coreObjects = (await localDatabase())('coreObjects')

@@ -7,7 +7,7 @@ import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-refe
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { freshOrgChart } from '../../shared/domain/membership-requests/request-dependencies.ts'
-import { ObjectAccessResolver } from '../../shared/domain/tenant-index/object-access.ts'
+import { ObjectAccessResolver } from '../../shared/domain/object-access/object-access.ts'
 import { cursors } from '../../shared/http/cursor.ts'
 import type { HttpAnswer } from '../../shared/http/envelope.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'

@@ -28,7 +28,7 @@ const ofTelemetry = (urls: readonly string[]) =>
 describe('The packages of telemetry', () => {
   it('are not loaded where nothing is to be exported', () => {
     const { byCode, byStart, capabilities } = loadedWith({})
-    assert.ok(byCode.some((url) => url.endsWith('functions/host/telemetry.ts')))
+    assert.ok(byCode.some((url) => url.endsWith('functions/app/telemetry.ts')))
     assert.deepEqual(ofTelemetry([...byCode, ...byStart]), [])
     assert.equal(capabilities.WorkerOpenTelemetryEnabled, undefined)
   })

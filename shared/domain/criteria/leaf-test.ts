@@ -1,8 +1,8 @@
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { ColumnValues, InstantValues, ListValues, TextValues } from '../tenant-index/column-values.ts'
+import type { DerivedTextMemory } from '../tenant-index/derived-texts.ts'
 import { isList, parseInteger } from './compared-value.ts'
 import type { CheckedLeaf, ComparedValue } from './condition.ts'
-import type { DerivedTextMemory } from './derived-texts.ts'
 import { textTest } from './text-test.ts'
 
 /**

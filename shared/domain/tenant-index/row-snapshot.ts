@@ -1,7 +1,7 @@
 import { type CoreObject, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
-import { DerivedTextMemory } from '../criteria/derived-texts.ts'
 import { type Bitmap, countBits, removeBits } from './bitmap.ts'
 import type { Column } from './column.ts'
+import { DerivedTextMemory } from './derived-texts.ts'
 import { IdTable } from './id-table.ts'
 import { type IdTables, ObjectTable } from './object-table.ts'
 import { Referrers } from './referrers.ts'

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { FieldFunction } from '../../../shared/domain/criteria/condition.ts'
-import { DerivedTextMemory } from '../../../shared/domain/criteria/derived-texts.ts'
 import { TextFunctions } from '../../../shared/domain/criteria/text-functions.ts'
 import { textTest } from '../../../shared/domain/criteria/text-test.ts'
 import { CodePointBytes, textOfBytes } from '../../../shared/domain/tenant-index/code-point-bytes.ts'
+import { DerivedTextMemory } from '../../../shared/domain/tenant-index/derived-texts.ts'
 import { TextDictionary } from '../../../shared/domain/tenant-index/text-dictionary.ts'
 
 /** What the functions mean, in the plainest words. */

@@ -2,11 +2,11 @@ import type { Caller } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
 import type { Page } from '../../kernel/versioned.ts'
-import { canSee, type ObjectAccessResolver } from '../tenant-index/object-access.ts'
-import type { VisibleObjects } from '../tenant-index/visible-objects.ts'
-import type { CoreObject, ObjectType } from './core-object.ts'
-import type { CoreObjectReader, SearchScope } from './core-object-reader.ts'
-import { type CoreObjectRecord, toCoreObjectRecord } from './core-object-record.ts'
+import type { CoreObject, ObjectType } from '../core/core-object.ts'
+import type { CoreObjectReader, SearchScope } from '../core/core-object-reader.ts'
+import { type CoreObjectRecord, toCoreObjectRecord } from '../core/core-object-record.ts'
+import { canSee, type ObjectAccessResolver } from './object-access.ts'
+import type { VisibleObjects } from './visible-objects.ts'
 
 export type CoreObjectDependencies = {
   readonly coreObjects: CoreObjectReader

@@ -1,6 +1,6 @@
 import type { Caller } from '../../kernel/caller.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { ColdTenantAccess } from './core-object-references.ts'
-import type { RowSnapshot } from './row-snapshot.ts'
 
 /**
  * The core identity that stands for a caller's directory account; the one with the lowest id if there are several. Rows

@@ -1,7 +1,7 @@
 import type { Caller, Role } from '../../kernel/caller.ts'
 import type { CoreObject } from '../core/core-object.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { ColdTenantAccess } from './core-object-references.ts'
-import type { RowSnapshot } from './row-snapshot.ts'
 import { visibleByLinks } from './visible-by-references.ts'
 import { type VisibleObjects, visibleObjects } from './visible-objects.ts'
 

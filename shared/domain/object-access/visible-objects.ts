@@ -1,6 +1,6 @@
 import type { CoreObject, ObjectType } from '../core/core-object.ts'
-import { addBits, type Bitmap, commonBits, countBits, emptyBitmap, hasBit, setBit } from './bitmap.ts'
-import type { LinkedType, RowSnapshot } from './row-snapshot.ts'
+import { addBits, type Bitmap, commonBits, countBits, emptyBitmap, hasBit, setBit } from '../tenant-index/bitmap.ts'
+import type { LinkedType, RowSnapshot } from '../tenant-index/row-snapshot.ts'
 
 type SlotsByType = Readonly<Record<ObjectType, Bitmap>>
 

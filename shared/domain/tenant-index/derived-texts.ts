@@ -1,8 +1,8 @@
-import { ByteDictionary } from '../tenant-index/byte-dictionary.ts'
-import type { TextDictionary } from '../tenant-index/text-dictionary.ts'
-import { grownInt32 } from '../tenant-index/typed-array-growth.ts'
-import type { FieldFunction } from './condition.ts'
-import { TextFunctions } from './text-functions.ts'
+import type { FieldFunction } from '../criteria/condition.ts'
+import { TextFunctions } from '../criteria/text-functions.ts'
+import { ByteDictionary } from './byte-dictionary.ts'
+import type { TextDictionary } from './text-dictionary.ts'
+import { grownInt32 } from './typed-array-growth.ts'
 
 /** Bytes that all derived texts of a snapshot may take together. */
 const BYTES_AT_MOST = 24_000_000
