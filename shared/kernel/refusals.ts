@@ -1,4 +1,4 @@
-/** What sort of no it is. The HTTP status follows from it alone. */
+/** Error category; determines the HTTP status. */
 export type RefusalKind =
   | 'invalid'
   | 'unauthenticated'
@@ -15,123 +15,141 @@ export type RefusalKind =
 type RefusalDefinition = { readonly kind: RefusalKind; readonly message: string }
 
 /**
- * Every refusal there is: the closed list of `code`s that a caller can meet. Anything else that goes wrong is a fault,
- * which is logged and answered as a bare 500.
+ * The closed register of refusals: every error `code` that the API returns, with its category and default message.
+ * All other errors are faults. A fault is logged and returned as a 500 without details.
  */
 export const REFUSALS = {
-  // Finding the route, and who calls
-  RouteNotFound: { kind: 'missing', message: 'No such path' },
-  MethodNotAllowed: { kind: 'methodNotAllowed', message: 'The path does not take this method' },
+  // Routing and authentication
+  RouteNotFound: { kind: 'missing', message: 'The path does not exist' },
+  MethodNotAllowed: { kind: 'methodNotAllowed', message: 'The path does not support this method' },
   TokenMissing: { kind: 'unauthenticated', message: 'An access token is required: Authorization: Bearer <token>' },
   TokenInvalid: { kind: 'unauthenticated', message: 'The access token is not valid' },
-  TokenNotVerified: { kind: 'upstream', message: 'The keys that access tokens are signed with cannot be had now' },
-  RoleRequired: { kind: 'forbidden', message: 'The caller has none of the roles that this needs' },
-  UsersOnly: { kind: 'forbidden', message: 'Only a user may do this, not an application' },
-  CallerHasNoIdentity: { kind: 'forbidden', message: 'The caller has no identity among the core objects' },
+  TokenNotVerified: { kind: 'upstream', message: 'Token signing keys are currently unavailable' },
+  RoleRequired: { kind: 'forbidden', message: 'The caller has none of the required roles' },
+  UsersOnly: { kind: 'forbidden', message: 'Only users can perform this action, not applications' },
+  CallerHasNoIdentity: { kind: 'forbidden', message: 'The caller has no identity in the core objects' },
 
-  // Reading the request
+  // Request parsing
   InvalidId: { kind: 'invalid', message: 'The id is not a GUID' },
-  InvalidJson: { kind: 'invalid', message: 'The body is not JSON' },
-  BodyRequired: { kind: 'invalid', message: 'A JSON body is required' },
-  BodyTooLarge: { kind: 'tooLarge', message: 'The body is too large' },
-  BodyTooDeep: { kind: 'invalid', message: 'The body nests deeper than 64 levels' },
-  UnsupportedMediaType: { kind: 'unsupportedMediaType', message: 'The body has to be application/json' },
-  MissingMember: { kind: 'invalid', message: 'A required member is missing' },
-  InvalidType: { kind: 'invalid', message: 'A value is of the wrong type' },
+  InvalidJson: { kind: 'invalid', message: 'The request body is not valid JSON' },
+  BodyRequired: { kind: 'invalid', message: 'A JSON request body is required' },
+  BodyTooLarge: { kind: 'tooLarge', message: 'The request body is too large' },
+  BodyTooDeep: { kind: 'invalid', message: 'The request body is nested deeper than 64 levels' },
+  UnsupportedMediaType: { kind: 'unsupportedMediaType', message: 'The content type must be application/json' },
+  MissingMember: { kind: 'invalid', message: 'A required property is missing' },
+  InvalidType: { kind: 'invalid', message: 'A value has the wrong type' },
   InvalidValue: { kind: 'invalid', message: 'A value is not allowed' },
   InvalidLength: { kind: 'invalid', message: 'A value is too long or too short' },
-  InvalidCursor: { kind: 'invalid', message: 'The cursor was not made by this list' },
-  IdempotencyKeyInvalid: { kind: 'invalid', message: 'Idempotency-Key has to be 1 to 255 printable characters' },
-  IdempotencyKeyReused: { kind: 'unprocessable', message: 'The Idempotency-Key stands for another request' },
-  IdempotencyKeyInUse: { kind: 'conflict', message: 'The first request with this Idempotency-Key is still at work' },
-  PreconditionFailed: { kind: 'stale', message: 'The record has changed since the version that If-Match names' },
+  InvalidCursor: { kind: 'invalid', message: 'The cursor is not valid for this list' },
+  IdempotencyKeyInvalid: { kind: 'invalid', message: 'Idempotency-Key must have 1 to 255 printable characters' },
+  IdempotencyKeyReused: {
+    kind: 'unprocessable',
+    message: 'The Idempotency-Key was already used for a different request',
+  },
+  IdempotencyKeyInUse: {
+    kind: 'conflict',
+    message: 'The first request with this Idempotency-Key is still being processed',
+  },
+  PreconditionFailed: { kind: 'stale', message: 'The record has changed since the version in If-Match' },
 
   // Connectors and core objects
-  ConnectorNotFound: { kind: 'missing', message: 'No such connector' },
-  ConnectorInUse: { kind: 'conflict', message: 'The connector still has live objects' },
+  ConnectorNotFound: { kind: 'missing', message: 'The connector does not exist' },
+  ConnectorInUse: { kind: 'conflict', message: 'The connector still has objects' },
   ConnectorDisabled: { kind: 'conflict', message: 'The connector is disabled' },
-  ConnectorObjectNotFound: { kind: 'missing', message: 'No such object in the connector space' },
-  ConnectorObjectExists: { kind: 'conflict', message: 'The connector space already has an object of this name' },
-  NotThisConnector: { kind: 'forbidden', message: 'Only the application of the connector may touch its data' },
-  UnknownAttribute: { kind: 'invalid', message: 'Objects of this type have no such attribute' },
-  ReferenceToItself: { kind: 'invalid', message: 'An object cannot refer to itself' },
-  ReferenceCycle: { kind: 'invalid', message: 'Org units cannot be their own ancestors' },
-  DuplicateItem: { kind: 'invalid', message: 'The batch names the same object twice' },
-  CoreObjectNotFound: { kind: 'missing', message: 'No such object' },
+  ConnectorObjectNotFound: { kind: 'missing', message: 'The connector has no such object' },
+  ConnectorObjectExists: {
+    kind: 'conflict',
+    message: 'The connector already has an object with this type and external id',
+  },
+  NotThisConnector: { kind: 'forbidden', message: "Only the connector's own application can access its data" },
+  UnknownAttribute: { kind: 'invalid', message: 'The object type has no such attribute' },
+  ReferenceToItself: { kind: 'invalid', message: 'An object cannot reference itself' },
+  ReferenceCycle: { kind: 'invalid', message: 'An org unit cannot be its own ancestor' },
+  DuplicateItem: { kind: 'invalid', message: 'The batch contains the same object twice' },
+  CoreObjectNotFound: { kind: 'missing', message: 'The object does not exist' },
 
   // Collections
-  CollectionNotFound: { kind: 'missing', message: 'No such collection' },
+  CollectionNotFound: { kind: 'missing', message: 'The collection does not exist' },
   CollectionUnknown: { kind: 'invalid', message: 'The collection does not exist' },
-  CollectionInUse: { kind: 'conflict', message: 'Something still refers to the collection' },
-  CircularReference: { kind: 'invalid', message: 'Criteria collections cannot refer to each other in a circle' },
+  CollectionInUse: { kind: 'conflict', message: 'The collection is still referenced' },
+  CircularReference: { kind: 'invalid', message: 'Criteria collections cannot reference each other in a cycle' },
   ObjectTypeNotSupported: { kind: 'invalid', message: 'Collections of this object type are not supported' },
-  ObjectTypeFixed: { kind: 'invalid', message: 'The object type of a collection never changes' },
-  DuplicateTag: { kind: 'invalid', message: 'A tag or attribute is given twice' },
+  ObjectTypeFixed: { kind: 'invalid', message: 'The object type of a collection cannot be changed' },
+  DuplicateTag: { kind: 'invalid', message: 'A tag or attribute occurs twice' },
 
   // Joinable collections and membership requests
-  GateRequired: { kind: 'invalid', message: 'Approval is required, so there has to be an approval gate' },
-  InvalidGateOrder: { kind: 'invalid', message: 'The order of a gate has to be 1 or more' },
+  GateRequired: { kind: 'invalid', message: 'Approval is required, but there is no approval gate' },
+  InvalidGateOrder: { kind: 'invalid', message: 'The order of a gate must be 1 or greater' },
   DuplicateGateOrder: { kind: 'invalid', message: 'Two gates have the same order' },
-  UnknownGateType: { kind: 'invalid', message: 'There is no such type of gate' },
-  DuplicateManagerGate: { kind: 'invalid', message: 'There can be one Manager gate only' },
-  ApproversRequired: { kind: 'invalid', message: 'A gate of this type needs approvers' },
-  ApproversNotAllowed: { kind: 'invalid', message: 'A Manager gate takes no approvers' },
+  UnknownGateType: { kind: 'invalid', message: 'The gate type does not exist' },
+  DuplicateManagerGate: { kind: 'invalid', message: 'Only one Manager gate is allowed' },
+  ApproversRequired: { kind: 'invalid', message: 'A gate of this type requires approvers' },
+  ApproversNotAllowed: { kind: 'invalid', message: 'A Manager gate cannot have approvers' },
   IdentityUnknown: { kind: 'invalid', message: 'The identity does not exist' },
-  IdentityNotFound: { kind: 'missing', message: 'No such identity' },
+  IdentityNotFound: { kind: 'missing', message: 'The identity does not exist' },
   RelationshipUnknown: { kind: 'invalid', message: 'The relationship does not exist' },
   RelationshipEnded: { kind: 'invalid', message: 'The relationship has ended' },
-  RelationshipRequired: { kind: 'invalid', message: 'There are several positions: relationshipId has to name one' },
-  RelationshipNotYours: { kind: 'invalid', message: 'The relationship is held by somebody else' },
-  RelationshipNotOfRequest: { kind: 'invalid', message: 'The request is for another position' },
-  RequesterRequired: { kind: 'invalid', message: 'requesterId or relationshipId has to name the report' },
-  RequestNotFound: { kind: 'missing', message: 'No such membership request' },
-  RequestAlreadyOpen: { kind: 'conflict', message: 'There is an open request for this membership' },
-  AlreadyMember: { kind: 'conflict', message: 'The membership is held already' },
-  InvalidRequestState: { kind: 'conflict', message: 'The request cannot be acted on so in its present state' },
-  NotEligible: { kind: 'forbidden', message: 'The join policy does not let this identity ask' },
-  NotManager: { kind: 'forbidden', message: 'Only the manager of the person may do this' },
-  NotRequester: { kind: 'forbidden', message: 'Only the person whose request it is may do this' },
-  NotCurrentApprover: { kind: 'forbidden', message: 'Only the current approver may decide' },
-  SelfApproval: { kind: 'forbidden', message: 'Nobody decides on their own request' },
+  RelationshipRequired: {
+    kind: 'invalid',
+    message: 'The identity has several relationships: relationshipId is required',
+  },
+  RelationshipNotYours: { kind: 'invalid', message: 'The relationship belongs to another identity' },
+  RelationshipNotOfRequest: { kind: 'invalid', message: 'The request is for a different relationship' },
+  RequesterRequired: { kind: 'invalid', message: 'requesterId or relationshipId is required' },
+  RequestNotFound: { kind: 'missing', message: 'The membership request does not exist' },
+  RequestAlreadyOpen: { kind: 'conflict', message: 'An open request for this membership already exists' },
+  AlreadyMember: { kind: 'conflict', message: 'The identity is already a member' },
+  InvalidRequestState: { kind: 'conflict', message: "This action is not allowed in the request's current state" },
+  NotEligible: { kind: 'forbidden', message: 'The join policy does not allow this identity to join' },
+  NotManager: { kind: 'forbidden', message: "Only the person's manager can perform this action" },
+  NotRequester: { kind: 'forbidden', message: 'Only the requester can perform this action' },
+  NotCurrentApprover: { kind: 'forbidden', message: 'Only a current approver can decide on the request' },
+  SelfApproval: { kind: 'forbidden', message: 'Requesters cannot decide on their own requests' },
 
   // Conditions
-  RootNotGroup: { kind: 'invalid', message: 'The root of a condition has to be a group' },
-  InvalidNode: { kind: 'invalid', message: 'A condition is made of groups and leaves' },
-  MemberRequired: { kind: 'invalid', message: 'A group or leaf lacks a member' },
-  InvalidMember: { kind: 'invalid', message: 'A member of a group or leaf is not valid' },
-  UnknownGroupOperator: { kind: 'invalid', message: 'There is no such group operator' },
-  EmptyGroup: { kind: 'invalid', message: 'A group has no conditions' },
+  RootNotGroup: { kind: 'invalid', message: 'The root of a condition must be a group' },
+  InvalidNode: { kind: 'invalid', message: 'A condition consists of groups and leaves' },
+  MemberRequired: { kind: 'invalid', message: 'A group or leaf lacks a required property' },
+  InvalidMember: { kind: 'invalid', message: 'A property of a group or leaf is not valid' },
+  UnknownGroupOperator: { kind: 'invalid', message: 'The group operator does not exist' },
+  EmptyGroup: { kind: 'invalid', message: 'A group must have at least one condition' },
   FieldNotInSchema: { kind: 'invalid', message: 'The field does not exist in the schema' },
   FieldNotNamedById: { kind: 'invalid', message: 'The field does not read the attribute that id names' },
-  UnknownFunction: { kind: 'invalid', message: 'There is no such function' },
-  InvalidFunctionArgument: { kind: 'invalid', message: 'A function has arguments that are not valid' },
-  FunctionNotAllowed: { kind: 'invalid', message: 'The function makes no sense for the type of the field' },
+  UnknownFunction: { kind: 'invalid', message: 'The function does not exist' },
+  InvalidFunctionArgument: { kind: 'invalid', message: 'A function argument is not valid' },
+  FunctionNotAllowed: { kind: 'invalid', message: 'The function does not support the type of the field' },
   NestedFunctions: { kind: 'invalid', message: 'Nested functions not allowed on DateTime field' },
-  TooManyFunctions: { kind: 'invalid', message: 'A field has too many functions around it' },
-  UnknownOperator: { kind: 'invalid', message: 'There is no such operator' },
-  OperatorNotAllowed: { kind: 'invalid', message: 'The operator makes no sense for the type of the field' },
-  ListRequired: { kind: 'invalid', message: 'The operator takes a list' },
-  ConditionTooDeep: { kind: 'invalid', message: 'The condition nests too deep' },
+  TooManyFunctions: { kind: 'invalid', message: 'A field has too many nested functions' },
+  UnknownOperator: { kind: 'invalid', message: 'The operator does not exist' },
+  OperatorNotAllowed: { kind: 'invalid', message: 'The operator does not support the type of the field' },
+  ListRequired: { kind: 'invalid', message: 'The operator requires a list of values' },
+  ConditionTooDeep: { kind: 'invalid', message: 'The condition has too many levels' },
   TooManyLeaves: { kind: 'invalid', message: 'The condition has too many leaves' },
-  TooManyEntries: { kind: 'invalid', message: 'A list of the condition has too many entries' },
+  TooManyEntries: { kind: 'invalid', message: 'A list in the condition has too many entries' },
 
   // Group links and sync jobs
-  LinkNotFound: { kind: 'missing', message: 'No such group link' },
+  LinkNotFound: { kind: 'missing', message: 'The group link does not exist' },
   LinkDisabled: { kind: 'conflict', message: 'The group link is disabled' },
-  SyncJobNotFound: { kind: 'missing', message: 'No such sync job' },
+  SyncJobNotFound: { kind: 'missing', message: 'The sync job does not exist' },
   GroupAlreadyLinked: { kind: 'conflict', message: 'The directory group is already linked to a collection' },
   ObjectTypeNotLinkable: { kind: 'invalid', message: 'Collections of this object type have no directory accounts' },
   CollectionNotVerified: { kind: 'upstream', message: 'The collection could not be verified' },
   GroupNotFound: { kind: 'forbidden', message: 'The directory group does not exist' },
-  GroupMembershipIsDynamic: { kind: 'forbidden', message: 'The directory fills the group by a rule of its own' },
-  GroupIsMailEnabled: { kind: 'forbidden', message: 'The group is a distribution list or mail-enabled security group' },
-  GroupIsSyncedFromOnPremises: { kind: 'forbidden', message: 'The group is mastered on premises' },
-  GroupIsRoleAssignable: { kind: 'forbidden', message: 'The group can be assigned directory roles' },
+  GroupMembershipIsDynamic: {
+    kind: 'forbidden',
+    message: 'The directory manages the members of this group by a dynamic membership rule',
+  },
+  GroupIsMailEnabled: {
+    kind: 'forbidden',
+    message: 'The group is a distribution list or a mail-enabled security group',
+  },
+  GroupIsSyncedFromOnPremises: { kind: 'forbidden', message: 'The group is synchronized from on-premises' },
+  GroupIsRoleAssignable: { kind: 'forbidden', message: 'The group is role-assignable' },
   GroupHasHiddenMembership: { kind: 'forbidden', message: 'The membership of the group is hidden' },
-  GroupNotVerified: { kind: 'upstream', message: 'The directory did not let the group be verified' },
+  GroupNotVerified: { kind: 'upstream', message: 'The directory group could not be verified' },
 
-  // Writing
-  StaleVersion: { kind: 'conflict', message: 'Someone else changed the record at the same moment' },
+  // Concurrency
+  StaleVersion: { kind: 'conflict', message: 'The record was changed by another request at the same time' },
 } as const satisfies Record<string, RefusalDefinition>
 
 export type RefusalCode = keyof typeof REFUSALS
@@ -139,7 +157,7 @@ export type RefusalCode = keyof typeof REFUSALS
 /** One entry of the envelope's `errors`. `target`: JSON pointer into the body, or the name of a parameter. */
 export type RefusalEntry = { readonly code: RefusalCode; readonly message: string; readonly target?: string }
 
-/** A no that is told to the caller. Carries one entry or, for faulty input, all that is wrong with it at once. */
+/** An error that is returned to the caller. Has one entry or, for invalid input, one entry for each error. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: RefusalCode
@@ -151,10 +169,10 @@ export class Refusal extends Error {
     this.entries = [refusalEntry(code, message, target)]
   }
 
-  /** A refusal with several entries, of which the first names code and message. There must be one at least. */
+  /** A refusal with several entries. The first entry sets code and message. At least one entry is required. */
   static ofAll(entries: readonly RefusalEntry[]): Refusal {
     const first = entries[0]
-    if (first === undefined) throw new Error('A refusal needs an entry')
+    if (first === undefined) throw new Error('A refusal requires at least one entry')
     return Object.assign(new Refusal(first.code, first.message), { entries })
   }
 
@@ -163,7 +181,7 @@ export class Refusal extends Error {
   }
 }
 
-/** An entry with the register's message unless another, more precise one is given. */
+/** An entry with the given message; by default the message of the register. */
 export function refusalEntry(
   code: RefusalCode,
   message: string = REFUSALS[code].message,
@@ -172,7 +190,7 @@ export function refusalEntry(
   return target === undefined ? { code, message } : { code, message, target }
 }
 
-/** Throws all entries as one refusal when there are any. */
+/** Throws the entries as one refusal. Does nothing when the list is empty. */
 export function throwIfRefused(entries: readonly RefusalEntry[]): void {
   if (entries.length > 0) throw Refusal.ofAll(entries)
 }

@@ -161,7 +161,7 @@ describe('A sync job, when the directory misbehaves', () => {
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual(
       [job?.status, job?.attempts, job?.error],
-      ['Failed', 1, 'The directory fills the group by a rule of its own'],
+      ['Failed', 1, 'The directory manages the members of this group by a dynamic membership rule'],
     )
   })
 
