@@ -19,15 +19,24 @@ const OBJECTS_PER_PAGE_COUNT = 2000
 export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () => number): CoreObjectChanges {
   return {
     async *since(tenantId, mark) {
-      const readFromS = mark === undefined ? 0 : storeClockS(mark, elapsedMs())
-      let current: ChangeMark = { seenUntilS: 0, seenAtMs: elapsedMs(), ...mark, readFromS }
+      const startedMs = elapsedMs()
+      const readFromS = mark === undefined ? 0 : storeClockS(mark, startedMs)
+      let current: ChangeMark = { seenUntilS: 0, seenAtMs: startedMs, firstSeenS: 0, ...mark, readFromS }
+      let isFirst = true
       const query = mark === undefined ? 'SELECT * FROM c' : 'SELECT * FROM c WHERE c._ts >= @since'
       const parameters = mark === undefined ? [] : [{ name: '@since', value: startS(mark) }]
       const options = { maxItemCount: OBJECTS_PER_PAGE_COUNT }
       const pages = queryDocuments<Stored<CoreObject>>(coreObjects, tenantId, { query, parameters }, options)
       for await (const documents of pages) {
         const latestS = documents.reduce((latest, { _ts }) => Math.max(latest, _ts), 0)
-        if (latestS > current.seenUntilS) current = { ...current, seenUntilS: latestS, seenAtMs: elapsedMs() }
+        if (latestS > current.seenUntilS) {
+          const clock = { seenUntilS: latestS, seenAtMs: elapsedMs() }
+          current = { ...current, ...clock, readFromS: Math.max(current.readFromS, storeClockS(clock, startedMs)) }
+        }
+        // While later pages are read, objects of earlier ones are written to: these writes are not seen, and may be older
+        // than the latest of a later page.
+        if (isFirst) current = { ...current, firstSeenS: Math.max(current.firstSeenS, latestS) }
+        isFirst = false
         yield { objects: documents.map(coreObjectOf), mark: current }
       }
       yield { objects: [], mark: current }
@@ -35,13 +44,14 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
   }
 }
 
-/** The least that the store's clock can show. */
-function storeClockS({ seenUntilS, seenAtMs }: ChangeMark, nowMs: number): number {
-  return seenUntilS + Math.floor((nowMs - seenAtMs) / 1000)
+/** The least that the store's clock shows, or showed, at a time of this process's clock. */
+function storeClockS({ seenUntilS, seenAtMs }: Pick<ChangeMark, 'seenUntilS' | 'seenAtMs'>, atMs: number): number {
+  return seenUntilS + Math.floor((atMs - seenAtMs) / 1000)
 }
 
-function startS({ seenUntilS, readFromS }: ChangeMark): number {
-  return Math.max(seenUntilS - OVERLAP_S, readFromS - OVERLAP_BY_TIME_S)
+/** A reading has seen all that was written before it began: by its first page, or by the time that it has taken. */
+function startS({ firstSeenS, readFromS }: ChangeMark): number {
+  return Math.max(firstSeenS - OVERLAP_S, readFromS - OVERLAP_BY_TIME_S)
 }
 
 function coreObjectOf({ id, objectType, externalId, attributes, deleted, _ts }: Stored<CoreObject>): CoreObject {

@@ -8,13 +8,20 @@ export type DatabaseSettings = { readonly endpoint: string } & (
   | { readonly credential: TokenCredential }
 )
 
-/** The containers by name. */
+/**
+ * The SDK sends the session token of a container only when the client asks for Session itself, although the account's
+ * default is the same: without it, a read may be older than what this instance wrote before. Covers point reads and
+ * queries; the primary runs batches. https://learn.microsoft.com/azure/cosmos-db/consistency-levels
+ */
+const CONSISTENCY = { consistencyLevel: 'Session' } as const
+
+/** The containers by name. Reads see at least what this client has written and read before; not what others wrote. */
 export function openDatabase(settings: DatabaseSettings): (id: ContainerId) => Container {
   const { endpoint } = settings
   const client =
     'key' in settings
-      ? new CosmosClient({ endpoint, key: settings.key })
-      : new CosmosClient({ endpoint, aadCredentials: settings.credential })
+      ? new CosmosClient({ endpoint, key: settings.key, ...CONSISTENCY })
+      : new CosmosClient({ endpoint, aadCredentials: settings.credential, ...CONSISTENCY })
   const database: Database = client.database(DATABASE_ID)
   return (id) => database.container(id)
 }

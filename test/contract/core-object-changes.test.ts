@@ -15,8 +15,21 @@ const pass = (seconds: number) => {
 const { container } = await localAccount(() => clock.storeMs)
 const changes = cosmosCoreObjectChanges(container('coreObjects'), () => clock.ownMs)
 
+/** Everything was written since this mark. */
+const LONG_AGO = { seenUntilS: 0, readFromS: 0, firstSeenS: 0 }
+
 const write = (tenantId: string, id: string) =>
   container('coreObjects').items.upsert({ id, tenantId, objectType: 'identity', externalId: id, attributes: {} })
+
+async function writeAll(tenantId: string, ids: readonly string[]): Promise<void> {
+  const rest = { tenantId, objectType: 'identity', attributes: {} }
+  for (let from = 0; from < ids.length; from += 100) {
+    const operations = ids
+      .slice(from, from + 100)
+      .map((id) => ({ operationType: 'Upsert' as const, resourceBody: { id, externalId: id, ...rest } }))
+    await container('coreObjects').items.batch(operations, tenantId)
+  }
+}
 
 async function read(tenantId: string, since?: ChangeMark) {
   const ids: string[] = []
@@ -72,6 +85,46 @@ describe('CoreObjectChanges on the local database', () => {
       for (const id of next.ids) told.add(id)
       assert.ok(told.has(`late ${round}`), `round ${round}`)
     }
+  })
+
+  it('misses no write between the pages of a load, or of a refresh, that takes long', async () => {
+    const tenantId = randomUUID()
+    const ids = Array.from({ length: 2_500 }, (_, index) => `person ${String(index).padStart(4, '0')}`)
+    await writeAll(tenantId, ids)
+    pass(3_600)
+    let mark: ChangeMark | undefined
+    for (const reading of ['load', 'refresh']) {
+      let pageCount = 0
+      for await (const page of changes.since(tenantId, mark === undefined ? undefined : { ...mark, ...LONG_AGO })) {
+        mark = page.mark
+        pageCount += page.objects.length > 0 ? 1 : 0
+        if (pageCount !== 1 || page.objects.length === 0) continue
+        // One that the reader has passed changes, and later one that is still to come, which is read with its new time.
+        pass(30)
+        await write(tenantId, 'person 0007')
+        pass(30)
+        await write(tenantId, 'person 2400')
+      }
+      assert.equal(pageCount, 2)
+      assert.ok((await read(tenantId, mark)).ids.includes('person 0007'), reading)
+    }
+  })
+
+  it('after a load reads little again, however old the first page was', async () => {
+    const tenantId = randomUUID()
+    await writeAll(
+      tenantId,
+      Array.from({ length: 2_000 }, (_, index) => `person ${1_000 + index}`),
+    )
+    pass(3_600)
+    await writeAll(
+      tenantId,
+      Array.from({ length: 500 }, (_, index) => `person ${3_000 + index}`),
+    )
+    pass(60)
+    await write(tenantId, 'person 9999')
+    const { mark } = await read(tenantId)
+    assert.deepEqual((await read(tenantId, mark)).ids, ['person 9999'])
   })
 
   it('does not depend on the own clock showing the time', async () => {

@@ -25,13 +25,12 @@ export function failureAnswer(failure: CosmosFailure, headers: OutgoingHttpHeade
 /** Request units of an answer: its own, or the least there is. */
 export const chargeOf = ({ headers }: Answer): number => Number(headers?.['x-ms-request-charge'] ?? 1)
 
-/** Sends an answer. @param sequence the number of the last write, which becomes the session token */
-export function send(response: ServerResponse, answer: Answer, sequence: number): void {
+/** Sends an answer. */
+export function send(response: ServerResponse, answer: Answer): void {
   const body = answer.body === undefined ? undefined : Buffer.from(answer.body)
   response.writeHead(answer.status, {
     'x-ms-request-charge': chargeOf(answer),
     'x-ms-activity-id': randomUUID(),
-    'x-ms-session-token': `0:-1#${sequence}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }),
     ...answer.headers,
   })

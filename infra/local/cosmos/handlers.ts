@@ -61,7 +61,7 @@ export const HANDLERS: Readonly<Record<OperationKind, (call: Call) => Answer>> =
   delete: (call) => write(call, (target) => deleteItem(target, itemId(call))),
   batch: (call) => batchAnswer(runAtomicBatch(targetOf(call), parseBatch(call.body)), call),
   bulk: (call) => batchAnswer(runBulk(bulkTargetOf(call), parseBatch(call.body)), call),
-  queryPlan: (call) => jsonAnswer(200, QUERY_PLAN, containerHeaders(containerOf(call).rid)),
+  queryPlan: () => jsonAnswer(200, QUERY_PLAN),
   query: (call) => {
     const { account, headers, body } = call
     const container = containerOf(call)
@@ -71,8 +71,7 @@ export const HANDLERS: Readonly<Record<OperationKind, (call: Call) => Answer>> =
       container,
       partition: partition === undefined ? undefined : parsePartition(String(partition)),
     }
-    const answer = answerQuery(place, account, headers, body)
-    return { ...answer, headers: { ...answer.headers, ...containerHeaders(container.rid) } }
+    return answerQuery(place, account, headers, body)
   },
 }
 
@@ -85,10 +84,11 @@ function itemIn({ body }: Call): JsonObject {
 
 const itemId = ({ segments }: Call): string => segments[5] ?? ''
 
-const containerOf = ({ account, segments }: Call): Container =>
+/** The container that the path names. @throws CosmosFailure 404 */
+export const containerOf = ({ account, segments }: Pick<Call, 'account' | 'segments'>): Container =>
   account.catalog.container(databaseId(segments), containerId(segments))
 
-/** Without the container's rid the client forgets the session token. */
+/** Names the container to which the answer belongs. */
 const containerHeaders = (rid: string) => ({ 'x-ms-content-path': rid })
 
 const containerAnswer = (status: number, { resource, rid }: Container): Answer =>
@@ -114,7 +114,7 @@ function targetOf(call: Call): Target {
 function item(call: Call, work: (target: Target) => ItemAnswer): Answer {
   const target = targetOf(call)
   const { status, etag, body, charge } = work(target)
-  const headers = { ...containerHeaders(target.container.rid), 'x-ms-request-charge': charge }
+  const headers = { 'x-ms-request-charge': charge }
   return { status, body, headers: etag === undefined ? headers : { ...headers, etag } }
 }
 
@@ -122,7 +122,7 @@ const write = (call: Call, work: (target: Target) => ItemAnswer): Answer =>
   item(call, (target) => call.account.storage.write(() => work(target)))
 
 function batchAnswer(answer: BatchAnswer, call: Call): Answer {
-  const headers = { ...containerHeaders(containerOf(call).rid), 'x-ms-request-charge': answer.charge }
+  const headers = { 'x-ms-request-charge': answer.charge }
   return { status: answer.status, body: batchBody(answer, wantsNoContent(call.headers)), headers }
 }
 

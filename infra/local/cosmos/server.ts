@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { type Answer, chargeOf, failureAnswer, send } from './answers.ts'
 import { openCatalog } from './catalog.ts'
 import { badRequest, CosmosFailure } from './failure.ts'
-import { type Account, HANDLERS } from './handlers.ts'
+import type { Account } from './handlers.ts'
 import { noOperations, type OperationCounts, operationOf } from './operation.ts'
 import { readBody } from './request-body.ts'
+import { inSession } from './sessions.ts'
 import { verifySignature } from './signature.ts'
 import { openStorage } from './storage.ts'
 import { type Throttle, Throttling } from './throttling.ts'
@@ -101,7 +102,7 @@ async function serve(running: Running, request: IncomingMessage, response: Serve
     answer = failureAnswer(asFailure(cause))
   }
   running.chargedUnits += chargeOf(answer)
-  if (!response.destroyed) send(response, answer, running.account.storage.sequence())
+  if (!response.destroyed) send(response, answer)
 }
 
 function answerTo({ account, counts, throttling }: Running, request: IncomingMessage, body: string): Answer {
@@ -115,7 +116,7 @@ function answerTo({ account, counts, throttling }: Running, request: IncomingMes
     const failure = new CosmosFailure(429, 'Request rate is large', 3200)
     return failureAnswer(failure, { 'x-ms-retry-after-ms': delayMs })
   }
-  return HANDLERS[operation]({ account, segments, headers: request.headers, body })
+  return inSession(operation, { account, segments, headers: request.headers, body })
 }
 
 function segmentsOf(url: string): string[] {

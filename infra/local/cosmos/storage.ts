@@ -11,10 +11,10 @@ export type Storage = {
   execute(sql: string): void
   /** Runs the work in one transaction, after removing what has expired; an exception undoes all of it. */
   write<T>(work: () => T): T
-  /** A number no row or version had before. Inside `write` only. */
-  nextSequence(): number
-  /** The last number given: it only rises, also over restarts and deletions. */
-  sequence(): number
+  /** The number of a write to a container; no row or version had it before. Inside `write` only. */
+  nextSequence(container: number): number
+  /** The number of the container's last committed write (its LSN). It only rises, also over restarts and deletions. */
+  lsnOf(container: number): number
   close(): void
 }
 
@@ -121,13 +121,21 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
   }
   let sequence = Number(prepare('SELECT sequence FROM counter').get()?.sequence)
   let savedSequence = sequence
+  // The file does not say which container was written last: after a start, each may have been.
+  const firstLsn = sequence
+  const lsns = new Map<number, number>()
+  const written = new Map<number, number>()
 
   return {
     nowMs,
     prepare,
     execute: (sql) => database.exec(sql),
-    nextSequence: () => ++sequence,
-    sequence: () => sequence,
+    nextSequence(container) {
+      sequence += 1
+      written.set(container, sequence)
+      return sequence
+    },
+    lsnOf: (container) => lsns.get(container) ?? firstLsn,
     write(work) {
       prepare('BEGIN IMMEDIATE').run()
       try {
@@ -137,10 +145,14 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
         if (sequence !== savedSequence) prepare('UPDATE counter SET sequence = ?').run(sequence)
         prepare('COMMIT').run()
         savedSequence = sequence
+        for (const [container, lsn] of written) lsns.set(container, lsn)
         return result
       } catch (cause) {
         if (database.isTransaction) prepare('ROLLBACK').run()
+        sequence = savedSequence
         throw cause
+      } finally {
+        written.clear()
       }
     },
     close: () => database.close(),

@@ -1,6 +1,7 @@
 /**
- * Milliseconds after which a read finds what another instance wrote before it. Earlier ones may not: the database's
- * replicas follow each other, and session consistency holds within one instance alone.
+ * Milliseconds between two reads of what another instance wrote. The client's session tokens cover what this instance
+ * wrote and read itself; a write of another instance may reach the replica that is read only later. The database gives
+ * no bound for that: a second is far above what is usual within a region, and not a promise.
  * https://learn.microsoft.com/azure/cosmos-db/consistency-levels
  */
 const REPLICAS_LAG_MS = 1_000

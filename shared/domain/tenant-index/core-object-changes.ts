@@ -6,6 +6,8 @@ export type ChangeMark = {
   readonly seenUntilS: number
   /** When that was, by this process's clock. */
   readonly seenAtMs: number
+  /** The latest write that the first page of a reading showed: later pages show writes that came after it. */
+  readonly firstSeenS: number
   /** The store's clock had come this far at least when the last reading began. */
   readonly readFromS: number
 }

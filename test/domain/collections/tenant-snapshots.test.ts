@@ -17,7 +17,7 @@ function readableChanges() {
       const from = mark?.seenUntilS
       const objects = written.slice(from)
       readings.push({ from, count: objects.length })
-      const seen: ChangeMark = { seenUntilS: written.length, seenAtMs: 0, readFromS: 0 }
+      const seen: ChangeMark = { seenUntilS: written.length, seenAtMs: 0, firstSeenS: 0, readFromS: 0 }
       if (state.isAway) {
         yield { objects: objects.slice(0, 1), mark: seen }
         throw new Error('The database is away')

@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Answer, failureAnswer } from './answers.ts'
+import { badRequest, CosmosFailure } from './failure.ts'
+import { type Call, containerOf, HANDLERS } from './handlers.ts'
+import type { OperationKind } from './operation.ts'
+
+/** Reads that a replica may answer. A batch, even one that only reads, is run by the primary. */
+const READS: ReadonlySet<OperationKind> = new Set(['read', 'query'])
+const OTHERS_OF_ITEMS: ReadonlySet<OperationKind> = new Set(['create', 'upsert', 'replace', 'delete', 'batch', 'bulk'])
+
+/** Each container has one partition key range, with this id; -1 is the version of a range that was never moved. */
+const TOKEN_PREFIX = '0:-1#'
+const READ_SESSION_NOT_AVAILABLE = 1002
+
+/**
+ * Carries out an operation under session consistency. Each answer about items, a refusal included, has a session token
+ * with the LSN of the state that was seen or made, beside the container's rid: without the rid the client drops the
+ * token. A write ignores the token that it brings, as accounts with one write region do.
+ * @throws CosmosFailure 404 with substatus 1002 for a read whose token names a write that no replica has
+ */
+export function inSession(operation: OperationKind, call: Call): Answer {
+  const isRead = READS.has(operation)
+  if (!isRead && !OTHERS_OF_ITEMS.has(operation)) return HANDLERS[operation](call)
+  const { number, rid } = containerOf(call)
+  const { storage } = call.account
+  if (isRead && seenLsn(call.headers) > storage.lsnOf(number)) {
+    throw new CosmosFailure(
+      404,
+      'The read session is not available for the input session token.',
+      READ_SESSION_NOT_AVAILABLE,
+    )
+  }
+  const answer = answerOf(operation, call)
+  const session = { 'x-ms-session-token': `${TOKEN_PREFIX}${storage.lsnOf(number)}`, 'x-ms-content-path': rid }
+  return { ...answer, headers: { ...answer.headers, ...session } }
+}
+
+function answerOf(operation: OperationKind, call: Call): Answer {
+  try {
+    return HANDLERS[operation](call)
+  } catch (cause) {
+    if (cause instanceof CosmosFailure) return failureAnswer(cause)
+    throw cause
+  }
+}
+
+/**
+ * The LSN that the caller has seen of this container, 0 when it has seen nothing.
+ * @throws CosmosFailure 400 for a token that this server has not issued
+ */
+function seenLsn(headers: IncomingHttpHeaders): number {
+  const token = headers['x-ms-session-token']
+  if (token === undefined) return 0
+  const [, lsn] = /^0:-1#(\d+)$/.exec(String(token)) ?? []
+  if (lsn === undefined) throw badRequest(`The session token provided '${String(token)}' is invalid.`)
+  return Number(lsn)
+}
