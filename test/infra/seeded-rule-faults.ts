@@ -206,7 +206,7 @@ export const RULE_FAULTS: readonly SeededFault[] = [
   ),
   seededFault(
     'a parameter without description',
-    append(/^resource people /m, 'param quiet bool = false\nvar isQuiet = quiet'),
+    append(/^resource operators /m, 'param quiet bool = false\nvar isQuiet = quiet'),
     /parameter quiet has no @description/,
   ),
   seededFault(
