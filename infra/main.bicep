@@ -1,128 +1,128 @@
 targetScope = 'subscription'
 
-@description('Name of the environment, part of every name: letters, digits and hyphens.')
+@description('Name of the environment: letters, digits and hyphens. It is part of every resource name.')
 @minLength(1)
 @maxLength(20)
 param environmentName string
 
-@description('Azure region of everything.')
+@description('Azure region of all resources.')
 @minLength(1)
 param location string
 
-@description('Client id of the multi-tenant application, registered in the tenant of this subscription.')
+@description('Client ID of the multi-tenant application, which is registered in the tenant of this subscription.')
 @minLength(36)
 @maxLength(36)
 param serviceClientId string
 
-@description('Resource URI of that application; empty for api:// and its client id.')
+@description('Resource URI of the multi-tenant application. If empty, api://<client ID>.')
 @maxLength(255)
 param serviceResourceUri string = ''
 
-@description('Whom alerts and budget tell.')
+@description('Email address that receives alerts and budget notifications.')
 @minLength(3)
 param alertEmail string
 
-@description('Money per month, in the currency of the subscription, from which the budget warns; 0 for no budget.')
+@description('Monthly budget in the currency of the subscription. 0 creates no budget.')
 @minValue(0)
 param budgetAmount int = 0
 
-@description('First day of the month from which the budget counts. A budget keeps the one that it was made with.')
+@description('Start date of the budget, the first day of a month. It cannot be changed after the budget is created.')
 @minLength(10)
 @maxLength(10)
 param budgetStartDate string = utcNow('yyyy-MM-01')
 
-@description('Keeps the database from being deleted, and lets it be restored to any time of 30 days rather than 7.')
+@description('Whether the database has a delete lock and 30 days of continuous backup instead of 7.')
 param production bool = false
 
-@description('How Cosmos DB is paid: serverless below about an eighth of the busiest hour on average, autoscale above.')
+@description('Capacity mode of Cosmos DB. Autoscale is cheaper if average use exceeds an eighth of peak use.')
 @allowed(['serverless', 'autoscale'])
 param cosmosMode string = 'serverless'
 
-@description('Request units per second at most, in steps of 1000. For autoscale only.')
+@description('Maximum request units per second, in steps of 1000. Applies to autoscale only.')
 @minValue(1000)
 @maxValue(1000000)
 param cosmosMaxThroughput int = 4000
 
-@description('Spreads database, storage and instances over zones. Needs a region with zones.')
+@description('Whether database, storage and instances are zone redundant. Requires a region with availability zones.')
 param zoneRedundant bool = false
 
-@description('Lets database, queues and storage be reached through a private network only. Takes Premium messaging.')
+@description('Whether database, queues and storage use private endpoints only. Requires Service Bus Premium.')
 param vnetEnabled bool = false
 
-@description('Addresses of the private network: a /24.')
+@description('Address range of the virtual network, a /24.')
 @minLength(9)
 @maxLength(18)
 param vnetAddressPrefix string = '10.40.0.0/24'
 
-@description('Major version of Node.js: see az functionapp list-flexconsumption-runtimes.')
+@description('Major version of Node.js. Run az functionapp list-flexconsumption-runtimes for the supported versions.')
 @allowed(['22', '24'])
 param nodeVersion string = '24'
 
-@description('Megabytes of memory of an instance. Evaluation holds the rows of a tenant in memory.')
+@description('Memory of an instance in megabytes. Evaluation keeps the rows of a tenant in memory.')
 @allowed([512, 2048, 4096])
 param instanceMemoryMb int = 2048
 
-@description('Instances at most, of each group of functions that scales together.')
+@description('Maximum number of instances per scale group.')
 @minValue(40)
 @maxValue(1000)
 param maximumInstanceCount int = 40
 
-@description('Instances that always stand ready for HTTP requests; with zones at least two.')
+@description('Number of always-ready instances for HTTP requests. With zone redundancy at least 2.')
 @minValue(0)
 @maxValue(100)
 param alwaysReadyInstanceCount int = 0
 
-@description('Gigabytes of logs that are taken in per day at most.')
+@description('Daily cap of log ingestion in gigabytes.')
 @minValue(1)
 @maxValue(1000)
 param dailyLogQuotaGb int = 5
 
-@description('Days for which logs are kept.')
+@description('Retention of logs in days.')
 @allowed([30, 60, 90, 180, 365, 730])
 param logRetentionDays int = 30
 
-@description('Messages that may wait in a queue for a quarter of an hour before somebody is told.')
+@description('Average number of active messages in a queue over 15 minutes above which the alert queue-backlog fires.')
 @minValue(1)
 param waitingMessageCount int = 1000
 
-@description('Where access tokens come from.')
+@description('URL of the authority that issues access tokens.')
 @minLength(9)
 param authorityUrl string = environment().authentication.loginEndpoint
 
-@description('Microsoft Graph.')
+@description('URL of Microsoft Graph.')
 @minLength(9)
 param graphUrl string = 'https://graph.microsoft.com'
 
-@description('Milliseconds for which changes are gathered before collections are evaluated.')
+@description('Delay in milliseconds before an evaluation, during which changes are collected.')
 @minValue(0)
 @maxValue(60000)
 param evaluationDelayMs int = 500
 
-@description('Seconds before each retry of a failed sync job, separated by commas.')
+@description('Delay in seconds before each retry of a failed sync job, comma-separated.')
 @minLength(1)
 param syncRetryDelaysS string = '15,60,240'
 
-@description('Seconds of work after which a sync job goes on in a new message. The host stops it after 600.')
+@description('Run time in seconds after which a sync job continues in a new message. The host times out after 600.')
 @minValue(10)
 @maxValue(540)
 param syncSliceS int = 240
 
-@description('Seconds for which a worker that died holds up the sync of its link.')
+@description('Duration in seconds of the lease that a worker holds on a group link.')
 @minValue(10)
 @maxValue(3600)
 param syncLeaseS int = 60
 
-@description('Writes to the directory of one tenant per 150 seconds at most. The directory refuses 3000.')
+@description('Maximum writes to the directory of one tenant per 150 seconds. Microsoft Graph throttles at 3000.')
 @minValue(1)
 @maxValue(3000)
 param directoryWritesPerTenant int = 2400
 
-@description('Writes to all directories together per 300 seconds at most. The directory refuses 70000.')
+@description('Maximum writes to all directories together per 300 seconds. Microsoft Graph throttles at 70000.')
 @minValue(1)
 @maxValue(70000)
 param directoryWritesInAll int = 56000
 
-// Unique for the subscription, the environment and the region: some names are the whole cloud's.
+// Some resource names must be globally unique.
 var suffix = uniqueString(subscription().id, environmentName, location)
 var baseName = 'collections-${environmentName}'
 var uniqueName = 'collections-${suffix}'
@@ -315,20 +315,20 @@ module budget 'modules/budget.bicep' = if (budgetAmount > 0) {
   }
 }
 
-@description('Where everything is.')
+@description('Resource group of all resources.')
 output AZURE_RESOURCE_GROUP string = group.name
 
-@description('Where the API is.')
+@description('Base URL of the API.')
 output API_URL string = functionApp.outputs.url
 
-@description('Address of the Cosmos DB account.')
+@description('Endpoint of the Cosmos DB account.')
 output COSMOS_ENDPOINT string = cosmos.outputs.endpoint
 
 @description('Host name of the Service Bus namespace.')
 output SERVICE_BUS_HOST_NAME string = serviceBus.outputs.hostName
 
-@description('Issuer of the federated credential that the application takes on once.')
+@description('Issuer of the federated credential of the multi-tenant application.')
 output FEDERATED_CREDENTIAL_ISSUER string = '${environment().authentication.loginEndpoint}${subscription().tenantId}/v2.0'
 
-@description('Subject of that credential: the managed identity.')
+@description('Subject of the federated credential: the object ID of the managed identity.')
 output FEDERATED_CREDENTIAL_SUBJECT string = identity.outputs.principalId

@@ -1,7 +1,7 @@
-# Before provisioning: makes once what the templates take from the azd environment, and keeps it from then on.
+# Runs before provisioning. Sets the values that the templates read from the azd environment, once.
 $ErrorActionPreference = 'Stop'
 
-# The first day of a budget cannot be changed afterwards.
+# The start date of a budget cannot be changed later.
 if (-not $env:BUDGET_START_DATE) {
   azd env set BUDGET_START_DATE ([DateTime]::UtcNow.ToString('yyyy-MM-01'))
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env sh
-# Before provisioning: makes once what the templates take from the azd environment, and keeps it from then on.
+# Runs before provisioning. Sets the values that the templates read from the azd environment, once.
 set -eu
 
-# The first day of a budget cannot be changed afterwards.
+# The start date of a budget cannot be changed later.
 if [ -z "${BUDGET_START_DATE:-}" ]; then
   azd env set BUDGET_START_DATE "$(date -u +%Y-%m-01)"
 fi

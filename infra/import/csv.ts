@@ -1,44 +1,41 @@
-/** One record of a CSV text, with the line on which it begins, from 1. */
+import { CsvError, parse } from 'csv-parse/sync'
+
+/** One record of a CSV text, with the line on which it begins, counted from 1. */
 export type CsvRecord = { readonly line: number; readonly fields: readonly string[] }
 
-/** A text that is no CSV. */
-export class CsvError extends Error {
-  readonly line: number
-
-  constructor(line: number, message: string) {
-    super(message)
-    this.line = line
-  }
+export type CsvContent = {
+  readonly records: readonly CsvRecord[]
+  /** The quoting error that ended the parsing, with the first line of the record that contains it. */
+  readonly fault?: { readonly line: number; readonly reason: string }
 }
 
-/** A quoted field, or one without quotes, and what ends it: RFC 4180, section 2. */
-const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y
+const FAULTS: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quoted field is not closed',
+  CSV_INVALID_CLOSING_QUOTE: 'a quoted field continues after its closing quote',
+  INVALID_OPENING_QUOTE: 'an unquoted field contains a quote',
+}
 
 /**
- * The records of a text in the form of RFC 4180; a byte order mark and empty lines are passed over.
- * @throws CsvError at a quote where none may be, or that is never closed.
+ * Parses a text in the form of RFC 4180 with any line breaks. Ignores a byte order mark and empty lines. Returns the
+ * records before the first quoting error.
  */
-export function* readCsv(text: string): Generator<CsvRecord> {
-  let [position, line] = [text.startsWith('\uFEFF') ? 1 : 0, 1]
-  while (position < text.length) {
-    const startLine = line
-    const fields: string[] = []
-    let end = ','
-    while (end === ',') {
-      FIELD.lastIndex = position
-      const match = FIELD.exec(text)
-      if (match === null) throw new CsvError(line, misplacedQuote(text, position))
-      const [all, quoted, plain = '', ending = ''] = match
-      fields.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
-      line += lineBreaksIn(all)
-      position += all.length
-      end = ending
-    }
-    if (fields.length > 1 || fields[0] !== '') yield { line: startLine, fields }
+export function readCsv(text: string): CsvContent {
+  const records: CsvRecord[] = []
+  let line = 1
+  const onRecord = (fields: string[]): null => {
+    if (fields.length > 1 || fields[0] !== '') records.push({ line, fields })
+    // csv-parse 7.0 counts a CRLF within quotes as two lines in its own `info.lines`.
+    line += 1 + fields.reduce((count, field) => count + lineBreaksIn(field), 0)
+    return null
   }
+  const options = { bom: true, relax_column_count: true, record_delimiter: ['\r\n', '\n', '\r'], on_record: onRecord }
+  try {
+    parse(text, options)
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    return { records, fault: { line, reason: FAULTS[error.code] ?? error.message } }
+  }
+  return { records }
 }
 
 const lineBreaksIn = (text: string): number => text.match(/\r\n|\n|\r/g)?.length ?? 0
-
-const misplacedQuote = (text: string, position: number): string =>
-  text[position] === '"' ? 'a quoted field is not closed, or goes on after its quote' : 'a quote within a plain field'

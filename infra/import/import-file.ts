@@ -4,7 +4,7 @@ import { basename, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { OBJECT_TYPES, type ObjectType } from '../../shared/domain/core/core-object.ts'
 import { dataOfCells } from './cells.ts'
-import { CsvError, readCsv } from './csv.ts'
+import { readCsv } from './csv.ts'
 import { ImportRefusal } from './import-refusal.ts'
 
 /** An object as a file has it, with the place where it stands. */
@@ -64,17 +64,14 @@ export async function* readImportFile(file: string): AsyncGenerator<FileEntry> {
 }
 
 async function* readCsvFile(file: string): AsyncGenerator<FileEntry> {
-  const records = readCsv(await readFile(file, 'utf8'))
-  let header: readonly string[] | undefined
-  try {
-    for (const { line, fields } of records) {
-      if (header !== undefined) yield objectOfRow(file, line, header, fields)
-      else header = checkedHeader(file, fields)
-    }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    yield { file, line: error.line, reason: `${error.message}; nothing behind it was read` }
+  const { records, fault } = readCsv(await readFile(file, 'utf8'))
+  const [first, ...rows] = records
+  if (first !== undefined) {
+    const header = checkedHeader(file, first.fields)
+    for (const { line, fields } of rows) yield objectOfRow(file, line, header, fields)
   }
+  if (fault !== undefined)
+    yield { file, line: fault.line, reason: `${fault.reason}; the rest of the file was not read` }
 }
 
 function checkedHeader(file: string, fields: readonly string[]): readonly string[] {

@@ -1,37 +1,37 @@
-@description('Beginning of every name.')
+@description('Prefix of every alert name.')
 @minLength(1)
 @maxLength(40)
 param namePrefix string
 
-@description('Azure region, for the alerts that query logs.')
+@description('Azure region of the log alerts.')
 @minLength(1)
 param location string
 
-@description('Tags of every resource.')
+@description('Tags of all resources.')
 param tags object
 
-@description('Who is told.')
+@description('Email address that receives alerts.')
 @minLength(3)
 param email string
 
-@description('Resource id of the workspace with the logs.')
+@description('Resource ID of the Log Analytics workspace.')
 @minLength(1)
 param workspaceId string
 
-@description('Resource id of the Service Bus namespace.')
+@description('Resource ID of the Service Bus namespace.')
 @minLength(1)
 param serviceBusId string
 
-@description('Resource id of the Cosmos DB account.')
+@description('Resource ID of the Cosmos DB account.')
 @minLength(1)
 param cosmosId string
 
-@description('Messages that may wait in a queue for a quarter of an hour.')
+@description('Average number of active messages in a queue over 15 minutes above which queue-backlog fires.')
 @minValue(1)
 param waitingMessageCount int
 
-resource people 'Microsoft.Insights/actionGroups@2023-01-01' = {
-  name: '${namePrefix}-people'
+resource operators 'Microsoft.Insights/actionGroups@2023-01-01' = {
+  name: '${namePrefix}-operators'
   location: 'global'
   tags: tags
   properties: {
@@ -47,11 +47,11 @@ resource people 'Microsoft.Insights/actionGroups@2023-01-01' = {
   }
 }
 
-// Severity: 1 people are affected, 2 they will be, 3 worth a look.
+// Severity 1: users are affected. Severity 2: users will be affected. Severity 3: needs attention.
 var metricAlerts = [
   {
     name: 'dead-letters'
-    description: 'Messages were given up after ten deliveries. What they named is not done until the next sweep.'
+    description: 'Messages were dead-lettered after ten deliveries. The next sweep repeats most of their work.'
     severity: 1
     scope: serviceBusId
     metricNamespace: 'Microsoft.ServiceBus/namespaces'
@@ -63,7 +63,7 @@ var metricAlerts = [
   }
   {
     name: 'queue-backlog'
-    description: 'Messages come in faster than they are worked off.'
+    description: 'Messages arrive faster than they are processed.'
     severity: 2
     scope: serviceBusId
     metricNamespace: 'Microsoft.ServiceBus/namespaces'
@@ -75,7 +75,7 @@ var metricAlerts = [
   }
   {
     name: 'messaging-throttled'
-    description: 'Service Bus refuses calls: the namespace is too small.'
+    description: 'Service Bus throttles requests. The namespace is too small.'
     severity: 2
     scope: serviceBusId
     metricNamespace: 'Microsoft.ServiceBus/namespaces'
@@ -87,7 +87,7 @@ var metricAlerts = [
   }
   {
     name: 'database-throttled'
-    description: 'Cosmos DB answers 429: the request units do not suffice. Some are normal, the client repeats them.'
+    description: 'Cosmos DB throttles requests (429). The client retries; many 429 responses mean too few request units.'
     severity: 2
     scope: cosmosId
     metricNamespace: 'Microsoft.DocumentDB/databaseAccounts'
@@ -99,12 +99,12 @@ var metricAlerts = [
   }
 ]
 
-// The measures are those of shared/kernel/metrics.ts, in the tables of Application Insights. A tenant that has missed
-// one sweep is two hours old when the next one comes, give or take some seconds.
+// Metrics are stored in the tables of Application Insights. The age of a tenant's sweep is about two hours, give or take
+// some seconds, when the tenant has missed one sweep.
 var logAlerts = [
   {
     name: 'failed-jobs'
-    description: 'Sync jobs have used up their retries: groups are not as their collections say.'
+    description: 'Sync jobs failed after all retries. Directory groups differ from their collections.'
     severity: 1
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
@@ -117,7 +117,7 @@ AppMetrics
   }
   {
     name: 'sweep-overdue'
-    description: 'A tenant was not swept within two hours, or no sweep ran at all: nobody makes up for what was missed.'
+    description: 'A tenant was not swept within two hours, or no sweep ran. Missed messages are not recovered.'
     severity: 1
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
@@ -126,13 +126,13 @@ AppMetrics
     query: '''
 AppMetrics
 | where Name == 'sweep.age'
-| summarize lastTold = max(TimeGenerated), longestAgoS = maxif(Max, TimeGenerated > ago(15m))
-| where lastTold < ago(2h) or longestAgoS > 7100
+| summarize lastReported = max(TimeGenerated), longestAgoS = maxif(Max, TimeGenerated > ago(15m))
+| where lastReported < ago(2h) or longestAgoS > 7100
 '''
   }
   {
     name: 'server-errors'
-    description: 'Requests were answered with a server error, by the service or by the host in its stead.'
+    description: 'The service or the Functions host answered requests with a server error (5xx).'
     severity: 1
     evaluationFrequency: 'PT5M'
     windowSize: 'PT5M'
@@ -145,7 +145,7 @@ AppRequests
   }
   {
     name: 'logs-capped'
-    description: 'The daily cap of the logs is reached. Alerts that read logs are blind until tomorrow.'
+    description: 'Log ingestion reached its daily cap. Log alerts do not fire until the cap resets.'
     severity: 3
     evaluationFrequency: 'PT15M'
     windowSize: 'PT15M'
@@ -185,7 +185,7 @@ resource metricRules 'Microsoft.Insights/metricAlerts@2018-03-01' = [for alert i
         }
       ]
     }
-    actions: [{ actionGroupId: people.id }]
+    actions: [{ actionGroupId: operators.id }]
   }
 }]
 
@@ -203,7 +203,7 @@ resource logRules 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = [for ale
     evaluationFrequency: alert.evaluationFrequency
     windowSize: alert.windowSize
     overrideQueryTimeRange: alert.lookBack
-    // The tables come into being with the first telemetry, which is after this.
+    // The tables are created by the first telemetry, after this deployment.
     skipQueryValidation: true
     autoMitigate: true
     criteria: {
@@ -220,6 +220,6 @@ resource logRules 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = [for ale
         }
       ]
     }
-    actions: { actionGroups: [people.id] }
+    actions: { actionGroups: [operators.id] }
   }
 }]

@@ -1,13 +1,13 @@
-@description('Name of the function app that takes the settings.')
+@description('Name of the function app.')
 @minLength(1)
 param appName string
 
-@description('Client id of the managed identity.')
+@description('Client ID of the managed identity.')
 @minLength(36)
 @maxLength(36)
 param identityClientId string
 
-@description('Address of the blobs of the host storage.')
+@description('Blob endpoint of the host storage account.')
 @minLength(1)
 param blobEndpoint string
 
@@ -15,28 +15,28 @@ param blobEndpoint string
 @minLength(1)
 param serviceBusHostName string
 
-@description('Address of the Cosmos DB account.')
+@description('Endpoint of the Cosmos DB account.')
 @minLength(1)
 param cosmosEndpoint string
 
-@description('Connection string of Application Insights. It holds no secret: keys are switched off there.')
+@description('Connection string of Application Insights. It contains no secret because local authentication is disabled.')
 @minLength(1)
 param applicationInsightsConnectionString string
 
-@description('Where access tokens come from.')
+@description('URL of the authority that issues access tokens.')
 @minLength(9)
 param authorityUrl string
 
-@description('Microsoft Graph.')
+@description('URL of Microsoft Graph.')
 @minLength(9)
 param graphUrl string
 
-@description('Directory tenant in which the multi-tenant application is registered.')
+@description('Tenant in which the multi-tenant application is registered.')
 @minLength(36)
 @maxLength(36)
 param homeTenantId string
 
-@description('Client id of the multi-tenant application.')
+@description('Client ID of the multi-tenant application.')
 @minLength(36)
 @maxLength(36)
 param serviceClientId string
@@ -45,31 +45,31 @@ param serviceClientId string
 @minLength(1)
 param serviceResourceUri string
 
-@description('Milliseconds for which changes are gathered before collections are evaluated.')
+@description('Delay in milliseconds before an evaluation, during which changes are collected.')
 @minValue(0)
 @maxValue(60000)
 param evaluationDelayMs int
 
-@description('Seconds before each retry of a failed sync job, separated by commas.')
+@description('Delay in seconds before each retry of a failed sync job, comma-separated.')
 @minLength(1)
 param syncRetryDelaysS string
 
-@description('Seconds of work after which a sync job goes on in a new message.')
+@description('Run time in seconds after which a sync job continues in a new message.')
 @minValue(10)
 @maxValue(540)
 param syncSliceS int
 
-@description('Seconds for which a worker that died holds up the sync of its link.')
+@description('Duration in seconds of the lease that a worker holds on a group link.')
 @minValue(10)
 @maxValue(3600)
 param syncLeaseS int
 
-@description('Writes to the directory of one tenant per 150 seconds at most.')
+@description('Maximum writes to the directory of one tenant per 150 seconds.')
 @minValue(1)
 @maxValue(3000)
 param directoryWritesPerTenant int
 
-@description('Writes to all directories together per 300 seconds at most.')
+@description('Maximum writes to all directories together per 300 seconds.')
 @minValue(1)
 @maxValue(70000)
 param directoryWritesInAll int
@@ -82,7 +82,7 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
   parent: app
   name: 'appsettings'
   properties: {
-    // The host: its storage, its telemetry and its triggers, all by the managed identity.
+    // Settings of the Functions host. Storage, telemetry and triggers use the managed identity.
     AzureWebJobsDisableHomepage: 'true'
     AzureWebJobsStorage__blobServiceUri: blobEndpoint
     AzureWebJobsStorage__credential: 'managedidentity'
@@ -93,7 +93,7 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     ServiceBus__credential: 'managedidentity'
     ServiceBus__clientId: identityClientId
 
-    // The service: as in shared/settings/settings.ts.
+    // Settings of the service.
     AUTHORITY_URL: authorityUrl
     SERVICE_CLIENT_ID: serviceClientId
     SERVICE_RESOURCE_URI: serviceResourceUri
@@ -101,7 +101,7 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     GRAPH_URL: graphUrl
     MANAGED_IDENTITY_CLIENT_ID: identityClientId
     COSMOS_ENDPOINT: cosmosEndpoint
-    // Alerts and workbook read what is logged at this level.
+    // The alerts and the workbook query events of this level.
     LOG_LEVEL: 'info'
     EVALUATION_DELAY_MS: string(evaluationDelayMs)
     SYNC_RETRY_DELAYS_S: syncRetryDelaysS

@@ -2,16 +2,16 @@
 @minLength(1)
 param name string
 
-@description('Money per month, in the currency of the subscription.')
+@description('Monthly amount in the currency of the subscription.')
 @minValue(1)
 param amount int
 
-@description('First day of the month from which the budget counts.')
+@description('Start date of the budget, the first day of a month.')
 @minLength(10)
 @maxLength(10)
 param startDate string
 
-@description('Who is told.')
+@description('Email address that receives notifications.')
 @minLength(3)
 param email string
 

@@ -7,46 +7,46 @@ param name string
 @minLength(1)
 param location string
 
-@description('Tags of every resource.')
+@description('Tags of all resources.')
 param tags object
 
-@description('How throughput is paid: per request, or by the hour up to a maximum.')
+@description('Capacity mode: serverless (billed per request) or autoscale (billed per hour up to a maximum).')
 @allowed(['serverless', 'autoscale'])
 param mode string
 
-@description('Request units per second at most, shared by all containers. For autoscale only, in steps of 1000.')
+@description('Maximum request units per second, shared by all containers, in steps of 1000. Applies to autoscale only.')
 @minValue(1000)
 @maxValue(1000000)
 param autoscaleMaxThroughput int
 
-@description('Whether replicas are spread over zones.')
+@description('Whether the account is zone redundant.')
 param zoneRedundant bool
 
-@description('Whether the account is reached through the private network only.')
+@description('Whether the account is reachable through private endpoints only.')
 param privateNetwork bool
 
-@description('How far back the data can be restored to any point in time.')
+@description('Tier of the continuous backup.')
 @allowed(['Continuous7Days', 'Continuous30Days'])
 param backupTier string
 
-@description('Whether a lock keeps the account from being deleted.')
+@description('Whether the account has a delete lock.')
 param deleteLock bool
 
-@description('Workspace that takes the diagnostic logs.')
+@description('Resource ID of the workspace that receives diagnostic logs.')
 @minLength(1)
 param workspaceId string
 
-@description('Object id of the identity that reads and writes the data.')
+@description('Object ID of the identity that reads and writes data.')
 @minLength(36)
 @maxLength(36)
 param principalId string
 
-// Cosmos DB Built-in Data Contributor: a role of the account itself, apart from those of Azure.
+// Cosmos DB Built-in Data Contributor, a role of the Cosmos DB account and not of Azure.
 var dataContributorRoleId = '00000000-0000-0000-0000-000000000002'
 
 var databaseId = 'collections'
 
-// As in shared/cosmos/containers.ts, which tells why the paths are as they are.
+// Same as shared/cosmos/containers.ts, which explains the paths. A test compares the two.
 var containers = [
   {
     id: 'coreObjects'
@@ -260,7 +260,7 @@ resource databaseContainers 'Microsoft.DocumentDB/databaseAccounts/sqlDatabases/
   }
 }]
 
-// The service reads and writes every container of its database, and no other database.
+// The service reads and writes all containers of its database and has no access to other databases.
 resource dataContributor 'Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments@2025-04-15' = {
   parent: account
   name: guid(database.id, principalId, dataContributorRoleId)
@@ -271,13 +271,13 @@ resource dataContributor 'Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignmen
   }
 }
 
-// Everything else can be deployed anew; what this account holds cannot.
+// All other resources can be redeployed. This account holds the only copy of the data.
 resource lock 'Microsoft.Authorization/locks@2020-05-01' = if (deleteLock) {
   name: 'keep'
   scope: account
   properties: {
     level: 'CanNotDelete'
-    notes: 'Holds the only copy of the data. Remove this lock before the account.'
+    notes: 'This account holds the only copy of the data. Remove this lock before you delete the account.'
   }
 }
 
@@ -286,7 +286,7 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   scope: account
   properties: {
     workspaceId: workspaceId
-    // Not those of each request: their lines would cost more than the requests do.
+    // Request logs are excluded: they cost more than the requests.
     logs: [
       { category: 'ControlPlaneRequests', enabled: true }
     ]
@@ -296,8 +296,8 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   }
 }
 
-@description('Resource id of the account.')
+@description('Resource ID of the account.')
 output id string = account.id
 
-@description('Address of the account.')
+@description('Endpoint of the account.')
 output endpoint string = account.properties.documentEndpoint

@@ -3,7 +3,7 @@
 @maxLength(60)
 param name string
 
-@description('Name of its plan.')
+@description('Name of the hosting plan.')
 @minLength(1)
 param planName string
 
@@ -11,10 +11,10 @@ param planName string
 @minLength(1)
 param location string
 
-@description('Tags of every resource.')
+@description('Tags of all resources.')
 param tags object
 
-@description('Name of the service in azure.yaml, by which azd finds where to put the code.')
+@description('Name of the service in azure.yaml. azd deploys the code to the app with this tag.')
 @minLength(1)
 param serviceName string
 
@@ -22,36 +22,36 @@ param serviceName string
 @allowed(['22', '24'])
 param nodeVersion string
 
-@description('Megabytes of memory of an instance.')
+@description('Memory of an instance in megabytes.')
 @allowed([512, 2048, 4096])
 param instanceMemoryMb int
 
-@description('Instances at most, of each group of functions that scales together.')
+@description('Maximum number of instances per scale group.')
 @minValue(40)
 @maxValue(1000)
 param maximumInstanceCount int
 
-@description('Instances that always stand ready for HTTP requests.')
+@description('Number of always-ready instances for HTTP requests.')
 @minValue(0)
 @maxValue(100)
 param alwaysReadyInstanceCount int
 
-@description('Whether instances are spread over zones.')
+@description('Whether the app is zone redundant.')
 param zoneRedundant bool
 
-@description('Resource id of the subnet through which the app reaches the other resources; empty for none.')
+@description('Resource ID of the subnet for outbound traffic. Empty without virtual network integration.')
 @maxLength(1000)
 param subnetId string
 
-@description('Resource id of the managed identity.')
+@description('Resource ID of the managed identity.')
 @minLength(1)
 param identityId string
 
-@description('Address of the container from which the code is run.')
+@description('URL of the blob container with the deployment package.')
 @minLength(1)
 param deploymentContainerUrl string
 
-@description('Workspace that takes the diagnostic metrics.')
+@description('Resource ID of the workspace that receives diagnostic metrics.')
 @minLength(1)
 param workspaceId string
 
@@ -118,7 +118,7 @@ resource app 'Microsoft.Web/sites@2024-11-01' = {
   }
 }
 
-// Code is put in place with the operator's own sign-in: no publishing password is taken.
+// Deployments use Microsoft Entra ID sign-in. Publishing passwords are disabled.
 resource ftpPasswords 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2024-11-01' = {
   parent: app
   name: 'ftp'
@@ -145,5 +145,5 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
 @description('Name of the function app.')
 output name string = app.name
 
-@description('Where the API is.')
+@description('Base URL of the API.')
 output url string = 'https://${app.properties.defaultHostName}'

@@ -6,22 +6,22 @@ param name string
 @minLength(1)
 param location string
 
-@description('Tags of every resource.')
+@description('Tags of all resources.')
 param tags object
 
-// The one identity of the service: towards the database, the queues, the storage and the monitoring, and as the federated
-// credential of the multi-tenant application towards the directories.
+// The service uses this identity for the database, queues, storage and monitoring. As federated credential of the
+// multi-tenant application, it also signs in to the directories.
 resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
   name: name
   location: location
   tags: tags
 }
 
-@description('Resource id, by which other resources take the identity on.')
+@description('Resource ID of the identity.')
 output id string = identity.id
 
-@description('Object id, to which roles are assigned; also the subject of the federated credential.')
+@description('Object ID of the identity, used for role assignments and as subject of the federated credential.')
 output principalId string = identity.properties.principalId
 
-@description('Client id, by which the service names the identity that it wants a token of.')
+@description('Client ID of the identity, used by the service to request tokens.')
 output clientId string = identity.properties.clientId

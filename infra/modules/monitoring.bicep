@@ -10,19 +10,19 @@ param componentName string
 @minLength(1)
 param location string
 
-@description('Tags of every resource.')
+@description('Tags of all resources.')
 param tags object
 
-@description('Gigabytes of logs that are taken in per day at most. What comes after is lost until the next day.')
+@description('Daily cap of log ingestion in gigabytes. Logs beyond the cap are lost until the cap resets.')
 @minValue(1)
 @maxValue(1000)
 param dailyLogQuotaGb int
 
-@description('Days for which logs are kept.')
+@description('Retention of logs in days.')
 @allowed([30, 60, 90, 180, 365, 730])
 param logRetentionDays int
 
-@description('Object id of the identity that sends telemetry.')
+@description('Object ID of the identity that sends telemetry.')
 @minLength(36)
 @maxLength(36)
 param publisherPrincipalId string
@@ -79,8 +79,8 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   }
 }
 
-@description('Resource id of the workspace.')
+@description('Resource ID of the workspace.')
 output workspaceId string = workspace.id
 
-@description('Where telemetry is sent. It names the component and lets nobody in: keys are switched off.')
+@description('Connection string of Application Insights. It grants no access because local authentication is disabled.')
 output connectionString string = component.properties.ConnectionString

@@ -1,4 +1,4 @@
-@description('Whether there is a private network. Without one this module makes nothing.')
+@description('Whether to create the virtual network. If false, this module creates no resources.')
 param enabled bool
 
 @description('Name of the virtual network.')
@@ -9,23 +9,23 @@ param name string
 @minLength(1)
 param location string
 
-@description('Tags of every resource.')
+@description('Tags of all resources.')
 param tags object
 
-@description('Addresses of the network, a /24: one half is for the app, one for the private endpoints.')
+@description('Address range of the network, a /24. Half is for the app, half for the private endpoints.')
 @minLength(9)
 @maxLength(18)
 param addressPrefix string
 
-@description('Resource id of the Cosmos DB account.')
+@description('Resource ID of the Cosmos DB account.')
 @minLength(1)
 param cosmosId string
 
-@description('Resource id of the Service Bus namespace.')
+@description('Resource ID of the Service Bus namespace.')
 @minLength(1)
 param serviceBusId string
 
-@description('Resource id of the storage account.')
+@description('Resource ID of the storage account.')
 @minLength(1)
 param storageId string
 
@@ -116,5 +116,5 @@ resource zoneGroups 'Microsoft.Network/privateEndpoints/privateDnsZoneGroups@202
   }
 }]
 
-@description('Resource id of the subnet of the app; empty without a private network.')
+@description('Resource ID of the subnet of the app. Empty without a virtual network.')
 output appSubnetId string = enabled ? '${network.id}/subnets/${appSubnetName}' : ''

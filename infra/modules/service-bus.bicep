@@ -7,22 +7,23 @@ param name string
 @minLength(1)
 param location string
 
-@description('Tags of every resource.')
+@description('Tags of all resources.')
 param tags object
 
-@description('Whether the namespace is reached through the private network only, which takes the Premium tier.')
+@description('Whether the namespace is reachable through private endpoints only. Requires the Premium tier.')
 param privateNetwork bool
 
-@description('Workspace that takes the diagnostic logs.')
+@description('Resource ID of the workspace that receives diagnostic logs.')
 @minLength(1)
 param workspaceId string
 
-@description('Object id of the identity that sends and receives.')
+@description('Object ID of the identity that sends and receives messages.')
 @minLength(36)
 @maxLength(36)
 param principalId string
 
-// As in shared/messaging/queues.ts. Durations are ISO 8601; the service takes five minutes at most for a lock.
+// Same as shared/messaging/queues.ts. A test compares the two. Durations are in ISO 8601 format. The maximum lock
+// duration of Service Bus is five minutes.
 var queues = [
   { name: 'evaluations', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'membership-changes', lockDuration: 'PT5M', maxDeliveryCount: 10 }
@@ -57,7 +58,7 @@ resource serviceQueues 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = [fo
     lockDuration: queue.lockDuration
     maxDeliveryCount: queue.maxDeliveryCount
     deadLetteringOnMessageExpiration: true
-    // A message is a doorbell: the same ring a second time may be meant, and one too many does no harm.
+    // Messages are idempotent notifications: a repeated message can be intended, and a duplicate is harmless.
     requiresDuplicateDetection: false
     requiresSession: false
   }
@@ -97,7 +98,7 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   }
 }
 
-@description('Resource id of the namespace.')
+@description('Resource ID of the namespace.')
 output id string = namespace.id
 
 @description('Host name of the namespace.')

@@ -1,4 +1,4 @@
-@description('Name of the storage account: it holds the code and the leases of the Functions host, and nothing else.')
+@description('Name of the storage account. It contains only the deployment package and the leases of the Functions host.')
 @minLength(3)
 @maxLength(24)
 param name string
@@ -7,25 +7,25 @@ param name string
 @minLength(1)
 param location string
 
-@description('Tags of every resource.')
+@description('Tags of all resources.')
 param tags object
 
-@description('Whether the account keeps three copies in three zones.')
+@description('Whether the account uses zone-redundant storage.')
 param zoneRedundant bool
 
-@description('Whether the account is reached through the private network only.')
+@description('Whether the account is reachable through private endpoints only.')
 param privateNetwork bool
 
-@description('Workspace that takes the diagnostic logs.')
+@description('Resource ID of the workspace that receives diagnostic logs.')
 @minLength(1)
 param workspaceId string
 
-@description('Object id of the identity that the Functions host uses.')
+@description('Object ID of the identity that the Functions host uses.')
 @minLength(36)
 @maxLength(36)
 param principalId string
 
-// Storage Blob Data Owner: the host makes its own containers and takes leases of their blobs.
+// Storage Blob Data Owner: the host creates its containers and leases their blobs.
 var blobOwnerRoleId = 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'
 
 resource account 'Microsoft.Storage/storageAccounts@2025-01-01' = {
@@ -90,11 +90,11 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   }
 }
 
-@description('Resource id of the account.')
+@description('Resource ID of the account.')
 output id string = account.id
 
-@description('Address of the blobs, with a slash at its end.')
+@description('Blob endpoint, with a trailing slash.')
 output blobEndpoint string = account.properties.primaryEndpoints.blob
 
-@description('Address of the container from which the code is run.')
+@description('URL of the blob container with the deployment package.')
 output deploymentContainerUrl string = '${account.properties.primaryEndpoints.blob}${deployments.name}'

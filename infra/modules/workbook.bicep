@@ -6,18 +6,18 @@ param displayName string
 @minLength(1)
 param location string
 
-@description('Tags of every resource.')
+@description('Tags of all resources.')
 param tags object
 
-@description('Resource id of the workspace that the workbook queries.')
+@description('Resource ID of the workspace that the workbook queries.')
 @minLength(1)
 param workspaceId string
 
-@description('Resource id of the Service Bus namespace.')
+@description('Resource ID of the Service Bus namespace.')
 @minLength(1)
 param serviceBusId string
 
-@description('Resource id of the Cosmos DB account.')
+@description('Resource ID of the Cosmos DB account.')
 @minLength(1)
 param cosmosId string
 

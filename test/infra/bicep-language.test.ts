@@ -4,7 +4,7 @@ import { azureTypes } from './bicep/azure-types.ts'
 import { checkTemplate } from './bicep/check-template.ts'
 import { parseProject } from './bicep/read-project.ts'
 
-/** Type data of one resource and its child, so that the walker is tried also where the real data is not. */
+/** Type data of one resource and its child. */
 const TYPES = azureTypes({
   resources: { 'Microsoft.Test/shops@2024-01-01': 0, 'Microsoft.Test/shops/shelves@2024-01-01': 8 },
   types: [

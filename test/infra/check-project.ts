@@ -49,8 +49,7 @@ export const MAIN = 'infra/main.bicep'
 
 export type Project = {
   readonly texts: TemplateTexts
-  /** Undefined: whatever needs the types of Azure's resources is left out. */
-  readonly azureTypes: AzureTypes | undefined
+  readonly azureTypes: AzureTypes
   readonly facts: ProjectFacts
   readonly readText: (file: string) => string
 }

@@ -33,7 +33,7 @@ describe('before provisioning', { skip: process.platform === 'win32' }, () => {
 
 describe('after provisioning', { skip: process.platform === 'win32' }, () => {
   it('the command that is left to do is told, with what it needs', () => {
-    const told = execFileSync('sh', [join(HOOKS, 'tell-what-remains.sh')], {
+    const told = execFileSync('sh', [join(HOOKS, 'show-remaining-steps.sh')], {
       encoding: 'utf8',
       env: {
         PATH: process.env.PATH,

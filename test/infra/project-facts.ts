@@ -32,11 +32,9 @@ function servicesOf(yaml: string): string[] {
   return [...block.matchAll(new RegExp(`^${indentation}(\\S+):`, 'gm'))].map(([, name = '']) => name)
 }
 
-/** The types of Azure's resources, where they have been put beside the project; `AZURE_TYPES` names another file. */
-export function readTypes(): AzureTypes | undefined {
-  const file = process.env.AZURE_TYPES ?? join(PROJECT_FOLDER, '../shared/data/azure-types.json.gz')
-  return readAzureTypes(file)
-}
+/** The types of the Azure resources that the templates declare. */
+export const readTypes = (): AzureTypes =>
+  readAzureTypes(join(PROJECT_FOLDER, 'test/infra/azure-types/azure-types.json.gz'))
 
 /** The folder that the paths are from. */
 export const projectFolder = PROJECT_FOLDER

@@ -6,11 +6,11 @@ export type SeededFault = {
   readonly name: string
   readonly seed: (texts: TemplateTexts) => TemplateTexts
   readonly expected: RegExp
-  /** Found by the types of Azure's resources alone. */
-  readonly needsTypes: boolean
 }
 
 type Seed = SeededFault['seed']
+
+export const seededFault = (name: string, seed: Seed, expected: RegExp): SeededFault => ({ name, seed, expected })
 
 /** Where an edit may go: the text between two offsets of a file. */
 type Stretch = { readonly file: string; readonly start: number; readonly end: number }

@@ -1,110 +1,97 @@
-import { anywhere, append, inModule, inResource, inVariable, type SeededFault } from './seeded-fault.ts'
+import { anywhere, append, inModule, inResource, inVariable, type SeededFault, seededFault } from './seeded-fault.ts'
 
 const SERVICE_BUS = 'Microsoft.ServiceBus/namespaces'
 const COSMOS = 'Microsoft.DocumentDB/databaseAccounts'
 const STORAGE = 'Microsoft.Storage/storageAccounts'
 
-const typeFault = (name: string, seed: SeededFault['seed'], expected: RegExp): SeededFault => ({
-  name,
-  seed,
-  expected,
-  needsTypes: true,
-})
-const languageFault = (name: string, seed: SeededFault['seed'], expected: RegExp): SeededFault => ({
-  name,
-  seed,
-  expected,
-  needsTypes: false,
-})
-
 /** What the types of Azure's resources tell. */
 export const TYPE_FAULTS: readonly SeededFault[] = [
-  typeFault(
+  seededFault(
     'a property that does not exist',
     inResource(STORAGE, /accessTier:/, 'accesTier:'),
     /properties\.accesTier does not exist.*accessTier/,
   ),
-  typeFault(
+  seededFault(
     'a property of another level',
     inResource('Microsoft.Web/sites', /^ {2}properties: \{/m, '$&\n    kind: kind'),
     /kind/,
   ),
-  typeFault(
+  seededFault(
     'a misspelt value of an enumeration',
     inResource(STORAGE, /kind: 'StorageV2'/, "kind: 'StorageV22'"),
     /kind has to be one of .*did you mean StorageV2/,
   ),
-  typeFault(
+  seededFault(
     'a misspelt value in a variable',
     anywhere(/timeAggregation: 'Maximum'/, "timeAggregation: 'Maximun'"),
     /timeAggregation.*did you mean Maximum/,
   ),
-  typeFault(
+  seededFault(
     'a misspelt value in one branch of a condition',
     inResource(STORAGE, /'Standard_ZRS'/, "'Standard_ZSR'"),
     /sku\.name.*Standard_ZSR/,
   ),
-  typeFault(
+  seededFault(
     'a version that does not exist',
     anywhere(/(namespaces\/queues)@\d{4}-\d\d-\d\d/, '$1@2023-10-01'),
     /no API version 2023-10-01; it has 2024-01-01/,
   ),
-  typeFault(
+  seededFault(
     'a type that does not exist',
     anywhere(/Microsoft\.Web\/serverfarms@/, 'Microsoft.Web/serverfarm@'),
     /no resource type .*did you mean Microsoft\.Web\/serverfarms/,
   ),
-  typeFault(
+  seededFault(
     'a required property left out',
     inResource(COSMOS, /\n +databaseAccountOfferType: .*/, ''),
     /databaseAccountOfferType is required/,
   ),
-  typeFault(
+  seededFault(
     'a required property of an item left out',
     inResource('Microsoft.Insights/metricAlerts', /\n +timeAggregation: .*/, ''),
     /timeAggregation is required/,
   ),
-  typeFault(
+  seededFault(
     'a read-only property set',
     inResource(SERVICE_BUS, /disableLocalAuth: true/, "$&\n    provisioningState: 'Succeeded'"),
     /provisioningState is read-only/,
   ),
-  typeFault(
+  seededFault(
     'text for a truth value',
     inResource(`${SERVICE_BUS}/queues`, /requiresSession: false/, "requiresSession: 'false'"),
     /requiresSession has to be of type bool/,
   ),
-  typeFault(
+  seededFault(
     'text for a number in a list',
     inVariable('queues', /('sync-jobs'.*maxDeliveryCount: )(\d+)/, "$1'$2'"),
     /maxDeliveryCount has to be of type int/,
   ),
-  typeFault(
+  seededFault(
     'one thing where a list is due',
     inResource('Microsoft.Insights/scheduledQueryRules', /scopes: \[(\w+)\]/, 'scopes: $1'),
     /scopes has to be of type array/,
   ),
-  typeFault(
+  seededFault(
     'a number out of its range',
     inResource(`${STORAGE}/blobServices`, /(deleteRetentionPolicy: .*days: )7/, '$10'),
     /days has to be 1 to 365/,
   ),
-  typeFault(
+  seededFault(
     'a choice by a name that there is none of',
     inResource(COSMOS, /type: 'Continuous'/, "type: 'Continous'"),
     /backupPolicy\.type.*did you mean Continuous/,
   ),
-  typeFault(
+  seededFault(
     'a property of another choice',
     inResource(COSMOS, /continuousModeProperties:/, 'periodicModeProperties:'),
     /periodicModeProperties does not exist/,
   ),
-  typeFault(
+  seededFault(
     'a property that a resource does not tell',
     anywhere(/properties\.documentEndpoint/, 'properties.documentEndpoints'),
     /no property documentEndpoints.*documentEndpoint/,
   ),
-  typeFault(
+  seededFault(
     'a parent of the wrong type',
     inResource(`${STORAGE}/blobServices/containers`, /parent: blobs/, 'parent: account'),
     /parent of deployments has to be a .*blobServices/,
@@ -113,14 +100,14 @@ export const TYPE_FAULTS: readonly SeededFault[] = [
 
 /** What the language itself tells. */
 export const LANGUAGE_FAULTS: readonly SeededFault[] = [
-  languageFault('a bracket left out', inResource(`${SERVICE_BUS}/queues`, /\n\}\]$/, '\n]'), /service-bus\.bicep/),
-  languageFault('a quote left out', inModule('storage', /name: 'storage'/, "name: 'storage"), /main\.bicep/),
-  languageFault(
+  seededFault('a bracket left out', inResource(`${SERVICE_BUS}/queues`, /\n\}\]$/, '\n]'), /service-bus\.bicep/),
+  seededFault('a quote left out', inModule('storage', /name: 'storage'/, "name: 'storage"), /main\.bicep/),
+  seededFault(
     'two properties on one line',
     inModule('storage', /\n +location: location\n +tags: tags/, '\n    location: location tags: tags'),
     /two things on one line/,
   ),
-  languageFault(
+  seededFault(
     'a name that is not declared',
     inResource(
       'Microsoft.Authorization/roleAssignments',
@@ -129,17 +116,17 @@ export const LANGUAGE_FAULTS: readonly SeededFault[] = [
     ),
     /publisherPrincipleId is not declared.*publisherPrincipalId/,
   ),
-  languageFault(
+  seededFault(
     'a parameter that nothing uses',
     append(/^resource budget /m, "@description('For later.')\nparam later string = ''"),
     /parameter later is not used/,
   ),
-  languageFault(
+  seededFault(
     'a function that does not exist',
     anywhere(/uniqueString\(/, 'uniqString('),
     /no function uniqString.*uniqueString/,
   ),
-  languageFault(
+  seededFault(
     'too few arguments',
     inResource(
       'Microsoft.Network/virtualNetworks',
@@ -148,32 +135,28 @@ export const LANGUAGE_FAULTS: readonly SeededFault[] = [
     ),
     /cidrSubnet takes 3 to 3 arguments/,
   ),
-  languageFault(
-    "a module's parameter left out",
-    inModule('identity', /\n +tags: tags/, ''),
-    /params\.tags is required/,
-  ),
-  languageFault(
+  seededFault("a module's parameter left out", inModule('identity', /\n +tags: tags/, ''), /params\.tags is required/),
+  seededFault(
     "a module's parameter misspelt",
     inModule('storage', /principalId:/, 'principleId:'),
     /params\.principleId does not exist.*principalId/,
   ),
-  languageFault(
+  seededFault(
     "a module's parameter of the wrong type",
     inModule('storage', /(zoneRedundant: )zoneRedundant/, "$1'yes'"),
     /params\.zoneRedundant has to be of type bool/,
   ),
-  languageFault(
+  seededFault(
     "a module's output misspelt",
     inModule('appSettings', /cosmos\.outputs\.endpoint/, 'cosmos.outputs.endpiont'),
     /no property endpiont.*endpoint/,
   ),
-  languageFault(
+  seededFault(
     'a module that is not there',
     anywhere(/'modules\/budget\.bicep'/, "'modules/budgets.bicep'"),
     /no file modules\/budgets\.bicep/,
   ),
-  languageFault(
+  seededFault(
     'a default that is not allowed',
     anywhere(/(param cosmosMode string = )'serverless'/, "$1'provisioned'"),
     /cosmosMode has to be one of serverless, autoscale/,

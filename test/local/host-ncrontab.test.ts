@@ -31,30 +31,30 @@ describe('the next occurrence of a schedule', () => {
     it(`${expression} after ${after} is ${expected ?? 'never'}`, () => assert.equal(next(expression, after), expected))
   }
 
-  it('needs day and weekday both to fit', () => {
+  it('requires both day and weekday to match', () => {
     assert.equal(next('0 0 0 13 * Fri', '2030-01-01T00:00:00Z'), '2030-09-13T00:00:00Z')
   })
 })
 
-describe('a schedule that cannot be read', () => {
+describe('an invalid schedule', () => {
   for (const [expression, complaint] of [
     ['', /five or six fields/],
     ['* * * *', /five or six fields/],
     ['00:05:00', /five or six fields/],
-    ['60 * * * * *', /second that cannot be read: 60/],
-    ['0 0 24 * * *', /hour that cannot be read: 24/],
-    ['0 0 0 0 * *', /day that cannot be read: 0/],
-    ['0 0 0 * * 7', /weekday that cannot be read: 7/],
-    ['0 0 0 * Foo *', /month that cannot be read: Foo/],
-    ['0 */0 * * * *', /minute that cannot be read/],
-    ['0 1, * * * *', /minute that cannot be read/],
-    ['0 -5 * * * *', /minute that cannot be read/],
+    ['60 * * * * *', /invalid second: 60/],
+    ['0 0 24 * * *', /invalid hour: 24/],
+    ['0 0 0 0 * *', /invalid day: 0/],
+    ['0 0 0 * * 7', /invalid weekday: 7/],
+    ['0 0 0 * Foo *', /invalid month: Foo/],
+    ['0 */0 * * * *', /invalid minute/],
+    ['0 1, * * * *', /invalid minute/],
+    ['0 -5 * * * *', /invalid minute/],
   ] as const) {
-    it(`"${expression}" is refused`, () => assert.throws(() => parseSchedule(expression), complaint))
+    it(`"${expression}" is rejected`, () => assert.throws(() => parseSchedule(expression), complaint))
   }
 })
 
-describe('the next occurrence, by property', () => {
+describe('the next occurrence, property', () => {
   const field = (least: number, most: number): fc.Arbitrary<string> => {
     const value = fc.integer({ min: least, max: most })
     const item = fc.oneof(
@@ -71,7 +71,7 @@ describe('the next occurrence, by property', () => {
   const instantMs = fc.integer({ min: Date.parse('2027-12-01T00:00:00Z'), max: Date.parse('2028-04-01T00:00:00Z') })
   const WINDOW_S = 30_000
 
-  it('is what a search second by second finds', () => {
+  it('equals the result of a search second by second', () => {
     fc.assert(
       fc.property(expression, instantMs, (text, afterMs) => {
         const schedule = parseSchedule(text)

@@ -136,7 +136,7 @@ describe('an app that is faulty', () => {
         'Function "no-queue": %ABSENT% has no value among the settings',
         'Function "no-connection": the connection "ABSENT_BUS" is not set: neither ABSENT_BUS nor ABSENT_BUS__fullyQualifiedNamespace',
         'Function "never": the schedule "0 0 0 30 2 *" never comes due',
-        'Function "nonsense": the schedule "0 0 25 * * *" has a hour that cannot be read: 25',
+        'Function "nonsense": the schedule "0 0 25 * * *" has an invalid hour: 25',
         'Function "elsewhere": this host has no queueTrigger',
       ])
       return true

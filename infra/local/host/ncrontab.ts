@@ -1,3 +1,5 @@
+import { Cron } from 'croner'
+
 /** The allowed values of each field, ascending. */
 export type Schedule = {
   readonly seconds: readonly number[]
@@ -25,14 +27,14 @@ const FIELDS: readonly Field[] = [
   { label: 'weekday', least: 0, most: 6, names: 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday' },
 ]
 
-const DAY_MS = 86_400_000
-/** 29 February falls on a given weekday every 28 years, and after a century without a leap day only after 40. */
-const HORIZON_YEARS = 41
-
 /**
- * Reads `{second} {minute} {hour} {day} {month} {weekday}`, or the last five with second 0: lists, ranges, steps and
- * English names, also shortened. https://github.com/atifaziz/NCrontab/wiki/Crontab-Expression
- * @throws naming the field that is wrong
+ * Parses `{second} {minute} {hour} {day} {month} {weekday}`, or the last five fields with second 0. Each field accepts
+ * lists, ranges, steps and English names, which can be shortened.
+ * https://github.com/atifaziz/NCrontab/wiki/Crontab-Expression
+ *
+ * Croner cannot parse the expression itself: it refuses `5/20`, `30-10/10` and `Sunday`, which NCRONTAB accepts, and
+ * accepts weekday 7, `@daily`, `L`, `#` and `?`, which NCRONTAB refuses.
+ * @throws Error that names the invalid field
  */
 export function parseSchedule(expression: string): Schedule {
   const texts = expression.trim().split(/\s+/)
@@ -42,7 +44,7 @@ export function parseSchedule(expression: string): Schedule {
     try {
       return fieldValues(texts[index] ?? '', field)
     } catch (cause) {
-      throw new Error(`the schedule "${expression}" has a ${field.label} that cannot be read: ${texts[index]}`, {
+      throw new Error(`the schedule "${expression}" has an invalid ${field.label}: ${texts[index]}`, {
         cause,
       })
     }
@@ -51,54 +53,27 @@ export function parseSchedule(expression: string): Schedule {
 }
 
 /**
- * The first instant after `afterMs` that fits, in milliseconds since 1970, UTC. Day and weekday must both fit, unlike
- * in Unix cron. Undefined when there is none: 30 February.
+ * The first occurrence after `afterMs`, in milliseconds since 1970, UTC. Day and weekday must both match, unlike in Unix
+ * cron. Undefined when the schedule never occurs, for example on 30 February.
  */
 export function nextOccurrence(schedule: Schedule, afterMs: number): number | undefined {
-  const firstMs = (Math.floor(afterMs / 1000) + 1) * 1000
-  const endYear = new Date(firstMs).getUTCFullYear() + HORIZON_YEARS
-  let dayMs = Math.floor(firstMs / DAY_MS) * DAY_MS
-  for (;;) {
-    const day = new Date(dayMs)
-    if (day.getUTCFullYear() > endYear) return undefined
-    if (!schedule.months.includes(day.getUTCMonth() + 1)) {
-      dayMs = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1)
-      continue
-    }
-    if (schedule.days.includes(day.getUTCDate()) && schedule.weekdays.includes(day.getUTCDay())) {
-      const timeMs = firstTimeOfDay(schedule, Math.max(0, firstMs - dayMs))
-      if (timeMs !== undefined) return dayMs + timeMs
-    }
-    dayMs += DAY_MS
-  }
-}
-
-/** The first fitting time of day at or after `fromMs`, both counted from midnight. */
-function firstTimeOfDay({ hours, minutes, seconds }: Schedule, fromMs: number): number | undefined {
-  for (const hour of hours) {
-    const hourMs = hour * 3_600_000
-    if (hourMs + 3_600_000 <= fromMs) continue
-    for (const minute of minutes) {
-      const minuteMs = hourMs + minute * 60_000
-      if (minuteMs + 60_000 <= fromMs) continue
-      const second = seconds.find((each) => minuteMs + each * 1000 >= fromMs)
-      if (second !== undefined) return minuteMs + second * 1000
-    }
-  }
-  return undefined
+  const { seconds, minutes, hours, days, months, weekdays } = schedule
+  const pattern = [seconds, minutes, hours, days, months, weekdays].join(' ')
+  const cron = new Cron(pattern, { paused: true, mode: '6-part', utcOffset: 0, domAndDow: true })
+  return cron.nextRun(new Date(afterMs))?.getTime()
 }
 
 function fieldValues(text: string, field: Field): number[] {
   const chosen = new Set<number>()
   for (const item of text.split(',')) {
     const match = /^(?:(\*)|(\w+)(?:-(\w+))?)(?:\/(\d+))?$/.exec(item)
-    if (match === null) throw new Error(`"${item}" is no value, range or step`)
+    if (match === null) throw new Error(`"${item}" is not a value, range or step`)
     const [, star, from = '', to, stepText] = match
     const step = Number(stepText ?? 1)
-    if (step < 1) throw new Error('a step is at least 1')
+    if (step < 1) throw new Error('a step must be at least 1')
     const first = star ? field.least : fieldValue(from, field)
     const last = to !== undefined ? fieldValue(to, field) : star || stepText ? field.most : first
-    // NCrontab swaps the ends of a range that runs backwards.
+    // NCRONTAB swaps the ends of a descending range.
     for (let value = Math.min(first, last); value <= Math.max(first, last); value += step) chosen.add(value)
   }
   return [...chosen].sort((a, b) => a - b)

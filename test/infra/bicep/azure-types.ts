@@ -42,16 +42,9 @@ export type AzureTypes = {
   readonly names: readonly string[]
 }
 
-/** Reads the type data. Undefined where there is none: it is not part of the project. */
-export function readAzureTypes(path: string): AzureTypes | undefined {
-  let packed: Buffer
-  try {
-    packed = readFileSync(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-  return azureTypes(JSON.parse(gunzipSync(packed).toString()) as Stored)
+/** Reads the type data of `test/infra/azure-types`. */
+export function readAzureTypes(path: string): AzureTypes {
+  return azureTypes(JSON.parse(gunzipSync(readFileSync(path)).toString()) as Stored)
 }
 
 /** Types as they are stored: `types` refer to each other by index, `resources` to them by name and version. */

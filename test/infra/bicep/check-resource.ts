@@ -31,9 +31,9 @@ export function checkResource(resource: ResourceDeclaration, locals: Locals, con
 function checkBody(resource: ResourceDeclaration, body: ObjectType, context: ResourceContext): void {
   const { azureTypes, report } = context
   const fullType = context.fullTypes.get(resource) ?? resource.type
-  const unknown = azureTypes && unknownType(resource, fullType, azureTypes)
+  const unknown = unknownType(resource, fullType, azureTypes)
   if (unknown) report(resource.at, unknown.message)
-  const type = azureTypes?.find(fullType)?.body
+  const type = azureTypes.find(fullType)?.body
   const own: ObjectType = {
     ...body,
     at: resource.at,
@@ -65,7 +65,7 @@ function checkPlace(resource: ResourceDeclaration, body: ObjectType, context: Re
   if (scope !== undefined && !['resource', 'scope', 'any', 'choice'].includes(scope.kind)) {
     report(resource.at, 'scope has to be a resource or a scope')
   }
-  const canBeHere = azureTypes?.find(fullType)?.canBeIn(targetScope) ?? true
+  const canBeHere = azureTypes.find(fullType)?.canBeIn(targetScope) ?? true
   if (!canBeHere && scope === undefined && parent === undefined && !isNested) {
     report(resource.at, `${resource.name} cannot be deployed to the scope ${targetScope}`)
   }

@@ -15,8 +15,8 @@ const DECORATORS: readonly string[] = [
   ...['batchSize', 'export', 'discriminator', 'sealed'],
 ]
 
-/** Everything of a template that its own text, its modules and the types of Azure's resources tell to be wrong. */
-export function checkTemplate(template: Template, templates: Templates, azureTypes: AzureTypes | undefined): Fault[] {
+/** Checks a template against its own declarations, its modules and the types of the Azure resources. */
+export function checkTemplate(template: Template, templates: Templates, azureTypes: AzureTypes): Fault[] {
   const faults = new Map<string, Fault>()
   // A variable that is used twice is looked at twice.
   const report: Report = ({ file, line }, message) => faults.set(`${file}:${line}:${message}`, { file, line, message })

@@ -32,7 +32,7 @@ export type Locals = ReadonlyMap<string, ValueType>
 /** What inference needs of the file around the expression. */
 export type Inference = {
   readonly scope: Scope
-  readonly azureTypes: AzureTypes | undefined
+  readonly azureTypes: AzureTypes
   readonly report: Report
   /** The type of a declaration of this file; counts as a use. Undefined: there is no such name. */
   readonly typeOfName: (name: string) => ValueType | undefined

@@ -2,7 +2,7 @@ import type { AzureTypes } from './azure-types.ts'
 import type { Fault } from './fault.ts'
 import { suggestion } from './fault.ts'
 import type { ResourceDeclaration, Template } from './syntax.ts'
-import { ANY, OPEN_OBJECT, type Property, type ValueType } from './value-type.ts'
+import { ANY, type Property, type ValueType } from './value-type.ts'
 
 /** `<type>@<version>` of every resource of a file; a nested one has its parent's type before its own, and its version. */
 export function fullTypes(template: Template): ReadonlyMap<ResourceDeclaration, string> {
@@ -22,10 +22,10 @@ export function fullTypes(template: Template): ReadonlyMap<ResourceDeclaration, 
 export function resourceType(
   resource: ResourceDeclaration,
   types: ReadonlyMap<ResourceDeclaration, string>,
-  azureTypes: AzureTypes | undefined,
+  azureTypes: AzureTypes,
 ): ValueType {
   const type = types.get(resource) ?? resource.type
-  const body = azureTypes === undefined ? OPEN_OBJECT : (azureTypes.find(type)?.body ?? ANY)
+  const body = azureTypes.find(type)?.body ?? ANY
   const children = resource.body.resources.map((child): [string, Property] => [
     child.name,
     { type: () => resourceType(child, types, azureTypes), required: true, readOnly: false },

@@ -1,9 +1,9 @@
-# After provisioning: what no template can declare, to be done once by whoever owns the application.
+# Runs after provisioning. Prints the one-time step that no template can declare; an owner of the application runs it.
 $ErrorActionPreference = 'Stop'
 
 @"
 
-Once, so that the managed identity may stand for the application: save as credential.json
+Add the managed identity to the application as federated credential, once. Save this as credential.json:
 
   {
     "name": "$env:AZURE_ENV_NAME",
@@ -12,7 +12,7 @@ Once, so that the managed identity may stand for the application: save as creden
     "audiences": ["api://AzureADTokenExchange"]
   }
 
-and run
+Then run:
 
   az ad app federated-credential create --id $env:SERVICE_CLIENT_ID --parameters '@credential.json'
 

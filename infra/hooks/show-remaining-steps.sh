@@ -1,10 +1,10 @@
 #!/usr/bin/env sh
-# After provisioning: what no template can declare, to be done once by whoever owns the application.
+# Runs after provisioning. Prints the one-time step that no template can declare; an owner of the application runs it.
 set -eu
 
 cat <<END
 
-Once, so that the managed identity may stand for the application:
+Add the managed identity to the application as federated credential, once:
 
   az ad app federated-credential create --id $SERVICE_CLIENT_ID --parameters '{
     "name": "$AZURE_ENV_NAME",
