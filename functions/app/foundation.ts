@@ -8,7 +8,7 @@ import { cosmosIdempotencyKeyStore } from '../../shared/cosmos/idempotency-key-s
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import { type BusSettings, messageSender } from '../../shared/messaging/message-sender.ts'
 import { nowMs } from './clock.ts'
-import { activities, log } from './observation.ts'
+import { log } from './observation.ts'
 import { serviceIdentity } from './service-identity.ts'
 import { settings } from './settings.ts'
 import { scheduler } from './time-slices.ts'
@@ -25,7 +25,7 @@ export const container = openDatabase(key === undefined ? { endpoint, credential
 export const busSettings: BusSettings =
   connectionString === undefined ? { namespace: settings.serviceBusNamespace ?? '', credential } : { connectionString }
 
-export const messageQueue = messageSender(busSettings, activities, nowMs)
+export const messageQueue = messageSender(busSettings, nowMs)
 
 export const keys = authorityKeys(settings.authorityUrl, nowMs)
 

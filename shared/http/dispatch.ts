@@ -5,7 +5,7 @@ import { isUserRole } from '../kernel/caller.ts'
 import type { CooperativeScheduler } from '../kernel/cooperative-scheduler.ts'
 import type { Log } from '../kernel/log.ts'
 import { Refusal } from '../kernel/refusals.ts'
-import { type Activity, UNOBSERVED } from '../kernel/tracing.ts'
+import { describeInvocation } from '../kernel/tracing.ts'
 import { isKnownVersion } from './entity-tag.ts'
 import {
   faultEnvelope,
@@ -46,20 +46,19 @@ export type DispatchDependencies = {
 export function dispatcher(
   group: RouteGroup,
   deps: DispatchDependencies,
-): (request: HttpRequest, activity?: Activity) => Promise<HttpAnswer> {
+): (request: HttpRequest) => Promise<HttpAnswer> {
   const find = routeFinder(group)
-  return async (request, activity = UNOBSERVED) => {
+  return async (request) => {
     const startedMs = deps.nowMs()
     const requestId = requestIdOf(request, deps.newId)
     const url = new URL(request.url, 'http://localhost')
     const isHead = request.method === 'HEAD'
     const found = find(isHead ? 'GET' : request.method, url.pathname)
     const trace: Trace = { requestId, ...operationOf(found, group), method: request.method }
-    if (found.outcome === 'found') activity.rename(trace.operationId)
-    activity.describe(trace)
+    describeInvocation(trace, found.outcome === 'found' ? trace.operationId : undefined)
     const tell: Tell = (caller) => {
       Object.assign(trace, caller)
-      activity.describe(caller)
+      describeInvocation(caller)
     }
     const { answer, fault } = await answerTo(request, url, found, tell, deps)
     const details = { ...trace, status: answer.status, durationMs: deps.nowMs() - startedMs }

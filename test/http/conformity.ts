@@ -87,8 +87,8 @@ function complain(fail: (reason: string) => never, place: string, body: unknown)
 /** The dispatcher, held to the description of the API in every answer. */
 export function conformingDispatcher(...[group, deps]: Parameters<typeof dispatcher>): ReturnType<typeof dispatcher> {
   const dispatch = dispatcher(group satisfies RouteGroup, deps)
-  return async (request, activity) => {
-    const answer = await dispatch(request, activity)
+  return async (request) => {
+    const answer = await dispatch(request)
     assertConforming(request.method, request.url, answer)
     return answer
   }
