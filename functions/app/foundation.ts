@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { authorityKeys } from '../../shared/auth/authority-keys.ts'
+import { authorityKeys } from '../../shared/auth/signing-keys.ts'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
