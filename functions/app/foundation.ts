@@ -4,7 +4,7 @@ import { authorityKeys } from '../../shared/auth/signing-keys.ts'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { cosmosIdempotencyKeyStore } from '../../shared/cosmos/idempotency-key-store.ts'
+import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import { type BusSettings, messageSender } from '../../shared/messaging/message-sender.ts'
 import { nowMs } from './clock.ts'
@@ -36,7 +36,7 @@ export const dispatchDependencies: Omit<DispatchDependencies, 'findIdentity'> = 
     keys,
   ),
   once: {
-    keys: cosmosIdempotencyKeyStore(container('idempotencyKeys')),
+    keys: cosmosIdempotencyStore(container('idempotencyKeys')),
     log,
     deriveId: derivedId,
     newId,

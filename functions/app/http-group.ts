@@ -1,7 +1,7 @@
 import type { HttpHandler, HttpRequest, HttpResponseInit } from '@azure/functions'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import { type FileAnswer, fileResponder, type PublicFiles } from '../../shared/http/public-files.ts'
-import type { HttpRequest as ServiceRequest } from '../../shared/http/read-body.ts'
+import type { HttpRequest as ServiceRequest } from '../../shared/http/request.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { findIdentity } from './collections.ts'
 import { dispatchDependencies } from './foundation.ts'

@@ -21,7 +21,7 @@ export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable'
 }
 
-export type SigningKeys = {
+export type KeySet = {
   /** The key of that id; undefined for an unknown or unreadable one. @throws KeysUnavailable */
   get(kid: string): Promise<SigningKey | undefined>
   /** Resolves when there are keys to verify tokens with. @throws KeysUnavailable */
@@ -33,7 +33,7 @@ export type SigningKeys = {
  * do is done here: keys stay usable while the endpoint is unavailable, are reloaded in the background every hour, and
  * failed loads have a cooldown too.
  */
-function signingKeys(url: string, nowMs: () => number): SigningKeys {
+function keySet(url: string, nowMs: () => number): KeySet {
   let loadedMs = Number.NEGATIVE_INFINITY
   let attemptedMs = Number.NEGATIVE_INFINITY
   const set = createRemoteJWKSet(new URL(url), {
@@ -91,16 +91,16 @@ const fetchReadableKeys: FetchImplementation = async (url, options) => {
 
 /** The key sets of an authority, by the version of the tokens that they sign. */
 export type AuthorityKeys = {
-  readonly version1: SigningKeys
-  readonly version2: SigningKeys
+  readonly version1: KeySet
+  readonly version2: KeySet
   /** Resolves when tokens of both versions can be verified. @throws KeysUnavailable */
   ready(): Promise<void>
 }
 
 /** @param authorityUrl Without a trailing slash. */
 export function authorityKeys(authorityUrl: string, nowMs: () => number): AuthorityKeys {
-  const version1 = signingKeys(`${authorityUrl}/common/discovery/keys`, nowMs)
-  const version2 = signingKeys(`${authorityUrl}/common/discovery/v2.0/keys`, nowMs)
+  const version1 = keySet(`${authorityUrl}/common/discovery/keys`, nowMs)
+  const version2 = keySet(`${authorityUrl}/common/discovery/v2.0/keys`, nowMs)
   return {
     version1,
     version2,

@@ -4,13 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { type Caller, isApplicationRole, isUserRole, type Role } from '../kernel/caller.ts'
 import { isGuid } from '../kernel/guid.ts'
 import { Refusal } from '../kernel/refusals.ts'
-import {
-  type AuthorityKeys,
-  authorityKeys,
-  KeysUnavailable,
-  type SigningKey,
-  type SigningKeys,
-} from './signing-keys.ts'
+import { type AuthorityKeys, authorityKeys, type KeySet, KeysUnavailable, type SigningKey } from './signing-keys.ts'
 
 export type TokenSettings = {
   /** The authority that issues tokens of version 2, without a trailing slash: `https://login.microsoftonline.com`. */
@@ -28,7 +22,7 @@ const VERIFIED_TOKENS_COUNT = 10_000
 /** Tokens of version 1 have the same issuer in every cloud, whichever authority issues them. */
 const VERSION_1_ISSUER = 'https://sts.windows.net/{tenantid}/'
 
-type Version = { readonly issuer: string; readonly keys: SigningKeys }
+type Version = { readonly issuer: string; readonly keys: KeySet }
 type Verification = {
   readonly versions: ReadonlyMap<unknown, Version>
   readonly audiences: string[]

@@ -1,9 +1,9 @@
 import type { TokenCredential } from '@azure/identity'
-import type { RetryOptions, ServiceBusClient, ServiceBusSender } from '@azure/service-bus'
+import type { RetryOptions, ServiceBusClient, ServiceBusReceiver, ServiceBusSender } from '@azure/service-bus'
 import { SpanKind } from '@opentelemetry/api'
 import type { MessageQueue } from '../kernel/messages.ts'
 import { inSpan, messageProperties } from '../kernel/tracing.ts'
-import type { QueueName } from './queues.ts'
+import { QUEUES, type QueueName } from './queues.ts'
 
 /** Which namespace, and who asks it: whoever has its connection string, or whoever the credential stands for. */
 export type BusSettings =
@@ -57,4 +57,17 @@ export async function openBus(settings: BusSettings): Promise<ServiceBusClient> 
   return 'connectionString' in settings
     ? new bus.ServiceBusClient(settings.connectionString, options)
     : new bus.ServiceBusClient(settings.namespace, settings.credential, options)
+}
+
+/**
+ * A look at the first message of a queue, which stays where it is: it asks the queue itself, where an open link would
+ * only tell that it once was there. Rejects when it is not answered.
+ */
+export function queueCheck(settings: BusSettings): (signal: AbortSignal) => Promise<void> {
+  let receiver: Promise<ServiceBusReceiver> | undefined
+  const open = async () => (await openBus(settings)).createReceiver(QUEUES[0].name)
+  return async (signal) => {
+    receiver ??= open()
+    await (await receiver).peekMessages(1, { abortSignal: signal })
+  }
 }

@@ -6,7 +6,7 @@ import { startServiceBus } from '../../infra/local/service-bus/broker.ts'
 import { authorityKeys } from '../../shared/auth/signing-keys.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { databaseCheck } from '../../shared/cosmos/database-check.ts'
-import { queueCheck } from '../../shared/messaging/queue-check.ts'
+import { queueCheck } from '../../shared/messaging/message-sender.ts'
 import { QUEUES } from '../../shared/messaging/queues.ts'
 import { localDatabase } from './local-database.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { SpanKind } from '@opentelemetry/api'
 import { Type } from 'typebox'
-import type { OnceDependencies } from '../../shared/domain/idempotency/run-once.ts'
+import type { IdempotencyDependencies } from '../../shared/domain/idempotency/run-once.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import { route } from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
@@ -56,7 +56,7 @@ const dispatch = dispatcher(
     log,
     newId: () => 'new-id',
     nowMs: () => nowMs,
-    once: { newId: () => 'made-id' } as OnceDependencies,
+    once: { newId: () => 'made-id' } as IdempotencyDependencies,
   },
 )
 
