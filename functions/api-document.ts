@@ -1,6 +1,6 @@
 import { app } from '@azure/functions'
-import { DOCUMENT_PATH } from '../shared/http/public-paths.ts'
 import { httpAt } from './app/triggers.ts'
+import { DOCUMENT_PATH } from './routes/prefixes.ts'
 
 app.http(
   'api-document',

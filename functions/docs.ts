@@ -1,6 +1,6 @@
 import { app } from '@azure/functions'
-import { REFERENCE_PAGE_PATH } from '../shared/http/public-paths.ts'
 import { httpBelow } from './app/triggers.ts'
+import { REFERENCE_PAGE_PATH } from './routes/prefixes.ts'
 
 app.http(
   'docs',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { storedCursorKeys } from '../../shared/cosmos/cursor-key-store.ts'
-import { cursors, type OpenCursors } from '../../shared/http/cursor.ts'
+import { cursors, type OpenCursors } from '../../shared/http/paging.ts'
 import { nowMs } from './clock.ts'
 import { container } from './foundation.ts'
 import { settings } from './settings.ts'

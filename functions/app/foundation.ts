@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { authorityKeys } from '../../shared/auth/authority-keys.ts'
+import { authorityKeys } from '../../shared/auth/signing-keys.ts'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { cosmosIdempotencyKeyStore } from '../../shared/cosmos/idempotency-key-store.ts'
+import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import { type BusSettings, messageSender } from '../../shared/messaging/message-sender.ts'
 import { nowMs } from './clock.ts'
-import { activities, log } from './observation.ts'
+import { log } from './observation.ts'
 import { serviceIdentity } from './service-identity.ts'
 import { settings } from './settings.ts'
 import { scheduler } from './time-slices.ts'
@@ -25,7 +25,7 @@ export const container = openDatabase(key === undefined ? { endpoint, credential
 export const busSettings: BusSettings =
   connectionString === undefined ? { namespace: settings.serviceBusNamespace ?? '', credential } : { connectionString }
 
-export const messageQueue = messageSender(busSettings, activities, nowMs)
+export const messageQueue = messageSender(busSettings, nowMs)
 
 export const keys = authorityKeys(settings.authorityUrl, nowMs)
 
@@ -36,7 +36,7 @@ export const dispatchDependencies: Omit<DispatchDependencies, 'findIdentity'> = 
     keys,
   ),
   once: {
-    keys: cosmosIdempotencyKeyStore(container('idempotencyKeys')),
+    keys: cosmosIdempotencyStore(container('idempotencyKeys')),
     log,
     deriveId: derivedId,
     newId,

@@ -10,7 +10,7 @@ import { observedCalls } from '../../shared/graph/observed-calls.ts'
 import { nowMs } from './clock.ts'
 import { linkedCollections } from './collections.ts'
 import { container, messageQueue, newId } from './foundation.ts'
-import { activities, log, metrics } from './observation.ts'
+import { log, metrics } from './observation.ts'
 import { settings } from './settings.ts'
 import { linkStore, tenantStore } from './stores.ts'
 
@@ -27,7 +27,7 @@ const tokens = graphTokens(
 
 const directory = graphDirectory({
   graphUrl: settings.graphUrl,
-  send: observedCalls(graphCalls(settings.graphUrl, tokens, nowMs), { activities, metrics }),
+  send: observedCalls(graphCalls(settings.graphUrl, tokens, nowMs), metrics),
   sleep: (delayMs) => sleep(delayMs),
   nowMs,
   random: Math.random,

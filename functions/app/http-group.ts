@@ -1,9 +1,8 @@
 import type { HttpHandler, HttpRequest, HttpResponseInit } from '@azure/functions'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import { type FileAnswer, fileResponder, type PublicFiles } from '../../shared/http/public-files.ts'
-import type { HttpRequest as ServiceRequest } from '../../shared/http/read-body.ts'
+import type { HttpRequest as ServiceRequest } from '../../shared/http/request.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
-import type { Activity } from '../../shared/kernel/tracing.ts'
 import { findIdentity } from './collections.ts'
 import { dispatchDependencies } from './foundation.ts'
 import { observedRequest } from './observed-invocation.ts'
@@ -23,11 +22,9 @@ export function httpGroup(group: RouteGroup): HttpHandler {
   return observedHandler(dispatcher(group, { ...dispatchDependencies, findIdentity }))
 }
 
-function observedHandler(
-  answer: (request: ServiceRequest, activity: Activity) => FileAnswer | Promise<FileAnswer>,
-): HttpHandler {
+function observedHandler(answer: (request: ServiceRequest) => FileAnswer | Promise<FileAnswer>): HttpHandler {
   return async (request, context) =>
-    toHost(await observedRequest(request, context, (activity) => answer(fromHost(request), activity)))
+    toHost(await observedRequest(request, context, async () => answer(fromHost(request))))
 }
 
 function fromHost(request: HttpRequest): ServiceRequest {

@@ -1,25 +1,18 @@
 import { type Metrics, NO_METRICS } from '../../shared/kernel/metrics.ts'
-import { type Tracer, UNTRACED } from '../../shared/kernel/tracing.ts'
-import { trackedActivities } from '../../shared/telemetry/activities.ts'
+import { invocationDetails } from '../../shared/kernel/tracing.ts'
 import { jsonLog } from '../../shared/telemetry/json-log.ts'
 import { nowMs } from './clock.ts'
 import { settings } from './settings.ts'
 
-type Observers = { readonly tracer: Tracer; readonly metrics: Metrics }
+let recorded = NO_METRICS
 
-const UNOBSERVED: Observers = { tracer: UNTRACED, metrics: NO_METRICS }
-
-let observers = UNOBSERVED
-
-/** Has everything recorded by these from now on; by nobody without any. */
-export function observeBy(others: Observers | undefined): void {
-  observers = others ?? UNOBSERVED
+/** Records metrics here from now on; undefined records none. */
+export function recordMetricsTo(recorder: Metrics | undefined): void {
+  recorded = recorder ?? NO_METRICS
 }
 
-export const metrics: Metrics = { record: (...measured) => observers.metrics.record(...measured) }
-
-export const activities = trackedActivities({ start: (...started) => observers.tracer.start(...started) }, nowMs)
+export const metrics: Metrics = { record: (...measured) => recorded.record(...measured) }
 
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`)
 
-export const log = jsonLog(settings.logLevel, writeLine, nowMs, activities.logDetails)
+export const log = jsonLog(settings.logLevel, writeLine, nowMs, invocationDetails)

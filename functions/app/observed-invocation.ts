@@ -1,64 +1,54 @@
 import type { InvocationContext } from '@azure/functions'
-import { type TraceContext, traceContextOf } from '../../shared/kernel/trace-context.ts'
-import type { Activity } from '../../shared/kernel/tracing.ts'
-import { originOf } from '../../shared/messaging/origin-properties.ts'
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { describeInvocation, inInvocation, type RunningInvocation } from '../../shared/kernel/tracing.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
-import { elapsedMs } from './clock.ts'
-import { activities, metrics } from './observation.ts'
+import { elapsedMs, nowMs } from './clock.ts'
+import { metrics } from './observation.ts'
 
-/**
- * Answers a request as an activity, and measures how long that takes.
- * It bears the function's name until the answering knows the operation.
- */
-export function observedRequest<Answer extends { readonly status: number }>(
+/** Runs a request as an invocation and records its duration. The span has the function's name until `dispatch` knows the operation. */
+export function observedRequest<Response extends { readonly status: number }>(
   { method }: { readonly method: string },
   context: InvocationContext,
-  answer: (activity: Activity) => Answer | Promise<Answer>,
-): Promise<Answer> {
+  respond: () => Promise<Response>,
+): Promise<Response> {
   const startedMs = elapsedMs()
-  const trace = hostTrace(context)
-  const origin = trace === undefined ? {} : { trace }
-  const details = { method, route: context.functionName }
-  return activities.during(
-    { name: `${method} ${context.functionName}`, kind: 'request', details, origin },
-    async (activity) => {
-      const answered = await answer(activity)
-      const { status } = answered
-      activity.describe({ status })
-      const route = String(activity.details.route)
-      metrics.record('http.server.request.duration', (elapsedMs() - startedMs) / 1000, { method, route, status })
-      return answered
-    },
-  )
+  const route = context.functionName
+  const name = `${method} ${route}`
+  const start = { name, kind: SpanKind.SERVER, details: { method, route }, host: hostTrace(context), nowMs: nowMs() }
+  return inInvocation(start, async ({ details }) => {
+    const response = await respond()
+    const { status } = response
+    describeInvocation({ status })
+    if (status >= 500) trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR })
+    const dimensions = { method, route: String(details.route), status }
+    metrics.record('http.server.request.duration', (elapsedMs() - startedMs) / 1000, dimensions)
+    return response
+  })
 }
 
-/** Handles a message as an activity that goes on with what its sender was at. */
+/** Handles a message as an invocation that continues the trace of its sender, and links to that of the host. */
 export function observedMessage(
   queue: QueueName,
   context: InvocationContext,
-  handle: (activity: Activity) => Promise<void>,
+  handle: (invocation: RunningInvocation) => Promise<void>,
 ): Promise<void> {
   const { applicationProperties, messageId, deliveryCount } = context.triggerMetadata ?? {}
-  // A message that was given to the function by hand has neither.
+  // A message that an operator posts to the function has neither.
   const delivery = messageId === undefined ? {} : { messageId: String(messageId), deliveryCount: Number(deliveryCount) }
-  const details = { queue, ...delivery }
-  const sent = originOf(applicationProperties)
-  const host = hostTrace(context)
-  const origin = sent.trace === undefined && host !== undefined ? { ...sent, trace: host } : sent
-  const link = sent.trace === undefined || host === undefined ? {} : { link: host }
-  return activities.during({ name: `process ${queue}`, kind: 'message', details, origin, ...link }, handle)
-}
-
-/** Does what a timer is there for as an activity. */
-export function observedTimer(context: InvocationContext, run: () => Promise<void>): Promise<void> {
-  const trace = hostTrace(context)
-  return activities.during(
-    { name: context.functionName, kind: 'timer', origin: trace === undefined ? {} : { trace } },
-    run,
+  const trace = { host: hostTrace(context), sender: applicationProperties, nowMs: nowMs() }
+  return inInvocation(
+    { name: `process ${queue}`, kind: SpanKind.CONSUMER, details: { queue, ...delivery }, ...trace },
+    handle,
   )
 }
 
-/** What the host says that the invocation is a part of. */
-function hostTrace({ traceContext }: InvocationContext): TraceContext | undefined {
-  return traceContextOf(traceContext?.traceParent, traceContext?.traceState)
+/** Runs a timer function as an invocation. */
+export function observedTimer(context: InvocationContext, run: () => Promise<void>): Promise<void> {
+  const { functionName: name } = context
+  return inInvocation({ name, kind: SpanKind.SERVER, host: hostTrace(context), nowMs: nowMs() }, run)
+}
+
+/** The trace context of the host's own invocation. */
+function hostTrace({ traceContext }: InvocationContext): Record<string, unknown> {
+  return { traceparent: traceContext?.traceParent, tracestate: traceContext?.traceState }
 }

@@ -1,39 +1,41 @@
 import { app } from '@azure/functions'
 import type { Telemetry } from '../../shared/telemetry/telemetry.ts'
-import { log, observeBy } from './observation.ts'
 import { settings } from './settings.ts'
 
 const { monitorConnectionString: connectionString, managedIdentityClientId } = settings
 
-// What the service observes of itself is exported where the settings name somewhere to. The packages are loaded then
-// alone, and when the app starts, not with its code.
+// The packages of telemetry are loaded only where the settings name a destination, and at the start of the app, not
+// with its code.
 if (connectionString !== undefined) {
   let opened: Promise<Telemetry | undefined> | undefined
 
-  // Tells the host that this process exports for itself.
+  // Tells the host that this process exports its own telemetry.
   app.setup({ capabilities: { WorkerOpenTelemetryEnabled: true } })
 
   app.hook.appStart(async () => {
+    const { recordMetricsTo } = await import('./observation.ts')
     opened ??= openTelemetry(connectionString)
-    observeBy(await opened)
+    recordMetricsTo((await opened)?.metrics)
   })
 
   app.hook.appTerminate(async () => {
+    const { log, recordMetricsTo } = await import('./observation.ts')
     const telemetry = await opened
     opened = undefined
-    observeBy(undefined)
-    await telemetry?.close().catch((error: unknown) => log.error('telemetry.not-closed', error))
+    recordMetricsTo(undefined)
+    await telemetry?.close().catch((error: unknown) => log.error('telemetry.close-failed', error))
   })
 }
 
-/** Undefined when it cannot be had: the service works all the same. */
+/** Undefined when telemetry cannot be opened: the service works without it. */
 async function openTelemetry(connectionString: string): Promise<Telemetry | undefined> {
+  const { log } = await import('./observation.ts')
   try {
     const { openAzureMonitor } = await import('../../shared/telemetry/azure-monitor.ts')
-    const onFault = (fault: string) => log.error('telemetry.fault', new Error(fault))
+    const onFault = (fault: string) => log.error('telemetry.export-failed', new Error(fault))
     return await openAzureMonitor({ connectionString, managedIdentityClientId, onFault })
   } catch (error) {
-    log.error('telemetry.not-opened', error)
+    log.error('telemetry.open-failed', error)
     return undefined
   }
 }

@@ -1,5 +1,5 @@
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
-import { MembershipChangeMessage } from '../../shared/messaging/messages.ts'
+import { MembershipChangeMessage } from '../../shared/messaging/queues.ts'
 import { linkDependencies } from '../app/group-link.ts'
 import { messageHandler } from '../app/message-handler.ts'
 

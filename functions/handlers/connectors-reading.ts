@@ -1,5 +1,5 @@
 import { connectorDependencies } from '../app/connectors.ts'
 import { httpGroup } from '../app/http-group.ts'
-import { connectorReadingRoutes } from '../routes/connectors.ts'
+import { connectorReadRoutes } from '../routes/connectors.ts'
 
-export const handle = httpGroup(connectorReadingRoutes(connectorDependencies))
+export const handle = httpGroup(connectorReadRoutes(connectorDependencies))

@@ -1,4 +1,4 @@
-import { EvaluationMessage } from '../../shared/messaging/messages.ts'
+import { EvaluationMessage } from '../../shared/messaging/queues.ts'
 import { evaluator } from '../app/collections.ts'
 import { messageHandler } from '../app/message-handler.ts'
 

@@ -1,4 +1,4 @@
-import { livenessResponder } from '../../shared/http/probe-responder.ts'
+import { livenessResponder } from '../../shared/http/probes.ts'
 import { newId } from '../app/foundation.ts'
 import { httpHandler } from '../app/http-group.ts'
 

@@ -1,4 +1,4 @@
-import { readinessResponder } from '../../shared/http/probe-responder.ts'
+import { readinessResponder } from '../../shared/http/probes.ts'
 import { newId } from '../app/foundation.ts'
 import { httpHandler } from '../app/http-group.ts'
 import { readiness } from '../app/readiness.ts'

@@ -1,5 +1,5 @@
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
-import { SyncJobMessage } from '../../shared/messaging/messages.ts'
+import { SyncJobMessage } from '../../shared/messaging/queues.ts'
 import { linkDependencies } from '../app/group-link.ts'
 import { messageHandler } from '../app/message-handler.ts'
 

@@ -5,7 +5,7 @@ import { collectionRoutes } from './collections.ts'
 import { criteriaRoutes } from './collections-criteria.ts'
 import { joinableRoutes } from './collections-joinable.ts'
 import type { ConnectorDataDependencies } from './connector-data.ts'
-import { connectorReadingRoutes, connectorRoutes } from './connectors.ts'
+import { connectorReadRoutes, connectorRoutes } from './connectors.ts'
 import { type CoreObjectRouteDependencies, coreObjectRoutes } from './core-objects.ts'
 import { groupLinkRoutes } from './group-link.ts'
 
@@ -25,11 +25,11 @@ export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRoute
     groupLinkRoutes(links),
     coreObjectRoutes(coreObjects),
     connectorRoutes(connectors),
-    connectorReadingRoutes(connectors),
+    connectorReadRoutes(connectors),
   ] satisfies readonly RouteGroup[]
 
 /** The routes as data, for those who describe or check them. None of them can be run. */
-export function describedRoutes(): readonly RouteGroup[] {
+export function routeTables(): readonly RouteGroup[] {
   const nothing = {} as never
   return allRoutes({ requests: nothing, links: nothing, connectors: nothing, coreObjects: nothing })
 }

@@ -18,12 +18,10 @@ import {
   readResults,
 } from '../../shared/domain/collections/read-collections.ts'
 import { TenantSchemas, tenantSchemas } from '../../shared/domain/collections/tenant-schemas.ts'
-import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
-import { pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
+import { created, deleted, ok, okVersioned, pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
-import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-roles.ts'
-import { FilterMembersRequest, MemberIds } from './filter-members.ts'
+import { COLLECTION_READERS, COLLECTION_WRITERS, FilterMembersRequest, MemberIds } from './collection-contract.ts'
 import { PREFIXES } from './prefixes.ts'
 
 const CONDITION_REFUSALS: readonly RefusalCode[] = [

@@ -27,15 +27,23 @@ import {
 } from '../../shared/domain/membership-requests/manage-joinable.ts'
 import { memberOf } from '../../shared/domain/membership-requests/read-requests.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
-import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
-import { actingIdentity, pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import {
+  actingIdentity,
+  created,
+  deleted,
+  ok,
+  okVersioned,
+  pathValue,
+  type Route,
+  type RouteGroup,
+  route,
+} from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
-import { COLLECTION_READERS, COLLECTION_WRITERS, PERSON_ROLES } from './collection-roles.ts'
+import { COLLECTION_READERS, COLLECTION_WRITERS, PERSON_ROLES, SearchQuery } from './collection-contract.ts'
 import { membershipRequestRoutes } from './membership-requests.ts'
 import { PREFIXES } from './prefixes.ts'
-import { SearchQuery } from './search-query.ts'
 
 const POLICY_REFUSALS: readonly RefusalCode[] = [
   'ObjectTypeNotSupported',

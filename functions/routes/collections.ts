@@ -14,12 +14,9 @@ import {
   readResults,
   searchFilter,
 } from '../../shared/domain/collections/read-collections.ts'
-import { ok, okVersioned } from '../../shared/http/answers.ts'
-import { pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
-import { COLLECTION_READERS } from './collection-roles.ts'
-import { FilterMembersRequest, MemberIds } from './filter-members.ts'
+import { ok, okVersioned, pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
+import { COLLECTION_READERS, FilterMembersRequest, MemberIds, SearchQuery } from './collection-contract.ts'
 import { PREFIXES } from './prefixes.ts'
-import { SearchQuery } from './search-query.ts'
 
 /** Reading across both kinds of collection: statement, "All collections". */
 export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({

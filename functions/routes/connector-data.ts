@@ -13,11 +13,10 @@ import {
 import { ConnectorObjectRecord, ExternalId, ObjectTypeName } from '../../shared/domain/connectors/connector-object.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
-import { deleted, ok } from '../../shared/http/answers.ts'
-import type { OpenCursors } from '../../shared/http/cursor.ts'
 import { httpStatusOf, type RouteResult } from '../../shared/http/envelope.ts'
-import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
-import { pathValue, type Route, route } from '../../shared/http/route.ts'
+import type { OpenCursors } from '../../shared/http/paging.ts'
+import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
+import { deleted, ok, pathValue, type Route, route } from '../../shared/http/route.ts'
 import { Closed, Guid } from '../../shared/kernel/schema.ts'
 
 export type ConnectorDataDependencies = WriteDependencies & { readonly cursors: OpenCursors }
@@ -27,18 +26,18 @@ const BATCH_LIMIT_BYTES = 4 * 1024 * 1024
 const BATCH_ITEMS_LIMIT_COUNT = 1000
 
 /** Attributes by name. Checked by the type of the object rather than by a schema. */
-export const Data = Type.Record(Type.String(), Type.Unknown())
+export const ObjectDataBody = Type.Record(Type.String(), Type.Unknown())
 
-export const NewObject = Type.Object({ externalId: ExternalId, objectType: ObjectTypeName, data: Data })
-export const ObjectReplacement = Type.Object({
+export const NewObjectBody = Type.Object({ externalId: ExternalId, objectType: ObjectTypeName, data: ObjectDataBody })
+export const ReplacementBody = Type.Object({
   externalId: Type.Optional(ExternalId),
   objectType: Type.Optional(ObjectTypeName),
-  data: Data,
+  data: ObjectDataBody,
 })
 
 /** Each item is checked for itself, so the list says nothing of its items to the validator. */
-export const BatchItem = Type.Unknown({ title: `An ${BATCH_OPERATIONS.join(' or ')}` })
-export const Batch = Type.Object({ items: Type.Array(BatchItem, { maxItems: BATCH_ITEMS_LIMIT_COUNT }) })
+export const BatchItemBody = Type.Unknown({ title: `An ${BATCH_OPERATIONS.join(' or ')}` })
+export const BatchBody = Type.Object({ items: Type.Array(BatchItemBody, { maxItems: BATCH_ITEMS_LIMIT_COUNT }) })
 
 export const BatchItemResult = Closed({
   index: Type.Integer(),
@@ -64,7 +63,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     reply: { status: 200, schema: Type.Array(ConnectorObjectRecord), paged: true },
     refusals: ['InvalidCursor', 'ConnectorNotFound', 'NotThisConnector'],
     run: ({ path: { id = '' }, query, caller }) =>
-      pagedAnswer(query, [caller.tenantId, 'connector-data', id, query.objectType], deps.cursors, (after, size) =>
+      pagedResult(query, [caller.tenantId, 'connector-data', id, query.objectType], deps.cursors, (after, size) =>
         listObjects(id, query.objectType, after, size, caller, deps),
       ),
   }),
@@ -77,7 +76,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     method: 'POST',
     path: '/{id}/data',
     roles: CONNECTOR_WRITERS,
-    body: NewObject,
+    body: NewObjectBody,
     reply: { status: 201, schema: Guid },
     refusals: ['ConnectorObjectExists', ...WRITE_REFUSALS, ...DATA_REFUSALS],
     run: async ({ path: { id = '' }, body, caller, creation }) =>
@@ -92,7 +91,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     method: 'POST',
     path: '/{id}/data/batch',
     roles: CONNECTOR_WRITERS,
-    body: Batch,
+    body: BatchBody,
     bodyLimitBytes: BATCH_LIMIT_BYTES,
     itemsFailAlone: true,
     reply: { status: 200, schema: Type.Array(BatchItemResult) },
@@ -118,7 +117,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     method: 'PUT',
     path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,
-    body: ObjectReplacement,
+    body: ReplacementBody,
     reply: { status: 200, schema: ConnectorObjectRecord },
     refusals: ['ConnectorObjectNotFound', ...WRITE_REFUSALS, ...DATA_REFUSALS],
     run: async ({ path, body, caller }) =>

@@ -7,9 +7,17 @@ import {
   requireConnector,
   updateConnector,
 } from '../../shared/domain/connectors/manage-connectors.ts'
-import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
-import { pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import {
+  created,
+  deleted,
+  ok,
+  okVersioned,
+  pathValue,
+  type Route,
+  type RouteGroup,
+  route,
+} from '../../shared/http/route.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import type { Versioned } from '../../shared/kernel/versioned.ts'
@@ -21,7 +29,7 @@ const MANAGERS: readonly Role[] = ['Administrator', 'iam-core.connector-configur
 const READERS: readonly Role[] = [...MANAGERS, 'iam-core.connector-configuration.read.all']
 
 /** Reading connectors where the statement names it, without the segment of the version. */
-export function connectorReadingRoutes(deps: ConnectorDependencies): RouteGroup {
+export function connectorReadRoutes(deps: ConnectorDependencies): RouteGroup {
   const routes = readingRoutes(deps).map((each) => ({ ...each, operationId: `${each.operationId}Unversioned` }))
   return { prefix: PREFIXES.connectorsReading, routes }
 }
@@ -54,7 +62,7 @@ const readingRoutes = ({ connectors }: ConnectorDependencies): Route[] => [
     reply: { status: 200, schema: Connector, versioned: true },
     refusals: ['ConnectorNotFound'],
     run: async ({ caller, path }) =>
-      connectorAnswer(await requireConnector(caller.tenantId, pathValue(path, 'id'), connectors)),
+      connectorResult(await requireConnector(caller.tenantId, pathValue(path, 'id'), connectors)),
   }),
 ]
 
@@ -81,7 +89,7 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
     reply: { status: 200, schema: Connector, versioned: true },
     refusals: ['ConnectorNotFound', 'PreconditionFailed', 'StaleVersion'],
     run: async ({ path, body, ifMatch, caller }) =>
-      connectorAnswer(await updateConnector(pathValue(path, 'id'), body, ifMatch, caller, deps)),
+      connectorResult(await updateConnector(pathValue(path, 'id'), body, ifMatch, caller, deps)),
   }),
   route({
     operationId: 'deleteConnector',
@@ -98,6 +106,6 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   }),
 ]
 
-function connectorAnswer(connector: Versioned<Connector>): RouteResult<Connector> {
+function connectorResult(connector: Versioned<Connector>): RouteResult<Connector> {
   return okVersioned(connector, (value) => value)
 }

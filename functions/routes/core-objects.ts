@@ -10,11 +10,10 @@ import {
   readSeveral,
   searchCoreObjects,
 } from '../../shared/domain/object-access/read-core-objects.ts'
-import { ok } from '../../shared/http/answers.ts'
-import type { OpenCursors } from '../../shared/http/cursor.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
-import { PageQuery, pagedAnswer } from '../../shared/http/paging.ts'
-import { pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import type { OpenCursors } from '../../shared/http/paging.ts'
+import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
+import { ok, pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { PREFIXES } from './prefixes.ts'
@@ -27,8 +26,8 @@ const IDS_LIMIT_COUNT = 1000
 const DEPRECATED_SINCE = '@1767225600'
 
 const Ids = Type.Array(Guid, { maxItems: IDS_LIMIT_COUNT })
-export const Several = Type.Object({ ids: Ids })
-export const SeveralWithParents = Type.Object({ ids: Ids, includeParents: Type.Optional(Type.Boolean()) })
+export const IdsBody = Type.Object({ ids: Ids })
+export const OrgUnitIdsBody = Type.Object({ ids: Ids, includeParents: Type.Optional(Type.Boolean()) })
 
 /** The schemas of the records, by type. */
 export const CORE_OBJECT_RECORDS = {
@@ -73,7 +72,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]), paged: true },
     refusals: ['InvalidCursor'],
     run: ({ query, caller }) =>
-      pagedAnswer(query, [caller.tenantId, objectType, scopeOf(caller)], deps.cursors, (after, size) =>
+      pagedResult(query, [caller.tenantId, objectType, scopeOf(caller)], deps.cursors, (after, size) =>
         listCoreObjects(objectType, after, size, caller, deps),
       ),
   }),
@@ -110,7 +109,7 @@ const several = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Rou
     method: 'POST',
     path: `${NAMES[objectType].path}/multiple`,
     roles: CORE_OBJECT_READERS,
-    body: Several,
+    body: IdsBody,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]) },
     refusals: [],
     run: async ({ body, caller }) => ok(await readSeveral(objectType, body.ids, false, caller, deps)),
@@ -123,7 +122,7 @@ const severalWithParents = (deps: CoreObjectRouteDependencies): Route =>
     method: 'POST',
     path: '/orgunits/multiple',
     roles: CORE_OBJECT_READERS,
-    body: SeveralWithParents,
+    body: OrgUnitIdsBody,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.orgUnit) },
     refusals: [],
     run: async ({ body, caller }) =>

@@ -15,11 +15,19 @@ import { QueuedSync, requestSync } from '../../shared/domain/group-links/request
 import { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
 import { foundLink } from '../../shared/domain/group-links/write-link.ts'
 import { LinkPreview, LinkPreviewInput, previewLink } from '../../shared/domain/sync/preview-sync.ts'
-import { created, deleted, ok } from '../../shared/http/answers.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
-import { pathValue, type Route, type RouteGroup, type RouteInput, route } from '../../shared/http/route.ts'
+import {
+  created,
+  deleted,
+  ok,
+  pathValue,
+  type Route,
+  type RouteGroup,
+  type RouteInput,
+  route,
+} from '../../shared/http/route.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
-import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-roles.ts'
+import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-contract.ts'
 import { PREFIXES } from './prefixes.ts'
 
 /** Statement, "Roles for collections and group links": whoever may manage a collection may manage its link. */
@@ -72,7 +80,7 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
     reply: { status: 200, schema: GroupLink, versioned: true },
     refusals: ['LinkNotFound'],
     run: async ({ path, caller }) =>
-      linkAnswer(await linkOfCollection(caller.tenantId, pathValue(path, 'collectionId'), deps)),
+      linkResult(await linkOfCollection(caller.tenantId, pathValue(path, 'collectionId'), deps)),
   }),
   route({
     operationId: 'getGroupLink',
@@ -84,7 +92,7 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
     reply: { status: 200, schema: GroupLink, versioned: true },
     refusals: ['LinkNotFound'],
     run: async ({ path, caller }) =>
-      linkAnswer((await foundLink(caller.tenantId, pathValue(path, 'id'), deps.links)).value),
+      linkResult((await foundLink(caller.tenantId, pathValue(path, 'id'), deps.links)).value),
   }),
   route({
     operationId: 'previewGroupLink',
@@ -124,7 +132,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     body: GroupLinkChange,
     reply: { status: 200, schema: GroupLink, versioned: true },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
-    run: async (input) => linkAnswer(await setLinkState(linkTarget(input), input.body.state, deps)),
+    run: async (input) => linkResult(await setLinkState(linkTarget(input), input.body.state, deps)),
   }),
   route({
     operationId: 'deleteGroupLink',
@@ -180,7 +188,7 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
 ]
 
-function linkAnswer(link: LinkRecord): RouteResult<GroupLink> {
+function linkResult(link: LinkRecord): RouteResult<GroupLink> {
   return { data: toGroupLink(link), headers: { etag: linkTag(link) } }
 }
 

@@ -18,14 +18,21 @@ import {
   submitOnBehalf,
   submitRequest,
 } from '../../shared/domain/membership-requests/submit-request.ts'
-import { okVersioned } from '../../shared/http/answers.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
-import { actingIdentity, type Route, route } from '../../shared/http/route.ts'
+import { actingIdentity, okVersioned, type Route, route } from '../../shared/http/route.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import type { Versioned } from '../../shared/kernel/versioned.ts'
-import { PERSON_ROLES, REQUEST_READERS, SEES_ALL_REQUESTS } from './collection-roles.ts'
+import {
+  collectionOf,
+  okRequests,
+  PERSON_ROLES,
+  personOf,
+  REQUEST_READERS,
+  requestNameOf,
+  SEES_ALL_REQUESTS,
+  viewerOf,
+} from './collection-contract.ts'
 import { ownRequestRoutes } from './own-requests.ts'
-import { collectionOf, nameOf, okRequests, personOf, viewerOf } from './request-input.ts'
 
 const POSITION_REFUSALS: readonly RefusalCode[] = [
   'RelationshipUnknown',
@@ -113,7 +120,7 @@ const readRoutes = (deps: RequestDependencies): readonly Route[] => [
     identity: { exempt: SEES_ALL_REQUESTS },
     reply: { status: 200, schema: MembershipRequestRecord, versioned: true },
     refusals: ['CollectionNotFound', 'RequestNotFound'],
-    run: async (input) => okVersioned(await readRequest(nameOf(input), viewerOf(input), deps), requestRecord),
+    run: async (input) => okVersioned(await readRequest(requestNameOf(input), viewerOf(input), deps), requestRecord),
   }),
 ]
 
@@ -137,7 +144,7 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
       run: async (input) => {
         const actor = { identityId: actingIdentity(input), seesAll: viewerOf(input).seesAll }
         const given = input.body as Static<typeof RequestDecision>
-        return okVersioned(await actOnRequest(nameOf(input), kind, given, actor, deps), requestRecord)
+        return okVersioned(await actOnRequest(requestNameOf(input), kind, given, actor, deps), requestRecord)
       },
     })
   const deciding: readonly RefusalCode[] = ['SelfApproval', 'NotCurrentApprover']

@@ -13,11 +13,9 @@ import { MembershipRequestRecord } from '../../shared/domain/membership-requests
 import { pendingRequests, submittedOnBehalf } from '../../shared/domain/membership-requests/read-requests.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { collectionsToReview, requestsToReview } from '../../shared/domain/membership-requests/review-requests.ts'
-import { ok } from '../../shared/http/answers.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
-import { pathValue, type Route, route } from '../../shared/http/route.ts'
-import { PERSON_ROLES, REQUEST_READERS } from './collection-roles.ts'
-import { collectionOf, okRequests, personOf } from './request-input.ts'
+import { ok, pathValue, type Route, route } from '../../shared/http/route.ts'
+import { collectionOf, okRequests, PERSON_ROLES, personOf, REQUEST_READERS } from './collection-contract.ts'
 
 const Requests = Type.Array(MembershipRequestRecord)
 const Collections = Type.Array(JoinableCollectionRecord)

@@ -1,7 +1,6 @@
-/**
- * Where each group of routes begins, without slashes at its ends. Apart from the routes themselves, so that a trigger can
- * say where it listens without loading them.
- */
+// Paths only: triggers import this module without loading the routes.
+
+/** The path prefix of each route group, without leading and trailing slash. */
 export const PREFIXES = {
   collections: 'collections/beta',
   criteria: 'collections-criteria/beta',
@@ -9,6 +8,12 @@ export const PREFIXES = {
   groupLink: 'group-link/beta',
   coreObjects: 'iamcore/beta/sync/coreobjects',
   connectors: 'iamcore/beta/sync/connectors',
-  /** The route that the statement names: reading only. */
+  /** Read-only, without the version segment: the statement names this path. */
   connectorsReading: 'iamcore/sync/connectors',
 } as const
+
+/** The OpenAPI document. */
+export const DOCUMENT_PATH = '/openapi.json'
+
+/** The reference page. Its scripts and styles have paths below it. */
+export const REFERENCE_PAGE_PATH = '/docs'

@@ -1,15 +1,61 @@
+import { CollectionRecord, CollectionResults, Metadata } from '../../shared/domain/collections/collection.ts'
+import {
+  Condition,
+  CriteriaCollectionRecord,
+  CriteriaCollectionUpdate,
+  NewCriteriaCollection,
+} from '../../shared/domain/collections/criteria-collection.ts'
+import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
+import { TenantSchemas } from '../../shared/domain/collections/tenant-schemas.ts'
+import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
+import { ConnectorObjectRecord } from '../../shared/domain/connectors/connector-object.ts'
+import { GroupLink, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
+import { QueuedSync } from '../../shared/domain/group-links/request-sync.ts'
+import { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
+import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
+import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
+import { JoinPolicyInput, JoinPolicyRecord } from '../../shared/domain/membership-requests/join-policy.ts'
+import {
+  JoinableCollectionRecord,
+  JoinableCollectionUpdate,
+  NewJoinableCollection,
+} from '../../shared/domain/membership-requests/joinable-collection.ts'
+import { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-requests/submit-request.ts'
+import { LinkPreview, LinkPreviewInput } from '../../shared/domain/sync/preview-sync.ts'
 import type { PublicFiles } from '../../shared/http/public-files.ts'
-import { DOCUMENT_PATH, REFERENCE_PAGE_PATH } from '../../shared/http/public-paths.ts'
+import { Guid } from '../../shared/kernel/schema.ts'
+import { Timestamp } from '../../shared/kernel/timestamp.ts'
 import { conditionComponents } from '../../shared/openapi/condition-schemas.ts'
 import { connectorDataComponents } from '../../shared/openapi/connector-data-schemas.ts'
 import { type ApiDescription, apiDocument, type Tag } from '../../shared/openapi/document.ts'
-import type { DescribedFile } from '../../shared/openapi/file-operations.ts'
-import { describedRoutes } from './all-routes.ts'
-import { COLLECTION_ANSWERS, COLLECTION_EXAMPLES } from './examples/collection-examples.ts'
-import { CORE_DATA_ANSWERS, CORE_DATA_EXAMPLES } from './examples/core-data-examples.ts'
-import { LINK_ANSWERS, LINK_EXAMPLES } from './examples/link-examples.ts'
-import { REQUEST_ANSWERS, REQUEST_EXAMPLES } from './examples/request-examples.ts'
-import { NAMED_SCHEMAS } from './named-schemas.ts'
+import type { FileOperation } from '../../shared/openapi/public-operations.ts'
+import type { NamedSchemas } from '../../shared/openapi/schemas.ts'
+import { routeTables } from './all-routes.ts'
+import { FilterMembersRequest } from './collection-contract.ts'
+import {
+  BatchBody,
+  BatchItemBody,
+  BatchItemResult,
+  NewObjectBody,
+  ObjectDataBody,
+  ReplacementBody,
+} from './connector-data.ts'
+import { CORE_OBJECT_RECORDS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
+import {
+  COLLECTION_EXAMPLES,
+  COLLECTION_RESPONSES,
+  REQUEST_EXAMPLES,
+  REQUEST_RESPONSES,
+} from './examples/collection-examples.ts'
+import {
+  CORE_DATA_EXAMPLES,
+  CORE_DATA_RESPONSES,
+  LINK_EXAMPLES,
+  LINK_RESPONSES,
+} from './examples/core-data-examples.ts'
+import { GroupLinkChange } from './group-link.ts'
+import { DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
 
 export const SERVICE_TITLE = 'Collections, Group Link and Core Objects'
 
@@ -44,7 +90,7 @@ const TAGS: ApiDescription['tags'] = {
   'iamcore/sync/connectors': CONNECTORS,
 }
 
-const FILES: readonly DescribedFile[] = [
+const FILES: readonly FileOperation[] = [
   {
     path: DOCUMENT_PATH,
     operationId: 'readApiDocument',
@@ -66,7 +112,7 @@ export function serviceDocument(): object {
   return apiDocument({
     title: SERVICE_TITLE,
     version: 'beta',
-    groups: describedRoutes(),
+    groups: routeTables(),
     tags: TAGS,
     schemas: NAMED_SCHEMAS,
     detailedSchemas: {
@@ -75,7 +121,7 @@ export function serviceDocument(): object {
     },
     examples: {
       schemas: { ...COLLECTION_EXAMPLES, ...REQUEST_EXAMPLES, ...LINK_EXAMPLES, ...CORE_DATA_EXAMPLES },
-      answers: { ...COLLECTION_ANSWERS, ...REQUEST_ANSWERS, ...LINK_ANSWERS, ...CORE_DATA_ANSWERS },
+      responses: { ...COLLECTION_RESPONSES, ...REQUEST_RESPONSES, ...LINK_RESPONSES, ...CORE_DATA_RESPONSES },
     },
     files: FILES,
   })
@@ -85,4 +131,62 @@ export function serviceDocument(): object {
 export function documentFile(): PublicFiles {
   const read = () => Buffer.from(JSON.stringify(serviceDocument()))
   return new Map([[DOCUMENT_PATH, { contentType: 'application/json; charset=utf-8', read }]])
+}
+
+/** What the document calls the schemas of the service: what generated clients call their types. */
+export const NAMED_SCHEMAS: NamedSchemas = {
+  Guid,
+  Timestamp,
+  Metadata,
+
+  Collection: CollectionRecord,
+  CollectionResults,
+  FilterMembersRequest,
+
+  Condition,
+  CriteriaCollection: CriteriaCollectionRecord,
+  NewCriteriaCollection,
+  CriteriaCollectionUpdate,
+  CriteriaPreviewRequest: PreviewRequest,
+  CriteriaPreview: PreviewReply,
+  TenantSchemas,
+
+  JoinableCollection: JoinableCollectionRecord,
+  NewJoinableCollection,
+  JoinableCollectionUpdate,
+  JoinPolicy: JoinPolicyRecord,
+  JoinPolicyInput,
+  MemberChange,
+  AddedMembers,
+  RemovedMembers,
+  MembershipRequest: MembershipRequestRecord,
+  // Approving and rejecting take the same as submitting.
+  RequestInput: Submission,
+  RequestInputOnBehalf: SubmissionOnBehalf,
+  RequestWithdrawal,
+
+  GroupLink,
+  NewGroupLink,
+  GroupLinkChange,
+  GroupLinkPreviewRequest: LinkPreviewInput,
+  GroupLinkPreview: LinkPreview,
+  SyncJob,
+  QueuedSync,
+
+  Identity: CORE_OBJECT_RECORDS.identity,
+  OrgUnit: CORE_OBJECT_RECORDS.orgUnit,
+  Relationship: CORE_OBJECT_RECORDS.relationship,
+  Several: IdsBody,
+  SeveralOrgUnits: OrgUnitIdsBody,
+
+  Connector,
+  NewConnector,
+  ConnectorUpdate,
+  ConnectorObject: ConnectorObjectRecord,
+  ConnectorData: ObjectDataBody,
+  NewConnectorObject: NewObjectBody,
+  ConnectorObjectReplacement: ReplacementBody,
+  Batch: BatchBody,
+  BatchItem: BatchItemBody,
+  BatchItemResult,
 }

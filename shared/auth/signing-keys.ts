@@ -1,95 +1,111 @@
-import { type CryptoKey, importJWK, type JWK } from 'jose'
+import { type CryptoKey, createRemoteJWKSet, customFetch, type FetchImplementation, importJWK, type JWK } from 'jose'
 
-/** A key of the authority, and the issuer that it signs for: `{tenantid}` in it stands for any tenant. */
+/** A signing key and the issuer that it signs for. `{tenantid}` in the issuer stands for any tenant. */
 export type SigningKey = { readonly key: CryptoKey; readonly issuer: string | undefined }
 
-/** Known keys go on working for a day when the key endpoint is down. */
+/** How long loaded keys stay usable while the key endpoint is unavailable. */
 const KEYS_KEPT_MS = 24 * 60 * 60 * 1000
+
+/** A withdrawn key is trusted for this long at most while the key endpoint is available. */
 const KEYS_RELOADED_AFTER_MS = 60 * 60 * 1000
 
-/** Between two loads, so that tokens with made-up key ids cannot have us ask without end. */
+/** Between two loads, so that tokens with made-up key ids do not cause a load each. */
 const COOLDOWN_MS = 30_000
 const TIMEOUT_MS = 5_000
 
-/** The keys cannot be had, and none are known: says nothing of the token. */
+/** `issuer` is an extension that this identity provider documents. */
+type PublishedKey = JWK & { readonly issuer?: unknown }
+
+/** The keys are unavailable and none are cached. Says nothing about the token. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable'
 }
 
-export type SigningKeys = {
-  /** The key of that id; undefined for an unknown one. @throws KeysUnavailable */
-  find(id: string): Promise<SigningKey | undefined>
-  /** Resolves when there are keys that tokens can be verified with. @throws KeysUnavailable */
+export type KeySet = {
+  /** The key of that id; undefined for an unknown or unreadable one. @throws KeysUnavailable */
+  get(kid: string): Promise<SigningKey | undefined>
+  /** Resolves when there are keys to verify tokens with. @throws KeysUnavailable */
   ready(): Promise<void>
 }
 
 /**
- * The keys of a published set (RFC 7517). Loads the set when first asked, anew in the background once an hour, and at
- * once for an id that it does not know, if the last load is half a minute ago.
+ * The keys of a published key set (RFC 7517), loaded on first use. jose loads, filters and imports them. What it does not
+ * do is done here: keys stay usable while the endpoint is unavailable, are reloaded in the background every hour, and
+ * failed loads have a cooldown too.
  */
-export function signingKeys(url: string, nowMs: () => number): SigningKeys {
-  let keys: ReadonlyMap<string, SigningKey> = new Map()
+function keySet(url: string, nowMs: () => number): KeySet {
   let loadedMs = Number.NEGATIVE_INFINITY
   let attemptedMs = Number.NEGATIVE_INFINITY
-  let loading: Promise<void> | undefined
+  const set = createRemoteJWKSet(new URL(url), {
+    timeoutDuration: TIMEOUT_MS,
+    // When to load is decided below.
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    cooldownDuration: Number.POSITIVE_INFINITY,
+    [customFetch]: fetchReadableKeys,
+  })
 
-  const load = (): Promise<void> => {
+  const load = async (): Promise<void> => {
     attemptedMs = nowMs()
-    loading ??= fetchedKeys(url)
-      .then((fetched) => {
-        keys = fetched
-        loadedMs = nowMs()
-      })
-      .finally(() => {
-        loading = undefined
-      })
-    return loading
+    await set.reload()
+    loadedMs = nowMs()
   }
-  const loadIfCool = async (): Promise<void> => {
-    if (loading === undefined && nowMs() - attemptedMs < COOLDOWN_MS) return
-    // What is known goes on working, so a failure need not be told.
+  const loadAfterCooldown = async (): Promise<void> => {
+    if (!set.reloading && nowMs() - attemptedMs < COOLDOWN_MS) return
+    // The cached keys stay usable, so a failure is not reported.
     await load().catch(() => undefined)
   }
-
   const ready = async (): Promise<void> => {
     const ageMs = nowMs() - loadedMs
-    if (ageMs >= KEYS_KEPT_MS) await load()
-    else if (ageMs >= KEYS_RELOADED_AFTER_MS) void loadIfCool()
+    if (ageMs < KEYS_RELOADED_AFTER_MS) return
+    if (ageMs < KEYS_KEPT_MS) return void loadAfterCooldown()
+    await load().catch((cause: unknown) => {
+      throw new KeysUnavailable(`No keys from ${url}`, { cause })
+    })
   }
+  const jwkOf = (kid: string): PublishedKey | undefined => set.jwks()?.keys.find((jwk) => jwk.kid === kid)
 
   return {
     ready,
-    async find(id) {
+    async get(kid) {
       await ready()
-      if (!keys.has(id)) await loadIfCool()
-      return keys.get(id)
+      if (jwkOf(kid) === undefined) await loadAfterCooldown()
+      const jwk = jwkOf(kid)
+      if (jwk === undefined) return undefined
+      const key = await set({ alg: 'RS256', kid }).catch(() => undefined)
+      return key && { key, issuer: typeof jwk.issuer === 'string' ? jwk.issuer : undefined }
     },
   }
 }
 
-async function fetchedKeys(url: string): Promise<ReadonlyMap<string, SigningKey>> {
-  try {
-    const response = await fetch(url, {
-      headers: { accept: 'application/json' },
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
-    if (!response.ok) throw new Error(`The key endpoint answered ${response.status}`)
-    const { keys } = (await response.json()) as { keys: (JWK & { issuer?: unknown })[] }
-    const usable = keys.filter(({ kty, use, kid }) => kty === 'RSA' && use !== 'enc' && kid !== undefined)
-    // RFC 7517, section 5: one that lacks something, or is of a kind not known here, leaves the others as they are.
-    const imports = await Promise.allSettled(usable.map(imported))
-    const faults = imports.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
-    // A set of which nothing can be read must not take the place of the keys that are known.
-    if (usable.length > 0 && faults.length === usable.length) throw new AggregateError(faults, 'No key can be read')
-    return new Map(imports.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : [])))
-  } catch (cause) {
-    throw new KeysUnavailable(`No keys from ${url}`, { cause })
-  }
+/** jose replaces its keys by any set that it receives. A set without a readable key must not replace the known keys. */
+const fetchReadableKeys: FetchImplementation = async (url, options) => {
+  const response = await fetch(url, options)
+  if (!response.ok) return response
+  const { keys } = (await response.clone().json()) as { keys: JWK[] }
+  const signing = keys.filter(({ kty, use, kid }) => kty === 'RSA' && use !== 'enc' && kid !== undefined)
+  const imports = await Promise.allSettled(signing.map((jwk) => importJWK(jwk, 'RS256')))
+  const faults = imports.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
+  if (faults.length > 0 && faults.length === imports.length) throw new AggregateError(faults, 'No key is readable')
+  return response
 }
 
-/** The keys carry no `alg`, so it is pinned here. `issuer` is an extension that this identity provider documents. */
-async function imported(jwk: JWK & { issuer?: unknown }): Promise<[string, SigningKey]> {
-  const key = (await importJWK(jwk, 'RS256')) as CryptoKey
-  return [String(jwk.kid), { key, issuer: typeof jwk.issuer === 'string' ? jwk.issuer : undefined }]
+/** The key sets of an authority, by the version of the tokens that they sign. */
+export type AuthorityKeys = {
+  readonly version1: KeySet
+  readonly version2: KeySet
+  /** Resolves when tokens of both versions can be verified. @throws KeysUnavailable */
+  ready(): Promise<void>
+}
+
+/** @param authorityUrl Without a trailing slash. */
+export function authorityKeys(authorityUrl: string, nowMs: () => number): AuthorityKeys {
+  const version1 = keySet(`${authorityUrl}/common/discovery/keys`, nowMs)
+  const version2 = keySet(`${authorityUrl}/common/discovery/v2.0/keys`, nowMs)
+  return {
+    version1,
+    version2,
+    async ready() {
+      await Promise.all([version1.ready(), version2.ready()])
+    },
+  }
 }

@@ -1,28 +1,28 @@
 import { hash } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
 import { type Caller, isApplicationRole, isUserRole, type Role } from '../kernel/caller.ts'
 import { isGuid } from '../kernel/guid.ts'
 import { Refusal } from '../kernel/refusals.ts'
-import { type AuthorityKeys, authorityKeys } from './authority-keys.ts'
-import { KeysUnavailable, type SigningKey, type SigningKeys } from './signing-keys.ts'
+import { type AuthorityKeys, authorityKeys, type KeySet, KeysUnavailable, type SigningKey } from './signing-keys.ts'
 
 export type TokenSettings = {
-  /** Where tokens of version 2 come from, without a slash at the end: `https://login.microsoftonline.com`. */
+  /** The authority that issues tokens of version 2, without a trailing slash: `https://login.microsoftonline.com`. */
   readonly authorityUrl: string
-  /** What `aud` may be: the service's client id and its resource URI, which tokens may end with a slash or not. */
+  /** Accepted values of `aud`: the service's client id and its resource URI. A trailing slash on the URI is optional. */
   readonly audiences: readonly string[]
 }
 
-/** Seconds of clock difference tolerated between us and the issuer. Decisions, section 2. */
+/** Seconds of clock difference tolerated between this service and the issuer. Decisions, section 2. */
 const CLOCK_SKEW_S = 60
 
-/** Tokens remembered as verified. Beyond it, the oldest is forgotten and would only be verified again. */
-const REMEMBERED_COUNT = 10_000
+/** Verified tokens in the cache. An evicted token is verified again. */
+const VERIFIED_TOKENS_COUNT = 10_000
 
-/** Version 1 tokens name the same issuer in every cloud environment, whatever the authority. */
+/** Tokens of version 1 have the same issuer in every cloud, whichever authority issues them. */
 const VERSION_1_ISSUER = 'https://sts.windows.net/{tenantid}/'
 
-type Version = { readonly issuer: string; readonly keys: SigningKeys }
+type Version = { readonly issuer: string; readonly keys: KeySet }
 type Verification = {
   readonly versions: ReadonlyMap<unknown, Version>
   readonly audiences: string[]
@@ -30,9 +30,9 @@ type Verification = {
 }
 
 /**
- * Makes the check of `Authorization` headers: signature (RS256 by the authority's keys), issuer against tenant and
- * against the key's own issuer, audience, times. Tokens of both versions. Decisions, section 2.
- * The check throws Refusal `TokenMissing`, `TokenInvalid`, or `TokenNotVerified` when the keys cannot be had at all.
+ * Returns the function that verifies `Authorization` headers: signature (RS256 by the authority's keys), issuer against
+ * tenant and against the key's own issuer, audience, times. Accepts tokens of both versions. Decisions, section 2.
+ * It throws Refusal `TokenMissing`, `TokenInvalid`, or `TokenNotVerified` when the signing keys are unavailable.
  */
 export function tokenVerifier(
   { authorityUrl, audiences }: TokenSettings,
@@ -47,25 +47,21 @@ export function tokenVerifier(
     audiences: audiences.flatMap(withAndWithoutSlash),
     nowMs,
   }
-  const remembered = new Map<string, { caller: Caller; expiresMs: number }>()
+  const verified = new LRUCache<string, { caller: Caller; expiresMs: number }>({ max: VERIFIED_TOKENS_COUNT })
 
   return async (authorization) => {
     const token = bearerToken(authorization)
     const digest = hash('sha256', token, 'base64')
-    const known = remembered.get(digest)
-    if (known !== undefined) {
-      if (known.expiresMs > nowMs()) return known.caller
-      remembered.delete(digest)
-    }
+    const known = verified.get(digest)
+    if (known !== undefined && known.expiresMs > nowMs()) return known.caller
     const payload = await verifiedPayload(token, verification)
     const caller = callerOf(payload)
-    if (remembered.size >= REMEMBERED_COUNT) remembered.delete(remembered.keys().next().value ?? '')
-    remembered.set(digest, { caller, expiresMs: ((payload.exp ?? 0) + CLOCK_SKEW_S) * 1000 })
+    verified.set(digest, { caller, expiresMs: ((payload.exp ?? 0) + CLOCK_SKEW_S) * 1000 })
     return caller
   }
 }
 
-/** A resource URI is written either way; a client id has no slash to it. */
+/** A resource URI is accepted with and without a trailing slash. A client id has none. */
 function withAndWithoutSlash(audience: string): string[] {
   const bare = audience.replace(/\/$/, '')
   return bare.includes(':') ? [bare, `${bare}/`] : [bare]
@@ -75,21 +71,23 @@ function withAndWithoutSlash(audience: string): string[] {
 function bearerToken(authorization: string | null): string {
   if (authorization === null || authorization.trim() === '') throw new Refusal('TokenMissing')
   const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization)?.[1]
-  if (token === undefined) throw new Refusal('TokenInvalid', 'The Authorization header does not read Bearer <token>')
+  if (token === undefined)
+    throw new Refusal('TokenInvalid', 'The Authorization header must have the form Bearer <token>')
   return token
 }
 
 async function verifiedPayload(token: string, verification: Verification): Promise<JWTPayload> {
   const version = verification.versions.get(unverifiedVersion(token))
-  if (version === undefined) throw new Refusal('TokenInvalid', 'The token is of neither version 1.0 nor 2.0')
+  if (version === undefined) throw new Refusal('TokenInvalid', 'The version of the access token must be 1.0 or 2.0')
   const { payload, signer } = await verifySignature(token, version, verification)
   const tenantId = payload.tid
-  if (typeof tenantId !== 'string' || !isGuid(tenantId)) throw new Refusal('TokenInvalid', 'The token names no tenant')
+  if (typeof tenantId !== 'string' || !isGuid(tenantId))
+    throw new Refusal('TokenInvalid', 'The access token has no valid tid claim')
   if (payload.iss !== version.issuer.replace('{tenantid}', tenantId)) {
-    throw new Refusal('TokenInvalid', 'The issuer of the token is not that of its tenant')
+    throw new Refusal('TokenInvalid', 'The issuer of the access token does not match its tenant')
   }
   if (signer?.issuer !== undefined && signer.issuer.replace('{tenantid}', tenantId) !== payload.iss) {
-    throw new Refusal('TokenInvalid', 'The key of the token belongs to another issuer')
+    throw new Refusal('TokenInvalid', 'The signing key of the access token belongs to another issuer')
   }
   return payload
 }
@@ -98,8 +96,8 @@ async function verifySignature(token: string, { keys }: Version, { audiences, no
   let signer: SigningKey | undefined
   try {
     const keyOfHeader = async ({ kid }: { kid?: unknown }) => {
-      // Without an id there is no telling whose key it is.
-      signer = typeof kid === 'string' ? await keys.find(kid) : undefined
+      // Without a key id, any key of the set would be accepted.
+      signer = typeof kid === 'string' ? await keys.get(kid) : undefined
       if (signer === undefined) throw new errors.JWKSNoMatchingKey()
       return signer.key
     }
@@ -118,7 +116,7 @@ async function verifySignature(token: string, { keys }: Version, { audiences, no
   }
 }
 
-/** Decides only which keys and issuer to verify against; a lie here fails the signature or the issuer. */
+/** Selects the keys and the issuer to verify against. A forged version fails the check of signature or issuer. */
 function unverifiedVersion(token: string): unknown {
   try {
     const payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { ver?: unknown }
@@ -130,7 +128,8 @@ function unverifiedVersion(token: string): unknown {
 
 function callerOf(payload: JWTPayload): Caller {
   const { oid, tid, sub, idtyp, scp, azp, appid } = payload as Record<string, unknown>
-  if (typeof oid !== 'string' || !isGuid(oid)) throw new Refusal('TokenInvalid', 'The token names no caller')
+  if (typeof oid !== 'string' || !isGuid(oid))
+    throw new Refusal('TokenInvalid', 'The access token has no valid oid claim')
   const isApplication = idtyp === 'app' || (idtyp === undefined && scp === undefined && sub === oid)
   const clientId = azp ?? appid
   return {

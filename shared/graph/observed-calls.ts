@@ -1,26 +1,31 @@
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Activities } from '../kernel/tracing.ts'
+import { inSpan } from '../kernel/tracing.ts'
 import type { GraphCall, SendCall } from './graph-calls.ts'
 import type { GraphReply } from './graph-reply.ts'
 
 const THROTTLED_STATUS = 429
+/** The status of a call that got no response. */
+const NO_RESPONSE = 0
 
-type Observers = { readonly activities: Activities; readonly metrics: Metrics }
-
-/** Calls with a span each, and a count of those that the directory wants later. */
-export function observedCalls(send: SendCall, { activities, metrics }: Observers): SendCall {
+/** Records a span for each call, and counts the calls that the directory throttles. */
+export function observedCalls(send: SendCall, metrics: Metrics): SendCall {
   return (tenantId, call) => {
     const items = batchItems(call)
-    const details = {
-      method: call.method,
-      tenantId,
-      ...(items === undefined ? {} : { itemCount: items.length, itemOperation: operationNames(items) }),
+    const attributes = {
+      'http.request.method': call.method,
+      'tenant.id': tenantId,
+      ...(items === undefined
+        ? {}
+        : { 'graph.batch.item_count': items.length, 'graph.batch.item_operation': operationNames(items) }),
     }
-    return activities.during({ name: operationName(call), kind: 'call', details }, async (activity) => {
+    return inSpan(operationName(call), { kind: SpanKind.CLIENT, attributes }, async (span) => {
       const reply = await send(tenantId, call)
       const throttled = reply.status === THROTTLED_STATUS ? [call] : throttledItems(items ?? [], reply)
       for (const one of throttled) metrics.record('directory.throttled', 1, { operation: operationName(one) })
-      activity.describe({ status: reply.status, ...(throttled.length > 0 ? { throttledCount: throttled.length } : {}) })
+      if (throttled.length > 0) span.setAttribute('graph.throttled_count', throttled.length)
+      span.setAttribute('http.response.status_code', reply.status)
+      if (reply.status === NO_RESPONSE || reply.status >= 400) span.setStatus({ code: SpanStatusCode.ERROR })
       return reply
     })
   }

@@ -1,15 +1,14 @@
 import type { TObject } from 'typebox'
-import type { OnceDependencies } from '../domain/idempotency/run-once.ts'
+import type { IdempotencyDependencies } from '../domain/idempotency/run-once.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { isUserRole } from '../kernel/caller.ts'
 import type { CooperativeScheduler } from '../kernel/cooperative-scheduler.ts'
 import type { Log } from '../kernel/log.ts'
 import { Refusal } from '../kernel/refusals.ts'
-import { type Activity, UNOBSERVED } from '../kernel/tracing.ts'
-import { isKnownVersion } from './entity-tag.ts'
+import { describeInvocation } from '../kernel/tracing.ts'
 import {
   faultEnvelope,
-  type HttpAnswer,
+  type HttpResponse,
   httpStatusOf,
   notModified,
   type RouteResult,
@@ -17,10 +16,9 @@ import {
   successEnvelope,
   successEnvelopeSteps,
 } from './envelope.ts'
-import { type FoundRoute, routeFinder } from './find-route.ts'
 import { hasLongList } from './json-steps.ts'
-import { type HttpRequest, readJsonBody } from './read-body.ts'
-import { requestIdOf } from './request-id.ts'
+import { type RouteMatch, routeMatcher } from './match-route.ts'
+import { type HttpRequest, isKnownVersion, readJsonBody, requestIdOf } from './request.ts'
 import type { Route, RouteGroup } from './route.ts'
 import { runRoute } from './run-route.ts'
 import { bodyFaults, readPath, readQuery } from './validation.ts'
@@ -31,7 +29,7 @@ export type DispatchDependencies = {
   /** The core identity that stands for the caller's account; undefined when there is none. */
   findIdentity(caller: Caller): Promise<string | undefined>
   /** What creations are done once with. */
-  readonly once: OnceDependencies
+  readonly once: IdempotencyDependencies
   /** What writing a long answer takes turns by; without them it is written in one go. */
   readonly scheduler?: CooperativeScheduler
   readonly log: Log
@@ -46,20 +44,19 @@ export type DispatchDependencies = {
 export function dispatcher(
   group: RouteGroup,
   deps: DispatchDependencies,
-): (request: HttpRequest, activity?: Activity) => Promise<HttpAnswer> {
-  const find = routeFinder(group)
-  return async (request, activity = UNOBSERVED) => {
+): (request: HttpRequest) => Promise<HttpResponse> {
+  const find = routeMatcher(group)
+  return async (request) => {
     const startedMs = deps.nowMs()
     const requestId = requestIdOf(request, deps.newId)
     const url = new URL(request.url, 'http://localhost')
     const isHead = request.method === 'HEAD'
     const found = find(isHead ? 'GET' : request.method, url.pathname)
     const trace: Trace = { requestId, ...operationOf(found, group), method: request.method }
-    if (found.outcome === 'found') activity.rename(trace.operationId)
-    activity.describe(trace)
+    describeInvocation(trace, found.outcome === 'found' ? trace.operationId : undefined)
     const tell: Tell = (caller) => {
       Object.assign(trace, caller)
-      activity.describe(caller)
+      describeInvocation(caller)
     }
     const { answer, fault } = await answerTo(request, url, found, tell, deps)
     const details = { ...trace, status: answer.status, durationMs: deps.nowMs() - startedMs }
@@ -86,12 +83,12 @@ type Trace = {
 type Tell = (caller: { readonly tenantId: string; readonly callerId: string }) => void
 
 type Answered = {
-  readonly answer: HttpAnswer
+  readonly answer: HttpResponse
   /** What has gone wrong on our side, or behind us. */
   readonly fault?: { readonly event: 'http.fault' | 'http.upstream'; readonly error: unknown }
 }
 
-function operationOf(found: FoundRoute, { prefix }: RouteGroup): Pick<Trace, 'operationId' | 'route'> {
+function operationOf(found: RouteMatch, { prefix }: RouteGroup): Pick<Trace, 'operationId' | 'route'> {
   if (found.outcome !== 'found') return { operationId: 'none' }
   const { operationId, path } = found.route
   return { operationId, route: `/${prefix}${path}` }
@@ -100,7 +97,7 @@ function operationOf(found: FoundRoute, { prefix }: RouteGroup): Pick<Trace, 'op
 async function answerTo(
   request: HttpRequest,
   url: URL,
-  found: FoundRoute,
+  found: RouteMatch,
   tell: Tell,
   deps: DispatchDependencies,
 ): Promise<Answered> {

@@ -1,7 +1,7 @@
 import type { Task } from '../kernel/cooperative-scheduler.ts'
 import { REFUSALS, type Refusal, type RefusalEntry, type RefusalKind } from '../kernel/refusals.ts'
 import { jsonSteps } from './json-steps.ts'
-import type { Part, Unready } from './readiness.ts'
+import type { Part, UnreadyParts } from './probes.ts'
 
 /** What a route answers when all went well. `data` goes into the envelope. */
 export type RouteResult<T = unknown> = {
@@ -11,7 +11,7 @@ export type RouteResult<T = unknown> = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type HttpAnswer = {
+export type HttpResponse = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** Absent for 304 and HEAD. */
@@ -40,12 +40,12 @@ export function httpStatusOf(refusal: Pick<Refusal, 'code'>): number {
 }
 
 /** Data in their envelope: decisions, section 1. */
-export function successEnvelope(answer: RouteResult, status: number): HttpAnswer {
+export function successEnvelope(answer: RouteResult, status: number): HttpResponse {
   return envelope(status, JSON.stringify(success(answer, status)), answer.headers)
 }
 
 /** The same in steps, for an answer with long lists. */
-export function* successEnvelopeSteps(answer: RouteResult, status: number): Task<HttpAnswer> {
+export function* successEnvelopeSteps(answer: RouteResult, status: number): Task<HttpResponse> {
   return { status, headers: envelopeHeaders(answer.headers), bytes: yield* jsonSteps(success(answer, status)) }
 }
 
@@ -54,24 +54,24 @@ function success({ data, nextCursor }: RouteResult, status: number): object {
 }
 
 /** What the caller has is still what there is. */
-export function notModified({ headers }: RouteResult): HttpAnswer {
+export function notModified({ headers }: RouteResult): HttpResponse {
   return { status: 304, headers: { 'cache-control': 'no-store', ...headers } }
 }
 
 /** All entries of a refusal in their envelope. */
-export function refusalEnvelope(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
+export function refusalEnvelope(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return failureEnvelope(httpStatusOf(refusal), refusal.entries, headers)
 }
 
 /** Says nothing of the inside: decisions, section 1. */
-export function faultEnvelope(): HttpAnswer {
+export function faultEnvelope(): HttpResponse {
   return failureEnvelope(500, [
     { code: 'InternalError', message: 'Something went wrong here. Please try again later.' },
   ])
 }
 
 /** Names the parts and says nothing of what is wrong with them. */
-export function unreadyEnvelope(unready: Unready): HttpAnswer {
+export function unreadyEnvelope(unready: UnreadyParts): HttpResponse {
   const entries = unready.map((part) => ({ code: 'NotReady', message: UNREADY_MESSAGES[part], target: part }) as const)
   return failureEnvelope(503, entries)
 }
@@ -96,7 +96,7 @@ function failureEnvelope(
   return envelope(status, JSON.stringify(failure), headers)
 }
 
-function envelope(status: number, body: string, headers?: Readonly<Record<string, string>>): HttpAnswer {
+function envelope(status: number, body: string, headers?: Readonly<Record<string, string>>): HttpResponse {
   return { status, headers: envelopeHeaders(headers), body }
 }
 

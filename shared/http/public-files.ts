@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Log } from '../kernel/log.ts'
 import { Refusal } from '../kernel/refusals.ts'
-import { isKnownVersion } from './entity-tag.ts'
-import { faultEnvelope, type HttpAnswer, refusalEnvelope } from './envelope.ts'
-import type { HttpRequest } from './read-body.ts'
-import { requestIdOf } from './request-id.ts'
+import { faultEnvelope, type HttpResponse, refusalEnvelope } from './envelope.ts'
+import type { HttpRequest } from './request.ts'
+import { isKnownVersion, requestIdOf } from './request.ts'
 
 /** A file that anyone may read. */
 export type PublicFile = {
@@ -20,7 +19,7 @@ export type PublicFile = {
 /** All files that there are, by path. A path that is not among them is refused, whatever lies on the disk. */
 export type PublicFiles = ReadonlyMap<string, PublicFile>
 
-export type FileAnswer = Omit<HttpAnswer, 'body'> & { readonly body?: string | Uint8Array }
+export type FileAnswer = Omit<HttpResponse, 'body'> & { readonly body?: string | Uint8Array }
 
 export type FileDependencies = { readonly log: Log; newId(): string }
 
@@ -40,7 +39,7 @@ export function fileResponder(files: () => PublicFiles, deps: FileDependencies):
     return ready
   }
   return (request) => {
-    const { status, headers, body } = answerTo(request, find, deps.log)
+    const { status, headers, body } = respond(request, find, deps.log)
     const identified = { ...headers, 'x-request-id': requestIdOf(request, deps.newId) }
     return request.method === 'HEAD' || body === undefined
       ? { status, headers: identified }
@@ -48,7 +47,7 @@ export function fileResponder(files: () => PublicFiles, deps: FileDependencies):
   }
 }
 
-function answerTo(request: HttpRequest, find: (path: string) => LoadedFile, log: Log): FileAnswer {
+function respond(request: HttpRequest, find: (path: string) => LoadedFile, log: Log): FileAnswer {
   try {
     const file = find(new URL(request.url, 'http://localhost').pathname)
     if (request.method !== 'GET' && request.method !== 'HEAD') {

@@ -1,7 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Creation } from '../domain/idempotency/run-once.ts'
-import type { Caller, Role } from '../kernel/caller.ts'
+import { type Caller, isUserRole, type Role } from '../kernel/caller.ts'
 import type { RefusalCode } from '../kernel/refusals.ts'
+import type { Versioned } from '../kernel/versioned.ts'
 import type { RouteResult } from './envelope.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -89,4 +90,73 @@ export function pathValue(path: Readonly<Record<string, string>>, name: string):
 export function actingIdentity({ identityId }: Pick<RouteInput, 'identityId'>): string {
   if (identityId === undefined) throw new Error('The route does not ask for the identity of the caller')
   return identityId
+}
+
+/** The data alone. */
+export function ok<T>(data: T): RouteResult<T> {
+  return { data }
+}
+
+/** A record with its version as `ETag`. */
+export function okVersioned<T, Record>(
+  { value, version }: Versioned<T>,
+  toRecord: (value: T) => Record,
+): RouteResult<Record> {
+  return { data: toRecord(value), headers: { etag: version } }
+}
+
+/** A new thing: its id, and where it is. `collectionPath` is without slashes at its ends. */
+export function created(collectionPath: string, id: string): RouteResult<string> {
+  return { data: id, headers: { location: `/${collectionPath}/${id}` } }
+}
+
+/** The answer to a deletion, once it is done. */
+export async function deleted(deletion: Promise<void>): Promise<RouteResult<null>> {
+  await deletion
+  return { data: null }
+}
+
+/** Refused before a route is found, so documented for all paths at once. */
+export const REFUSALS_BEFORE_ROUTING: readonly RefusalCode[] = ['RouteNotFound', 'MethodNotAllowed']
+
+const VALIDATION: readonly RefusalCode[] = ['InvalidType', 'InvalidValue', 'InvalidLength', 'InvalidId']
+const BODY: readonly RefusalCode[] = [
+  'BodyRequired',
+  'BodyTooLarge',
+  'BodyTooDeep',
+  'UnsupportedMediaType',
+  'InvalidJson',
+  'MissingMember',
+]
+
+const CREATION: readonly RefusalCode[] = ['IdempotencyKeyInvalid', 'IdempotencyKeyReused', 'IdempotencyKeyInUse']
+
+/** Every code that a route can refuse with, sorted: its own, and those of the steps that run before it. */
+export function refusalsOf(route: Route): RefusalCode[] {
+  const { roles, identity, query, body, parameters, path, refusals } = route
+  const named = pathParameters(path)
+  const codes = new Set<RefusalCode>(['TokenMissing', 'TokenInvalid', 'TokenNotVerified', 'RoleRequired', ...refusals])
+  const add = (isSo: boolean, ...more: readonly RefusalCode[]) => {
+    if (isSo) for (const code of more) codes.add(code)
+  }
+  add(roles.every(isUserRole), 'UsersOnly')
+  add(identity !== undefined, 'CallerHasNoIdentity')
+  add(
+    named.some((name) => parameters?.[name] === undefined),
+    'InvalidId',
+  )
+  add(query !== undefined || body !== undefined || parameters !== undefined, ...VALIDATION)
+  add(isRequiringMembers(query), 'MissingMember')
+  add(body !== undefined, ...BODY)
+  add(isCreating(route), ...CREATION)
+  return [...codes].sort()
+}
+
+/** The names of a path's parameters, in their order. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+}
+
+function isRequiringMembers(schema: TSchema | undefined): boolean {
+  return ((schema as { required?: readonly string[] } | undefined)?.required ?? []).length > 0
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type OnceDependencies, runOnce, singleAttempt } from '../domain/idempotency/run-once.ts'
+import { type IdempotencyDependencies, runOnce, singleAttempt } from '../domain/idempotency/run-once.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { RouteResult } from './envelope.ts'
-import type { HttpRequest } from './read-body.ts'
+import type { HttpRequest } from './request.ts'
 import { isCreating, type Route, type RouteInput } from './route.ts'
 
 /** 1 to 255 printable characters of ASCII. */
@@ -17,7 +17,7 @@ export async function runRoute(
   route: Route,
   input: Omit<RouteInput, 'creation'>,
   request: Pick<HttpRequest, 'header'>,
-  deps: OnceDependencies,
+  deps: IdempotencyDependencies,
 ): Promise<RouteResult> {
   const key = isCreating(route) ? idempotencyKeyOf(request) : undefined
   if (key === undefined) return route.run({ ...input, creation: singleAttempt(deps) })

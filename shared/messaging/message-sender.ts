@@ -1,9 +1,9 @@
 import type { TokenCredential } from '@azure/identity'
-import type { RetryOptions, ServiceBusClient, ServiceBusSender } from '@azure/service-bus'
+import type { RetryOptions, ServiceBusClient, ServiceBusReceiver, ServiceBusSender } from '@azure/service-bus'
+import { SpanKind } from '@opentelemetry/api'
 import type { MessageQueue } from '../kernel/messages.ts'
-import type { Activities } from '../kernel/tracing.ts'
-import { originProperties } from './origin-properties.ts'
-import type { QueueName } from './queues.ts'
+import { inSpan, messageProperties } from '../kernel/tracing.ts'
+import { QUEUES, type QueueName } from './queues.ts'
 
 /** Which namespace, and who asks it: whoever has its connection string, or whoever the credential stands for. */
 export type BusSettings =
@@ -11,7 +11,7 @@ export type BusSettings =
   | { readonly namespace: string; readonly credential: TokenCredential }
 
 /** Sends doorbells to their queues, and with each what it comes from. Loads its packages and connects when first used. */
-export function messageSender(settings: BusSettings, activities: Activities, nowMs: () => number): MessageQueue {
+export function messageSender(settings: BusSettings, nowMs: () => number): MessageQueue {
   let client: Promise<ServiceBusClient> | undefined
   const senders = new Map<QueueName, ServiceBusSender>()
   const senderOf = async (queue: QueueName): Promise<ServiceBusSender> => {
@@ -25,14 +25,18 @@ export function messageSender(settings: BusSettings, activities: Activities, now
   }
   return {
     async enqueue({ queue, message }, { id, delayMs = 0 }) {
-      const details = { queue, messageId: id, tenantId: message.tenantId }
-      await activities.during({ name: `send ${queue}`, kind: 'send', details }, async () => {
+      const attributes = {
+        'messaging.destination.name': queue,
+        'messaging.message.id': id,
+        'tenant.id': message.tenantId,
+      }
+      await inSpan(`send ${queue}`, { kind: SpanKind.PRODUCER, attributes }, async () => {
         const sender = await senderOf(queue)
         await sender.sendMessages({
           body: message,
           messageId: id,
           contentType: 'application/json',
-          applicationProperties: originProperties(activities.origin()),
+          applicationProperties: messageProperties(),
           ...(delayMs > 0 ? { scheduledEnqueueTimeUtc: new Date(nowMs() + delayMs) } : {}),
         })
       })
@@ -53,4 +57,17 @@ export async function openBus(settings: BusSettings): Promise<ServiceBusClient> 
   return 'connectionString' in settings
     ? new bus.ServiceBusClient(settings.connectionString, options)
     : new bus.ServiceBusClient(settings.namespace, settings.credential, options)
+}
+
+/**
+ * A look at the first message of a queue, which stays where it is: it asks the queue itself, where an open link would
+ * only tell that it once was there. Rejects when it is not answered.
+ */
+export function queueCheck(settings: BusSettings): (signal: AbortSignal) => Promise<void> {
+  let receiver: Promise<ServiceBusReceiver> | undefined
+  const open = async () => (await openBus(settings)).createReceiver(QUEUES[0].name)
+  return async (signal) => {
+    receiver ??= open()
+    await (await receiver).peekMessages(1, { abortSignal: signal })
+  }
 }

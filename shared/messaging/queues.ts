@@ -1,3 +1,5 @@
+import { Closed, Guid } from '../kernel/schema.ts'
+
 /** One queue of the namespace, as the templates declare it and the local broker creates it. */
 export type QueueDefinition = {
   readonly name: string
@@ -16,3 +18,9 @@ export const QUEUES = [
 ] as const satisfies readonly QueueDefinition[]
 
 export type QueueName = (typeof QUEUES)[number]['name']
+
+/** The messages of each queue: names of things to look at, and nothing else. */
+export const EvaluationMessage = Closed({ tenantId: Guid })
+export const MembershipChangeMessage = Closed({ tenantId: Guid, collectionId: Guid })
+export const SweepMessage = Closed({ tenantId: Guid })
+export const SyncJobMessage = Closed({ tenantId: Guid, jobId: Guid })

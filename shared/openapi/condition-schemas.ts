@@ -11,70 +11,58 @@ import { type AttributeType, conditionSchema, MEMBER_OF_COLLECTION } from '../do
 import { GUID_PATTERN } from '../kernel/guid.ts'
 import { type JsonObject, schemaReference } from './schemas.ts'
 
-const CUSTOM_NAME_PATTERN = '(?:identity|orgUnit|relationship)Custom/[\\s\\S]*\\S'
-const DAYS_PATTERN = '-?(?:\\d{1,8}|100000000)'
-const HOUR_PATTERN = '[01]\\d|2[0-3]'
+const TEXT: JsonObject = { type: 'string' }
 
-/** Larger numbers lose digits when JSON is read. */
-const EXACT = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
-
-/** What a value has to look like, by the type that it is compared as. */
+/** Values by the type as which they are compared. `checkCondition` has the exact rules; the descriptions summarize them. */
 const VALUES: Record<AttributeType, JsonObject> = {
-  String: {
-    type: ['string', 'number', 'boolean'],
-    ...EXACT,
-    description: 'Compared as text, by code point and with case.',
-  },
-  Integer: {
-    anyOf: [
-      { type: 'integer', ...EXACT },
-      { type: 'string', pattern: '^[+-]?\\d{1,16}$' },
-    ],
-  },
-  Boolean: {
-    anyOf: [{ type: 'boolean' }, { type: 'string', pattern: '^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$' }],
-  },
+  String: { type: ['string', 'number', 'boolean'], description: 'Compared as text, by code point, case-sensitive.' },
+  Integer: { type: ['integer', 'string'], description: 'A whole number of at most 16 digits, or a string of one.' },
+  Boolean: { type: ['boolean', 'string'], description: '`true` or `false`. A string is accepted in any case.' },
   DateTime: {
     type: 'string',
-    description: 'A date, an instant in ISO 8601 (UTC unless it has an offset), `Today()` or `AddDays(Today(),-30)`.',
-    pattern:
-      `^(?:\\d{4}-\\d{2}-\\d{2}(?:[Tt](?:${HOUR_PATTERN}):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?` +
-      `(?:[Zz]|[+-](?:${HOUR_PATTERN}):[0-5]\\d)?)?|Today\\(\\)|AddDays\\(Today\\(\\),${DAYS_PATTERN}\\))$`,
+    description:
+      'An ISO 8601 date (midnight UTC) or date and time (UTC unless it has an offset), `Today()`, or a day relative to ' +
+      'it such as `AddDays(Today(),-30)`.',
   },
   Guid: { type: 'string', format: 'uuid', pattern: GUID_PATTERN },
-  List: { type: 'string' },
-  ExternalList: { type: 'string' },
-  Array: { type: 'string' },
+  List: TEXT,
+  ExternalList: TEXT,
+  Array: TEXT,
+}
+
+/** What `field` may contain, by the type of the attribute. */
+const FIELDS: Readonly<Partial<Record<AttributeType, string>>> = {
+  String:
+    'The `id`, or functions of it: `ToUpper(id)`, `ToLower(id)`, `Substring(id,start,length)`. Functions can be nested.',
+  DateTime: 'The `id`, `AddDays(id,days)`, or `Today()`, which does not read the attribute.',
 }
 
 type Leaf = {
   readonly component: string
-  readonly about: string
+  readonly description: string
   readonly id: JsonObject
   readonly field: JsonObject
   readonly operators: readonly Operator[]
   readonly value: JsonObject
 }
 
-/**
- * The language of conditions as components of the document: what `checkCondition` accepts, in the spelling in which it
- * stores it. What no schema can say stands in the descriptions.
- */
+/** The condition language as components of the document: every stored condition conforms to them. */
 export function conditionComponents(): Record<string, JsonObject> {
   const leaves = [...attributeLeaves(), membershipLeaf()]
   return {
     Condition: group(),
     ConditionLeaf: {
       description:
-        'A comparison of one attribute, of the form that its type has. `tenant-schemas` tells which attributes there are; ' +
-        'on a change, what the condition reads already may be read on, also when no object has it any more. What only a ' +
-        'group has is null, if it is there.',
+        'Compares one attribute. The attribute type determines the allowed operators and values; ' +
+        '`GET /collections-criteria/beta/tenant-schemas` lists the attributes. An update can keep an attribute that the ' +
+        'stored condition already reads, even if no object has it any more. Members that belong to a group only must be ' +
+        'absent or null.',
       not: {
         anyOf: ['groupOperator', 'conditions'].map((name) => ({ properties: { [name]: GIVEN }, required: [name] })),
       },
       anyOf: leaves.map(({ component }) => schemaReference(component)),
     },
-    ...Object.fromEntries(leaves.map((leaf) => [leaf.component, described(leaf)])),
+    ...Object.fromEntries(leaves.map((leaf) => [leaf.component, leafSchema(leaf)])),
   }
 }
 
@@ -84,9 +72,10 @@ function group(): JsonObject {
   return {
     type: 'object',
     description:
-      'A group of a condition, and the root of one: `AND` every child, `OR` at least one, `NOT` none, `XOR` exactly ' +
-      `one. At most ${MAX_DEPTH} groups deep, with at most ${MAX_LEAF_COUNT} leaves in all. The case of operators does ` +
-      'not matter; they are stored as written here. Unknown members are dropped.',
+      'A group of conditions, and the root of every condition. `AND`: all children hold. `OR`: at least one holds. ' +
+      `\`NOT\`: none holds. \`XOR\`: exactly one holds. Groups nest at most ${MAX_DEPTH} deep and contain at most ` +
+      `${MAX_LEAF_COUNT} leaves in total. Operators are accepted in any case and stored as written here. Unknown ` +
+      'members are ignored.',
     required: ['groupOperator', 'conditions'],
     properties: {
       groupOperator: words(GROUP_OPERATORS),
@@ -99,55 +88,32 @@ function group(): JsonObject {
   }
 }
 
-/** One form for each type that attributes have. */
+/** One component for each attribute type. */
 function attributeLeaves(): Leaf[] {
-  const names = [...conditionSchema({ identity: [], orgUnit: [], relationship: [] })]
+  const attributes = [...conditionSchema({ identity: [], orgUnit: [], relationship: [] })]
   const byType = Map.groupBy(
-    names.filter(([name]) => name !== MEMBER_OF_COLLECTION),
+    attributes.filter(([name]) => name !== MEMBER_OF_COLLECTION),
     ([, type]) => type,
   )
   return [...byType].map(([type, entries]) => {
     const ids = entries.map(([name]) => name)
-    const [first = ''] = ids
+    const custom: JsonObject = { type: 'string', pattern: '^(identity|orgUnit|relationship)Custom/' }
     return {
       component: `${type}Condition`,
-      about: `Compares an attribute of type ${type}.`,
-      id:
-        type === 'String'
-          ? { anyOf: [words(ids), { type: 'string', pattern: `^${CUSTOM_NAME_PATTERN}$` }] }
-          : words(ids),
-      field: fieldOf(type, ids),
+      description: `Compares an attribute of type ${type}.`,
+      id: type === 'String' ? { anyOf: [words(ids), custom] } : words(ids),
+      field: { type: 'string', description: FIELDS[type] ?? 'The same as `id`.' },
       operators: OPERATORS_OF[type],
-      value: VALUES[comparedType(first, type)],
+      value: VALUES[comparedType(ids[0] ?? '', type)],
     }
   })
-}
-
-/** `field` reads the attribute that `id` names, perhaps through functions. */
-function fieldOf(type: AttributeType, ids: readonly string[]): JsonObject {
-  if (type === 'String') {
-    return {
-      type: 'string',
-      description:
-        'The `id`, or functions around it: `ToUpper(id)`, `ToLower(id)`, `Substring(id,start,length)`, nested at will.',
-      pattern: `^(?:(?:ToUpper|ToLower|Substring)\\()*(?:${ids.join('|')}|${CUSTOM_NAME_PATTERN})(?:(?:,\\d{1,15},\\d{1,15})?\\))*$`,
-    }
-  }
-  if (type === 'DateTime') {
-    return {
-      type: 'string',
-      description: 'The `id`, `AddDays(id,days)`, or `Today()`, which does not read the attribute.',
-      pattern: `^(?:${ids.join('|')}|AddDays\\((?:${ids.join('|')}),${DAYS_PATTERN}\\)|Today\\(\\))$`,
-    }
-  }
-  return { ...words(ids), description: 'The same as `id`.' }
 }
 
 function membershipLeaf(): Leaf {
   const name: JsonObject = { type: 'string', const: MEMBER_OF_COLLECTION }
   return {
     component: 'MembershipCondition',
-    about: 'Asks for membership of other collections, of either kind.',
+    description: 'Tests membership in other collections, of either kind.',
     id: name,
     field: name,
     operators: MEMBERSHIP_OPERATORS,
@@ -155,28 +121,33 @@ function membershipLeaf(): Leaf {
   }
 }
 
-/** The value goes with the operator: a list for `In`, none for `IsNull`, else one. */
-function described({ about, id, field, operators, value }: Leaf): JsonObject {
-  const takingOne = operators.filter((operator) => operator !== 'In' && operator !== 'IsNull')
+/** `value` is a list for `In`, ignored for `IsNull`, and a single value for every other operator. */
+function leafSchema({ description, id, field, operators, value }: Leaf): JsonObject {
   const list: JsonObject = { type: 'array', maxItems: MAX_ENTRY_COUNT, items: value }
+  const ignored: JsonObject = { description: 'Ignored, and not stored.' }
+  const form = (allowed: readonly Operator[], required: readonly string[], operand: JsonObject): JsonObject[] =>
+    allowed.length === 0 ? [] : [{ required, properties: { operator: words(allowed), value: operand } }]
   return {
     type: 'object',
-    description: about,
+    description,
     required: ['id', 'field', 'operator'],
     properties: { id, field },
     anyOf: [
-      { required: ['operator', 'value'], properties: { operator: words(takingOne), value } },
-      ...(operators.includes('In')
-        ? [{ required: ['operator', 'value'], properties: { operator: words(['In']), value: list } }]
-        : []),
-      ...(operators.includes('IsNull')
-        ? [
-            {
-              required: ['operator'],
-              properties: { operator: words(['IsNull']), value: { description: 'Ignored, and not stored.' } },
-            },
-          ]
-        : []),
+      ...form(
+        operators.filter((operator) => operator !== 'In' && operator !== 'IsNull'),
+        ['operator', 'value'],
+        value,
+      ),
+      ...form(
+        operators.filter((operator) => operator === 'In'),
+        ['operator', 'value'],
+        list,
+      ),
+      ...form(
+        operators.filter((operator) => operator === 'IsNull'),
+        ['operator'],
+        ignored,
+      ),
     ],
   }
 }

@@ -1,18 +1,19 @@
 import { httpStatusOf } from '../http/envelope.ts'
 import type { Route, RouteGroup } from '../http/route.ts'
-import { REFUSED_BEFORE_ROUTES } from '../http/route-refusals.ts'
+import { REFUSALS_BEFORE_ROUTING } from '../http/route.ts'
 import { REFUSALS, type RefusalCode } from '../kernel/refusals.ts'
-import { type ExampleFinder, type Examples, exampleFinder } from './examples.ts'
-import { type DescribedFile, describedFile } from './file-operations.ts'
 import { parametersOf, SHARED_HEADERS, SHARED_PARAMETERS } from './parameters.ts'
-import { PROBES_TAG, probePaths } from './probe-operations.ts'
-import { describedResponses, FAILURE_SCHEMA, refusalEnvelopeOf, refusalExamples, sharedResponses } from './responses.ts'
+import { type FileOperation, fileOperation, PROBES_TAG, probePaths } from './public-operations.ts'
+import { FAILURE_SCHEMA, operationResponses, refusalEnvelopeOf, refusalExamples, sharedResponses } from './responses.ts'
 import {
   type DetailedSchemas,
+  type DocumentSchemas,
+  documentSchemas,
+  type Examples,
   type JsonObject,
   type NamedSchemas,
-  type SchemaDescriber,
-  schemaDescriber,
+  type OperationExamples,
+  operationExamples,
 } from './schemas.ts'
 
 /** What operations are grouped under. */
@@ -28,7 +29,7 @@ export type ApiDescription = {
   readonly detailedSchemas: DetailedSchemas
   readonly examples: Examples
   /** What anyone may read, without a token. */
-  readonly files: readonly DescribedFile[]
+  readonly files: readonly FileOperation[]
 }
 
 const ABOUT = `Collections of people, positions and org units, kept equal with groups of the directory.
@@ -51,7 +52,7 @@ const FILES_TAG: Tag = { name: 'Description', description: 'This description of 
 
 /** The OpenAPI 3.1 document of the API, made from its route tables. */
 export function apiDocument(api: ApiDescription): JsonObject {
-  const describer = schemaDescriber(api.schemas, api.detailedSchemas)
+  const describer = documentSchemas(api.schemas, api.detailedSchemas)
   const tags = [...api.groups.map(({ prefix }) => tagOf(api, prefix)), FILES_TAG, PROBES_TAG]
   return {
     openapi: '3.1.0',
@@ -79,7 +80,7 @@ export function apiDocument(api: ApiDescription): JsonObject {
         },
       },
     },
-    'x-refused-before-routes': Object.fromEntries(REFUSED_BEFORE_ROUTES.map(describedRefusal)),
+    'x-refused-before-routes': Object.fromEntries(REFUSALS_BEFORE_ROUTING.map(describedRefusal)),
   }
 }
 
@@ -96,8 +97,8 @@ function tagOf({ tags }: ApiDescription, prefix: string): Tag {
   return tag
 }
 
-function pathsOf(api: ApiDescription, describer: SchemaDescriber): JsonObject {
-  const find = exampleFinder(api.examples, describer)
+function pathsOf(api: ApiDescription, describer: DocumentSchemas): JsonObject {
+  const find = operationExamples(api.examples, describer)
   const paths: Record<string, JsonObject> = {}
   for (const { prefix, routes } of api.groups) {
     for (const route of routes) {
@@ -106,11 +107,11 @@ function pathsOf(api: ApiDescription, describer: SchemaDescriber): JsonObject {
       paths[path] = { ...paths[path], [route.method.toLowerCase()]: described }
     }
   }
-  for (const file of api.files) paths[file.path] = describedFile(file, FILES_TAG.name)
+  for (const file of api.files) paths[file.path] = fileOperation(file, FILES_TAG.name)
   return paths
 }
 
-function operation(route: Route, tag: string, describer: SchemaDescriber, find: ExampleFinder): JsonObject {
+function operation(route: Route, tag: string, describer: DocumentSchemas, find: OperationExamples): JsonObject {
   const { operationId, summary, description, roles, body, deprecated } = route
   const audience = `For callers with one of the roles ${roles.map((role) => `\`${role}\``).join(', ')}.`
   return {
@@ -129,6 +130,6 @@ function operation(route: Route, tag: string, describer: SchemaDescriber, find: 
             content: { 'application/json': { schema: describer.describe(body), example: find.bodyOf(route) } },
           },
         }),
-    responses: describedResponses(route, describer, find),
+    responses: operationResponses(route, describer, find),
   }
 }

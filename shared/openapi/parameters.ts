@@ -1,6 +1,5 @@
-import { isCreating, type Route } from '../http/route.ts'
-import { pathParameters } from '../http/route-refusals.ts'
-import type { JsonObject, SchemaDescriber } from './schemas.ts'
+import { isCreating, pathParameters, type Route } from '../http/route.ts'
+import type { DocumentSchemas, JsonObject } from './schemas.ts'
 
 /** Parameters that many operations share, as components. */
 export const SHARED_PARAMETERS: JsonObject = {
@@ -53,7 +52,7 @@ export const SHARED_HEADERS: JsonObject = {
 }
 
 /** All parameters of an operation, those that every operation has at the end. */
-export function parametersOf(route: Route, describer: SchemaDescriber): JsonObject[] {
+export function parametersOf(route: Route, describer: DocumentSchemas): JsonObject[] {
   const { path, parameters = {}, query, reply, refusals, method } = route
   const guid: JsonObject = { type: 'string', format: 'uuid' }
   const required: readonly string[] = query?.required ?? []

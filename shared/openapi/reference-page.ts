@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { PublicFile, PublicFiles } from '../http/public-files.ts'
-import { REFERENCE_PAGE_PATH } from '../http/public-paths.ts'
 
-/** The files of the library that the page shows the document with. */
+/** The files of Swagger UI that the page loads. */
 const LIBRARY = {
   'swagger-ui.css': ['text/css; charset=utf-8', import.meta.resolve('swagger-ui-dist/swagger-ui.css')],
   'swagger-ui-bundle.js': [
@@ -13,10 +12,7 @@ const LIBRARY = {
   'favicon-32x32.png': ['image/png', import.meta.resolve('swagger-ui-dist/favicon-32x32.png')],
 } as const
 
-/**
- * Nothing but what is served here. Images inside the style sheet are `data:`; no script stands in the page, and none may
- * be brought in from elsewhere.
- */
+/** Allows this origin only. The style sheet has `data:` images. Inline scripts and scripts of other origins are blocked. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "img-src 'self' data:",
@@ -26,19 +22,27 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The reference page of the API, which shows the document at `documentPath`, and all that it loads. */
-export function referencePage(title: string, documentPath: string): PublicFiles {
+export type ReferencePage = {
+  readonly title: string
+  /** The path of the page. Its scripts and styles have paths below it. */
+  readonly path: string
+  /** The path of the OpenAPI document that the page displays. */
+  readonly documentPath: string
+}
+
+/** The reference page of the API with all the files that it loads, by path. */
+export function referencePage({ title, path, documentPath }: ReferencePage): PublicFiles {
   const packageFile = fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json'))
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
-  const folder = `${REFERENCE_PAGE_PATH}/${version}`
-  const initializerPath = `${REFERENCE_PAGE_PATH}/initializer.js`
+  const folder = `${path}/${version}`
+  const initializerPath = `${path}/initializer.js`
   const library = Object.entries(LIBRARY).map(([name, [contentType, url]]): [string, PublicFile] => [
     `${folder}/${name}`,
     { contentType, isImmutable: true, read: () => readFileSync(fileURLToPath(url)) },
   ])
   return new Map([
     [
-      REFERENCE_PAGE_PATH,
+      path,
       {
         ...text('text/html', page(title, documentPath, folder, initializerPath)),
         headers: { 'content-security-policy': CONTENT_SECURITY_POLICY, 'referrer-policy': 'no-referrer' },
@@ -65,7 +69,7 @@ function page(title: string, documentPath: string, folder: string, initializerPa
   </head>
   <body>
     <main id="reference"></main>
-    <noscript>The description of the API is at <a href="${documentPath}">${documentPath}</a>.</noscript>
+    <noscript>The OpenAPI document is at <a href="${documentPath}">${documentPath}</a>.</noscript>
     <script src="${folder}/swagger-ui-bundle.js"></script>
     <script src="${initializerPath}"></script>
   </body>
@@ -73,7 +77,7 @@ function page(title: string, documentPath: string, folder: string, initializerPa
 `
 }
 
-/** The badge of the online validator is off: it would send the document's address elsewhere. */
+/** The online validator is disabled: it would send the address of the document to another site. */
 function initializer(documentPath: string): string {
   return `window.ui = SwaggerUIBundle(${JSON.stringify({
     url: documentPath,

@@ -1,10 +1,9 @@
 import { faultEnvelope, httpStatusOf, refusalEnvelope } from '../http/envelope.ts'
 import type { Route } from '../http/route.ts'
-import { refusalsOf } from '../http/route-refusals.ts'
+import { refusalsOf } from '../http/route.ts'
 import { REFUSALS, Refusal, type RefusalCode } from '../kernel/refusals.ts'
-import type { ExampleFinder } from './examples.ts'
 import { headerReferences } from './parameters.ts'
-import type { Json, JsonObject, SchemaDescriber } from './schemas.ts'
+import type { DocumentSchemas, Json, JsonObject, OperationExamples } from './schemas.ts'
 
 const FAULT_CODE = 'InternalError'
 type FailureCode = RefusalCode | typeof FAULT_CODE
@@ -78,7 +77,7 @@ export function refusalExamples(without: readonly RefusalCode[]): JsonObject {
 }
 
 /** What a route answers, by status. */
-export function describedResponses(route: Route, describer: SchemaDescriber, find: ExampleFinder): JsonObject {
+export function operationResponses(route: Route, describer: DocumentSchemas, find: OperationExamples): JsonObject {
   const { status } = route.reply
   const isCacheable = route.method === 'GET' && route.reply.versioned === true
   const byStatus = new Map<number, FailureCode[]>()
@@ -99,7 +98,7 @@ export function describedResponses(route: Route, describer: SchemaDescriber, fin
   }
 }
 
-function success(route: Route, describer: SchemaDescriber, find: ExampleFinder): JsonObject {
+function success(route: Route, describer: DocumentSchemas, find: OperationExamples): JsonObject {
   const { summary, deprecated, reply } = route
   const { status, schema, paged, versioned } = reply
   return {

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import type { Route } from '../http/route.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [member: string]: Json }
@@ -13,7 +14,7 @@ export type NamedSchemas = Readonly<Record<string, TSchema>>
 export type DetailedSchemas = Readonly<Record<string, JsonObject>>
 
 /** Turns schemas as the service validates by them into those of the document. */
-export type SchemaDescriber = {
+export type DocumentSchemas = {
   /** A schema in its place: a reference where it is a named one. */
   describe(schema: TSchema): Json
   /** The name that the document knows a schema by. */
@@ -26,7 +27,7 @@ export type SchemaDescriber = {
  * Makes the describer. What only our validator understands is told in the words of JSON Schema: a GUID is a string of
  * format `uuid`. Its pattern stays, so that whoever ignores formats checks it too.
  */
-export function schemaDescriber(named: NamedSchemas, detailed: DetailedSchemas = {}): SchemaDescriber {
+export function documentSchemas(named: NamedSchemas, detailed: DetailedSchemas = {}): DocumentSchemas {
   const names = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
   const describe = (value: Json, isDefinition = false): Json => {
     if (Array.isArray(value)) return value.map((item: Json) => describe(item))
@@ -59,4 +60,49 @@ export function schemaReference(name: string): JsonObject {
 /** Only what JSON can say: a schema carries hidden members for the compiler's sake. */
 function plain(schema: TSchema): Json {
   return JSON.parse(JSON.stringify(schema))
+}
+
+export type Examples = {
+  /** By the name of a schema. */
+  readonly schemas: Readonly<Record<string, unknown>>
+  /** By operation: what it answers, where that is not what the example of the schema shows. */
+  readonly responses: Readonly<Record<string, unknown>>
+}
+
+/** An opaque cursor, of the form that such have. */
+const NEXT_CURSOR = 'v1_eyJhZnRlciI6IjBmOGZhZDViIn0.kX3vBq0cYfW1dE7mZt9aRg'
+
+export type OperationExamples = {
+  bodyOf(route: Route): Json
+  /** The whole envelope. */
+  answerOf(route: Route): Json
+}
+
+/** Finds the examples of operations. @throws where there is none: an operation without an example is not described. */
+export function operationExamples(examples: Examples, describer: DocumentSchemas): OperationExamples {
+  const exampleOf = (schema: TSchema, operationId: string): unknown => {
+    const name = describer.nameOf(schema)
+    if (name !== undefined && Object.hasOwn(examples.schemas, name)) return examples.schemas[name]
+    const { type, items } = schema as { type?: string; items?: TSchema }
+    if (type === 'array' && items !== undefined) return [exampleOf(items, operationId)]
+    if (type === 'null') return null
+    throw new Error(`There is no example for ${operationId}`)
+  }
+  return {
+    bodyOf: ({ body, operationId }) => (body === undefined ? null : asJson(exampleOf(body, operationId))),
+    answerOf: ({ operationId, reply: { status, schema, paged } }) =>
+      asJson({
+        data: Object.hasOwn(examples.responses, operationId)
+          ? examples.responses[operationId]
+          : exampleOf(schema, operationId),
+        isSuccess: true,
+        statusCode: status,
+        errors: [],
+        ...(paged === true ? { nextCursor: NEXT_CURSOR } : {}),
+      }),
+  }
+}
+
+function asJson(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value))
 }

@@ -1,4 +1,5 @@
 import { isGuid } from '../kernel/guid.ts'
+import { EVENT_LEVELS, type EventLevel } from '../kernel/log.ts'
 
 /** Every setting there is, parsed. The names of the environment variables stand in `SETTINGS`. */
 export type Settings = {
@@ -15,7 +16,7 @@ export type Settings = {
   readonly serviceBusNamespace: string | undefined
   /** None: the database keeps them. */
   readonly cursorKeys: readonly string[]
-  readonly logLevel: LogLevel
+  readonly logLevel: EventLevel
   readonly monitorConnectionString: string | undefined
   readonly evaluationDelayMs: number
   readonly syncRetryDelaysS: readonly number[]
@@ -24,9 +25,6 @@ export type Settings = {
   readonly directoryWritesPerTenant: number
   readonly directoryWritesInAll: number
 }
-
-const LOG_LEVELS = ['info', 'warn', 'error'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -122,7 +120,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   logLevel: {
     name: 'LOG_LEVEL',
     meaning: 'The least important events that are logged: info, warn or error (default info)',
-    parse: (read, name) => oneOf(LOG_LEVELS, read(name) ?? 'info', name),
+    parse: (read, name) => oneOf(EVENT_LEVELS, read(name) ?? 'info', name),
   },
   monitorConnectionString: {
     name: 'APPLICATIONINSIGHTS_CONNECTION_STRING',

@@ -11,18 +11,18 @@ import { openTelemetry, type Telemetry } from './telemetry.ts'
 export type MonitorSettings = {
   /** Of Application Insights. */
   readonly connectionString: string
-  /** Where there is none, the connection string alone has to do. */
+  /** Undefined: the connection string authenticates. */
   readonly managedIdentityClientId: string | undefined
-  /** Told of what cannot be exported. */
+  /** Called when an export fails. */
   onFault(fault: string): void
 }
 
-/** Alerts look at minutes. */
+/** Alerts evaluate metrics per minute. */
 const METRICS_EVERY_MS = 60_000
 
 /**
- * Traces and metrics to Azure Monitor. This module is the only one that knows its packages, and is imported where they
- * are wanted: they take a quarter of a second to load.
+ * Opens telemetry that exports traces and metrics to Azure Monitor. Only this module imports its packages, which take a
+ * quarter of a second to load. Import it dynamically.
  */
 export async function openAzureMonitor({
   connectionString,
@@ -32,7 +32,7 @@ export async function openAzureMonitor({
   diag.setLogger(faultsOnly(onFault), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true })
   const options = {
     connectionString,
-    // The disk of a function instance ends with it.
+    // The disk of a function instance is deleted with the instance.
     disableOfflineStorage: true,
     ...(managedIdentityClientId === undefined ? {} : { credential: await credentialOf(managedIdentityClientId) }),
   }
@@ -50,14 +50,14 @@ async function credentialOf(clientId: string) {
   return new ManagedIdentityCredential({ clientId })
 }
 
-/** The SDK's own words, of which only its errors are wanted. */
+/** Passes on the SDK's errors and drops its other diagnostics. */
 function faultsOnly(onFault: (fault: string) => void): DiagLogger {
   const silent = () => undefined
   const error = (message: string, ...details: unknown[]) => onFault([message, ...details.map(String)].join(' '))
   return { error, warn: silent, info: silent, debug: silent, verbose: silent }
 }
 
-/** The exporter drops the names of message spans, unless they stand in an attribute of its own. */
+/** Copies the name of a message span to the attribute from which the exporter reads it. */
 const namedMessages: SpanProcessor = {
   onStart: (span) => void (span.kind === SpanKind.CONSUMER && span.setAttribute(AI_OPERATION_NAME, span.name)),
   onEnd: () => undefined,

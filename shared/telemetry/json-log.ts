@@ -1,33 +1,33 @@
-import type { Log, LogDetails } from '../kernel/log.ts'
-import type { LogLevel } from '../settings/settings.ts'
+import { EVENT_LEVELS, type EventLevel, type Log, type LogDetails } from '../kernel/log.ts'
 
-const IMPORTANCE: Record<LogLevel, number> = { info: 0, warn: 1, error: 2 }
+const CAUSES_AT_MOST = 5
 
 /**
- * Writes each event that is important enough as one line of JSON to where the host collects lines.
- * @param occasion what there is to say of the request or message that the event belongs to.
+ * Writes each event as one line of JSON to standard output, from where the host collects it.
+ * @param least Less important events are not written.
+ * @param invocationDetails The details of the invocation that an event belongs to.
  */
 export function jsonLog(
-  least: LogLevel,
+  least: EventLevel,
   writeLine: (line: string) => void,
   nowMs: () => number,
-  occasion: () => LogDetails = () => ({}),
+  invocationDetails: () => LogDetails = () => ({}),
 ): Log {
-  const write = (level: LogLevel, event: string, details: LogDetails = {}) => {
-    if (IMPORTANCE[level] < IMPORTANCE[least]) return
-    writeLine(JSON.stringify({ at: new Date(nowMs()).toISOString(), level, event, ...occasion(), ...details }))
+  const write = (level: EventLevel, event: string, details: LogDetails = {}) => {
+    if (EVENT_LEVELS.indexOf(level) < EVENT_LEVELS.indexOf(least)) return
+    writeLine(JSON.stringify({ at: new Date(nowMs()).toISOString(), level, event, ...invocationDetails(), ...details }))
   }
   return {
     info: (event, details) => write('info', event, details),
     warn: (event, details) => write('warn', event, details),
-    error: (event, error, details) => write('error', event, { ...details, error: described(error) }),
+    error: (event, error, details) => write('error', event, { ...details, error: errorText(error) }),
   }
 }
 
-/** The error with its stack and the chain of its causes, in one text. */
-function described(error: unknown): string {
+/** The stack of the error and of each of its causes. */
+function errorText(error: unknown): string {
   const parts: string[] = []
-  for (let current = error; current !== undefined && parts.length < 5; ) {
+  for (let current = error; current !== undefined && parts.length < CAUSES_AT_MOST; ) {
     parts.push(current instanceof Error ? (current.stack ?? current.message) : String(current))
     current = current instanceof Error ? current.cause : undefined
   }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { after } from 'node:test'
 import type { Container } from '@azure/cosmos'
-import { connectorReadingRoutes, connectorRoutes } from '../../functions/routes/connectors.ts'
+import { connectorReadRoutes, connectorRoutes } from '../../functions/routes/connectors.ts'
 import { coreObjectRoutes } from '../../functions/routes/core-objects.ts'
 import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
 import { createContainers } from '../../infra/local/create-containers.ts'
@@ -14,13 +14,13 @@ import { openDatabase } from '../../shared/cosmos/database.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { ObjectAccessResolver } from '../../shared/domain/object-access/object-access.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
-import { cursors } from '../../shared/http/cursor.ts'
+import { cursors } from '../../shared/http/paging.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import type { Caller, Role } from '../../shared/kernel/caller.ts'
 import type { Message } from '../../shared/kernel/messages.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/once-dependencies.ts'
+import { onceOn } from '../http/idempotency-dependencies.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes
 export type Body = any
@@ -96,7 +96,7 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
     nowMs,
   }
   const faults: unknown[] = []
-  const groups = [connectorRoutes(deps), connectorReadingRoutes(deps), coreObjectRoutes(deps)]
+  const groups = [connectorRoutes(deps), connectorReadRoutes(deps), coreObjectRoutes(deps)]
   return {
     cosmos,
     database,

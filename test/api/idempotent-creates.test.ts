@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { routeTables } from '../../functions/routes/all-routes.ts'
 import { isCreating } from '../../shared/http/route.ts'
 import { type Creating, openCreatingRoutes } from './creating-routes.ts'
 
@@ -29,7 +29,7 @@ const essence = ({ status, headers: { location, etag }, data }: Awaited<ReturnTy
 })
 
 it('these are the routes that create', () => {
-  const creating = describedRoutes().flatMap((group) => group.routes.filter(isCreating))
+  const creating = routeTables().flatMap((group) => group.routes.filter(isCreating))
   assert.deepEqual(creating.map(({ operationId }) => operationId).sort(), OPERATIONS)
 })
 

@@ -29,7 +29,7 @@ import { NO_METRICS } from '../../shared/kernel/metrics.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { localAccount } from '../contract/local-database.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/once-dependencies.ts'
+import { onceOn } from '../http/idempotency-dependencies.ts'
 
 const START_MS = Date.parse('2030-06-01T08:00:00Z')
 

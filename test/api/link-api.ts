@@ -3,7 +3,7 @@ import { PREFIXES } from '../../functions/routes/prefixes.ts'
 import type { Caller, Role } from '../../shared/kernel/caller.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/once-dependencies.ts'
+import { onceOn } from '../http/idempotency-dependencies.ts'
 import { SMALL_TENANT, TENANT, user } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 

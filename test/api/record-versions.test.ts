@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { routeTables } from '../../functions/routes/all-routes.ts'
 import { users } from '../jobs/link-directory.ts'
 import { CONNECTORS, coreDataServiceOfTests, newTenant } from './core-data-service.ts'
 import { approvedBy, equals, joinableWorld, OPEN } from './joinable-world.ts'
@@ -67,7 +67,7 @@ const RECORDS: Readonly<Record<string, () => Promise<Versioned>>> = {
 }
 
 it('these are the routes that read a versioned record, and every write that can be refused for its version has one', () => {
-  const routes = describedRoutes().flatMap((group) => group.routes)
+  const routes = routeTables().flatMap((group) => group.routes)
   const reading = routes.filter(({ method, reply }) => method === 'GET' && reply.versioned === true)
   assert.deepEqual(reading.map(({ operationId }) => operationId).sort(), Object.keys(RECORDS).sort())
   const conditional = routes.filter(({ refusals }) => refusals.includes('PreconditionFailed'))

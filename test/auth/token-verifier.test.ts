@@ -237,6 +237,25 @@ describe('the keys of the authority', () => {
     assert.equal(authority.requests() - startCount, 2)
   })
 
+  it('are loaded once for two tokens that a new key signs at the same time, and both are accepted', async () => {
+    authority.behave({ publish: (keys) => keys.slice(1) })
+    await refused(userClaims())
+    authority.behave({ publish: (keys) => keys })
+    nowS += 30
+    const startCount = authority.requests()
+    await Promise.all([callerOf(userClaims()), callerOf(userClaims({ sub: 'another' }))])
+    assert.equal(authority.requests() - startCount, 1)
+  })
+
+  it('are requested once in half a minute for unknown ids, also when the load fails', async () => {
+    await callerOf(userClaims())
+    authority.behave({ failure: 'down' })
+    nowS += 30
+    const startCount = authority.requests()
+    for (const kid of ['one', 'two', 'three']) await refused(userClaims(), 'unpublished', { kid })
+    assert.equal(authority.requests() - startCount, 1)
+  })
+
   it('may be new ones: known half a minute later', async () => {
     authority.behave({ publish: (keys) => keys.slice(1) })
     await refused(userClaims())

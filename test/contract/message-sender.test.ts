@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { startServiceBus } from '../../infra/local/service-bus/broker.ts'
-import { UNTRACED } from '../../shared/kernel/tracing.ts'
 import { messageSender } from '../../shared/messaging/message-sender.ts'
 import { QUEUES } from '../../shared/messaging/queues.ts'
-import { trackedActivities } from '../../shared/telemetry/activities.ts'
 
 const EVALUATION = { queue: 'evaluations', message: { tenantId: 'dddddddd-0000-4000-8000-000000000001' } } as const
 
 async function openSender() {
   const bus = await startServiceBus({ port: 0, file: ':memory:', queues: QUEUES })
-  const messageQueue = messageSender(bus, trackedActivities(UNTRACED, Date.now), Date.now)
+  const messageQueue = messageSender(bus, Date.now)
   await messageQueue.enqueue(EVALUATION, { id: 'first' })
   return { bus, messageQueue }
 }

@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { cosmosIdempotencyKeyStore } from '../../shared/cosmos/idempotency-key-store.ts'
-import type { IdempotencyKeyStore } from '../../shared/domain/idempotency/idempotency-key.ts'
+import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
+import type { IdempotencyStore } from '../../shared/domain/idempotency/idempotency-record.ts'
 import type { Creation } from '../../shared/domain/idempotency/run-once.ts'
-import { type KeptAnswer, runOnce } from '../../shared/domain/idempotency/run-once.ts'
+import { runOnce, type StoredResult } from '../../shared/domain/idempotency/run-once.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { localDatabase } from './local-database.ts'
 
 const CLAIM_MS = 30_000
-const store = cosmosIdempotencyKeyStore((await localDatabase())('idempotencyKeys'))
+const store = cosmosIdempotencyStore((await localDatabase())('idempotencyKeys'))
 
 /** How a request fares: it ends well, is refused, fails, or the service dies in it, before the creation or after. */
 const ENDINGS = ['well', 'well', 'refused', 'fails before', 'fails after', 'dies before', 'dies after'] as const
@@ -40,7 +40,7 @@ function newService() {
       isDead = true
       throw new Death()
     }
-    const work = async (creation: Creation): Promise<KeptAnswer> => {
+    const work = async (creation: Creation): Promise<StoredResult> => {
       const id = creation.newId()
       if (made.has(id)) assert.ok(creation.isRetry, 'a first try found its ids in use')
       if (ending === 'refused' && !made.has(id)) throw new Refusal('GroupNotFound')
@@ -52,7 +52,7 @@ function newService() {
       return { data: id }
     }
     const keys = new Proxy(store, {
-      get: (target, name: keyof IdempotencyKeyStore) => (isDead ? async () => die() : target[name]),
+      get: (target, name: keyof IdempotencyStore) => (isDead ? async () => die() : target[name]),
     })
     const request = { tenantId: 'tenant', callerId, key, fingerprint: body }
     try {
@@ -141,7 +141,7 @@ describe('requests under keys', () => {
   it('whose worker was slow and overtaken are answered as the one that took over answers', async () => {
     const { clock, deps } = newService()
     const [request, made] = [newRequest(), new Set<string>()]
-    const slow = async (creation: Creation): Promise<KeptAnswer> => {
+    const slow = async (creation: Creation): Promise<StoredResult> => {
       made.add(creation.newId())
       clock.nowMs += CLAIM_MS
       const fast = await runOnce(request, async (again) => ({ data: again.newId() }), deps)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Route } from '../../shared/http/route.ts'
-import { pathParameters } from '../../shared/http/route-refusals.ts'
+import { pathParameters } from '../../shared/http/route.ts'
 import type { WireRequest } from './whole-service.ts'
 
 type Schema = {

@@ -8,14 +8,14 @@ import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { freshOrgChart } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { ObjectAccessResolver } from '../../shared/domain/object-access/object-access.ts'
-import { cursors } from '../../shared/http/cursor.ts'
-import type { HttpAnswer } from '../../shared/http/envelope.ts'
+import type { HttpResponse } from '../../shared/http/envelope.ts'
+import { cursors } from '../../shared/http/paging.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { APPLICATION_ROLES, type Caller, USER_ROLES } from '../../shared/kernel/caller.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { equals, joinableWorld, OPEN } from '../api/joinable-world.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/once-dependencies.ts'
+import { onceOn } from '../http/idempotency-dependencies.ts'
 import { TENANT } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
@@ -39,7 +39,7 @@ export type WholeService = {
   readonly ids: readonly string[]
   /** Faults logged so far. */
   readonly faults: unknown[]
-  send(request: WireRequest, as?: CallerName): Promise<HttpAnswer>
+  send(request: WireRequest, as?: CallerName): Promise<HttpResponse>
   /** Every document of the foreign tenant, with the version that the database gave it. */
   foreign(): Promise<readonly unknown[]>
   close(): Promise<void>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { routeTables } from '../../functions/routes/all-routes.ts'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { readBatchItems } from '../../shared/domain/connectors/batch-item.ts'
 import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
@@ -45,7 +45,7 @@ const examplesOf = (path: string, method: string, { operationId, requestBody, re
   ]
 }
 
-const operations = describedRoutes().flatMap(({ prefix, routes }) =>
+const operations = routeTables().flatMap(({ prefix, routes }) =>
   routes.map((route) => {
     const path = `/${prefix}${route.path === '/' ? '' : route.path}`
     const method = route.method.toLowerCase()

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { routeTables } from '../../functions/routes/all-routes.ts'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
-import { REFUSED_BEFORE_ROUTES } from '../../shared/http/route-refusals.ts'
+import { REFUSALS_BEFORE_ROUTING } from '../../shared/http/route.ts'
 import { USER_ROLES } from '../../shared/kernel/caller.ts'
 import { REFUSALS } from '../../shared/kernel/refusals.ts'
-import { PROBES_TAG } from '../../shared/openapi/probe-operations.ts'
+import { PROBES_TAG } from '../../shared/openapi/public-operations.ts'
 
 type Content = { example?: unknown; examples?: Record<string, { $ref: string }> }
 type Response = { $ref?: string; headers?: object; content?: Record<string, Content> }
@@ -97,7 +97,7 @@ describe('the description of the API', () => {
   })
 
   it('has every route, each with an operation id of its own, a summary and a role', () => {
-    const served = describedRoutes().flatMap(({ prefix, routes }) =>
+    const served = routeTables().flatMap(({ prefix, routes }) =>
       routes.map(({ method, path }) => `${method} /${prefix}${path === '/' ? '' : path}`),
     )
     const files = FILE_PATHS.map((path) => `GET ${path}`)
@@ -166,8 +166,8 @@ describe('the description of the API', () => {
   })
 
   it('knows every refusal of the register, at its status, and no others', () => {
-    const documented = new Set<string>(REFUSED_BEFORE_ROUTES)
-    assert.deepEqual(Object.keys(document['x-refused-before-routes']), REFUSED_BEFORE_ROUTES)
+    const documented = new Set<string>(REFUSALS_BEFORE_ROUTING)
+    assert.deepEqual(Object.keys(document['x-refused-before-routes']), REFUSALS_BEFORE_ROUTING)
     for (const { operation } of operations) {
       for (const [status, code] of refusedIn(operation)) {
         assert.equal(document.components.examples[code]?.value.statusCode, status, code)

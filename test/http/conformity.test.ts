@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type HttpAnswer, refusalEnvelope, successEnvelope } from '../../shared/http/envelope.ts'
+import { type HttpResponse, refusalEnvelope, successEnvelope } from '../../shared/http/envelope.ts'
 import { Refusal, type RefusalCode } from '../../shared/kernel/refusals.ts'
 import { assertConforming } from './conformity.ts'
 
@@ -17,7 +17,7 @@ const CONNECTOR = {
   updatedAt: '2030-01-01T00:00:00.000+00:00',
 }
 
-const identified = (answer: HttpAnswer): HttpAnswer => ({
+const identified = (answer: HttpResponse): HttpResponse => ({
   ...answer,
   headers: { ...answer.headers, 'x-request-id': 'one' },
 })

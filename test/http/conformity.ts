@@ -1,10 +1,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { routeTables } from '../../functions/routes/all-routes.ts'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
-import type { HttpAnswer } from '../../shared/http/envelope.ts'
-import { routeFinder } from '../../shared/http/find-route.ts'
+import type { HttpResponse } from '../../shared/http/envelope.ts'
+import { routeMatcher } from '../../shared/http/match-route.ts'
 import type { Route, RouteGroup } from '../../shared/http/route.ts'
 
 type Response = {
@@ -23,7 +23,7 @@ addFormats.default(ajv)
 ajv.addSchema(described, 'api')
 const validators = new Map<string, ValidateFunction>()
 
-const finders = describedRoutes().map(({ prefix, routes }) => ({ prefix, find: routeFinder({ prefix, routes }) }))
+const finders = routeTables().map(({ prefix, routes }) => ({ prefix, find: routeMatcher({ prefix, routes }) }))
 
 /** Headers that are described and not in every answer. */
 const SOMETIMES: readonly string[] = ['idempotency-replayed']
@@ -32,7 +32,7 @@ const SOMETIMES: readonly string[] = ['idempotency-replayed']
 const BEFORE_ROUTES: Readonly<Record<number, string>> = { 404: 'RouteNotFound', 405: 'MethodNotAllowed' }
 
 /** Throws unless an answer is one that the description of the API promises for the request. */
-export function assertConforming(method: string, url: string, answer: HttpAnswer): void {
+export function assertConforming(method: string, url: string, answer: HttpResponse): void {
   const { pathname } = new URL(url, 'http://localhost')
   const fail = (reason: string): never => {
     throw new Error(`${method} ${pathname} answered ${answer.status}: ${reason}\n${answer.body?.slice(0, 2000)}`)
@@ -87,8 +87,8 @@ function complain(fail: (reason: string) => never, place: string, body: unknown)
 /** The dispatcher, held to the description of the API in every answer. */
 export function conformingDispatcher(...[group, deps]: Parameters<typeof dispatcher>): ReturnType<typeof dispatcher> {
   const dispatch = dispatcher(group satisfies RouteGroup, deps)
-  return async (request, activity) => {
-    const answer = await dispatch(request, activity)
+  return async (request) => {
+    const answer = await dispatch(request)
     assertConforming(request.method, request.url, answer)
     return answer
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { cursors } from '../../shared/http/cursor.ts'
+import { cursors } from '../../shared/http/paging.ts'
 
 const [ONE, TWO] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')]
 const { seal, open } = cursors([ONE])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Type } from 'typebox'
-import type { OnceDependencies } from '../../shared/domain/idempotency/run-once.ts'
+import type { IdempotencyDependencies } from '../../shared/domain/idempotency/run-once.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import { route } from '../../shared/http/route.ts'
 import type { Caller, Role } from '../../shared/kernel/caller.ts'
@@ -104,7 +104,7 @@ const dispatch = dispatcher(
     },
     findIdentity: async ({ objectId }) => (objectId === ID ? undefined : IDENTITY),
     // None of these requests has an Idempotency-Key.
-    once: { newId: () => 'made-id' } as OnceDependencies,
+    once: { newId: () => 'made-id' } as IdempotencyDependencies,
     log: { info: () => undefined, warn: () => undefined, error: (_event, error) => void faults.push(error) },
     newId: () => 'made-id',
     nowMs: () => 0,

@@ -60,7 +60,7 @@ describe('serving the description', () => {
 })
 
 describe('serving the reference page', () => {
-  const { ask } = responder(() => referencePage(SERVICE_TITLE, '/openapi.json'))
+  const { ask } = responder(() => referencePage({ title: SERVICE_TITLE, path: '/docs', documentPath: '/openapi.json' }))
   const page = ask('GET', '/docs')
   const loaded = [...textOf(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)
 

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { livenessResponder, readinessResponder } from '../../shared/http/probe-responder.ts'
-import { type Part, type PartCheck, readinessProbe } from '../../shared/http/readiness.ts'
+import {
+  livenessResponder,
+  type Part,
+  type PartCheck,
+  readinessCheck,
+  readinessResponder,
+} from '../../shared/http/probes.ts'
 
 const well: PartCheck = async () => undefined
 const ill: PartCheck = async () => {
@@ -22,7 +27,7 @@ function world(checks: Partial<Record<Part, PartCheck>> = {}) {
       return all[part](signal)
     }
   }
-  const probe = readinessProbe({
+  const probe = readinessCheck({
     checks: { database: counted('database'), queue: counted('queue'), directoryKeys: counted('directoryKeys') },
     log: {
       info: (event, details) => void events.push(`${event} ${details?.part}`),

@@ -1,29 +1,27 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
+import { SpanKind } from '@opentelemetry/api'
 import { Type } from 'typebox'
-import type { OnceDependencies } from '../../shared/domain/idempotency/run-once.ts'
+import type { IdempotencyDependencies } from '../../shared/domain/idempotency/run-once.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import { route } from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
-import { traceContextOf } from '../../shared/kernel/trace-context.ts'
-import { UNTRACED } from '../../shared/kernel/tracing.ts'
-import { trackedActivities } from '../../shared/telemetry/activities.ts'
+import { inInvocation, invocationDetails } from '../../shared/kernel/tracing.ts'
 import { jsonLog } from '../../shared/telemetry/json-log.ts'
 
 const TENANT = '0f8fad5b-d9cb-469f-a165-70867728950e'
 const PERSON = '7d444840-9dc0-11d1-b245-5ffdce74fad2'
 const TOKEN = 'Bearer eyJhbGciOiJSUzI1NiJ9.eyJuYW1lIjoiSmFuZSBEb2UifQ.c2lnbmF0dXJl'
-const TRACE = traceContextOf('00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01')
+const HOST = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }
 
 let nowMs = Date.parse('2030-01-01T00:00:00Z')
 const lines: string[] = []
-const activities = trackedActivities(UNTRACED, () => nowMs)
 const log = jsonLog(
   'info',
   (line) => lines.push(line),
   () => nowMs,
-  activities.logDetails,
+  invocationDetails,
 )
 const caller: Caller = { kind: 'user', tenantId: TENANT, objectId: PERSON, clientId: PERSON, roles: new Set(['User']) }
 
@@ -58,7 +56,7 @@ const dispatch = dispatcher(
     log,
     newId: () => 'new-id',
     nowMs: () => nowMs,
-    once: { newId: () => 'made-id' } as OnceDependencies,
+    once: { newId: () => 'made-id' } as IdempotencyDependencies,
   },
 )
 
@@ -71,8 +69,7 @@ async function logged(name: string, { path = `/${PERSON}/name`, token = TOKEN } 
     header: (header: string) => headers[header] ?? null,
     bytes: async () => new TextEncoder().encode(JSON.stringify({ name })),
   }
-  const origin = TRACE === undefined ? {} : { trace: TRACE }
-  await activities.during({ name: 'PUT', kind: 'request', origin }, (activity) => dispatch(request, activity))
+  await inInvocation({ name: 'PUT', kind: SpanKind.SERVER, host: HOST, nowMs }, () => dispatch(request))
   return lines.map((line) => JSON.parse(line))
 }
 

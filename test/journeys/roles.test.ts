@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { routeTables } from '../../functions/routes/all-routes.ts'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { type ApiClient, apiClient, applicationToken, asApplication, asPerson } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
@@ -151,7 +151,7 @@ describe('who may call what', () => {
   })
 
   it('is said for every route that there is', () => {
-    const served = describedRoutes().flatMap(({ prefix, routes }) =>
+    const served = routeTables().flatMap(({ prefix, routes }) =>
       routes.map(({ method, path }) => `${method} /${prefix}${path === '/' ? '' : path}`),
     )
     assert.deepEqual(ROUTES.map(({ named }) => named).sort(), served.sort())

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { describedRoutes } from '../../functions/routes/all-routes.ts'
+import { routeTables } from '../../functions/routes/all-routes.ts'
 import { type LocalHost, startHost } from '../../infra/local/host/host.ts'
 import { APP_SETTINGS } from '../architecture/app-settings.ts'
 import { findChromium, openPage, type SeenPage } from './headless-browser.ts'
@@ -48,7 +48,7 @@ describe('the reference page in a browser', { skip: chromium === undefined ? mis
 
   it('shows every operation, by its name', () => {
     const shown = new Set([...page.dom.matchAll(/id="operations-[^"]*?-(\w+)"/g)].map(([, operationId]) => operationId))
-    for (const { operationId } of describedRoutes().flatMap(({ routes }) => routes)) {
+    for (const { operationId } of routeTables().flatMap(({ routes }) => routes)) {
       assert.ok(shown.has(operationId), `${operationId} is not among ${shown.size} operations`)
     }
     assert.match(page.dom, /Make a criteria collection; its members follow within seconds/)

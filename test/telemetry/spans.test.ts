@@ -10,11 +10,9 @@ import { observedCalls } from '../../shared/graph/observed-calls.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import type { Message, MessageQueue } from '../../shared/kernel/messages.ts'
 import { NO_METRICS } from '../../shared/kernel/metrics.ts'
-import type { Activities, ActivityStart } from '../../shared/kernel/tracing.ts'
-import { originOf, originProperties } from '../../shared/messaging/origin-properties.ts'
-import { trackedActivities } from '../../shared/telemetry/activities.ts'
+import { inInvocation, inSpan, messageProperties } from '../../shared/kernel/tracing.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/once-dependencies.ts'
+import { onceOn } from '../http/idempotency-dependencies.ts'
 import { TENANT, user, users } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 import { recordedTelemetry } from './recorded.ts'
@@ -23,15 +21,14 @@ type Sent = { readonly message: Message; readonly properties: Record<string, str
 
 describe('The spans of a sync', () => {
   const telemetry = recordedTelemetry()
-  const activities = trackedActivities(telemetry.tracer, () => 1_000)
   const sent: Sent[] = []
   let world: LinkWorld
   let deps: SyncDependencies
 
   before(async () => {
     world = await openWorld()
-    const directory = world.directoryOver((send) => observedCalls(send, { activities, metrics: NO_METRICS }))
-    deps = { ...world.deps, directory, messageQueue: recordedDoorbells(sent, activities) }
+    const directory = world.directoryOver((send) => observedCalls(send, NO_METRICS))
+    deps = { ...world.deps, directory, messageQueue: recordedMessages(sent) }
   })
   after(async () => {
     await world.close()
@@ -46,8 +43,13 @@ describe('The spans of a sync', () => {
   async function handleAll(): Promise<void> {
     for (let next = sent.shift(); next !== undefined; next = sent.shift()) {
       const { queue, message } = next.message
-      const start: ActivityStart = { name: `process ${queue}`, kind: 'message', origin: originOf(next.properties) }
-      await activities.during(start, async () => {
+      const start = {
+        name: `process ${queue}`,
+        kind: SpanKind.CONSUMER,
+        sender: next.properties,
+        nowMs: 1_000,
+      } as const
+      await inInvocation(start, async () => {
         if (queue === 'sync-jobs') await runSyncJob(message, deps)
         if (queue === 'membership-changes') await syncIncrementally(message, deps)
       })
@@ -78,7 +80,7 @@ describe('The spans of a sync', () => {
 
   it('lead from who joins to the write', async () => {
     const { collectionId } = await syncedLink()
-    await activities.during({ name: 'submitRequest', kind: 'request' }, async () => {
+    await inInvocation(request('submitRequest'), async () => {
       world.collections.change(collectionId, users(0, 6))
       await deps.messageQueue.enqueue(
         { queue: 'membership-changes', message: { tenantId: TENANT, collectionId } },
@@ -106,8 +108,7 @@ describe('The spans of a sync', () => {
       once: onceOn(world.container('idempotencyKeys'), deps.nowMs, deps.log),
     })
     const url = `/group-link/beta/group-links/${collectionId}/sync`
-    const start: ActivityStart = { name: 'POST', kind: 'request' }
-    await activities.during(start, (activity) => answer(request('POST', url), activity))
+    await inInvocation(request('POST'), () => answer(post(url)))
     await handleAll()
     const operation = named('syncCollection')
     assert.equal(operation.attributes['http.route'], '/group-link/beta/group-links/{collectionId}/sync')
@@ -149,8 +150,7 @@ describe('The spans of a sync', () => {
   })
 
   it('say how a failure is called, and not what it says', async () => {
-    const start: ActivityStart = { name: 'fails', kind: 'request' }
-    await assert.rejects(activities.during(start, () => Promise.reject(new RangeError('of Jane Doe'))))
+    await assert.rejects(inInvocation(request('fails'), () => Promise.reject(new RangeError('of Jane Doe'))))
     const { attributes, status, events } = named('fails')
     assert.deepEqual([attributes['error.type'], status.code, events], ['RangeError', SpanStatusCode.ERROR, []])
     assert.equal(status.message, undefined)
@@ -165,19 +165,21 @@ const writer: Caller = {
   roles: new Set(['collections-criteria.criteria.readwrite.all']),
 }
 
-const request = (method: string, url: string) => ({
-  method,
+const request = (name: string) => ({ name, kind: SpanKind.SERVER, nowMs: 1_000 }) as const
+
+const post = (url: string) => ({
+  method: 'POST',
   url,
   header: (name: string) => (name === 'content-type' ? 'application/json' : null),
   bytes: async () => new Uint8Array(),
 })
 
-/** Notes what is sent, with the properties that a real message has after its way over the wire. */
-function recordedDoorbells(sent: Sent[], activities: Activities): MessageQueue {
+/** Records each message with the properties that a real message has after its way over the wire. */
+function recordedMessages(sent: Sent[]): MessageQueue {
   return {
     enqueue: (message) =>
-      activities.during({ name: `send ${message.queue}`, kind: 'send' }, async () => {
-        const properties = JSON.parse(JSON.stringify(originProperties(activities.origin())))
+      inSpan(`send ${message.queue}`, { kind: SpanKind.PRODUCER }, async () => {
+        const properties = JSON.parse(JSON.stringify(messageProperties()))
         sent.push({ message, properties })
       }),
   }

@@ -7,14 +7,23 @@ import type {
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
 import type { TenantSchemas } from '../../../shared/domain/collections/tenant-schemas.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
+import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
+import type {
+  JoinableCollectionRecord,
+  JoinableCollectionUpdate,
+  NewJoinableCollection,
+} from '../../../shared/domain/membership-requests/joinable-collection.ts'
+import type { MembershipRequestRecord } from '../../../shared/domain/membership-requests/membership-request.ts'
 import {
   CREATED_AT,
   CRITERIA_COLLECTION_ID,
   IDENTITY_ID,
+  JOINABLE_COLLECTION_ID,
   MANAGER_ID,
   RELATIONSHIP_ID,
+  REQUEST_ID,
   UPDATED_AT,
-} from './example-ids.ts'
+} from './core-data-examples.ts'
 
 /** Nurses and head nurses whose position has not ended. */
 const CONDITION: WireGroup = {
@@ -41,16 +50,16 @@ const CONDITION: WireGroup = {
   ],
 }
 
-const NEW_COLLECTION: NewCriteriaCollection = {
+const NEW_CRITERIA_COLLECTION: NewCriteriaCollection = {
   objectType: 'Relationship',
   name: 'Nurses',
   description: 'Everyone who works as a nurse today',
   condition: CONDITION,
   metadata: { tags: ['health'], attributes: { owner: 'nursing' } },
 }
-const UPDATE: CriteriaCollectionUpdate = { objectType: 'Relationship', description: 'Nurses and head nurses' }
+const CRITERIA_UPDATE: CriteriaCollectionUpdate = { objectType: 'Relationship', description: 'Nurses and head nurses' }
 
-const RECORD: CollectionRecord = {
+const COLLECTION: CollectionRecord = {
   id: CRITERIA_COLLECTION_ID,
   objectType: 'Relationship',
   name: 'Nurses',
@@ -60,7 +69,7 @@ const RECORD: CollectionRecord = {
   createdAt: CREATED_AT,
   updatedAt: UPDATED_AT,
 }
-const CRITERIA_RECORD: CriteriaCollectionRecord = { ...RECORD, condition: CONDITION }
+const CRITERIA_COLLECTION: CriteriaCollectionRecord = { ...COLLECTION, condition: CONDITION }
 
 const RESULTS: CollectionResults = {
   collectionId: CRITERIA_COLLECTION_ID,
@@ -103,19 +112,127 @@ const SCHEMAS: TenantSchemas = {
 /** Examples of collections of either kind and of criteria collections, by the name of the schema. */
 export const COLLECTION_EXAMPLES = {
   Guid: CRITERIA_COLLECTION_ID,
-  Collection: RECORD,
+  Collection: COLLECTION,
   CollectionResults: RESULTS,
   FilterMembersRequest: { ids: [RELATIONSHIP_ID, IDENTITY_ID] },
-  CriteriaCollection: CRITERIA_RECORD,
-  NewCriteriaCollection: NEW_COLLECTION,
-  CriteriaCollectionUpdate: UPDATE,
+  CriteriaCollection: CRITERIA_COLLECTION,
+  NewCriteriaCollection: NEW_CRITERIA_COLLECTION,
+  CriteriaCollectionUpdate: CRITERIA_UPDATE,
   CriteriaPreviewRequest: PREVIEW,
   CriteriaPreview: PREVIEW_REPLY,
   TenantSchemas: SCHEMAS,
 }
 
 /** What these operations answer is not what the example of the schema shows. */
-export const COLLECTION_ANSWERS = {
+export const COLLECTION_RESPONSES = {
   filterCollectionMembers: [RELATIONSHIP_ID],
   filterCriteriaMembers: [RELATIONSHIP_ID],
+}
+
+const POLICY: JoinPolicyInput = {
+  approvalRequired: true,
+  approvalGates: [
+    { order: 1, type: 'Manager' },
+    { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
+  ],
+  joinableBy: { collectionIds: [CRITERIA_COLLECTION_ID] },
+}
+const NEW_JOINABLE_COLLECTION: NewJoinableCollection = {
+  objectType: 'Relationship',
+  name: 'First aiders',
+  joinPolicy: POLICY,
+}
+const JOINABLE_UPDATE: JoinableCollectionUpdate = {
+  objectType: 'Relationship',
+  joinPolicy: { approvalRequired: false },
+}
+
+const JOINABLE_COLLECTION: JoinableCollectionRecord = {
+  id: JOINABLE_COLLECTION_ID,
+  objectType: 'Relationship',
+  name: 'First aiders',
+  description: null,
+  metadata: { tags: [], attributes: {} },
+  createdBy: MANAGER_ID,
+  createdAt: CREATED_AT,
+  updatedAt: UPDATED_AT,
+  joinPolicy: {
+    approvalRequired: true,
+    approvalGates: [
+      { order: 1, type: 'Manager', approvers: [] },
+      { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
+    ],
+    joinableBy: { collectionIds: [CRITERIA_COLLECTION_ID] },
+  },
+}
+
+const REQUEST: MembershipRequestRecord = {
+  id: REQUEST_ID,
+  collectionId: JOINABLE_COLLECTION_ID,
+  requesterId: IDENTITY_ID,
+  submittedBy: IDENTITY_ID,
+  relationshipId: RELATIONSHIP_ID,
+  status: 'PendingApproval',
+  currentGate: { order: 1, type: 'Manager', approverCount: 1 },
+  notes: 'I took the course',
+  createdAt: CREATED_AT,
+  updatedAt: CREATED_AT,
+  lifecycle: [
+    { status: 'Requested', actorId: IDENTITY_ID, at: CREATED_AT, notes: 'I took the course' },
+    { status: 'PendingApproval', actorId: 'system', at: CREATED_AT, gate: { order: 1, type: 'Manager' } },
+  ],
+}
+const ON_BEHALF: MembershipRequestRecord = { ...REQUEST, submittedBy: MANAGER_ID }
+
+/** It waits at the second gate. */
+const APPROVED: MembershipRequestRecord = {
+  ...REQUEST,
+  currentGate: { order: 2, type: 'Identity', approverCount: 1 },
+  updatedAt: UPDATED_AT,
+  lifecycle: [
+    ...REQUEST.lifecycle,
+    { status: 'Approved', actorId: MANAGER_ID, at: UPDATED_AT, gate: { order: 1, type: 'Manager' } },
+    { status: 'PendingApproval', actorId: 'system', at: UPDATED_AT, gate: { order: 2, type: 'Identity' } },
+  ],
+}
+
+const ended = (status: MembershipRequestRecord['status'], actorId: string): MembershipRequestRecord => ({
+  ...REQUEST,
+  status,
+  currentGate: null,
+  updatedAt: UPDATED_AT,
+  lifecycle: [...REQUEST.lifecycle, { status, actorId, at: UPDATED_AT }],
+})
+
+/** Examples of joinable collections and requests, by the name of the schema. */
+export const REQUEST_EXAMPLES = {
+  JoinableCollection: JOINABLE_COLLECTION,
+  NewJoinableCollection: NEW_JOINABLE_COLLECTION,
+  JoinableCollectionUpdate: JOINABLE_UPDATE,
+  MemberChange: { coreIdentityIds: [IDENTITY_ID] },
+  AddedMembers: { added: 1, alreadyMembers: 0 },
+  RemovedMembers: { removed: 1, notMembers: 0 },
+  MembershipRequest: REQUEST,
+  RequestInput: { notes: 'I took the course', relationshipId: RELATIONSHIP_ID },
+  RequestInputOnBehalf: { notes: 'She took the course', requesterId: IDENTITY_ID },
+  RequestWithdrawal: {},
+}
+
+/** What these operations answer is not what the example of the schema shows. */
+export const REQUEST_RESPONSES = {
+  createJoinableCollection: JOINABLE_COLLECTION_ID,
+  getJoinableResults: {
+    collectionId: JOINABLE_COLLECTION_ID,
+    name: 'First aiders',
+    description: null,
+    objectType: 'Relationship',
+    memberIds: [{ objectId: IDENTITY_ID, relationshipId: RELATIONSHIP_ID }],
+    evaluatedAt: UPDATED_AT,
+  },
+  submitRequestOnBehalf: ON_BEHALF,
+  listSubmittedOnBehalf: [ON_BEHALF],
+  approveRequest: APPROVED,
+  rejectRequest: ended('Rejected', MANAGER_ID),
+  cancelRequest: ended('Cancelled', IDENTITY_ID),
+  leaveRequest: ended('Left', IDENTITY_ID),
 }

@@ -1,10 +1,16 @@
 import type { Log } from '../../kernel/log.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import type { IdempotencyKeyStore } from './idempotency-key.ts'
-import { decideOnKey, inProgressRecord, type KeyedRequest, type KeyRecord, releasedRecord } from './idempotency-key.ts'
+import type { IdempotencyStore } from './idempotency-record.ts'
+import {
+  decideOnRecord,
+  type IdempotencyRecord,
+  type IdempotentRequest,
+  inProgressRecord,
+  releasedRecord,
+} from './idempotency-record.ts'
 
-export type OnceDependencies = {
-  readonly keys: IdempotencyKeyStore
+export type IdempotencyDependencies = {
+  readonly keys: IdempotencyStore
   readonly log: Log
   /** An id made of texts: the same for the same list of texts. */
   deriveId(...parts: string[]): string
@@ -14,7 +20,7 @@ export type OnceDependencies = {
 }
 
 /** An answer that JSON can hold. */
-export type KeptAnswer = { readonly data: unknown; readonly headers?: Readonly<Record<string, string>> }
+export type StoredResult = { readonly data: unknown; readonly headers?: Readonly<Record<string, string>> }
 
 /** Milliseconds between looks at a key that somebody else works on: creations mostly end within the second. */
 const WAITS_MS = [25, 50, 100, 200, 400, 800]
@@ -28,15 +34,15 @@ const ANSWER_LIMIT_COUNT = 500_000
  * service died in between, the same request may be tried again, and its creation has the ids of the first try.
  * @throws Refusal `IdempotencyKeyReused`, `IdempotencyKeyInUse`, and what `work` throws.
  */
-export async function runOnce<Made extends KeptAnswer>(
-  request: KeyedRequest,
+export async function runOnce<Made extends StoredResult>(
+  request: IdempotentRequest,
   work: (creation: Creation) => Promise<Made>,
-  deps: OnceDependencies,
-): Promise<{ answer: KeptAnswer; isReplayed: boolean }> {
+  deps: IdempotencyDependencies,
+): Promise<{ answer: StoredResult; isReplayed: boolean }> {
   for (let waitCount = 0; ; waitCount += 1) {
     const membershipResolver = await takeUp(request, deps)
     if (membershipResolver.outcome === 'answered') {
-      return { answer: JSON.parse(membershipResolver.answer) as KeptAnswer, isReplayed: true }
+      return { answer: JSON.parse(membershipResolver.answer) as StoredResult, isReplayed: true }
     }
     const made =
       membershipResolver.outcome === 'claimed' ? await runClaimed(membershipResolver.claim, work, deps) : undefined
@@ -47,7 +53,7 @@ export async function runOnce<Made extends KeptAnswer>(
   }
 }
 
-type Claim = { readonly record: KeyRecord; readonly version: string; readonly isRetry: boolean }
+type Claim = { readonly record: IdempotencyRecord; readonly version: string; readonly isRetry: boolean }
 
 type Standing =
   | { readonly outcome: 'answered'; readonly answer: string }
@@ -55,9 +61,9 @@ type Standing =
   | { readonly outcome: 'busy' }
 
 /** Claims the key unless it has its answer. Busy is also a key that somebody else was faster to claim. */
-async function takeUp(request: KeyedRequest, { keys, newId, nowMs }: OnceDependencies): Promise<Standing> {
+async function takeUp(request: IdempotentRequest, { keys, newId, nowMs }: IdempotencyDependencies): Promise<Standing> {
   const known = await keys.find(request)
-  const decision = decideOnKey(known?.value, request, nowMs())
+  const decision = decideOnRecord(known?.value, request, nowMs())
   if (decision.outcome === 'reused') throw new Refusal('IdempotencyKeyReused')
   if (decision.outcome === 'answered') return decision
   if (decision.outcome === 'busy') return { outcome: 'busy' }
@@ -68,10 +74,10 @@ async function takeUp(request: KeyedRequest, { keys, newId, nowMs }: OnceDepende
 }
 
 /** Undefined when the work failed and another worker had taken the key over: what that one answers is the answer. */
-async function runClaimed<Made extends KeptAnswer>(
+async function runClaimed<Made extends StoredResult>(
   claim: Claim,
   work: (creation: Creation) => Promise<Made>,
-  deps: OnceDependencies,
+  deps: IdempotencyDependencies,
 ): Promise<Made | undefined> {
   try {
     const made = await work(creationOf(claim, deps))
@@ -84,7 +90,7 @@ async function runClaimed<Made extends KeptAnswer>(
   }
 }
 
-function creationOf({ record, isRetry }: Claim, { deriveId }: OnceDependencies): Creation {
+function creationOf({ record, isRetry }: Claim, { deriveId }: IdempotencyDependencies): Creation {
   let madeCount = 0
   const newId = () => {
     madeCount += 1
@@ -96,8 +102,8 @@ function creationOf({ record, isRetry }: Claim, { deriveId }: OnceDependencies):
 /** The creation is done. Should its answer not be kept, the next try finds what was created. */
 async function keepAnswer(
   { record, version }: Claim,
-  { data, headers }: KeptAnswer,
-  deps: OnceDependencies,
+  { data, headers }: StoredResult,
+  deps: IdempotencyDependencies,
 ): Promise<void> {
   const answer = JSON.stringify({ data, headers })
   const kept = answer.length > ANSWER_LIMIT_COUNT ? releasedRecord(record) : { ...record, answer }
@@ -107,7 +113,11 @@ async function keepAnswer(
 }
 
 /** @returns False when another worker has taken over the key meanwhile. */
-async function giveBack({ record, version, isRetry }: Claim, error: unknown, deps: OnceDependencies): Promise<boolean> {
+async function giveBack(
+  { record, version, isRetry }: Claim,
+  error: unknown,
+  deps: IdempotencyDependencies,
+): Promise<boolean> {
   try {
     // A refused second try says nothing of what the first has done, or is still doing: its ids have to live on.
     if (error instanceof Refusal && !isRetry) return await deps.keys.remove(record, version)

@@ -4,7 +4,7 @@ import { tokenVerifier } from '../../../shared/auth/token-verifier.ts'
 import { derivedId } from '../../../shared/cosmos/derived-id.ts'
 import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 import { conformingDispatcher } from '../../http/conformity.ts'
-import { onceOn } from '../../http/once-dependencies.ts'
+import { onceOn } from '../../http/idempotency-dependencies.ts'
 import { type JoinableWorld, OPEN } from '../joinable-world.ts'
 import { type Provocation, provoked } from './provocation.ts'
 

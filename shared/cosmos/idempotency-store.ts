@@ -1,14 +1,14 @@
 import type { Container } from '@azure/cosmos'
-import type { KeyedRequest, KeyRecord } from '../domain/idempotency/idempotency-key.ts'
-import { type IdempotencyKeyStore, KEY_KEPT_S } from '../domain/idempotency/idempotency-key.ts'
+import type { IdempotencyRecord, IdempotentRequest } from '../domain/idempotency/idempotency-record.ts'
+import { type IdempotencyStore, RECORD_TTL_S } from '../domain/idempotency/idempotency-record.ts'
 import { derivedId } from './derived-id.ts'
 import { ifVersion, readDocument, statusOf } from './documents.ts'
 
 /** The key is known by what its document is called: what a caller chose is kept nowhere. */
-type KeyDocument = Omit<KeyRecord, 'key'> & { readonly id: string; readonly ttl: number }
+type KeyDocument = Omit<IdempotencyRecord, 'key'> & { readonly id: string; readonly ttl: number }
 
 /** Container `idempotencyKeys`, partition key `/tenantId`. Of two that add one key, the document's id lets one win. */
-export function cosmosIdempotencyKeyStore(container: Container): IdempotencyKeyStore {
+export function cosmosIdempotencyStore(container: Container): IdempotencyStore {
   return {
     async find(name) {
       const document = await readDocument<KeyDocument>(container, documentId(name), name.tenantId)
@@ -29,13 +29,13 @@ export function cosmosIdempotencyKeyStore(container: Container): IdempotencyKeyS
   }
 }
 
-function documentId({ callerId, key }: Pick<KeyedRequest, 'callerId' | 'key'>): string {
+function documentId({ callerId, key }: Pick<IdempotentRequest, 'callerId' | 'key'>): string {
   return derivedId(callerId, key)
 }
 
-function documentOf(record: KeyRecord): KeyDocument {
+function documentOf(record: IdempotencyRecord): KeyDocument {
   const { key, ...kept } = record
-  return { id: documentId(record), ...kept, ttl: KEY_KEPT_S }
+  return { id: documentId(record), ...kept, ttl: RECORD_TTL_S }
 }
 
 /** The version that a write has made; undefined when it was refused with one of these statuses. */

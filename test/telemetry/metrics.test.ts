@@ -9,21 +9,19 @@ import { enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { minuteOfTenant } from '../../shared/domain/sync/sweep-minute.ts'
 import { observedCalls } from '../../shared/graph/observed-calls.ts'
 import { METRICS, type MetricName } from '../../shared/kernel/metrics.ts'
-import { trackedActivities } from '../../shared/telemetry/activities.ts'
 import { TENANT, users } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 import { recordedTelemetry } from './recorded.ts'
 
 describe('What is measured', () => {
   const telemetry = recordedTelemetry()
-  const { metrics, tracer } = telemetry
+  const { metrics } = telemetry
   let world: LinkWorld
   let deps: SyncDependencies
 
   before(async () => {
     world = await openWorld()
-    const activities = trackedActivities(tracer, world.clock.nowMs)
-    const directory = world.directoryOver((send) => observedCalls(send, { activities, metrics }))
+    const directory = world.directoryOver((send) => observedCalls(send, metrics))
     deps = { ...world.deps, directory, metrics }
   })
   after(async () => {

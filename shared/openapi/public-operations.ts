@@ -1,9 +1,37 @@
-import { type HttpAnswer, refusalEnvelope, unreadyEnvelope } from '../http/envelope.ts'
-import { ALIVE, READY } from '../http/probe-responder.ts'
-import { PARTS } from '../http/readiness.ts'
+import { type HttpResponse, refusalEnvelope, unreadyEnvelope } from '../http/envelope.ts'
+import { ALIVE, PARTS, READY } from '../http/probes.ts'
 import { Refusal } from '../kernel/refusals.ts'
-import { failureSchema, successSchema } from './responses.ts'
+import { headerReferences, parameterReference } from './parameters.ts'
+import { failureSchema, sharedResponseReference, successSchema } from './responses.ts'
 import type { JsonObject } from './schemas.ts'
+
+export type FileOperation = {
+  readonly path: string
+  readonly operationId: string
+  readonly summary: string
+  readonly contentType: string
+  readonly schema: JsonObject
+}
+
+/** What every file has that anyone may read: no role, a tag to ask again with, one method. */
+export function fileOperation({ operationId, summary, contentType, schema }: FileOperation, tag: string): JsonObject {
+  const headers = headerReferences({ 'x-request-id': 'RequestId', etag: 'ETag' })
+  return {
+    get: {
+      operationId,
+      summary,
+      tags: [tag],
+      security: [],
+      parameters: [parameterReference('IfNoneMatch'), parameterReference('RequestId')],
+      responses: {
+        200: { description: summary, headers, content: { [contentType]: { schema } } },
+        304: { description: 'The version that `If-None-Match` names is the last one.', headers },
+        405: sharedResponseReference('MethodNotAllowed'),
+        500: sharedResponseReference('Fault'),
+      },
+    },
+  }
+}
 
 /** What operations for whoever runs the service are grouped under. */
 export const PROBES_TAG = { name: 'Operation', description: 'For whoever runs the service: open to anyone.' } as const
@@ -46,7 +74,7 @@ function probe(operationId: string, summary: string, responses: JsonObject): Jso
   }
 }
 
-function response(description: string, schema: JsonObject, { body }: HttpAnswer): JsonObject {
+function response(description: string, schema: JsonObject, { body }: HttpResponse): JsonObject {
   return {
     description,
     headers: { 'x-request-id': { $ref: '#/components/headers/RequestId' } },

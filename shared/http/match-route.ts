@@ -1,6 +1,6 @@
 import type { Method, Route, RouteGroup } from './route.ts'
 
-export type FoundRoute =
+export type RouteMatch =
   | { readonly outcome: 'found'; readonly route: Route; readonly path: Readonly<Record<string, string>> }
   | { readonly outcome: 'other-methods'; readonly allow: readonly string[] }
   | { readonly outcome: 'none' }
@@ -13,7 +13,7 @@ type Shape = { readonly segments: readonly string[]; readonly routes: Map<Method
  * whatever the method: `/search` is no id, not even where only `/{id}` can be deleted. A trailing slash does not matter;
  * a path is compared by case. Throws when two routes share method and shape.
  */
-export function routeFinder(group: RouteGroup): (method: string, rawPath: string) => FoundRoute {
+export function routeMatcher(group: RouteGroup): (method: string, rawPath: string) => RouteMatch {
   const prefix = `/${group.prefix}`
   const shapes = orderedShapes(group.routes)
   return (method, rawPath) => {

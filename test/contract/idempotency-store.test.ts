@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosIdempotencyKeyStore } from '../../shared/cosmos/idempotency-key-store.ts'
-import type { KeyRecord } from '../../shared/domain/idempotency/idempotency-key.ts'
+import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
+import type { IdempotencyRecord } from '../../shared/domain/idempotency/idempotency-record.ts'
 import { localAccount } from './local-database.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
 let nowMs = Date.parse('2030-01-01T00:00:00Z')
 const { container } = await localAccount(() => nowMs)
-const keys = cosmosIdempotencyKeyStore(container('idempotencyKeys'))
+const keys = cosmosIdempotencyStore(container('idempotencyKeys'))
 
-const newRecord = (change: Partial<KeyRecord> = {}): KeyRecord => ({
+const newRecord = (change: Partial<IdempotencyRecord> = {}): IdempotencyRecord => ({
   tenantId: randomUUID(),
   callerId: randomUUID(),
   key: '#1: "a/b\\c?"',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Type } from 'typebox'
-import { routeFinder } from '../../shared/http/find-route.ts'
+import { routeMatcher } from '../../shared/http/match-route.ts'
 import { type Method, type Route, route } from '../../shared/http/route.ts'
 
 const routeOf = (method: Method, path: string): Route =>
@@ -16,7 +16,7 @@ const routeOf = (method: Method, path: string): Route =>
     run: async () => ({ data: null }),
   })
 
-const find = routeFinder({
+const find = routeMatcher({
   prefix: 'things/beta',
   routes: [
     routeOf('GET', '/'),
@@ -62,6 +62,6 @@ describe('finding a route', () => {
 
   it('refuses to be built with two routes for one method and path', () => {
     const twice = [routeOf('GET', '/{id}'), routeOf('GET', '/{name}')]
-    assert.throws(() => routeFinder({ prefix: 'x', routes: twice }), /Two routes for GET/)
+    assert.throws(() => routeMatcher({ prefix: 'x', routes: twice }), /Two routes for GET/)
   })
 })

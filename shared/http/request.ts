@@ -92,3 +92,20 @@ function depthOf(text: string): number {
   }
   return deepest
 }
+
+/** Decisions, section 10. */
+const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/** The caller's own id for the request, if it is a sane one; else a new one. */
+export function requestIdOf(request: Pick<HttpRequest, 'header'>, newId: () => string): string {
+  const given = request.header('x-request-id') ?? ''
+  return SANE_REQUEST_ID.test(given) ? given : newId()
+}
+
+/** Whether the caller of a reading request has this version already: RFC 9110, section 13.1.2, compared weakly. */
+export function isKnownVersion(request: Pick<HttpRequest, 'method' | 'header'>, etag: string | undefined): boolean {
+  const known = request.header('if-none-match')?.trim()
+  if (known === undefined || etag === undefined || !['GET', 'HEAD'].includes(request.method)) return false
+  const strong = (tag: string) => tag.trim().replace(/^W\//, '')
+  return known === '*' || known.split(',').map(strong).includes(strong(etag))
+}
