@@ -1,4 +1,4 @@
-import { ELIGIBILITY_READERS } from '../../shared/domain/membership-requests/eligible-collections.ts'
+import { ELIGIBILITY_READERS } from '../../shared/domain/membership-requests/list-requests.ts'
 import { type Role, USER_ROLES } from '../../shared/kernel/caller.ts'
 
 /** Whoever may read definitions and members, preview and filter: decisions, section 2. */

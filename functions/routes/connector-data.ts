@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { BATCH_OPERATIONS } from '../../shared/domain/connectors/batch-item.ts'
 import {
   CONNECTOR_DATA_READERS,
   CONNECTOR_WRITERS,
@@ -10,8 +9,9 @@ import {
   replaceObject,
   writeBatch,
 } from '../../shared/domain/connectors/connector-data.ts'
-import { ConnectorObjectRecord, ExternalId, ObjectTypeName } from '../../shared/domain/connectors/connector-object.ts'
+import { ConnectorObjectDto, ExternalId, ObjectTypeName } from '../../shared/domain/connectors/connector-object.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
+import { BATCH_OPERATIONS } from '../../shared/domain/connectors/object-input.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
 import { deleted, ok } from '../../shared/http/answers.ts'
 import type { OpenCursors } from '../../shared/http/cursor.ts'
@@ -27,13 +27,17 @@ const BATCH_LIMIT_BYTES = 4 * 1024 * 1024
 const BATCH_ITEMS_LIMIT_COUNT = 1000
 
 /** Attributes by name. Checked by the type of the object rather than by a schema. */
-export const Data = Type.Record(Type.String(), Type.Unknown())
+export const ConnectorData = Type.Record(Type.String(), Type.Unknown())
 
-export const NewObject = Type.Object({ externalId: ExternalId, objectType: ObjectTypeName, data: Data })
-export const ObjectReplacement = Type.Object({
+export const NewConnectorObject = Type.Object({
+  externalId: ExternalId,
+  objectType: ObjectTypeName,
+  data: ConnectorData,
+})
+export const ConnectorObjectReplacement = Type.Object({
   externalId: Type.Optional(ExternalId),
   objectType: Type.Optional(ObjectTypeName),
-  data: Data,
+  data: ConnectorData,
 })
 
 /** Each item is checked for itself, so the list says nothing of its items to the validator. */
@@ -61,7 +65,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     path: '/{id}/data',
     roles: CONNECTOR_DATA_READERS,
     query: Type.Object({ ...PageQuery.properties, objectType: Type.Optional(ObjectTypeName) }),
-    reply: { status: 200, schema: Type.Array(ConnectorObjectRecord), paged: true },
+    reply: { status: 200, schema: Type.Array(ConnectorObjectDto), paged: true },
     refusals: ['InvalidCursor', 'ConnectorNotFound', 'NotThisConnector'],
     run: ({ path: { id = '' }, query, caller }) =>
       pagedAnswer(query, [caller.tenantId, 'connector-data', id, query.objectType], deps.cursors, (after, size) =>
@@ -77,7 +81,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     method: 'POST',
     path: '/{id}/data',
     roles: CONNECTOR_WRITERS,
-    body: NewObject,
+    body: NewConnectorObject,
     reply: { status: 201, schema: Guid },
     refusals: ['ConnectorObjectExists', ...WRITE_REFUSALS, ...DATA_REFUSALS],
     run: async ({ path: { id = '' }, body, caller, creation }) =>
@@ -107,7 +111,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     path: '/{id}/data/{objectType}/{externalId}',
     parameters: { objectType: ObjectTypeName, externalId: ExternalId },
     roles: CONNECTOR_DATA_READERS,
-    reply: { status: 200, schema: ConnectorObjectRecord },
+    reply: { status: 200, schema: ConnectorObjectDto },
     refusals: ['ConnectorNotFound', 'NotThisConnector', 'ConnectorObjectNotFound'],
     run: async ({ path: { id = '', objectType = '', externalId = '' }, caller }) =>
       ok(await readObject(id, objectType, externalId, caller, deps)),
@@ -118,8 +122,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     method: 'PUT',
     path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,
-    body: ObjectReplacement,
-    reply: { status: 200, schema: ConnectorObjectRecord },
+    body: ConnectorObjectReplacement,
+    reply: { status: 200, schema: ConnectorObjectDto },
     refusals: ['ConnectorObjectNotFound', ...WRITE_REFUSALS, ...DATA_REFUSALS],
     run: async ({ path, body, caller }) =>
       ok(await replaceObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), body, caller, deps)),

@@ -1,5 +1,8 @@
 import type { RequestName, Viewer } from '../../shared/domain/membership-requests/act-on-request.ts'
-import { type MembershipRequest, requestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import {
+  type MembershipRequest,
+  toMembershipRequestDto,
+} from '../../shared/domain/membership-requests/membership-request.ts'
 import type { Person } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { ok } from '../../shared/http/answers.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
@@ -29,5 +32,5 @@ export function viewerOf({ caller, identityId }: RouteInput): Viewer {
 
 /** Requests as callers see them. */
 export function okRequests(requests: readonly MembershipRequest[]): RouteResult {
-  return ok(requests.map(requestRecord))
+  return ok(requests.map(toMembershipRequestDto))
 }

@@ -1,4 +1,4 @@
-import { attributeDefinition } from '../../shared/domain/core/attributes.ts'
+import { attributeDefinition } from '../../shared/domain/core/core-object.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 
 const LIST_SEPARATOR = '|'

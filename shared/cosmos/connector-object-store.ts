@@ -1,14 +1,16 @@
-import type { Container, SqlParameter } from '@azure/cosmos'
-import { type ConnectorObject, REFERENCES, type StoredConnectorObject } from '../domain/connectors/connector-object.ts'
-import type {
-  ConnectorObjectStore,
-  ConnectorObjectWrite,
-  ConnectorSpaceVersions,
-} from '../domain/connectors/connector-object-store.ts'
+import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
+import {
+  type ConnectorObject,
+  type ConnectorObjectStore,
+  type ConnectorObjectWrite,
+  REFERENCES,
+  type ReferenceTarget,
+  type StoredConnectorObject,
+} from '../domain/connectors/connector-object.ts'
 import { isObjectType, type ObjectType } from '../domain/core/core-object.ts'
+import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { closeSpace, openSpace, spaceVersion, treeVersion, whileOpen, whileTreeIs } from './connector-space-guards.ts'
-import { queryAll, type Stored } from './documents.ts'
+import { deletionOf, isWriteConflict, queryAll, readDocument, type Stored, writeTogether } from './documents.ts'
 import { readPage } from './keyset-page.ts'
 import { type VersionedWrite, writeInChain, writeVersioned } from './versioned-writes.ts'
 
@@ -37,11 +39,11 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
   }
   return {
     ofIds: (tenantId, ids) => whereIn(tenantId, 'c.id', ids),
-    async standings(tenantId, ids) {
+    async referenceTargets(tenantId, ids) {
       if (ids.length === 0) return []
       const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`
       const parameters = [{ name: '@ids', value: [...ids] }]
-      return (await queryAll<StandingRow>(container, tenantId, { query, parameters })).map(membershipResolver)
+      return (await queryAll<ReferenceTargetRow>(container, tenantId, { query, parameters })).map(referenceTarget)
     },
     ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),
     async identitiesByKeys(tenantId, nins, directoryObjectIds) {
@@ -119,9 +121,9 @@ async function referrers(
   return rows.filter((row) => row.ids.some((id) => wanted.has(id))).map(({ coreObjectId }) => coreObjectId)
 }
 
-type StandingRow = { id: string; coreObjectId: string; deletedAtMs?: number; parent?: string }
+type ReferenceTargetRow = { id: string; coreObjectId: string; deletedAtMs?: number; parent?: string }
 
-function membershipResolver({ id, coreObjectId, deletedAtMs, parent }: StandingRow): ConnectorSpaceVersions {
+function referenceTarget({ id, coreObjectId, deletedAtMs, parent }: ReferenceTargetRow): ReferenceTarget {
   return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent }
 }
 
@@ -156,4 +158,69 @@ function parsed(document: Stored<Document>): StoredConnectorObject {
     ...(formerCoreObjectIds === undefined ? {} : { formerCoreObjectIds }),
     ...(deletedAtMs === undefined ? {} : { deletedAtMs }),
   }
+}
+
+/**
+ * Documents beside a connector's objects, which are written along with these in one transaction. Their ids are no GUIDs
+ * and they have none of the objects' members, so no query for objects finds them.
+ */
+type Guard = { readonly id: string; readonly tenantId: string }
+
+/** There while the space takes writes. Each write replaces it, whatever its version: writers are not in each other's way. */
+const openGuard = (tenantId: string, connectorId: string): Guard => ({ id: `open:${connectorId}`, tenantId })
+
+/** There from the moment that the space was closed, for ever: a write may come late. */
+const closedGuard = (tenantId: string, connectorId: string): Guard => ({ id: `closed:${connectorId}`, tenantId })
+
+/** Its version is that of the org tree: each change of the tree replaces it and quotes the version it was decided on. */
+const treeGuard = (tenantId: string, connectorId: string): Guard => ({ id: `tree:${connectorId}`, tenantId })
+
+const create = (resourceBody: Guard): OperationInput => ({ operationType: 'Create', resourceBody })
+
+/** The operation that fails where the space is not open, and makes every version of it that was read before stale. */
+export function whileOpen(tenantId: string, connectorId: string): OperationInput {
+  const guard = openGuard(tenantId, connectorId)
+  return { operationType: 'Replace', id: guard.id, resourceBody: guard }
+}
+
+/** The write that fails where the tree is no longer of this version. @param version undefined before the first change */
+export function whileTreeIs(tenantId: string, connectorId: string, version: string | undefined): VersionedWrite {
+  return { document: treeGuard(tenantId, connectorId), version }
+}
+
+/** Undefined before the first change. */
+export async function treeVersion(container: Container, tenantId: string, connectorId: string) {
+  return (await readDocument(container, treeGuard(tenantId, connectorId).id, tenantId))?._etag
+}
+
+/** Undefined while the space is not open. */
+export async function spaceVersion(container: Container, tenantId: string, connectorId: string) {
+  return (await readDocument(container, openGuard(tenantId, connectorId).id, tenantId))?._etag
+}
+
+/** @returns Whether the space is open from now on: not when it has been closed. */
+export async function openSpace(container: Container, tenantId: string, connectorId: string): Promise<boolean> {
+  const closed = closedGuard(tenantId, connectorId)
+  // Made and taken away at once, the one shows in the same transaction as the other that nobody has closed the space.
+  const failure = await writeTogether(container, tenantId, [
+    create(closed),
+    { operationType: 'Delete', id: closed.id },
+    create(openGuard(tenantId, connectorId)),
+  ])
+  if (failure !== undefined && failure.status !== 409) throw new Error(`A space was not opened: ${failure.status}`)
+  return failure?.index !== 0
+}
+
+/** @throws Refusal `StaleVersion` when anything was written to the space since the version was read. */
+export async function closeSpace(
+  container: Container,
+  tenantId: string,
+  connectorId: string,
+  version: string,
+): Promise<void> {
+  const removal = deletionOf(openGuard(tenantId, connectorId).id, version)
+  const failure = await writeTogether(container, tenantId, [removal, create(closedGuard(tenantId, connectorId))])
+  if (failure === undefined) return
+  if (!isWriteConflict(failure.status)) throw new Error(`A space was not closed: ${failure.status}`)
+  throw new Refusal('StaleVersion', `The space of connector ${connectorId} has changed`)
 }

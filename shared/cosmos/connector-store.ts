@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
+import type { ConnectorStore } from '../domain/connectors/connector.ts'
 import { byCreation, type Connector } from '../domain/connectors/connector.ts'
-import type { ConnectorStore } from '../domain/connectors/connector-store.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
 import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
 

@@ -1,10 +1,10 @@
 import type { Container, OperationInput } from '@azure/cosmos'
 import type { MembershipChange } from '../domain/collections/membership-store.ts'
 import { isLive, type MembershipRequest } from '../domain/membership-requests/membership-request.ts'
-import type { RequestChange } from '../domain/membership-requests/request-store.ts'
+import type { RequestChange } from '../domain/membership-requests/request-dependencies.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { isOvertaken, readDocument, type Stored } from './documents.ts'
+import { isWriteConflict, readDocument, type Stored } from './documents.ts'
 import { CHANGES_KEPT_S } from './membership-history.ts'
 import {
   changeId,
@@ -21,7 +21,7 @@ import { serialize } from './serialize.ts'
 const ATTEMPTS_AT_MOST = 30
 
 /** What an operation of a save is about, so that its failure can be told. */
-type Part = { readonly about: 'request' | 'slot' | 'membership'; readonly operation: OperationInput }
+type SavePart = { readonly about: 'request' | 'slot' | 'membership'; readonly operation: OperationInput }
 
 /**
  * Makes the `save` of a container. Requests, their slots and the collection's membership version go in one transaction.
@@ -41,29 +41,29 @@ export function requestSaver(
     const ofRequests = changes.flatMap(requestParts)
     const change = membershipChange(changes)
     if (change === undefined) {
-      return (await written(requests, tenantId, ofRequests, changes)) ?? overtaken(collectionId)
+      return (await writeParts(requests, tenantId, ofRequests, changes)) ?? throwStaleVersion(collectionId)
     }
     return turns(`${tenantId}:${collectionId}`, async () => {
       for (let attempt = 1; attempt <= ATTEMPTS_AT_MOST; attempt += 1) {
         const head = await readDocument<JoinedHeadDocument>(requests, headId(collectionId), tenantId)
         const parts = [...ofRequests, ...membershipParts({ tenantId, collectionId, head, ...change })]
-        const saved = await written(requests, tenantId, parts, changes)
+        const saved = await writeParts(requests, tenantId, parts, changes)
         if (saved !== undefined) return saved
       }
-      return overtaken(collectionId)
+      return throwStaleVersion(collectionId)
     })
   }
 }
 
-function overtaken(collectionId: string): never {
+function throwStaleVersion(collectionId: string): never {
   throw new Refusal('StaleVersion', `Others kept changing the members of collection ${collectionId}`)
 }
 
 /** Undefined when someone else has changed the membership meanwhile, and nothing is written. */
-async function written(
+async function writeParts(
   requests: Container,
   tenantId: string,
-  parts: readonly Part[],
+  parts: readonly SavePart[],
   changes: readonly RequestChange[],
 ): Promise<Versioned<MembershipRequest>[] | undefined> {
   const response = await requests.items.batch(
@@ -74,23 +74,23 @@ async function written(
   if (response.code === 207) {
     // All but the culprit answer 424.
     const index = results.findIndex(({ statusCode }) => statusCode >= 400 && statusCode !== 424)
-    return refused(parts[index], results[index]?.statusCode)
+    return throwUnlessRetryable(parts[index], results[index]?.statusCode)
   }
   const versions = results.filter((_, index) => parts[index]?.about === 'request').map(({ eTag }) => eTag ?? '')
   return changes.map(({ after }, index) => ({ value: after, version: versions[index] ?? '' }))
 }
 
 /** Undefined where the save is to be begun anew. */
-function refused(part: Part | undefined, status: number | undefined): undefined {
-  if (part?.about === 'membership' && isOvertaken(status)) return undefined
+function throwUnlessRetryable(part: SavePart | undefined, status: number | undefined): undefined {
+  if (part?.about === 'membership' && isWriteConflict(status)) return undefined
   if (part?.about === 'slot' && status === 409) throw new Refusal('RequestAlreadyOpen')
-  if (part?.about === 'request' && isOvertaken(status)) {
+  if (part?.about === 'request' && isWriteConflict(status)) {
     throw new Refusal('InvalidRequestState', 'Someone else has acted on the request at the same moment')
   }
   throw new Error(`Saving requests failed with status ${status} of the ${part?.about}`)
 }
 
-function requestParts({ before, after }: RequestChange): Part[] {
+function requestParts({ before, after }: RequestChange): SavePart[] {
   const resourceBody = requestDocument(after)
   const operation: OperationInput =
     before === undefined
@@ -99,7 +99,7 @@ function requestParts({ before, after }: RequestChange): Part[] {
   return [{ about: 'request', operation }, ...slotParts(before?.value, after)]
 }
 
-function slotParts(before: MembershipRequest | undefined, after: MembershipRequest): Part[] {
+function slotParts(before: MembershipRequest | undefined, after: MembershipRequest): SavePart[] {
   const wasLive = before !== undefined && isLive(before)
   if (!wasLive && !isLive(after)) return []
   const id = slotId(after.slot)
@@ -128,7 +128,7 @@ function membershipParts({
   tenantId: string
   collectionId: string
   head: Stored<JoinedHeadDocument> | undefined
-}): Part[] {
+}): SavePart[] {
   const membershipVersion = (head?.membershipVersion ?? 0) + 1
   const next: JoinedHeadDocument = { id: headId(collectionId), tenantId, type: 'head', collectionId, membershipVersion }
   const change: JoinedChangeDocument = {

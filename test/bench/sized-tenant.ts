@@ -7,7 +7,7 @@ import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Collection, CollectionKind } from '../../shared/domain/collections/collection.ts'
 import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
-import { saveable } from '../../shared/domain/membership-requests/request-store.ts'
+import { saveable } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { idOf, loadSizedObjects } from './sized-objects.ts'
 
 /** A tenant as large as any that the service should answer evenly: what the routes are measured on. */

@@ -1,6 +1,6 @@
 import type { Connector, ConnectorUpdate, NewConnector } from '../../../shared/domain/connectors/connector.ts'
-import type { ConnectorObjectRecord } from '../../../shared/domain/connectors/connector-object.ts'
-import type { CoreObjectRecord } from '../../../shared/domain/core/core-object-record.ts'
+import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
+import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import {
   ACCOUNT_ID,
   CONNECTOR_CLIENT_ID,
@@ -15,7 +15,7 @@ import {
   UPDATED_AT,
 } from './example-ids.ts'
 
-const IDENTITY: CoreObjectRecord = {
+const IDENTITY: CoreObjectDto = {
   id: IDENTITY_ID,
   externalId: 'employee-4711',
   displayName: 'Kari Nordmann',
@@ -29,7 +29,7 @@ const IDENTITY: CoreObjectRecord = {
   lastUpdated: LAST_UPDATED,
 }
 
-const ORG_UNIT: CoreObjectRecord = {
+const ORG_UNIT: CoreObjectDto = {
   id: ORG_UNIT_ID,
   externalId: 'unit-12',
   displayName: 'Northern Nursing Home',
@@ -38,7 +38,7 @@ const ORG_UNIT: CoreObjectRecord = {
   lastUpdated: LAST_UPDATED,
 }
 
-const RELATIONSHIP: CoreObjectRecord = {
+const RELATIONSHIP: CoreObjectDto = {
   id: RELATIONSHIP_ID,
   externalId: 'position-4711-1',
   title: 'Nurse',
@@ -75,7 +75,7 @@ const DATA = {
   orgUnit: { externalId: 'unit-12' },
 }
 const NAMES = { externalId: 'position-4711-1', objectType: 'relationship' } as const
-const CONNECTOR_OBJECT: ConnectorObjectRecord = {
+const CONNECTOR_OBJECT: ConnectorObjectDto = {
   id: CONNECTOR_OBJECT_ID,
   ...NAMES,
   data: DATA,

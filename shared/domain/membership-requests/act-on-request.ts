@@ -5,12 +5,12 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
+import { approverCounter, isApprover, NO_APPROVERS, withCurrentApproverCounts } from './approvers.ts'
 import { decideRequest, gateOf, gatesAhead, type RequestAction } from './decide-request.ts'
-import { approverCounter, countedNow, isApprover, NO_GATES } from './gate-approvers.ts'
 import { policyOf } from './join-policy.ts'
 import { decidersOf, type MembershipRequest, Notes } from './membership-request.ts'
 import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
-import { placedByPolicy, settledByPolicy } from './settle-requests.ts'
+import { moveIfMisplaced, recheckPolicy } from './settle-requests.ts'
 
 /** The body of approve and reject. */
 export const RequestDecision = Type.Object({
@@ -25,7 +25,7 @@ export type RequestName = { readonly tenantId: string; readonly collectionId: st
 /** Who looks: a person, or someone who sees all requests of the tenant, or both. */
 export type Viewer = { readonly identityId: string | undefined; readonly seesAll: boolean }
 
-type Seen = {
+type VisibleRequest = {
   readonly request: Versioned<MembershipRequest>
   readonly collection: Collection
   readonly orgChart: OrgChart
@@ -39,8 +39,14 @@ export async function readRequest(
   viewer: Viewer,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
-  const { request, collection, orgChart } = await seen(name, viewer, deps)
-  const [value] = await countedNow([request.value], [collection], name.tenantId, orgChart, deps.membershipResolver)
+  const { request, collection, orgChart } = await requireVisibleRequest(name, viewer, deps)
+  const [value] = await withCurrentApproverCounts(
+    [request.value],
+    [collection],
+    name.tenantId,
+    orgChart,
+    deps.membershipResolver,
+  )
   return value === undefined ? request : { ...request, value }
 }
 
@@ -57,8 +63,8 @@ export async function actOnRequest(
   person: { readonly identityId: string; readonly seesAll: boolean },
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
-  const { request, collection, orgChart, mayDecide } = await seen(name, person, deps)
-  refuseOtherPosition(request.value, body.relationshipId ?? undefined)
+  const { request, collection, orgChart, mayDecide } = await requireVisibleRequest(name, person, deps)
+  requirePositionOfRequest(request.value, body.relationshipId ?? undefined)
   const { identityId } = person
   const action: RequestAction = { kind, actor: { id: identityId, identityId }, notes: body.notes ?? undefined }
   const policy = policyOf(collection)
@@ -68,7 +74,7 @@ export async function actOnRequest(
   const gatePeople = {
     mayDecide: () => mayDecide,
     approverCount:
-      ahead.length === 0 ? NO_GATES.approverCount : (gate: (typeof ahead)[number]) => counter(gate, request.value),
+      ahead.length === 0 ? NO_APPROVERS.approverCount : (gate: (typeof ahead)[number]) => counter(gate, request.value),
   }
   const decision = decideRequest(request.value, policy, gatePeople, action, deps.nowMs())
   if (decision.outcome === 'refuse') throw new Refusal(decision.code, refusalMessage(decision.code, request.value))
@@ -77,14 +83,14 @@ export async function actOnRequest(
   if (saved === undefined) throw new Error('The store did not answer with the request that it saved')
   const isMembershipChanged = (request.value.status === 'Joined') !== (saved.value.status === 'Joined')
   if (isMembershipChanged) await notifyMembershipChanges(name.tenantId, new Set([name.collectionId]), deps)
-  return settledByPolicy(saved, collection, deps)
+  return recheckPolicy(saved, collection, deps)
 }
 
-async function seen(
+async function requireVisibleRequest(
   { tenantId, collectionId, requestId }: RequestName,
   { identityId, seesAll }: Viewer,
   deps: RequestDependencies,
-): Promise<Seen> {
+): Promise<VisibleRequest> {
   const [orgChart, foundCollection] = await Promise.all([
     freshOrgChart(tenantId, deps),
     deps.collections.find(tenantId, collectionId, 'joinable'),
@@ -92,25 +98,25 @@ async function seen(
   const collection = found(foundCollection, collectionId).value
   const stored = await deps.requests.find(tenantId, requestId)
   const request =
-    stored?.value.collectionId === collectionId ? await placedByPolicy(stored, collection, deps) : undefined
+    stored?.value.collectionId === collectionId ? await moveIfMisplaced(stored, collection, deps) : undefined
   const gate = request && gateOf(request.value, policyOf(collection))
   const mayDecide =
     request !== undefined &&
     (await isApprover(tenantId, identityId, gate, request.value, orgChart, deps.membershipResolver))
-  if (request === undefined || !(seesAll || mayDecide || concerns(request.value, identityId))) {
+  if (request === undefined || !(seesAll || mayDecide || involves(request.value, identityId))) {
     throw new Refusal('RequestNotFound', `There is no request ${requestId} in collection ${collectionId}`)
   }
   return { request, collection, orgChart, mayDecide }
 }
 
 /** Whether it is seen by this identity as its subject, as who submitted it or as one who has decided on it. */
-export function concerns(request: MembershipRequest, identityId: string | undefined): boolean {
+export function involves(request: MembershipRequest, identityId: string | undefined): boolean {
   if (identityId === undefined) return false
   const { requesterId, submittedBy } = request
   return requesterId === identityId || submittedBy === identityId || decidersOf(request).includes(identityId)
 }
 
-function refuseOtherPosition(request: MembershipRequest, relationshipId: string | undefined): void {
+function requirePositionOfRequest(request: MembershipRequest, relationshipId: string | undefined): void {
   if (relationshipId === undefined || request.relationshipId === null) return
   if (relationshipId === request.relationshipId) return
   throw new Refusal(

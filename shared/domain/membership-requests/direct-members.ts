@@ -7,12 +7,17 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
+import { NO_APPROVERS } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
-import { NO_GATES } from './gate-approvers.ts'
 import { policyOf } from './join-policy.ts'
 import { type MembershipRequest, slotOf } from './membership-request.ts'
-import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
-import { type RequestChange, saveable } from './request-store.ts'
+import {
+  freshOrgChart,
+  notifyMembershipChanges,
+  type RequestChange,
+  type RequestDependencies,
+  saveable,
+} from './request-dependencies.ts'
 import { endOrphaned } from './settle-requests.ts'
 
 /** As many as filter-members takes. */
@@ -25,7 +30,7 @@ export const AddedMembers = Closed({ added: Type.Integer(), alreadyMembers: Type
 export const RemovedMembers = Closed({ removed: Type.Integer(), notMembers: Type.Integer() })
 
 /** Identities whose requests are read at once. */
-const IDENTITIES_PER_PART_COUNT = 500
+const IDENTITIES_PER_BATCH_COUNT = 500
 
 /** Times that a part is read and decided anew, without any of it saved, because others changed the same memberships. */
 const ATTEMPTS_AT_MOST = 5
@@ -52,8 +57,8 @@ export async function addMembersDirectly(
   )
   const { value } = found(collection, collectionId)
   const identityIds = [...new Set(coreIdentityIds)]
-  const added = await inParts(identityIds, value, deps, (part, live) =>
-    part.flatMap((identityId) => joining(identityId, live, value, orgChart, actor, deps) ?? []),
+  const added = await changeMembers(identityIds, value, deps, (part, live) =>
+    part.flatMap((identityId) => joinChanges(identityId, live, value, orgChart, actor, deps) ?? []),
   )
   return { added, alreadyMembers: identityIds.length - added }
 }
@@ -71,10 +76,10 @@ export async function removeMembersDirectly(
 ): Promise<Static<typeof RemovedMembers>> {
   const { value } = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId)
   const identityIds = [...new Set(coreIdentityIds)]
-  const removed = await inParts(identityIds, value, deps, (_part, live) =>
+  const removed = await changeMembers(identityIds, value, deps, (_part, live) =>
     live
       .filter((request) => request.value.status === 'Joined')
-      .flatMap((before) => changeTo('end', before, value, actor, deps)),
+      .flatMap((before) => transitionChange('end', before, value, actor, deps)),
   )
   return { removed, notMembers: identityIds.length - removed }
 }
@@ -83,7 +88,7 @@ export async function removeMembersDirectly(
 type Plan = (part: readonly string[], live: readonly Versioned<MembershipRequest>[]) => RequestChange[]
 
 /** @returns How many identities were changed. */
-async function inParts(
+async function changeMembers(
   identityIds: readonly string[],
   { tenantId, id: collectionId }: Collection,
   deps: RequestDependencies,
@@ -92,8 +97,8 @@ async function inParts(
   const saved: Versioned<MembershipRequest>[] = []
   await deps.tenants.remember(tenantId)
   try {
-    for (const part of chunk(identityIds, IDENTITIES_PER_PART_COUNT)) {
-      await changePart(part, tenantId, collectionId, deps, plan, saved)
+    for (const part of chunk(identityIds, IDENTITIES_PER_BATCH_COUNT)) {
+      await changeBatch(part, tenantId, collectionId, deps, plan, saved)
     }
   } finally {
     // Who was changed before a later part failed is changed nevertheless.
@@ -107,7 +112,7 @@ async function inParts(
 }
 
 /** @param saved is added to. */
-async function changePart(
+async function changeBatch(
   part: readonly string[],
   tenantId: string,
   collectionId: string,
@@ -130,7 +135,7 @@ async function changePart(
   }
 }
 
-function joining(
+function joinChanges(
   identityId: string,
   live: readonly Versioned<MembershipRequest>[],
   collection: Collection,
@@ -142,7 +147,7 @@ function joining(
   const slot = slotOf(collection, identityId, relationshipId)
   const before = live.find(({ value }) => value.slot === slot)
   if (before?.value.status === 'Joined') return undefined
-  if (before !== undefined) return changeTo('admit', before, collection, actor, deps)
+  if (before !== undefined) return transitionChange('admit', before, collection, actor, deps)
   const at = toTimestamp(deps.nowMs())
   const after: MembershipRequest = {
     id: deps.newId(),
@@ -162,13 +167,13 @@ function joining(
   return [{ after }]
 }
 
-function changeTo(
+function transitionChange(
   kind: 'admit' | 'end',
   before: Versioned<MembershipRequest>,
   collection: Collection,
   actor: Actor,
   deps: RequestDependencies,
 ): RequestChange[] {
-  const decision = decideRequest(before.value, policyOf(collection), NO_GATES, { kind, actor }, deps.nowMs())
+  const decision = decideRequest(before.value, policyOf(collection), NO_APPROVERS, { kind, actor }, deps.nowMs())
   return decision.outcome === 'next' ? [{ before, after: decision.request }] : []
 }

@@ -38,7 +38,7 @@ const LifecycleEntry = Closed({
 })
 export type LifecycleEntry = Readonly<Static<typeof LifecycleEntry>>
 
-export const MembershipRequestRecord = Closed({
+export const MembershipRequestDto = Closed({
   id: Guid,
   collectionId: Guid,
   requesterId: Described(Guid, 'The core identity that is to be a member.'),
@@ -54,10 +54,10 @@ export const MembershipRequestRecord = Closed({
   updatedAt: Timestamp,
   lifecycle: Described(Type.Array(LifecycleEntry), 'All that happened to it, oldest first. It only grows.'),
 })
-export type MembershipRequestRecord = Static<typeof MembershipRequestRecord>
+export type MembershipRequestDto = Static<typeof MembershipRequestDto>
 
 /** A request as it is kept. Its lifecycle only grows. */
-export type MembershipRequest = Readonly<Omit<MembershipRequestRecord, 'lifecycle'>> & {
+export type MembershipRequest = Readonly<Omit<MembershipRequestDto, 'lifecycle'>> & {
   readonly tenantId: string
   /** The membership it is for: no two live requests share one. */
   readonly slot: string
@@ -65,7 +65,7 @@ export type MembershipRequest = Readonly<Omit<MembershipRequestRecord, 'lifecycl
 }
 
 /** A request as callers see it. */
-export function requestRecord(request: MembershipRequest): MembershipRequestRecord {
+export function toMembershipRequestDto(request: MembershipRequest): MembershipRequestDto {
   const { tenantId: _tenantId, slot: _slot, ...record } = request
   return { ...record, lifecycle: [...request.lifecycle] }
 }

@@ -4,12 +4,19 @@ import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { GatheredChanges, RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import { policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
+import type { RequestOutline } from './request-dependencies.ts'
 import { freshOrgChart, notifyLinkedGroups, type RequestDependencies } from './request-dependencies.ts'
-import type { RequestOutline } from './request-store.ts'
-import { endRequests, isMisplaced, isOrphaned, moveToPolicy, ORPHANED_NOTE, readRequests } from './settle-requests.ts'
+import {
+  applyPolicyToWaiting,
+  endRequests,
+  isMisplaced,
+  isOrphaned,
+  ORPHANED_NOTE,
+  readRequests,
+} from './settle-requests.ts'
 
 /** Of a process that lives long, so often at most what another one died over stays half done. */
-const ALL_FOLLOWED_EVERY_MS = 24 * 60 * 60 * 1000
+const FULL_PASS_INTERVAL_MS = 24 * 60 * 60 * 1000
 
 /**
  * Ends memberships and open requests with the people and positions that they are for. The first round of a process, each
@@ -32,7 +39,7 @@ export class RequestReconciler implements ChangeFollower {
     const allFollowedAtMs = this.#allFollowedAtMs.get(tenantId)
     // Not again before this round has ended well.
     this.#allFollowedAtMs.delete(tenantId)
-    const isAllDue = allFollowedAtMs === undefined || nowMs - allFollowedAtMs >= ALL_FOLLOWED_EVERY_MS
+    const isAllDue = allFollowedAtMs === undefined || nowMs - allFollowedAtMs >= FULL_PASS_INTERVAL_MS
     if (changes === 'everything' || isAllDue) {
       await this.#followAll(tenantId)
       this.#allFollowedAtMs.set(tenantId, nowMs)
@@ -68,7 +75,7 @@ export class RequestReconciler implements ChangeFollower {
       if (collection === undefined) continue
       const policy = policyOf(collection)
       const astray = ofOne.filter((outline) => isMisplaced(outline, policy))
-      if (astray.length > 0) await moveToPolicy(collection, await this.#read(tenantId, astray), this.#deps)
+      if (astray.length > 0) await applyPolicyToWaiting(collection, await this.#read(tenantId, astray), this.#deps)
     }
   }
 

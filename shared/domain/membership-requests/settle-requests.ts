@@ -3,12 +3,17 @@ import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
+import { approverCounter, approverCountsOnly, NO_APPROVERS } from './approvers.ts'
 import { type Actor, decideRequest, gateOf, type RequestAction, type RequestOutcome } from './decide-request.ts'
-import { approverCounter, NO_GATES, pendingApproverCounts } from './gate-approvers.ts'
 import { gatesOf, type JoinPolicy, policyOf } from './join-policy.ts'
 import { isLive, type MembershipRequest, SYSTEM_ACTOR } from './membership-request.ts'
-import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
-import { type RequestChange, saveable } from './request-store.ts'
+import {
+  freshOrgChart,
+  notifyMembershipChanges,
+  type RequestChange,
+  type RequestDependencies,
+  saveable,
+} from './request-dependencies.ts'
 
 const SYSTEM: Actor = { id: SYSTEM_ACTOR, identityId: undefined }
 
@@ -27,14 +32,18 @@ export async function endRequests(
   deps: RequestDependencies,
 ): Promise<Set<string>> {
   const action: RequestAction = { kind: 'end', actor: SYSTEM, notes }
-  return applyToAll(requests, (request) => decideRequest(request, NO_POLICY, NO_GATES, action, deps.nowMs()), deps)
+  return applyTransitions(
+    requests,
+    (request) => decideRequest(request, NO_POLICY, NO_APPROVERS, action, deps.nowMs()),
+    deps,
+  )
 }
 
 /**
  * Brings the waiting requests of a collection to where its policy, now another one, has them wait. Of several who change
  * the policy at once each does so, and looks afterwards: whoever ends last has followed the last policy.
  */
-export async function moveToPolicy(
+export async function applyPolicyToWaiting(
   collection: Collection,
   requests: readonly Versioned<MembershipRequest>[],
   deps: RequestDependencies,
@@ -42,7 +51,7 @@ export async function moveToPolicy(
   const { tenantId, id } = collection
   let waiting = requests.filter(isWaiting)
   for (let followed = collection; waiting.length > 0; ) {
-    await moveOnce(followed, waiting, deps)
+    await applyPolicyOnce(followed, waiting, deps)
     const now = await deps.collections.find(tenantId, id, 'joinable')
     if (now === undefined || now.value.definitionVersion === followed.definitionVersion) return
     followed = now.value
@@ -51,7 +60,7 @@ export async function moveToPolicy(
   }
 }
 
-async function moveOnce(
+async function applyPolicyOnce(
   collection: Collection,
   waiting: readonly Versioned<MembershipRequest>[],
   deps: RequestDependencies,
@@ -60,9 +69,9 @@ async function moveOnce(
   const orgChart = await freshOrgChart(collection.tenantId, deps)
   const counter = await approverCounter(collection.tenantId, gatesOf(policy), orgChart, deps.membershipResolver)
   const action: RequestAction = { kind: 'move', actor: SYSTEM, notes: 'The join policy has changed' }
-  const changed = await applyToAll(
+  const changed = await applyTransitions(
     waiting,
-    (request) => decideRequest(request, policy, pendingApproverCounts(counter, request), action, deps.nowMs()),
+    (request) => decideRequest(request, policy, approverCountsOnly(counter, request), action, deps.nowMs()),
     deps,
   )
   await notifyMembershipChanges(collection.tenantId, changed, deps)
@@ -95,13 +104,13 @@ export function isMisplaced(request: Pick<MembershipRequest, 'status' | 'current
 }
 
 /** The request; moved first where a crash in the midst of a change of the policy has left it astray. */
-export async function placedByPolicy(
+export async function moveIfMisplaced(
   request: Versioned<MembershipRequest>,
   collection: Collection,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
   if (!isMisplaced(request.value, policyOf(collection))) return request
-  await moveToPolicy(collection, [request], deps)
+  await applyPolicyToWaiting(collection, [request], deps)
   return (await deps.requests.find(collection.tenantId, request.value.id)) ?? request
 }
 
@@ -109,7 +118,7 @@ export async function placedByPolicy(
  * Looks, after a request was left waiting, whether its collection is still what it was when that was decided, and
  * otherwise settles it by what the collection is now. Closes the gap between reading the policy and writing the request.
  */
-export async function settledByPolicy(
+export async function recheckPolicy(
   saved: Versioned<MembershipRequest>,
   decidedBy: Collection,
   deps: RequestDependencies,
@@ -119,7 +128,7 @@ export async function settledByPolicy(
   const now = await deps.collections.find(tenantId, collectionId, 'joinable')
   if (now?.value.definitionVersion === decidedBy.definitionVersion) return saved
   if (now === undefined) await endRequests([saved], 'The collection was deleted', deps)
-  else await moveToPolicy(now.value, [saved], deps)
+  else await applyPolicyToWaiting(now.value, [saved], deps)
   return (await deps.requests.find(tenantId, id)) ?? saved
 }
 
@@ -161,7 +170,7 @@ export function isOrphaned(
 
 type Decide = (request: MembershipRequest) => RequestOutcome
 
-async function applyToAll(
+async function applyTransitions(
   requests: readonly Versioned<MembershipRequest>[],
   decideOn: Decide,
   deps: RequestDependencies,
@@ -196,14 +205,14 @@ async function saveOrEach(
     await deps.requests.save(changes)
     return changes
   } catch (error) {
-    if (!isOvertaken(error)) throw error
+    if (!isRequestConflict(error)) throw error
     const saved: RequestChange[] = []
-    for (const { after } of changes) saved.push(...(await applyToOne(after, decideOn, deps)))
+    for (const { after } of changes) saved.push(...(await retryTransition(after, decideOn, deps)))
     return saved
   }
 }
 
-async function applyToOne(
+async function retryTransition(
   { tenantId, id }: MembershipRequest,
   decideOn: Decide,
   deps: RequestDependencies,
@@ -217,11 +226,11 @@ async function applyToOne(
       await deps.requests.save([change])
       return [change]
     } catch (error) {
-      if (!isOvertaken(error) || attempt === ATTEMPTS_AT_MOST) throw error
+      if (!isRequestConflict(error) || attempt === ATTEMPTS_AT_MOST) throw error
     }
   }
 }
 
-function isOvertaken(error: unknown): boolean {
+function isRequestConflict(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'InvalidRequestState'
 }

@@ -7,8 +7,8 @@ import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
+import { approverCounter, approverCountsOnly } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
-import { approverCounter, pendingApproverCounts } from './gate-approvers.ts'
 import { gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, Notes, slotOf } from './membership-request.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type Person,
   type RequestDependencies,
 } from './request-dependencies.ts'
-import { endOrphaned, placedByPolicy, settledByPolicy } from './settle-requests.ts'
+import { endOrphaned, moveIfMisplaced, recheckPolicy } from './settle-requests.ts'
 
 export const Submission = Type.Object({
   notes: Type.Optional(Nullable(Notes)),
@@ -45,7 +45,7 @@ export async function submitRequest(
 ): Promise<Versioned<MembershipRequest>> {
   const orgChart = await freshOrgChart(tenantId, deps)
   const position = relationshipId ?? undefined
-  if (position !== undefined) refuseOthersPosition(position, identityId, orgChart)
+  if (position !== undefined) requireOwnActivePosition(position, identityId, orgChart)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const actor: Actor = { id: identityId, identityId }
   return submit(
@@ -68,8 +68,8 @@ export async function submitOnBehalf(
 ): Promise<Versioned<MembershipRequest>> {
   const orgChart = await freshOrgChart(tenantId, deps)
   const position = relationshipId ?? undefined
-  const requesterId = reportOf(named ?? undefined, position, orgChart)
-  if (position !== undefined) refuseOthersPosition(position, requesterId, orgChart)
+  const requesterId = requireReport(named ?? undefined, position, orgChart)
+  if (position !== undefined) requireOwnActivePosition(position, requesterId, orgChart)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   // Before anything is told of the person's requests, which is not everybody's business.
   const isManager =
@@ -81,7 +81,7 @@ export async function submitOnBehalf(
   return submit({ collection, requesterId, position, notes: notes ?? null, actor, creation }, orgChart, deps)
 }
 
-function reportOf(requesterId: string | undefined, position: string | undefined, orgChart: OrgChart): string {
+function requireReport(requesterId: string | undefined, position: string | undefined, orgChart: OrgChart): string {
   if (requesterId !== undefined) {
     if (orgChart.has('identity', requesterId)) return requesterId
     throw new Refusal('IdentityUnknown', `There is no identity ${requesterId}`, '/requesterId')
@@ -92,7 +92,7 @@ function reportOf(requesterId: string | undefined, position: string | undefined,
   throw new Refusal('RelationshipUnknown', `Nobody holds a relationship ${position}`, '/relationshipId')
 }
 
-function refuseOthersPosition(relationshipId: string, identityId: string, orgChart: OrgChart): void {
+function requireOwnActivePosition(relationshipId: string, identityId: string, orgChart: OrgChart): void {
   const target = '/relationshipId'
   if (!orgChart.has('relationship', relationshipId)) {
     throw new Refusal('RelationshipUnknown', `There is no relationship ${relationshipId}`, target)
@@ -105,7 +105,7 @@ function refuseOthersPosition(relationshipId: string, identityId: string, orgCha
   }
 }
 
-type Asked = {
+type SubmissionContext = {
   readonly collection: Collection
   readonly requesterId: string
   readonly position: string | undefined
@@ -115,7 +115,7 @@ type Asked = {
 }
 
 async function submit(
-  asked: Asked,
+  asked: SubmissionContext,
   orgChart: OrgChart,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
@@ -126,29 +126,29 @@ async function submit(
   if (saved.value.status === 'Joined')
     await notifyMembershipChanges(collection.tenantId, new Set([collection.id]), deps)
   // An earlier try may have been decided by an earlier policy.
-  const placed = await placedByPolicy(saved, collection, deps)
-  const settled = await settledByPolicy(placed, collection, deps)
+  const placed = await moveIfMisplaced(saved, collection, deps)
+  const settled = await recheckPolicy(placed, collection, deps)
   if (!(await endOrphaned([settled], deps))) return settled
   return (await deps.requests.find(collection.tenantId, id)) ?? settled
 }
 
 async function saveRequest(
   id: string,
-  asked: Asked,
+  asked: SubmissionContext,
   orgChart: OrgChart,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
   const { collection, actor } = asked
   const { tenantId } = collection
   const policy = policyOf(collection)
-  const request = newRequest(id, asked, positionFor(asked, orgChart), deps)
-  await refuseSecond(request, deps)
-  await refuseIneligible(request, policy.joinableBy.collectionIds, orgChart, deps)
+  const request = newRequest(id, asked, resolvePosition(asked, orgChart), deps)
+  await requireNoLiveRequest(request, deps)
+  await requireEligible(request, policy.joinableBy.collectionIds, orgChart, deps)
   const counter = await approverCounter(tenantId, gatesOf(policy).slice(0, 1), orgChart, deps.membershipResolver)
   const decision = decideRequest(
     request,
     policy,
-    pendingApproverCounts(counter, request),
+    approverCountsOnly(counter, request),
     { kind: 'open', actor },
     deps.nowMs(),
   )
@@ -159,7 +159,7 @@ async function saveRequest(
   return saved
 }
 
-function positionFor({ collection, requesterId, position }: Asked, orgChart: OrgChart): string | null {
+function resolvePosition({ collection, requesterId, position }: SubmissionContext, orgChart: OrgChart): string | null {
   if (position !== undefined) return position
   const active = orgChart.activePositionsOf(requesterId)
   if (active.length > 1 && collection.objectType === 'Relationship') {
@@ -174,7 +174,7 @@ function positionFor({ collection, requesterId, position }: Asked, orgChart: Org
 
 function newRequest(
   id: string,
-  { collection, requesterId, notes, actor }: Asked,
+  { collection, requesterId, notes, actor }: SubmissionContext,
   relationshipId: string | null,
   deps: RequestDependencies,
 ): MembershipRequest {
@@ -197,7 +197,7 @@ function newRequest(
 }
 
 /** Told early and precisely; that there is never a second one, the store sees to. */
-async function refuseSecond(request: MembershipRequest, deps: RequestDependencies): Promise<void> {
+async function requireNoLiveRequest(request: MembershipRequest, deps: RequestDependencies): Promise<void> {
   const live = await deps.requests.liveIn(request.tenantId, request.collectionId, [request.requesterId])
   const first = live.find(({ value }) => value.slot === request.slot)?.value
   if (first === undefined) return
@@ -205,7 +205,7 @@ async function refuseSecond(request: MembershipRequest, deps: RequestDependencie
   throw new Refusal(code, `${request.requesterId} has request ${first.id}, which is ${first.status}`)
 }
 
-async function refuseIneligible(
+async function requireEligible(
   { tenantId, requesterId, collectionId }: MembershipRequest,
   joinableBy: readonly string[],
   orgChart: OrgChart,

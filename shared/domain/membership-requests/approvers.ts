@@ -6,10 +6,10 @@ import type { MembershipRequest } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
 
 /** Whose request it is, and for which position. */
-export type Subject = Pick<MembershipRequest, 'requesterId' | 'relationshipId'>
+export type RequestSubject = Pick<MembershipRequest, 'requesterId' | 'relationshipId'>
 
 /** Counts the approvers of gates, for any number of requests. */
-export type ApproverCounter = (gate: ApprovalGate, subject: Subject) => number
+export type ApproverCounter = (gate: ApprovalGate, subject: RequestSubject) => number
 
 /** Reads who is in the approver collections of the gates; the rest is in the snapshot. */
 export async function approverCounter(
@@ -35,7 +35,7 @@ export async function approverCounter(
  * gate may have found somebody since, and the other way round.
  * @param collections those of the requests; what is in none of them stays as it is.
  */
-export async function countedNow(
+export async function withCurrentApproverCounts(
   requests: readonly MembershipRequest[],
   collections: readonly Collection[],
   tenantId: string,
@@ -71,7 +71,7 @@ export async function isApprover(
   tenantId: string,
   identityId: string | undefined,
   gate: ApprovalGate | undefined,
-  { requesterId, relationshipId }: Subject,
+  { requesterId, relationshipId }: RequestSubject,
   orgChart: OrgChart,
   membershipResolver: MembershipResolver,
 ): Promise<boolean> {
@@ -87,9 +87,9 @@ export async function isApprover(
 }
 
 /** For actions that nobody decides at a gate, but that may bring a request to one. */
-export function pendingApproverCounts(counter: ApproverCounter, subject: Subject): GateApprovers {
+export function approverCountsOnly(counter: ApproverCounter, subject: RequestSubject): GateApprovers {
   return { mayDecide: () => false, approverCount: (gate) => counter(gate, subject) }
 }
 
 /** For actions that lead to no gate. */
-export const NO_GATES: GateApprovers = { mayDecide: () => false, approverCount: () => 0 }
+export const NO_APPROVERS: GateApprovers = { mayDecide: () => false, approverCount: () => 0 }
