@@ -1,52 +1,62 @@
 import type { Container } from '@azure/cosmos'
+import { Type } from 'typebox'
+import { ObjectTypeName } from '../domain/connectors/connector-object.ts'
 import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/merge-core-objects.ts'
 import type { MergedCoreObject } from '../domain/connectors/merged-core-object.ts'
-import { type CoreObject, isObjectType, type ObjectType } from '../domain/core/core-object.ts'
+import type { CoreObject, ObjectType } from '../domain/core/core-object.ts'
 import type { CoreObjectReader, DeletedCoreObjects, SearchScope } from '../domain/core/core-object-store.ts'
 import { isGuid } from '../kernel/guid.ts'
+import { documentParser } from './document-parser.ts'
 import { type QueryParameters, queryAll, queryDocuments, type Stored, sqlParameters } from './documents.ts'
 import { readPage } from './keyset-page.ts'
 import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
 
-/** A document of the container `coreObjects`. A deleted one has a `ttl`. */
-export type CoreObjectDocument = Stored<MergedCoreObject & { readonly tenantId: string; readonly ttl?: number }>
+type CoreObjectDocument = Stored<MergedCoreObject & { readonly tenantId: string; readonly ttl?: number }>
 
-/** @throws Error when the document is not a core object. */
-export function parsedMerged(document: CoreObjectDocument): MergedCoreObject {
-  const { id, objectType, externalId, attributes, contributors, deleted, accountMovedAtMs } = document
-  const isWhole = typeof externalId === 'string' && typeof attributes === 'object' && Array.isArray(contributors)
-  if (!isWhole || !isObjectType(objectType)) throw new Error(`The stored core object ${id} is not one`)
-  const merged = { id, objectType, externalId, attributes, contributors, deleted: deleted === true }
-  return accountMovedAtMs === undefined ? merged : { ...merged, accountMovedAtMs }
-}
+const Reference = Type.Object({ objectId: Type.String() })
 
-/** The same with the store's own time. @throws Error when the document is not a core object. */
-export function parsedCoreObject(document: CoreObjectDocument): CoreObject {
-  const { id, objectType, externalId, attributes, deleted } = parsedMerged(document)
+const parse = documentParser<MergedCoreObject>(
+  'core object',
+  Type.Object({
+    id: Type.String(),
+    objectType: ObjectTypeName,
+    externalId: Type.String(),
+    attributes: Type.Record(
+      Type.String(),
+      Type.Union([Type.String(), Type.Boolean(), Reference, Type.Array(Type.String()), Type.Array(Reference)]),
+    ),
+    contributors: Type.Array(Type.String()),
+    deleted: Type.Boolean(),
+    accountMovedAtMs: Type.Optional(Type.Number()),
+  }),
+)
+
+function coreObject(document: CoreObjectDocument): CoreObject {
+  const { id, objectType, externalId, attributes, deleted } = parse(document)
   return { id, objectType, externalId, attributes, deleted, lastUpdatedS: document._ts }
 }
 
 const DAY_S = 24 * 60 * 60
 
-/** As many as a page of a list may have: a page by ids comes in one answer, if it is not too large for one. */
-const DOCUMENTS_PER_ANSWER_COUNT = 5000
+/** The size of the largest list page, so that one response holds a page by ids unless it exceeds the size limit. */
+const DOCUMENTS_PER_RESPONSE_COUNT = 5000
 
-/** Container `coreObjects`, partition key `/tenantId`; deleted documents stay for a while, with a `ttl`. */
+/** Container `coreObjects`, partition key `/tenantId`. Soft-deleted documents have a `ttl`. */
 export function cosmosCoreObjectStore(container: Container): CoreObjectReader & CoreObjectWriter {
   const find = (tenantId: string, where: string, parameters: QueryParameters) => {
     const query = { query: `SELECT * FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
-    return queryAll<CoreObjectDocument>(container, tenantId, query, { maxItemCount: DOCUMENTS_PER_ANSWER_COUNT })
+    return queryAll<CoreObjectDocument>(container, tenantId, query, { maxItemCount: DOCUMENTS_PER_RESPONSE_COUNT })
   }
   const findLive = async (...query: Parameters<typeof find>): Promise<CoreObject[]> =>
     (await find(...query))
       .filter(({ deleted }) => !deleted)
-      .map(parsedCoreObject)
+      .map(coreObject)
       .sort((one, other) => (one.id < other.id ? -1 : 1))
   return {
     async mergedOfIds(tenantId, ids) {
       if (ids.length === 0) return []
       const documents = await find(tenantId, 'ARRAY_CONTAINS(@ids, c.id)', { ids })
-      return documents.map((document) => ({ value: parsedMerged(document), version: document._etag }))
+      return documents.map((document) => ({ value: parse(document), version: document._etag }))
     },
     write: (tenantId, writes, softDeletionDays) =>
       writeVersioned(
@@ -67,14 +77,14 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
         after,
         size,
       })
-      return { ...page, items: page.items.map(parsedCoreObject) }
+      return { ...page, items: page.items.map(coreObject) }
     },
     async relationshipsOf(tenantId, end, ids) {
       if (ids.length === 0) return []
       return findLive(tenantId, `ARRAY_CONTAINS(@ids, c.attributes.${end}.objectId)`, { ids })
     },
     search: (tenantId, objectType, text, among, limit) =>
-      searchCoreObjectDocuments(container, tenantId, { objectType, text, among, limit }),
+      searchDocuments(container, tenantId, { objectType, text, among, limit }),
   }
 }
 
@@ -84,33 +94,31 @@ function documentWrite(
   softDeletionDays: number,
 ): VersionedWrite {
   const { objectType, attributes, deleted } = object
-  const membershipResolver = deleted
-    ? { ttl: softDeletionDays * DAY_S }
-    : { search: searchTexts(objectType, attributes) }
-  const document = { ...object, tenantId, ...membershipResolver }
+  const byState = deleted ? { ttl: softDeletionDays * DAY_S } : { search: searchTexts(objectType, attributes) }
+  const document = { ...object, tenantId, ...byState }
   return { document: document as unknown as VersionedWrite['document'], version }
 }
 
-/** The same container, for what is soft-deleted. */
+/** Reads the soft-deleted documents of the same container. */
 export function cosmosDeletedCoreObjects(container: Container): DeletedCoreObjects {
   return {
     async ofIds(tenantId, ids) {
       if (ids.length === 0) return []
       const query = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id) AND c.deleted = true'
       const parameters = [{ name: '@ids', value: [...ids] }]
-      return (await queryAll<CoreObjectDocument>(container, tenantId, { query, parameters })).map(parsedCoreObject)
+      return (await queryAll<CoreObjectDocument>(container, tenantId, { query, parameters })).map(coreObject)
     },
   }
 }
 
 type Searchable = {
-  /** Properties compared as they are. */
+  /** Properties compared exactly. */
   readonly exact: readonly string[]
   /** Properties compared in lower case, the only form in which they are stored. */
   readonly ids: readonly string[]
-  /** Attributes searched for the text, whatever its case. */
+  /** Attributes searched for a substring, without case. */
   readonly substring: readonly string[]
-  /** The attribute by which matches are ordered. */
+  /** The attribute that determines the order of matches. */
   readonly name: string
 }
 
@@ -127,16 +135,16 @@ const SEARCHABLE: Record<ObjectType, Searchable> = {
 }
 
 /**
- * What a live object's document carries so that one look at one index finds it by any of its texts, in order. Below the
- * name of its type, lest a search for people go through the titles of positions.
+ * The search properties of a live object's document, so that one index serves both the substring match and the order.
+ * They are grouped by object type so that a search for identities does not scan the titles of relationships.
  */
-export type SearchTexts = { readonly [type in ObjectType]?: { readonly text: string; readonly name: string } }
+type SearchTexts = { readonly [type in ObjectType]?: { readonly text: string; readonly name: string } }
 
-/** Comes after every name. */
+/** Sorts after every name. */
 const NAMELESS = '\u{10ffff}'
 
-/** What a search over a tenant looks at and sorts by, written with each object. */
-export function searchTexts(objectType: ObjectType, attributes: Readonly<Record<string, unknown>>): SearchTexts {
+/** Returns the search properties that are written with each live object. */
+function searchTexts(objectType: ObjectType, attributes: Readonly<Record<string, unknown>>): SearchTexts {
   const { substring, name } = SEARCHABLE[objectType]
   const texts = substring.flatMap((attribute) => attributes[attribute] ?? []).map((text) => folded(String(text)))
   return { [objectType]: { text: texts.join('\n'), name: inOneLine(String(attributes[name] ?? NAMELESS)) } }
@@ -144,49 +152,45 @@ export function searchTexts(objectType: ObjectType, attributes: Readonly<Record<
 
 const inOneLine = (text: string): string => text.replaceAll('\n', ' ')
 
-/** No search goes over the border between two attributes, which is the end of a line. */
+/** Attributes are joined by line breaks. A search text has none, so no match spans two attributes. */
 const folded = (text: string): string => inOneLine(text).toLowerCase()
 
-/** So many ids go with a query, far fewer than the store takes; of more, what matches is held against them. */
+/** Ids sent with one query, far below the database's limit. For larger scopes, matches are compared in memory. */
 const IDS_PER_QUERY_COUNT = 2000
 
-/** Ids of matches in one answer of the store, where they are held against what is looked among. */
-const MATCHES_PER_ANSWER_COUNT = 2000
+/** Ids of matches in one response when matches are compared with the scope in memory. */
+const MATCHES_PER_RESPONSE_COUNT = 2000
 
 type Search = {
   readonly objectType: ObjectType
   readonly text: string
-  /** Only these objects; undefined for all. */
+  /** Restricts the search to these objects; undefined for all. */
   readonly among: SearchScope | undefined
   readonly limit: number
 }
 
-/** The first matches by display name or title and then id, those without one last. */
-export async function searchCoreObjectDocuments(
-  container: Container,
-  tenantId: string,
-  search: Search,
-): Promise<CoreObject[]> {
+/** Returns the first matches by display name or title, then id. Objects without a name come last. */
+async function searchDocuments(container: Container, tenantId: string, search: Search): Promise<CoreObject[]> {
   const { objectType, text, among, limit } = search
   if (among?.count === 0) return []
   const { exact, ids, name } = SEARCHABLE[objectType]
   const wanted = [
-    { condition: `CONTAINS(${searched(objectType)}.text, @text)`, text: folded(text) },
+    { condition: `CONTAINS(${searchProperty(objectType)}.text, @text)`, text: folded(text) },
     ...exact.map((property) => ({ condition: `c.${property} = @text`, text })),
     ...(isGuid(text) ? ids.map((property) => ({ condition: `c.${property} = @text`, text: text.toLowerCase() })) : []),
   ]
-  const matches = among !== undefined && among.count > IDS_PER_QUERY_COUNT ? matchesAmongMany : firstMatches
-  // One query for each, for each has its own index; together with OR they would have none.
+  const matches = among !== undefined && among.count > IDS_PER_QUERY_COUNT ? matchesInLargeScope : firstMatches
+  // One query per condition: each uses its own index, and conditions combined with OR would use none.
   const found = await Promise.all(wanted.map((each) => matches(container, tenantId, { ...search, ...each })))
-  const byId = new Map(found.flat().map((document) => [document.id, parsedCoreObject(document)]))
+  const byId = new Map(found.flat().map((document) => [document.id, coreObject(document)]))
   return [...byId.values()].sort(byNameThenId(name)).slice(0, limit)
 }
 
-const searched = (objectType: ObjectType): string => `c.search.${objectType}`
+const searchProperty = (objectType: ObjectType): string => `c.search.${objectType}`
 
 type Match = Search & { readonly condition: string }
 
-/** The first of one query, among few ids or all. */
+/** Returns the first matches of one condition, in a small scope or among all objects. */
 function firstMatches(container: Container, tenantId: string, match: Match): Promise<CoreObjectDocument[]> {
   const { among, limit, text } = match
   return queryAll<CoreObjectDocument>(container, tenantId, {
@@ -200,16 +204,20 @@ function firstMatches(container: Container, tenantId: string, match: Match): Pro
 }
 
 /**
- * The first of one query among so many ids that most matches are likely to be some of them: matches are gone through in
- * their order, by their ids, until there are enough. That costs no more than the same text costs without a limit.
+ * Returns the first matches of one condition in a scope so large that most matches are likely to be in it. It reads the
+ * ids of matches in order until enough are in the scope, which costs no more than the same search without a scope.
  */
-async function matchesAmongMany(container: Container, tenantId: string, match: Match): Promise<CoreObjectDocument[]> {
+async function matchesInLargeScope(
+  container: Container,
+  tenantId: string,
+  match: Match,
+): Promise<CoreObjectDocument[]> {
   const { among, limit, text } = match
   const query = { query: `SELECT c.id ${fromMatches(match, [])}`, parameters: [{ name: '@text', value: text }] }
-  const options = { maxItemCount: MATCHES_PER_ANSWER_COUNT }
+  const options = { maxItemCount: MATCHES_PER_RESPONSE_COUNT }
   const ids: string[] = []
-  for await (const answer of queryDocuments<{ id: string }>(container, tenantId, query, options)) {
-    ids.push(...answer.map(({ id }) => id).filter((id) => among?.has(id)))
+  for await (const rows of queryDocuments<{ id: string }>(container, tenantId, query, options)) {
+    ids.push(...rows.map(({ id }) => id).filter((id) => among?.has(id)))
     if (ids.length >= limit) break
   }
   return queryAll<CoreObjectDocument>(container, tenantId, {
@@ -218,9 +226,9 @@ async function matchesAmongMany(container: Container, tenantId: string, match: M
   })
 }
 
-/** Only live objects have a name to be ordered by: saying so lets an index give the order. */
+/** Only live objects have the name property. The range condition lets a composite index provide the order. */
 function fromMatches({ objectType, condition }: Match, more: readonly string[]): string {
-  const name = `${searched(objectType)}.name`
+  const name = `${searchProperty(objectType)}.name`
   return `FROM c WHERE ${[`${name} >= ''`, condition, ...more].join(' AND ')} ORDER BY ${name}`
 }
 
@@ -228,5 +236,5 @@ const byNameThenId = (name: string) => (one: CoreObject, other: CoreObject) =>
   compareText(String(one.attributes[name] ?? NAMELESS), String(other.attributes[name] ?? NAMELESS)) ||
   compareText(one.id, other.id)
 
-/** By code point, as the store does it. */
+/** Compares by code point, as the database does. */
 const compareText = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))

@@ -6,7 +6,7 @@ import type {
   RequestChange,
   RequestDependencies,
 } from '../../shared/domain/membership-requests/request-dependencies.ts'
-import { endRequests } from '../../shared/domain/membership-requests/settle-requests.ts'
+import { endRequests } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 

@@ -8,28 +8,28 @@ import {
   type RequestStatus,
 } from './membership-request.ts'
 
-/** Who acts: what is written down of them, and the core identity that the rules ask for. */
+/** The actor of an action: the id recorded in the lifecycle, and the core identity that the rules apply to. */
 export type Actor = { readonly id: string; readonly identityId: string | undefined }
 
 export type RequestAction = {
   readonly kind:
-    | 'open' // what follows upon `Requested`
+    | 'open' // moves a new request on from `Requested`
     | 'approve'
     | 'reject'
     | 'cancel'
     | 'leave'
-    | 'admit' // added directly: what was still to be decided is decided
-    | 'end' // removed directly, or subject, position or collection are gone
-    | 'move' // the join policy has changed
+    | 'admit' // added directly: the open request is granted
+    | 'end' // removed directly, or the subject, position or collection was deleted
+    | 'move' // the join policy changed
   readonly actor: Actor
   readonly notes?: string | undefined
 }
 
-/** What is known of people at the gates of one request. */
+/** The approvers at the gates of one request. */
 export type GateApprovers = {
-  /** Whether the actor is an approver there, own requests aside. */
+  /** Whether the actor is an approver at the gate. The rule about own requests is checked separately. */
   mayDecide(gate: ApprovalGate): boolean
-  /** Approvers other than the subject. */
+  /** The number of approvers other than the subject. */
   approverCount(gate: ApprovalGate): number
 }
 
@@ -41,7 +41,7 @@ export type RequestOutcome =
       readonly code: 'InvalidRequestState' | 'SelfApproval' | 'NotCurrentApprover' | 'NotRequester'
     }
 
-/** In which states an action is possible at all: decisions, section 7. */
+/** The statuses in which each action is allowed: decisions, section 7. */
 const ALLOWED_STATUSES: Readonly<Record<RequestAction['kind'], readonly RequestStatus[]>> = {
   open: ['Requested'],
   approve: ['PendingApproval'],
@@ -54,18 +54,18 @@ const ALLOWED_STATUSES: Readonly<Record<RequestAction['kind'], readonly RequestS
 }
 
 /**
- * The life of a membership request: what it is after an action, or why the action is refused. Where state and standing
- * both refuse, the state does. The lifecycle keeps all it had.
+ * Decides on one action: returns the request after the action, or the reason for refusing it. When both the status and the
+ * actor's rights refuse the action, the refusal names the status. The lifecycle only grows.
  */
 export function decideRequest(
   request: MembershipRequest,
   policy: JoinPolicy,
-  orgChart: GateApprovers,
+  approvers: GateApprovers,
   action: RequestAction,
   nowMs: number,
 ): RequestOutcome {
   if (!ALLOWED_STATUSES[action.kind].includes(request.status)) return { outcome: 'refuse', code: 'InvalidRequestState' }
-  const step: Step = { actorId: action.actor.id, at: toTimestamp(nowMs), approvers: orgChart }
+  const step: Step = { actorId: action.actor.id, at: toTimestamp(nowMs), approvers }
   switch (action.kind) {
     case 'open':
       return next(atGate(gatesOf(policy)[0], request, step))
@@ -87,19 +87,19 @@ export function decideRequest(
   }
 }
 
-/** Gates are the same ones, before and after a change of the policy, when they have the same order. */
+/** The gates that have not approved the request. Gates before and after a policy change are the same when their order is. */
 function remainingGates(request: MembershipRequest, policy: JoinPolicy): ApprovalGate[] {
   const passed = new Set(request.lifecycle.flatMap(({ status, gate }) => (status === 'Approved' ? gate?.order : [])))
   return gatesOf(policy).filter(({ order }) => !passed.has(order))
 }
 
-/** The gates that a waiting request still has before it once it has passed the one where it is. */
+/** The gates that remain for a waiting request after its current gate. */
 export function gatesAhead(request: MembershipRequest, policy: JoinPolicy): ApprovalGate[] {
   const here = request.currentGate?.order ?? 0
   return remainingGates(request, policy).filter(({ order }) => order > here)
 }
 
-/** The gate where the request waits; undefined when the policy does not have it any more. */
+/** The gate where the request waits; undefined when the policy no longer has it. */
 export function gateOf(
   { currentGate }: Pick<MembershipRequest, 'currentGate'>,
   policy: JoinPolicy,
@@ -107,7 +107,7 @@ export function gateOf(
   return gatesOf(policy).find(({ order }) => order === currentGate?.order)
 }
 
-/** One action, on its way through the lifecycle. */
+/** Actor and time of the action, and the approvers at the gates it can lead to. */
 type Step = { readonly actorId: string; readonly at: string; readonly approvers: GateApprovers }
 
 type EntryDetails = { readonly gate?: ApprovalGate; readonly notes?: string | undefined }
@@ -131,7 +131,7 @@ function ifAllowed(allowed: readonly string[], { actorId }: Step, after: Members
   return allowed.includes(actorId) ? next(after) : { outcome: 'refuse', code: 'NotRequester' }
 }
 
-/** It stays at its gate if the policy still has that, else it goes to the first one that it has not passed. */
+/** The request stays at its gate if the policy still has it; otherwise it moves to the first remaining gate. */
 function applyPolicy(
   request: MembershipRequest,
   policy: JoinPolicy,
@@ -148,7 +148,7 @@ function applyPolicy(
   return next({ ...request, currentGate: { ...currentGate, approverCount } })
 }
 
-/** Waiting at the gate; a member when there is none left. */
+/** Returns the request waiting at the gate, or joined when there is no gate. */
 function atGate(
   gate: ApprovalGate | undefined,
   request: MembershipRequest,

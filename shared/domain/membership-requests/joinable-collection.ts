@@ -24,7 +24,7 @@ import {
   policyReferences,
 } from './join-policy.ts'
 import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
-import { applyPolicyToWaiting, endRequests } from './settle-requests.ts'
+import { applyPolicyToWaiting, endRequests } from './request-reconciler.ts'
 
 export const NewJoinableCollection = Type.Object({
   objectType: CollectionObjectType,
@@ -35,7 +35,7 @@ export const NewJoinableCollection = Type.Object({
 })
 export type NewJoinableCollection = Static<typeof NewJoinableCollection>
 
-/** What is left out keeps its value: decisions, section 10. */
+/** Members left out keep their values: decisions, section 10. */
 export const JoinableCollectionUpdate = Type.Object({
   objectType: CollectionObjectType,
   name: Type.Optional(Name),
@@ -48,7 +48,7 @@ export type JoinableCollectionUpdate = Static<typeof JoinableCollectionUpdate>
 export const JoinableCollectionDto = Closed({ ...CollectionRecord.properties, joinPolicy: JoinPolicyDto })
 export type JoinableCollectionDto = Static<typeof JoinableCollectionDto>
 
-/** The record under the prefix of joinable collections: with the join policy. */
+/** Returns a collection as the routes of joinable collections return it, with the join policy. */
 export function toJoinableCollectionDto(collection: Collection): JoinableCollectionDto {
   const { approvalRequired, approvalGates, joinableBy } = policyOf(collection)
   return {
@@ -62,7 +62,7 @@ export function toJoinableCollectionDto(collection: Collection): JoinableCollect
 }
 
 /**
- * Makes a joinable collection, without members.
+ * Creates a joinable collection without members.
  * @throws Refusal `ObjectTypeNotSupported`, `DuplicateTag`, `CollectionUnknown`, `IdentityUnknown` and those of the
  * policy, all at once.
  */
@@ -78,8 +78,7 @@ export async function createJoinableCollection(
 }
 
 /**
- * Changes what the body names and keeps the rest. Requests that wait under another policy are brought to where this one
- * has them wait.
+ * Updates the members that the body contains. Waiting requests move to the gates of the new policy.
  * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed` and as creation does.
  */
 export async function updateJoinableCollection(
@@ -98,7 +97,7 @@ export async function updateJoinableCollection(
           parseDefinition(tenantId, joinPolicy, faults, deps, before)
   const change = { kind: 'joinable', id, ifMatch, caller } as const
   const collection = await changeCollection(change, body, { readDefinition }, deps)
-  // Also where the policy is as before: an earlier try may have come no further than that.
+  // Also when the policy is unchanged: an earlier attempt may have been interrupted before this step.
   if (joinPolicy !== undefined) {
     await applyPolicyToWaiting(collection.value, await deps.requests.allWaitingIn(tenantId, id), deps)
   }
@@ -106,7 +105,7 @@ export async function updateJoinableCollection(
 }
 
 /**
- * Deletes a collection that nothing refers to; open requests are cancelled and memberships end.
+ * Deletes a collection without references to it. Open requests are cancelled and memberships end.
  * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `CollectionInUse`.
  */
 export async function deleteJoinableCollection(
@@ -122,15 +121,15 @@ export async function deleteJoinableCollection(
 
 function objectTypeFaults(objectType: CollectionObjectType): RefusalEntry[] {
   if (objectType === 'Identity' || objectType === 'Relationship') return []
-  const message = `Joinable collections hold Identity or Relationship objects, not ${objectType}`
+  const message = `A joinable collection holds Identity or Relationship objects, not ${objectType}`
   return [refusalEntry('ObjectTypeNotSupported', message, '/objectType')]
 }
 
 /**
- * The policy as it is stored, and the collections that it names. Whoever is newly named has to exist. Approvers who were
- * deleted since may be named on at their gate, so that a record can be sent back as it was read; they decide nothing.
- * @param faults what is wrong with the rest of the body, to be told along.
- * @param before whose policy this one replaces.
+ * Returns the policy to store and the collections that it refers to. New references must exist. Deleted approvers may stay
+ * at their gate, so that clients can send back a policy as they read it.
+ * @param faults Faults of the rest of the body, reported together with those of the policy.
+ * @param before The collection whose policy is replaced.
  */
 async function parseDefinition(
   tenantId: string,
@@ -146,7 +145,7 @@ async function parseDefinition(
   return { definition: checked.policy, refersTo: [...new Set(named)] }
 }
 
-/** Those that the policy did not have, in the same place, before. */
+/** Returns the references that the previous policy did not have in the same place. */
 function newReferences(references: readonly PolicyReference[], before?: Collection): readonly PolicyReference[] {
   if (before === undefined) return references
   const keyOf = ({ place, id }: PolicyReference) => `${place} ${id}`

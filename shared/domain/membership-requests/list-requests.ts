@@ -19,7 +19,8 @@ import type { WaitingRequest } from './request-dependencies.ts'
 import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
 
 /**
- * The requests for a collection that the viewer may see, newest first, approvers counted as of now: all, or one's own and those one decides on.
+ * Lists the requests of a collection that the viewer may see, newest first, with current approver counts: all requests, or
+ * those that involve the viewer or await the viewer's decision.
  * @throws Refusal `CollectionNotFound`
  */
 export async function requestsOfCollection(
@@ -43,7 +44,7 @@ export async function requestsOfCollection(
   )
 }
 
-/** What the person filed for others, newest first, approvers counted as of now. */
+/** Lists the requests that the person submitted on behalf of others, newest first, with current approver counts. */
 export async function submittedOnBehalf(
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
@@ -51,7 +52,7 @@ export async function submittedOnBehalf(
   return countedInAll(tenantId, await deps.requests.submittedOnBehalf(tenantId, identityId), deps)
 }
 
-/** The person's own requests that are still to be decided, newest first, approvers counted as of now. */
+/** Lists the person's own requests that are not decided yet, newest first, with current approver counts. */
 export async function pendingRequests(
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
@@ -63,7 +64,7 @@ export async function pendingRequests(
   return countedInAll(tenantId, open, deps)
 }
 
-/** The same requests, of any collections. */
+/** Returns the same requests with current approver counts. They may belong to any collections. */
 async function countedInAll(
   tenantId: string,
   requests: readonly MembershipRequest[],
@@ -78,7 +79,7 @@ async function countedInAll(
   return withCurrentApproverCounts(requests, collections, tenantId, orgChart, deps.membershipResolver)
 }
 
-/** The joinable collections that the person is a member of, by name. */
+/** Lists the joinable collections that the person is a member of, by name. */
 export async function memberOf({ tenantId, identityId }: Person, deps: RequestDependencies): Promise<Collection[]> {
   const memberships = await deps.joined.ofIdentity(tenantId, identityId)
   const collections = await deps.collections.existing(tenantId, [...memberships.keys()])
@@ -86,8 +87,9 @@ export async function memberOf({ tenantId, identityId }: Person, deps: RequestDe
 }
 
 /**
- * The keys under which requests in these collections may wait for the identity: the gates where it is an approver, and
- * the people whom it manages. What is found under a person's key is still to be checked with `isAwaiting`.
+ * Returns the review keys under which requests of these collections can await the identity's decision: the gates where it
+ * is an approver, and the identities it may manage. Requests found under an identity's key must be checked with
+ * `awaitsIdentity`.
  */
 export async function reviewKeys(
   { tenantId, identityId }: Person,
@@ -111,7 +113,7 @@ export async function reviewKeys(
   return isManaged ? [...keys, ...orgChart.reportsOf(identityId).map(subjectKey)] : keys
 }
 
-/** Whether a request found under one of the identity's keys does wait for it. Nobody decides on their own. */
+/** Whether a request found under one of the identity's review keys awaits its decision. Own requests never do. */
 function awaitsIdentity(
   { requesterId, relationshipId, reviewKey }: Omit<WaitingRequest, 'collectionId'>,
   identityId: string,
@@ -121,7 +123,7 @@ function awaitsIdentity(
   return !isManagerKey(reviewKey) || orgChart.managersOf(requesterId, relationshipId).has(identityId)
 }
 
-/** The same for a whole request, found in whatever way. */
+/** Whether a request, found by any query, awaits the decision of the identity with these review keys. */
 export function requestAwaitsIdentity(
   request: MembershipRequest,
   keys: readonly string[],
@@ -133,7 +135,7 @@ export function requestAwaitsIdentity(
   return awaitsIdentity({ ...request, reviewKey }, identityId, orgChart)
 }
 
-/** The joinable collections with requests that wait for the person, by name. */
+/** Lists the joinable collections with requests that await the person's decision, by name. */
 export async function collectionsToReview(person: Person, deps: RequestDependencies): Promise<Collection[]> {
   const { tenantId, identityId } = person
   const [orgChart, joinables] = await Promise.all([
@@ -149,7 +151,7 @@ export async function collectionsToReview(person: Person, deps: RequestDependenc
 }
 
 /**
- * The requests in a collection that wait for the person, newest first, approvers counted as of now. None for someone who decides nothing there.
+ * Lists the requests of a collection that await the person's decision, newest first, with current approver counts.
  * @throws Refusal `CollectionNotFound`
  */
 export async function requestsToReview(
@@ -166,22 +168,23 @@ export async function requestsToReview(
   return withCurrentApproverCounts(due, [collection], tenantId, orgChart, deps.membershipResolver)
 }
 
-/** Who may ask for anybody: decisions, section 2. */
+/** Roles that may read the eligible collections of any identity: decisions, section 2. */
 export const ELIGIBILITY_READERS: readonly Role[] = [
   'collection_criteria_definition-administrator',
   'collections-criteria.criteria.read.all',
   'collections-criteria.criteria.readwrite.all',
 ]
 
-/** The collections that the person may ask to join, by name; without those where nothing is left to ask for. */
+/** Lists the collections that the person may request to join, by name, without those where every slot is taken. */
 export async function eligibleCollections(person: Person, deps: RequestDependencies): Promise<Collection[]> {
   return eligibleFor(person, await freshOrgChart(person.tenantId, deps), deps)
 }
 
 /**
- * The same for somebody, named by core identity id or directory object id.
- * @param identityId that of the caller, if it has one.
- * @throws Refusal `NotManager` for a caller who may ask for oneself and one's reports only, `IdentityNotFound` for others.
+ * Lists the eligible collections of an identity, given by core identity id or directory object id.
+ * @param identityId The caller's identity, if any.
+ * @throws Refusal `NotManager` for an unknown or foreign identity when the caller may read only their own and their reports'
+ * collections; `IdentityNotFound` for other callers.
  */
 export async function eligibleCollectionsOf(
   userId: string,
@@ -197,9 +200,9 @@ export async function eligibleCollectionsOf(
       askedFor !== undefined &&
       identityId !== undefined &&
       (askedFor === identityId || orgChart.isManagerOf(identityId, askedFor))
-    if (!isOwnOrReport) throw new Refusal('NotManager', `${userId} does not report to the caller`)
+    if (!isOwnOrReport) throw new Refusal('NotManager', `Identity ${userId} does not report to the caller`)
   }
-  if (askedFor === undefined) throw new Refusal('IdentityNotFound', `There is no identity of ${userId}`)
+  if (askedFor === undefined) throw new Refusal('IdentityNotFound', `There is no identity ${userId}`)
   return eligibleFor({ tenantId, identityId: askedFor }, orgChart, deps)
 }
 
