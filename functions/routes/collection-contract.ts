@@ -1,7 +1,10 @@
 import { type Static, Type } from 'typebox'
 import type { RequestName, Viewer } from '../../shared/domain/membership-requests/act-on-request.ts'
-import { ELIGIBILITY_READERS } from '../../shared/domain/membership-requests/eligible-collections.ts'
-import { type MembershipRequest, requestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import { ELIGIBILITY_READERS } from '../../shared/domain/membership-requests/list-requests.ts'
+import {
+  type MembershipRequest,
+  toMembershipRequestDto,
+} from '../../shared/domain/membership-requests/membership-request.ts'
 import type { Person } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { actingIdentity, ok, pathValue, type RouteInput } from '../../shared/http/route.ts'
@@ -84,5 +87,5 @@ export function viewerOf({ caller, identityId }: RouteInput): Viewer {
 
 /** Requests as callers see them. */
 export function okRequests(requests: readonly MembershipRequest[]): RouteResult {
-  return ok(requests.map(requestRecord))
+  return ok(requests.map(toMembershipRequestDto))
 }

@@ -15,17 +15,15 @@ import {
   removeMembersDirectly,
 } from '../../shared/domain/membership-requests/direct-members.ts'
 import {
-  JoinableCollectionRecord,
-  JoinableCollectionUpdate,
-  joinableCollectionRecord,
-  NewJoinableCollection,
-} from '../../shared/domain/membership-requests/joinable-collection.ts'
-import {
   createJoinableCollection,
   deleteJoinableCollection,
+  JoinableCollectionDto,
+  JoinableCollectionUpdate,
+  NewJoinableCollection,
+  toJoinableCollectionDto,
   updateJoinableCollection,
-} from '../../shared/domain/membership-requests/manage-joinable.ts'
-import { memberOf } from '../../shared/domain/membership-requests/read-requests.ts'
+} from '../../shared/domain/membership-requests/joinable-collection.ts'
+import { memberOf } from '../../shared/domain/membership-requests/list-requests.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import {
   actingIdentity,
@@ -73,10 +71,10 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     method: 'GET',
     path: '/',
     roles: COLLECTION_READERS,
-    reply: { status: 200, schema: Type.Array(JoinableCollectionRecord) },
+    reply: { status: 200, schema: Type.Array(JoinableCollectionDto) },
     refusals: [],
     run: async ({ caller }) =>
-      ok((await listCollections(caller.tenantId, { kind: 'joinable' }, deps)).map(joinableCollectionRecord)),
+      ok((await listCollections(caller.tenantId, { kind: 'joinable' }, deps)).map(toJoinableCollectionDto)),
   }),
   route({
     operationId: 'createJoinableCollection',
@@ -97,11 +95,11 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     path: '/search',
     roles: COLLECTION_READERS,
     query: SearchQuery,
-    reply: { status: 200, schema: Type.Array(JoinableCollectionRecord) },
+    reply: { status: 200, schema: Type.Array(JoinableCollectionDto) },
     refusals: [],
     run: async ({ query: { tags, attributes }, caller }) => {
       const filter = { ...searchFilter(tags, attributes), kind: 'joinable' } as const
-      return ok((await listCollections(caller.tenantId, filter, deps)).map(joinableCollectionRecord))
+      return ok((await listCollections(caller.tenantId, filter, deps)).map(toJoinableCollectionDto))
     },
   }),
   route({
@@ -110,12 +108,12 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     method: 'GET',
     path: '/{id}',
     roles: COLLECTION_READERS,
-    reply: { status: 200, schema: JoinableCollectionRecord, versioned: true },
+    reply: { status: 200, schema: JoinableCollectionDto, versioned: true },
     refusals: ['CollectionNotFound'],
     run: async ({ path, caller }) =>
       okVersioned(
         await readCollection(caller.tenantId, pathValue(path, 'id'), 'joinable', deps),
-        joinableCollectionRecord,
+        toJoinableCollectionDto,
       ),
   }),
   route({
@@ -129,12 +127,12 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     path: '/{id}',
     roles: COLLECTION_WRITERS,
     body: JoinableCollectionUpdate,
-    reply: { status: 200, schema: JoinableCollectionRecord, versioned: true },
+    reply: { status: 200, schema: JoinableCollectionDto, versioned: true },
     refusals: ['CollectionNotFound', 'PreconditionFailed', 'ObjectTypeFixed', ...POLICY_REFUSALS, 'StaleVersion'],
     run: async ({ path, body, ifMatch, caller }) =>
       okVersioned(
         await updateJoinableCollection(pathValue(path, 'id'), body, ifMatch, caller, deps),
-        joinableCollectionRecord,
+        toJoinableCollectionDto,
       ),
   }),
   route({
@@ -198,11 +196,11 @@ const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
     path: '/member-of',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
-    reply: { status: 200, schema: Type.Array(JoinableCollectionRecord) },
+    reply: { status: 200, schema: Type.Array(JoinableCollectionDto) },
     refusals: [],
     run: async (input) => {
       const person = { tenantId: input.caller.tenantId, identityId: actingIdentity(input) }
-      return ok((await memberOf(person, deps)).map(joinableCollectionRecord))
+      return ok((await memberOf(person, deps)).map(toJoinableCollectionDto))
     },
   }),
 ]

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { BATCH_OPERATIONS } from '../../shared/domain/connectors/batch-item.ts'
 import {
   CONNECTOR_DATA_READERS,
   CONNECTOR_WRITERS,
@@ -10,8 +9,9 @@ import {
   replaceObject,
   writeBatch,
 } from '../../shared/domain/connectors/connector-data.ts'
-import { ConnectorObjectRecord, ExternalId, ObjectTypeName } from '../../shared/domain/connectors/connector-object.ts'
+import { ConnectorObjectDto, ExternalId, ObjectTypeName } from '../../shared/domain/connectors/connector-object.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
+import { BATCH_OPERATIONS } from '../../shared/domain/connectors/object-input.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
 import { httpStatusOf, type RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
@@ -60,7 +60,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     path: '/{id}/data',
     roles: CONNECTOR_DATA_READERS,
     query: Type.Object({ ...PageQuery.properties, objectType: Type.Optional(ObjectTypeName) }),
-    reply: { status: 200, schema: Type.Array(ConnectorObjectRecord), paged: true },
+    reply: { status: 200, schema: Type.Array(ConnectorObjectDto), paged: true },
     refusals: ['InvalidCursor', 'ConnectorNotFound', 'NotThisConnector'],
     run: ({ path: { id = '' }, query, caller }) =>
       pagedResult(query, [caller.tenantId, 'connector-data', id, query.objectType], deps.cursors, (after, size) =>
@@ -106,7 +106,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     path: '/{id}/data/{objectType}/{externalId}',
     parameters: { objectType: ObjectTypeName, externalId: ExternalId },
     roles: CONNECTOR_DATA_READERS,
-    reply: { status: 200, schema: ConnectorObjectRecord },
+    reply: { status: 200, schema: ConnectorObjectDto },
     refusals: ['ConnectorNotFound', 'NotThisConnector', 'ConnectorObjectNotFound'],
     run: async ({ path: { id = '', objectType = '', externalId = '' }, caller }) =>
       ok(await readObject(id, objectType, externalId, caller, deps)),
@@ -118,7 +118,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,
     body: ReplacementBody,
-    reply: { status: 200, schema: ConnectorObjectRecord },
+    reply: { status: 200, schema: ConnectorObjectDto },
     refusals: ['ConnectorObjectNotFound', ...WRITE_REFUSALS, ...DATA_REFUSALS],
     run: async ({ path, body, caller }) =>
       ok(await replaceObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), body, caller, deps)),

@@ -1,12 +1,14 @@
 import { Type } from 'typebox'
-import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import {
+  Connector,
   type ConnectorDependencies,
+  ConnectorUpdate,
   createConnector,
   deleteConnector,
+  NewConnector,
   requireConnector,
   updateConnector,
-} from '../../shared/domain/connectors/manage-connectors.ts'
+} from '../../shared/domain/connectors/connector.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import {
   created,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
-import { coreObjectRecordSchema } from '../../shared/domain/core/core-object-record.ts'
+import { coreObjectDtoSchema } from '../../shared/domain/core/core-object-dto.ts'
 import { CORE_OBJECT_READERS, canSeeAll } from '../../shared/domain/object-access/object-access.ts'
 import {
   type CoreObjectDependencies,
@@ -31,9 +31,9 @@ export const OrgUnitIdsBody = Type.Object({ ids: Ids, includeParents: Type.Optio
 
 /** The schemas of the records, by type. */
 export const CORE_OBJECT_RECORDS = {
-  identity: coreObjectRecordSchema('identity'),
-  orgUnit: coreObjectRecordSchema('orgUnit'),
-  relationship: coreObjectRecordSchema('relationship'),
+  identity: coreObjectDtoSchema('identity'),
+  orgUnit: coreObjectDtoSchema('orgUnit'),
+  relationship: coreObjectDtoSchema('relationship'),
 }
 
 /** How the types are called in paths and operations. */

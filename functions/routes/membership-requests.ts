@@ -5,12 +5,12 @@ import {
   RequestWithdrawal,
   readRequest,
 } from '../../shared/domain/membership-requests/act-on-request.ts'
+import { requestsOfCollection } from '../../shared/domain/membership-requests/list-requests.ts'
 import {
   type MembershipRequest,
-  MembershipRequestRecord,
-  requestRecord,
+  MembershipRequestDto,
+  toMembershipRequestDto,
 } from '../../shared/domain/membership-requests/membership-request.ts'
-import { requestsOfCollection } from '../../shared/domain/membership-requests/read-requests.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import {
   Submission,
@@ -77,7 +77,7 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: Submission,
-    reply: { status: 201, schema: MembershipRequestRecord, versioned: true },
+    reply: { status: 201, schema: MembershipRequestDto, versioned: true },
     refusals: SUBMIT_REFUSALS,
     run: async (input) =>
       submitted(group, await submitRequest(collectionOf(input), input.body, personOf(input), deps, input.creation)),
@@ -91,7 +91,7 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: SubmissionOnBehalf,
-    reply: { status: 201, schema: MembershipRequestRecord, versioned: true },
+    reply: { status: 201, schema: MembershipRequestDto, versioned: true },
     refusals: ['RequesterRequired', 'IdentityUnknown', ...SUBMIT_REFUSALS, 'NotManager'],
     run: async (input) =>
       submitted(group, await submitOnBehalf(collectionOf(input), input.body, personOf(input), deps, input.creation)),
@@ -106,7 +106,7 @@ const readRoutes = (deps: RequestDependencies): readonly Route[] => [
     path: '/membership-requests/{collectionId}',
     roles: REQUEST_READERS,
     identity: { exempt: SEES_ALL_REQUESTS },
-    reply: { status: 200, schema: Type.Array(MembershipRequestRecord) },
+    reply: { status: 200, schema: Type.Array(MembershipRequestDto) },
     refusals: ['CollectionNotFound'],
     run: async (input) =>
       okRequests(await requestsOfCollection(input.caller.tenantId, collectionOf(input), viewerOf(input), deps)),
@@ -118,9 +118,10 @@ const readRoutes = (deps: RequestDependencies): readonly Route[] => [
     path: '/membership-requests/{collectionId}/{requestId}',
     roles: REQUEST_READERS,
     identity: { exempt: SEES_ALL_REQUESTS },
-    reply: { status: 200, schema: MembershipRequestRecord, versioned: true },
+    reply: { status: 200, schema: MembershipRequestDto, versioned: true },
     refusals: ['CollectionNotFound', 'RequestNotFound'],
-    run: async (input) => okVersioned(await readRequest(requestNameOf(input), viewerOf(input), deps), requestRecord),
+    run: async (input) =>
+      okVersioned(await readRequest(requestNameOf(input), viewerOf(input), deps), toMembershipRequestDto),
   }),
 ]
 
@@ -139,12 +140,12 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
       roles: PERSON_ROLES,
       identity: { exempt: [] },
       body,
-      reply: { status: 200, schema: MembershipRequestRecord, versioned: true },
+      reply: { status: 200, schema: MembershipRequestDto, versioned: true },
       refusals: [...ACTION_REFUSALS, ...refusals],
       run: async (input) => {
         const actor = { identityId: actingIdentity(input), seesAll: viewerOf(input).seesAll }
         const given = input.body as Static<typeof RequestDecision>
-        return okVersioned(await actOnRequest(requestNameOf(input), kind, given, actor, deps), requestRecord)
+        return okVersioned(await actOnRequest(requestNameOf(input), kind, given, actor, deps), toMembershipRequestDto)
       },
     })
   const deciding: readonly RefusalCode[] = ['SelfApproval', 'NotCurrentApprover']
@@ -157,7 +158,7 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
 }
 
 function submitted(group: string, request: Versioned<MembershipRequest>): RouteResult {
-  const { data, headers } = okVersioned(request, requestRecord)
+  const { data, headers } = okVersioned(request, toMembershipRequestDto)
   const location = `/${group}/membership-requests/${data.collectionId}/${data.id}`
   return { data, headers: { ...headers, location } }
 }

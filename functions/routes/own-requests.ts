@@ -1,24 +1,26 @@
 import { Type } from 'typebox'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
 import {
+  JoinableCollectionDto,
+  toJoinableCollectionDto,
+} from '../../shared/domain/membership-requests/joinable-collection.ts'
+import {
+  collectionsToReview,
   ELIGIBILITY_READERS,
   eligibleCollections,
   eligibleCollectionsOf,
-} from '../../shared/domain/membership-requests/eligible-collections.ts'
-import {
-  JoinableCollectionRecord,
-  joinableCollectionRecord,
-} from '../../shared/domain/membership-requests/joinable-collection.ts'
-import { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
-import { pendingRequests, submittedOnBehalf } from '../../shared/domain/membership-requests/read-requests.ts'
+  pendingRequests,
+  requestsToReview,
+  submittedOnBehalf,
+} from '../../shared/domain/membership-requests/list-requests.ts'
+import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
-import { collectionsToReview, requestsToReview } from '../../shared/domain/membership-requests/review-requests.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { ok, pathValue, type Route, route } from '../../shared/http/route.ts'
 import { collectionOf, okRequests, PERSON_ROLES, personOf, REQUEST_READERS } from './collection-contract.ts'
 
-const Requests = Type.Array(MembershipRequestRecord)
-const Collections = Type.Array(JoinableCollectionRecord)
+const Requests = Type.Array(MembershipRequestDto)
+const Collections = Type.Array(JoinableCollectionDto)
 
 /** What concerns the caller as a person: what to ask for, what was asked, what to decide. */
 export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] => [
@@ -92,5 +94,5 @@ export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] =>
 ]
 
 function okCollections(collections: readonly Collection[]): RouteResult {
-  return ok(collections.map(joinableCollectionRecord))
+  return ok(collections.map(toJoinableCollectionDto))
 }

@@ -8,19 +8,19 @@ import {
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
 import { TenantSchemas } from '../../shared/domain/collections/tenant-schemas.ts'
 import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
-import { ConnectorObjectRecord } from '../../shared/domain/connectors/connector-object.ts'
+import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { GroupLink, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
 import { QueuedSync } from '../../shared/domain/group-links/request-sync.ts'
 import { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
 import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
 import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
-import { JoinPolicyInput, JoinPolicyRecord } from '../../shared/domain/membership-requests/join-policy.ts'
+import { JoinPolicyDto, JoinPolicyInput } from '../../shared/domain/membership-requests/join-policy.ts'
 import {
-  JoinableCollectionRecord,
+  JoinableCollectionDto,
   JoinableCollectionUpdate,
   NewJoinableCollection,
 } from '../../shared/domain/membership-requests/joinable-collection.ts'
-import { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-requests/submit-request.ts'
 import { LinkPreview, LinkPreviewInput } from '../../shared/domain/sync/preview-sync.ts'
 import type { PublicFiles } from '../../shared/http/public-files.ts'
@@ -151,15 +151,15 @@ export const NAMED_SCHEMAS: NamedSchemas = {
   CriteriaPreview: PreviewReply,
   TenantSchemas,
 
-  JoinableCollection: JoinableCollectionRecord,
+  JoinableCollection: JoinableCollectionDto,
   NewJoinableCollection,
   JoinableCollectionUpdate,
-  JoinPolicy: JoinPolicyRecord,
+  JoinPolicy: JoinPolicyDto,
   JoinPolicyInput,
   MemberChange,
   AddedMembers,
   RemovedMembers,
-  MembershipRequest: MembershipRequestRecord,
+  MembershipRequest: MembershipRequestDto,
   // Approving and rejecting take the same as submitting.
   RequestInput: Submission,
   RequestInputOnBehalf: SubmissionOnBehalf,
@@ -182,7 +182,7 @@ export const NAMED_SCHEMAS: NamedSchemas = {
   Connector,
   NewConnector,
   ConnectorUpdate,
-  ConnectorObject: ConnectorObjectRecord,
+  ConnectorObject: ConnectorObjectDto,
   ConnectorData: ObjectDataBody,
   NewConnectorObject: NewObjectBody,
   ConnectorObjectReplacement: ReplacementBody,

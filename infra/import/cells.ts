@@ -1,5 +1,5 @@
-import { attributeDefinition } from '../../shared/domain/core/attributes.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
+import { attributeDefinition } from '../../shared/domain/core/core-object.ts'
 
 const LIST_SEPARATOR = '|'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readObjectData } from '../../shared/domain/connectors/object-data.ts'
+import { parseObjectData } from '../../shared/domain/connectors/object-input.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { nameOf, type SpaceItem, type SpaceObject } from './connector-space.ts'
 import type { FaultyLine, FileEntry, FileObject } from './import-file.ts'
@@ -82,7 +82,7 @@ function checkedEntry(entry: FileEntry, named: ReadonlyMap<string, FileObject>):
   const first = named.get(nameOf(entry))
   if (first !== undefined)
     return { file, line, reason: `${nameOf(entry)} stands in ${first.file}:${first.line} already` }
-  const { data, faults } = readObjectData(objectType, entry.data, '')
+  const { data, faults } = parseObjectData(objectType, entry.data, '')
   if (faults.length > 0) return { file, line, reason: faults.map(({ message }) => message).join('; ') }
   return { ...entry, data }
 }

@@ -1,5 +1,5 @@
 import type { Container } from '@azure/cosmos'
-import type { AccountChange, AccountChangeStore } from '../domain/core/account-changes.ts'
+import type { AccountChange, AccountChangeStore } from '../domain/core/core-object-store.ts'
 import { queryAll } from './documents.ts'
 
 const MOVED_SINCE = `SELECT c.id, c.objectType, c.accountMovedAtMs AS movedAtMs FROM c

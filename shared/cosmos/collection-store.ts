@@ -7,7 +7,7 @@ import type { Versioned } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
 import {
   deletionOf,
-  isOvertaken,
+  isWriteConflict,
   queryAll,
   queryDocuments,
   readDocument,
@@ -133,7 +133,7 @@ function guardOperation(tenantId: string, referenceVersion: string): OperationIn
 
 /** Of the collection, or of the guard that is written along. */
 function staleOr(status: number, id: string): Error {
-  if (isOvertaken(status)) return new Refusal('StaleVersion', `Collection ${id} has changed`)
+  if (isWriteConflict(status)) return new Refusal('StaleVersion', `Collection ${id} has changed`)
   return new Error(`Writing collection ${id} failed with status ${status}`)
 }
 

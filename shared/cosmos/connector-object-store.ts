@@ -1,14 +1,18 @@
-import type { Container, SqlParameter } from '@azure/cosmos'
-import { type ConnectorObject, REFERENCES, type StoredConnectorObject } from '../domain/connectors/connector-object.ts'
-import type {
-  ConnectorObjectStore,
-  ConnectorObjectWrite,
-  ConnectorSpaceVersions,
-} from '../domain/connectors/connector-object-store.ts'
-import { isObjectType, type ObjectType } from '../domain/core/core-object.ts'
+import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
+import { Type } from 'typebox'
+import {
+  type ConnectorObject,
+  type ConnectorObjectStore,
+  type ConnectorObjectWrite,
+  ObjectTypeName,
+  REFERENCES,
+  type ReferenceTarget,
+  type StoredConnectorObject,
+} from '../domain/connectors/connector-object.ts'
+import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { closeSpace, openSpace, spaceVersion, treeVersion, whileOpen, whileTreeIs } from './connector-space-guards.ts'
-import { queryAll, type Stored } from './documents.ts'
+import { documentParser } from './document-parser.ts'
+import { deletionOf, isWriteConflict, queryAll, readDocument, type Stored, writeTogether } from './documents.ts'
 import { readPage } from './keyset-page.ts'
 import { type VersionedWrite, writeInChain, writeVersioned } from './versioned-writes.ts'
 
@@ -17,12 +21,45 @@ type Document = ConnectorObject & { readonly tenantId: string; readonly ttl?: nu
 const DAY_S = 24 * 60 * 60
 const LIVE = 'NOT IS_DEFINED(c.deletedAtMs)'
 
-/** What a batch asks for by its keys comes in one answer, if it is not too large for one, though several say each. */
-const DOCUMENTS_PER_ANSWER_COUNT = 5000
+/** One response holds all documents of a query by keys unless it exceeds the size limit: several documents can share a key. */
+const DOCUMENTS_PER_RESPONSE_COUNT = 5000
 
-/** Container `connectorObjects`, partition key `/tenantId`; soft-deleted documents carry a `ttl`. Guards lie beside them. */
+const ExternalReference = Type.Object({ externalId: Type.String() })
+const Strings = Type.Array(Type.String())
+
+const parse = documentParser<ConnectorObject>(
+  'connector object',
+  Type.Object({
+    id: Type.String(),
+    connectorId: Type.String(),
+    objectType: ObjectTypeName,
+    externalId: Type.String(),
+    data: Type.Record(
+      Type.String(),
+      Type.Union([Type.String(), Type.Boolean(), Strings, ExternalReference, Type.Array(ExternalReference)]),
+    ),
+    coreObjectId: Type.String(),
+    formerCoreObjectIds: Type.Optional(Strings),
+    references: Type.Record(Type.String(), Type.Union([Type.String(), Strings])),
+    deletedAtMs: Type.Optional(Type.Number()),
+  }),
+)
+
+type ReferenceTargetRow = { id: string; coreObjectId: string; deletedAtMs?: number; parent?: string }
+
+const parseTargetRow = documentParser<ReferenceTargetRow>(
+  'reference target',
+  Type.Object({
+    id: Type.String(),
+    coreObjectId: Type.String(),
+    deletedAtMs: Type.Optional(Type.Number()),
+    parent: Type.Optional(Type.String()),
+  }),
+)
+
+/** Container `connectorObjects`, partition key `/tenantId`. Soft-deleted documents have a `ttl`. Guards share the container. */
 export function cosmosConnectorObjectStore(container: Container): ConnectorObjectStore {
-  /** Nothing is asked for an empty list. */
+  /** Sends no query for an empty list. */
   const whereIn = async (
     tenantId: string,
     property: string,
@@ -32,16 +69,17 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     if (values.length === 0) return []
     const query = `SELECT * FROM c WHERE ${[`ARRAY_CONTAINS(@values, ${property})`, ...also].join(' AND ')}`
     const parameters: SqlParameter[] = [{ name: '@values', value: [...values] }]
-    const options = { maxItemCount: DOCUMENTS_PER_ANSWER_COUNT }
+    const options = { maxItemCount: DOCUMENTS_PER_RESPONSE_COUNT }
     return (await queryAll<Stored<Document>>(container, tenantId, { query, parameters }, options)).map(versioned)
   }
   return {
     ofIds: (tenantId, ids) => whereIn(tenantId, 'c.id', ids),
-    async standings(tenantId, ids) {
+    async referenceTargets(tenantId, ids) {
       if (ids.length === 0) return []
       const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`
       const parameters = [{ name: '@ids', value: [...ids] }]
-      return (await queryAll<StandingRow>(container, tenantId, { query, parameters })).map(membershipResolver)
+      const rows = await queryAll<ReferenceTargetRow>(container, tenantId, { query, parameters })
+      return rows.map(parseTargetRow).map(referenceTarget)
     },
     ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),
     async identitiesByKeys(tenantId, nins, directoryObjectIds) {
@@ -59,23 +97,25 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       return [...new Set(found.flat())]
     },
     open: (tenantId, connectorId) => openSpace(container, tenantId, connectorId),
-    version: (tenantId, connectorId) => spaceVersion(container, tenantId, connectorId),
+    version: async (tenantId, connectorId) =>
+      (await readDocument(container, openGuard(tenantId, connectorId).id, tenantId))?._etag,
     close: (tenantId, connectorId, version) => closeSpace(container, tenantId, connectorId, version),
-    treeVersion: (tenantId, connectorId) => treeVersion(container, tenantId, connectorId),
+    treeVersion: async (tenantId, connectorId) =>
+      (await readDocument(container, treeGuard(tenantId, connectorId).id, tenantId))?._etag,
     write: ({ tenantId, connectorId, softDeletionDays }, writes) =>
       writeVersioned(
         container,
         tenantId,
         writes.map((write) => documentWrite(tenantId, write, softDeletionDays)),
-        [whileOpen(tenantId, connectorId)],
+        [requireOpen(tenantId, connectorId)],
       ),
     writeTree: ({ tenantId, connectorId, softDeletionDays }, writes, version) =>
       writeInChain(
         container,
         tenantId,
         writes.map((write) => documentWrite(tenantId, write, softDeletionDays)),
-        whileTreeIs(tenantId, connectorId, version),
-        [whileOpen(tenantId, connectorId)],
+        { document: treeGuard(tenantId, connectorId), version },
+        [requireOpen(tenantId, connectorId)],
       ),
     async page(tenantId, connectorId, objectType, after, size) {
       const ofType = objectType === undefined ? '' : 'AND c.objectType = @objectType'
@@ -88,7 +128,7 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
         after,
         size,
       })
-      return { ...page, items: page.items.map(parsed) }
+      return { ...page, items: page.items.map(storedObject) }
     },
     async hasLive(tenantId, connectorId) {
       const query = `SELECT TOP 1 c.id FROM c WHERE c.connectorId = @connectorId AND ${LIVE}`
@@ -98,7 +138,7 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
   }
 }
 
-/** The core objects of live objects whose reference `name` leads to one of these ids. */
+/** Returns the core object ids of live objects whose reference `name` contains one of the ids. */
 async function referrers(
   container: Container,
   tenantId: string,
@@ -111,7 +151,7 @@ async function referrers(
     const query = `SELECT VALUE c.coreObjectId FROM c WHERE ARRAY_CONTAINS(@ids, ${property}) AND ${LIVE}`
     return queryAll<string>(container, tenantId, { query, parameters: [{ name: '@ids', value: [...ids] }] })
   }
-  // Lists are compared here: few objects have any, and no index serves many ids against a list of each document.
+  // Lists are compared in memory: few objects have one, and no index supports many ids against a list per document.
   const query = `SELECT c.coreObjectId, ${property} AS ids FROM c
     WHERE c.objectType = 'orgUnit' AND IS_DEFINED(${property}) AND ${LIVE}`
   const wanted = new Set(ids)
@@ -119,9 +159,7 @@ async function referrers(
   return rows.filter((row) => row.ids.some((id) => wanted.has(id))).map(({ coreObjectId }) => coreObjectId)
 }
 
-type StandingRow = { id: string; coreObjectId: string; deletedAtMs?: number; parent?: string }
-
-function membershipResolver({ id, coreObjectId, deletedAtMs, parent }: StandingRow): ConnectorSpaceVersions {
+function referenceTarget({ id, coreObjectId, deletedAtMs, parent }: ReferenceTargetRow): ReferenceTarget {
   return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent }
 }
 
@@ -130,30 +168,64 @@ function documentWrite(
   { object, version }: ConnectorObjectWrite,
   softDeletionDays: number,
 ): VersionedWrite {
-  const { id, connectorId, objectType, externalId, data, coreObjectId, formerCoreObjectIds, references } = object
-  const { deletedAtMs } = object
-  const document = { id, tenantId, connectorId, objectType, externalId, data, coreObjectId, references }
-  const move = formerCoreObjectIds === undefined ? {} : { formerCoreObjectIds }
-  const deletion = deletedAtMs === undefined ? {} : { deletedAtMs, ttl: softDeletionDays * DAY_S }
-  return { document: { ...document, ...move, ...deletion } as unknown as VersionedWrite['document'], version }
+  const expiry = object.deletedAtMs === undefined ? {} : { ttl: softDeletionDays * DAY_S }
+  const document: Document = { ...parse(object), tenantId, ...expiry }
+  return { document: document as unknown as VersionedWrite['document'], version }
 }
 
 function versioned(document: Stored<Document>): Versioned<StoredConnectorObject> {
-  return { value: parsed(document), version: document._etag }
+  return { value: storedObject(document), version: document._etag }
 }
 
-function parsed(document: Stored<Document>): StoredConnectorObject {
-  const { id, connectorId, externalId, data, coreObjectId, formerCoreObjectIds, references, deletedAtMs } = document
-  const objectType: ObjectType | undefined = isObjectType(document.objectType) ? document.objectType : undefined
-  const isWhole = [connectorId, externalId, coreObjectId].every((member) => typeof member === 'string')
-  if (!isWhole || objectType === undefined || typeof data !== 'object' || typeof references !== 'object') {
-    throw new Error(`The stored connector object ${id} is not one`)
+function storedObject(document: Stored<Document>): StoredConnectorObject {
+  return { ...parse(document), lastUpdatedS: document._ts }
+}
+
+/**
+ * A document that a transaction writes together with a connector's objects. Guard ids are not GUIDs and guards have none
+ * of the objects' properties, so queries for objects never return them.
+ */
+type Guard = { readonly id: string; readonly tenantId: string }
+
+/** Exists while the space is open. Each write replaces it without a version, so that concurrent writers do not conflict. */
+const openGuard = (tenantId: string, connectorId: string): Guard => ({ id: `open:${connectorId}`, tenantId })
+
+/** Exists from the moment the space is closed, without expiry: a write can arrive at any later time. */
+const closedGuard = (tenantId: string, connectorId: string): Guard => ({ id: `closed:${connectorId}`, tenantId })
+
+/** Its version is the version of the org tree. Each change of the tree replaces it and quotes the version it was based on. */
+const treeGuard = (tenantId: string, connectorId: string): Guard => ({ id: `tree:${connectorId}`, tenantId })
+
+const create = (resourceBody: Guard): OperationInput => ({ operationType: 'Create', resourceBody })
+
+/** The operation fails when the space is not open. It also invalidates every version of the space read before. */
+function requireOpen(tenantId: string, connectorId: string): OperationInput {
+  const guard = openGuard(tenantId, connectorId)
+  return { operationType: 'Replace', id: guard.id, resourceBody: guard }
+}
+
+/** @returns Whether the space is open afterwards. A closed space stays closed. */
+async function openSpace(container: Container, tenantId: string, connectorId: string): Promise<boolean> {
+  const closed = closedGuard(tenantId, connectorId)
+  // Creating and deleting the closed guard in the same transaction proves that the space has not been closed.
+  const failure = await writeTogether(container, tenantId, [
+    create(closed),
+    { operationType: 'Delete', id: closed.id },
+    create(openGuard(tenantId, connectorId)),
+  ])
+  if (failure !== undefined && failure.status !== 409) {
+    throw new Error(`Opening the space of connector ${connectorId} failed with status ${failure.status}`)
   }
-  const object = { id, connectorId, objectType, externalId, data, coreObjectId, references }
-  return {
-    ...object,
-    lastUpdatedS: document._ts,
-    ...(formerCoreObjectIds === undefined ? {} : { formerCoreObjectIds }),
-    ...(deletedAtMs === undefined ? {} : { deletedAtMs }),
+  return failure?.index !== 0
+}
+
+/** @throws Refusal `StaleVersion` when the space was written after `version` was read. */
+async function closeSpace(container: Container, tenantId: string, connectorId: string, version: string): Promise<void> {
+  const removal = deletionOf(openGuard(tenantId, connectorId).id, version)
+  const failure = await writeTogether(container, tenantId, [removal, create(closedGuard(tenantId, connectorId))])
+  if (failure === undefined) return
+  if (!isWriteConflict(failure.status)) {
+    throw new Error(`Closing the space of connector ${connectorId} failed with status ${failure.status}`)
   }
+  throw new Refusal('StaleVersion', `The connector space of ${connectorId} has changed`)
 }

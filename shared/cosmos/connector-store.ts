@@ -1,8 +1,11 @@
 import type { Container } from '@azure/cosmos'
-import { byCreation, type Connector } from '../domain/connectors/connector.ts'
-import type { ConnectorStore } from '../domain/connectors/connector-store.ts'
+import { Type } from 'typebox'
+import { byCreation, Connector, type ConnectorStore } from '../domain/connectors/connector.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
+import { documentParser } from './document-parser.ts'
 import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
+
+const parse = documentParser<Connector>('connector', Type.Object(Connector.properties))
 
 /** Container `connectors`, partition key `/tenantId`. */
 export function cosmosConnectorStore(container: Container): ConnectorStore {
@@ -10,11 +13,11 @@ export function cosmosConnectorStore(container: Container): ConnectorStore {
   return {
     async list(tenantId) {
       const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
-      return documents.map(parsed).sort(byCreation)
+      return documents.map(parse).sort(byCreation)
     },
     async find(tenantId, id) {
       const document = await read(tenantId, id)
-      return document && { value: parsed(document), version: document._etag }
+      return document && { value: parse(document), version: document._etag }
     },
     async add(tenantId, connector) {
       await container.items.create({ ...connector, tenantId })
@@ -24,7 +27,7 @@ export function cosmosConnectorStore(container: Container): ConnectorStore {
         .item(connector.id, tenantId)
         .replace({ ...connector, tenantId }, ifVersion(version))
         .catch(refuse({ 404: 'ConnectorNotFound', 412: 'StaleVersion' }))
-      if (resource === undefined) throw new Error(`The database answered nothing to the replace of ${connector.id}`)
+      if (resource === undefined) throw new Error(`The database returned no document for connector ${connector.id}`)
       return { value: connector, version: resource._etag }
     },
     async remove(tenantId, id, version) {
@@ -34,13 +37,4 @@ export function cosmosConnectorStore(container: Container): ConnectorStore {
         .catch(refuse({ 404: 'ConnectorNotFound', 412: 'StaleVersion' }))
     },
   }
-}
-
-function parsed(document: Stored<Connector>): Connector {
-  const { id, name, clientId, softDeletionDays, enabled, createdAt, createdBy, updatedAt } = document
-  const isWhole = [id, name, clientId, createdAt, createdBy, updatedAt].every((member) => typeof member === 'string')
-  if (!isWhole || !Number.isInteger(softDeletionDays) || typeof enabled !== 'boolean') {
-    throw new Error(`The stored connector ${id} is not one`)
-  }
-  return { id, name, clientId, softDeletionDays, enabled, createdAt, createdBy, updatedAt }
 }

@@ -84,7 +84,7 @@ export function statusOf(error: unknown): number | undefined {
 }
 
 /** Whether a write failed because someone else removed (404), made (409) or changed (412) the document first. */
-export function isOvertaken(status: number | undefined): boolean {
+export function isWriteConflict(status: number | undefined): boolean {
   return status === 404 || status === 409 || status === 412
 }
 

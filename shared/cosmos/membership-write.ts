@@ -1,7 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import { forEachConcurrent } from '../kernel/concurrency.ts'
 import { Refusal } from '../kernel/refusals.ts'
-import { isOvertaken, queryAll, readDocument, statusOf, writeTogether } from './documents.ts'
+import { isWriteConflict, queryAll, readDocument, statusOf, writeTogether } from './documents.ts'
 import { HEAD_ID, type MembersHeadDocument } from './membership-documents.ts'
 import type { WritePlan } from './membership-plan.ts'
 
@@ -16,7 +16,7 @@ export async function writePlan(members: Container, partition: string, plan: Wri
   }
   const failed = await writeTogether(members, partition, plan.withHead)
   if (failed !== undefined) {
-    if (isOvertaken(failed.status)) {
+    if (isWriteConflict(failed.status)) {
       throw new Refusal('StaleVersion', `The members of ${partition} were written meanwhile`)
     }
     throw new Error(`Writing the head of ${partition} failed with status ${failed.status}`)

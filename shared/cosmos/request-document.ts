@@ -1,18 +1,26 @@
-import { decidersOf, type MembershipRequest, reviewKeyOf } from '../domain/membership-requests/membership-request.ts'
+import { Type } from 'typebox'
+import {
+  decidersOf,
+  type MembershipRequest,
+  MembershipRequestDto,
+  reviewKeyOf,
+} from '../domain/membership-requests/membership-request.ts'
 import type { Versioned } from '../kernel/versioned.ts'
+import { documentParser } from './document-parser.ts'
 import type { Stored } from './documents.ts'
 
-/** A request with what it is looked up by beyond its own members. */
+/** A request with the properties that queries select by. */
 export type RequestDocument = MembershipRequest & {
   readonly type: 'request'
-  /** One of those that an approver has; absent when it waits for nobody. */
+  /** The key under which approvers find the request; absent when it does not wait at a gate. */
   readonly reviewKey?: string
   readonly deciders: readonly string[]
 }
 
 /**
- * Stands for the one live request of a slot: its id is the slot's, so that a second one cannot be created. It says in few
- * bytes what lists of very many look at, under names of its own, so that no index mixes it with the requests.
+ * Reserves a slot for its one live request: the document id is derived from the slot, so the database refuses a second
+ * one. It also holds, in few bytes, what queries over very many requests read. Its property names differ from those of
+ * requests so that no index mixes the two.
  */
 export type SlotDocument = {
   readonly id: string
@@ -28,7 +36,7 @@ export type SlotDocument = {
   readonly awaits?: string
 }
 
-/** Counts the changes of who is in a collection. */
+/** Holds the membership version of a joinable collection. */
 export type JoinedHeadDocument = {
   readonly id: string
   readonly tenantId: string
@@ -37,7 +45,7 @@ export type JoinedHeadDocument = {
   readonly membershipVersion: number
 }
 
-/** One such change; it goes after a while, and then only a whole comparison tells. */
+/** One change of a joinable collection's members. Once it expires, only a comparison of all members finds the change. */
 export type JoinedChangeDocument = {
   readonly id: string
   readonly tenantId: string
@@ -50,7 +58,7 @@ export type JoinedChangeDocument = {
   readonly ttl: number
 }
 
-/** A request as it is stored. */
+/** Returns the document of a request. */
 export function requestDocument(request: MembershipRequest): RequestDocument {
   const reviewKey = reviewKeyOf(request)
   return {
@@ -61,31 +69,34 @@ export function requestDocument(request: MembershipRequest): RequestDocument {
   }
 }
 
-/** A request as it was stored, without what it is looked up by and what the database adds. */
-export function requestOf(document: RequestDocument): MembershipRequest {
-  return {
-    id: document.id,
-    tenantId: document.tenantId,
-    slot: document.slot,
-    collectionId: document.collectionId,
-    requesterId: document.requesterId,
-    submittedBy: document.submittedBy,
-    relationshipId: document.relationshipId,
-    status: document.status,
-    currentGate: document.currentGate,
-    notes: document.notes,
-    createdAt: document.createdAt,
-    updatedAt: document.updatedAt,
-    lifecycle: document.lifecycle,
-  }
-}
+/** Returns the request in a stored document. @throws Error when the document is not a valid request. */
+export const parseRequest = documentParser<MembershipRequest>(
+  'membership request',
+  Type.Object({ ...MembershipRequestDto.properties, tenantId: Type.String(), slot: Type.String() }),
+)
 
-/** The same with the version that a later write must quote. */
+/** Returns the request and the version that a write must quote. @throws Error when the document is not a valid request. */
 export function versionedRequest(document: Stored<RequestDocument>): Versioned<MembershipRequest> {
-  return { value: requestOf(document), version: document._etag }
+  return { value: parseRequest(document), version: document._etag }
 }
 
-/** The slot that a live request takes. */
+/** Returns the head in a stored document. @throws Error when the document is not a valid head. */
+export const parseJoinedHead = documentParser<Pick<JoinedHeadDocument, 'collectionId' | 'membershipVersion'>>(
+  'membership head',
+  Type.Object({ collectionId: Type.String(), membershipVersion: Type.Integer() }),
+)
+
+/** Returns the change in a stored document. @throws Error when the document is not a valid change. */
+export const parseJoinedChange = documentParser<Pick<JoinedChangeDocument, 'membershipVersion' | 'added' | 'removed'>>(
+  'membership change',
+  Type.Object({
+    membershipVersion: Type.Integer(),
+    added: Type.Array(Type.String()),
+    removed: Type.Array(Type.String()),
+  }),
+)
+
+/** Returns the slot document of a live request. */
 export function slotDocument(request: MembershipRequest): SlotDocument {
   const reviewKey = reviewKeyOf(request)
   return {
@@ -102,17 +113,17 @@ export function slotDocument(request: MembershipRequest): SlotDocument {
   }
 }
 
-/** Derived from the slot, so that the database lets only one be created. */
+/** Derived from the slot, so that the database accepts one document per slot. */
 export function slotId(slot: string): string {
   return `slot:${slot}`
 }
 
-/** One for each collection. */
+/** One head per collection. */
 export function headId(collectionId: string): string {
   return `head:${collectionId}`
 }
 
-/** One for each version of a membership, so that none is written twice. */
+/** One change per membership version, so that the database refuses a second change of the same version. */
 export function changeId(collectionId: string, membershipVersion: number): string {
   return `change:${collectionId}:${membershipVersion}`
 }

@@ -1,22 +1,52 @@
 import type { Container } from '@azure/cosmos'
-import { LIVE_STATUSES, type MembershipRequest } from '../domain/membership-requests/membership-request.ts'
-import type { RequestOutline, RequestStore, WaitingRequest } from '../domain/membership-requests/request-store.ts'
+import { Type } from 'typebox'
+import type { JoinedMembers } from '../domain/collections/joined-members.ts'
+import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
+import {
+  LIVE_STATUSES,
+  type MembershipRequest,
+  MembershipRequestDto,
+} from '../domain/membership-requests/membership-request.ts'
+import type {
+  RequestOutline,
+  RequestStore,
+  WaitingRequest,
+} from '../domain/membership-requests/request-dependencies.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
+import { documentParser } from './document-parser.ts'
 import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, type Stored, sqlParameters } from './documents.ts'
-import { type RequestDocument, requestOf, versionedRequest } from './request-document.ts'
-import { requestSaver } from './save-requests.ts'
+import { historySince } from './membership-history.ts'
+import {
+  headId,
+  parseJoinedChange,
+  parseJoinedHead,
+  parseRequest,
+  type RequestDocument,
+  versionedRequest,
+} from './request-document.ts'
+import { requestSaver, saveBatches } from './save-requests.ts'
 
-/** A query of Cosmos takes 512 KB; ids and keys have some hundred bytes at most. */
+/** Cosmos limits a query to 512 KB. Ids and keys are at most about 100 bytes long. */
 const KEYS_PER_QUERY_COUNT = 2000
 
-/** An outline as its slot has it. */
+/** Selects an outline from a slot document. */
 const OUTLINE =
   'c.requestId AS id, c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, ' +
   'c.state AS status, c.gate AS currentGate'
 
 const WAITING =
   'c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, c.awaits AS reviewKey'
+
+const { id, collectionId, requesterId, relationshipId, status, currentGate } = MembershipRequestDto.properties
+const parseOutline = documentParser<RequestOutline>(
+  'request outline',
+  Type.Object({ id, collectionId, requesterId, relationshipId, status, currentGate }),
+)
+const parseWaiting = documentParser<WaitingRequest>(
+  'waiting request',
+  Type.Object({ collectionId, requesterId, relationshipId, reviewKey: Type.String() }),
+)
 
 type Query = { readonly where: string; readonly parameters: QueryParameters }
 
@@ -27,7 +57,7 @@ export function cosmosRequestStore(requests: Container): RequestStore {
     const spec = { query: `SELECT ${select} FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
     return queryAll<T>(requests, tenantId, spec, { maxItemCount: DOCUMENTS_PER_PAGE_COUNT })
   }
-  /** The same for any number of keys: in the parameter `@keys`, as many at a time as a query takes. */
+  /** Runs the query for any number of keys, as the parameter `@keys`, in as many queries as the limit requires. */
   const findByKeys = async <T>(tenantId: string, select: string, keys: readonly string[], query: Query) => {
     const found = chunk(keys, KEYS_PER_QUERY_COUNT).map((some) =>
       find<T>(tenantId, select, { ...query, parameters: { ...query.parameters, keys: some } }),
@@ -37,6 +67,7 @@ export function cosmosRequestStore(requests: Container): RequestStore {
   const live = { where: 'ARRAY_CONTAINS(@live, c.status)', parameters: { live: LIVE_STATUSES } }
 
   return {
+    batches: saveBatches,
     save: requestSaver(requests),
     async find(tenantId, requestId) {
       const document = await read(tenantId, requestId)
@@ -45,12 +76,12 @@ export function cosmosRequestStore(requests: Container): RequestStore {
     async ofCollection(tenantId, collectionId, reader) {
       const all = "c.type = 'request' AND c.collectionId = @collectionId"
       const { identityId = '', reviewKeys = [] } = reader ?? {}
-      const theirs =
+      const involved =
         'c.requesterId = @identityId OR c.submittedBy = @identityId OR ARRAY_CONTAINS(c.deciders, @identityId)'
       const query: Query =
         reader === undefined
           ? { where: all, parameters: { collectionId } }
-          : { where: `${all} AND (${theirs})`, parameters: { collectionId, identityId } }
+          : { where: `${all} AND (${involved})`, parameters: { collectionId, identityId } }
       const [found, waiting] = await Promise.all([
         find<RequestDocument>(tenantId, '*', query),
         findByKeys<RequestDocument>(tenantId, '*', reviewKeys, waitingIn(collectionId)),
@@ -96,12 +127,15 @@ export function cosmosRequestStore(requests: Container): RequestStore {
       const found = await Promise.all([by('requesterId'), by('relationshipId')])
       return [...new Map(found.flat().map((document) => [document.id, versionedRequest(document)])).values()]
     },
-    liveOutlines: (tenantId) => find<RequestOutline>(tenantId, OUTLINE, { where: "c.type = 'slot'", parameters: {} }),
-    waiting: (tenantId, reviewKeys) =>
-      findByKeys<WaitingRequest>(tenantId, WAITING, reviewKeys, {
-        where: "c.type = 'slot' AND ARRAY_CONTAINS(@keys, c.awaits)",
-        parameters: {},
-      }),
+    async liveOutlines(tenantId) {
+      const rows = await find<RequestOutline>(tenantId, OUTLINE, { where: "c.type = 'slot'", parameters: {} })
+      return rows.map(parseOutline)
+    },
+    async waiting(tenantId, reviewKeys) {
+      const where = "c.type = 'slot' AND ARRAY_CONTAINS(@keys, c.awaits)"
+      const rows = await findByKeys<WaitingRequest>(tenantId, WAITING, reviewKeys, { where, parameters: {} })
+      return rows.map(parseWaiting)
+    },
     async waitingIn(tenantId, collectionId, reviewKeys) {
       return newestFirst(await findByKeys<RequestDocument>(tenantId, '*', reviewKeys, waitingIn(collectionId)))
     },
@@ -114,11 +148,84 @@ function waitingIn(collectionId: string): Query {
 }
 
 function newestFirst(documents: readonly RequestDocument[]): MembershipRequest[] {
-  return documents.toSorted(byCreation).map(requestOf)
+  return documents.toSorted(byCreation).map(parseRequest)
 }
 
-/** Timestamps of one form sort as text; the id settles those of one millisecond. */
+/** Timestamps of one format sort as text. The id decides between requests of the same millisecond. */
 function byCreation(one: RequestDocument, other: RequestDocument): number {
   const [first, second] = [`${one.createdAt} ${one.id}`, `${other.createdAt} ${other.id}`]
   return first < second ? 1 : -1
+}
+
+type JoinedRow = JoinedMembership & { readonly ofCollection: string }
+
+const parseJoinedRow = documentParser<JoinedRow>(
+  'joined membership',
+  Type.Object({ ofCollection: Type.String(), identityId: Type.String(), relationshipId }),
+)
+
+const JOINED =
+  "SELECT c.ofCollection, c.holderId AS identityId, c.position AS relationshipId FROM c WHERE c.state = 'Joined' AND "
+
+/** Container `requests`, partition key `/tenantId`: the slots of memberships, and the head of each collection. */
+export function cosmosJoinedMembers(requests: Container): JoinedMembers {
+  const find = <T>(tenantId: string, query: string, parameters: QueryParameters): Promise<T[]> =>
+    queryAll<T>(
+      requests,
+      tenantId,
+      { query, parameters: sqlParameters(parameters) },
+      { maxItemCount: DOCUMENTS_PER_PAGE_COUNT },
+    )
+  const findJoined = async (tenantId: string, condition: string, parameters: QueryParameters) => {
+    const rows = await find<JoinedRow>(tenantId, JOINED + condition, parameters)
+    return Map.groupBy(rows.map(parseJoinedRow), ({ ofCollection }) => ofCollection)
+  }
+  const versions = async (tenantId: string, collectionIds: readonly string[]) => {
+    const byId = new Map(collectionIds.map((id) => [id, 0]))
+    if (byId.size === 0) return byId
+    const heads = await find<object>(tenantId, 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', {
+      ids: collectionIds.map(headId),
+    })
+    for (const { collectionId, membershipVersion } of heads.map(parseJoinedHead)) {
+      byId.set(collectionId, membershipVersion)
+    }
+    return byId
+  }
+
+  return {
+    versions,
+    async of(tenantId, collectionIds) {
+      if (collectionIds.length === 0) return new Map()
+      // Versions are read first. Members newer than their version are reported again; older members would be missed.
+      const versionOf = await versions(tenantId, collectionIds)
+      const found = await findJoined(tenantId, 'ARRAY_CONTAINS(@ids, c.ofCollection)', { ids: [...versionOf.keys()] })
+      return new Map(
+        versionOf.entries().map(([id, membershipVersion]) => {
+          const memberships = (found.get(id) ?? []).map(membershipOf).sort(byIdentity)
+          return [id, { memberships, membershipVersion }]
+        }),
+      )
+    },
+    async ofIdentity(tenantId, identityId) {
+      const found = await findJoined(tenantId, 'c.holderId = @identityId', { identityId })
+      return new Map(found.entries().map(([id, memberships]) => [id, memberships.map(membershipOf)]))
+    },
+    async changesAfter(tenantId, collectionId, membershipVersion) {
+      const current = (await versions(tenantId, [collectionId])).get(collectionId) ?? 0
+      if (current < membershipVersion) return undefined
+      const query =
+        "SELECT * FROM c WHERE c.collectionId = @collectionId AND c.type = 'change' AND c.membershipVersion > @version"
+      const changes = await find<object>(tenantId, query, { collectionId, version: membershipVersion })
+      return historySince(membershipVersion, current, changes.map(parseJoinedChange))
+    },
+  }
+}
+
+function membershipOf({ identityId, relationshipId }: JoinedRow): JoinedMembership {
+  return { identityId, relationshipId }
+}
+
+function byIdentity(one: JoinedMembership, other: JoinedMembership): number {
+  if (one.identityId !== other.identityId) return one.identityId < other.identityId ? -1 : 1
+  return (one.relationshipId ?? '') < (other.relationshipId ?? '') ? -1 : 1
 }

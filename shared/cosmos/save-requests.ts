@@ -1,69 +1,85 @@
 import type { Container, OperationInput } from '@azure/cosmos'
 import type { MembershipChange } from '../domain/collections/membership-store.ts'
 import { isLive, type MembershipRequest } from '../domain/membership-requests/membership-request.ts'
-import type { RequestChange } from '../domain/membership-requests/request-store.ts'
+import type { RequestChange } from '../domain/membership-requests/request-dependencies.ts'
+import { chunkWithin } from '../kernel/chunk.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { isOvertaken, readDocument, type Stored } from './documents.ts'
+import { isWriteConflict, readDocument, type Stored } from './documents.ts'
 import { CHANGES_KEPT_S } from './membership-history.ts'
 import {
   changeId,
   headId,
   type JoinedChangeDocument,
   type JoinedHeadDocument,
+  parseJoinedHead,
   requestDocument,
   slotDocument,
   slotId,
 } from './request-document.ts'
 import { serialize } from './serialize.ts'
 
-/** Other instances may raise the same membership version: so often is a save begun anew. */
+/** Attempts of a save whose membership version other instances change at the same time. */
 const ATTEMPTS_AT_MOST = 30
 
-/** What an operation of a save is about, so that its failure can be told. */
-type Part = { readonly about: 'request' | 'slot' | 'membership'; readonly operation: OperationInput }
+/** Changes of one transaction. A change takes two operations, and Cosmos accepts 100 in one transaction. */
+const CHANGES_PER_SAVE_COUNT = 40
+/** Bytes of the requests in one transaction. Cosmos accepts 2 MB, including slots and the membership change. */
+const SAVE_LIMIT_BYTES = 1_500_000
+/** Upper bound of UTF-8 bytes for one UTF-16 code unit of JSON. */
+const BYTES_PER_UNIT = 3
+
+/** Splits changes into batches that each fit one transaction. Long notes on many decisions make a request large. */
+export function saveBatches(changes: readonly RequestChange[]): RequestChange[][] {
+  const limits = { atMostCount: CHANGES_PER_SAVE_COUNT, atMostBytes: SAVE_LIMIT_BYTES }
+  return chunkWithin(changes, limits, ({ after }) => JSON.stringify(after).length * BYTES_PER_UNIT)
+}
+
+/** An operation and what it concerns, which determines the refusal when it fails. */
+type SavePart = { readonly about: 'request' | 'slot' | 'membership'; readonly operation: OperationInput }
 
 /**
- * Makes the `save` of a container. Requests, their slots and the collection's membership version go in one transaction.
- * Within this process, saves that change one collection's membership take turns rather than overtake each other.
+ * Creates the `save` function of a container. Requests, their slots and the collection's membership version are written
+ * in one transaction. Within one process, saves that change the membership of one collection run one after the other to
+ * avoid conflicts.
  */
 export function requestSaver(
   requests: Container,
 ): (changes: readonly RequestChange[]) => Promise<Versioned<MembershipRequest>[]> {
-  const turns = serialize()
+  const serialized = serialize()
   return async (changes) => {
     const [first] = changes
     if (first === undefined) return []
     const { tenantId, collectionId } = first.after
     if (changes.some(({ after }) => after.tenantId !== tenantId || after.collectionId !== collectionId)) {
-      throw new Error('The requests of one save have to belong to one collection')
+      throw new Error('All requests of one save must belong to one collection')
     }
     const ofRequests = changes.flatMap(requestParts)
     const change = membershipChange(changes)
     if (change === undefined) {
-      return (await written(requests, tenantId, ofRequests, changes)) ?? overtaken(collectionId)
+      return (await writeParts(requests, tenantId, ofRequests, changes)) ?? throwStaleVersion(collectionId)
     }
-    return turns(`${tenantId}:${collectionId}`, async () => {
+    return serialized(`${tenantId}:${collectionId}`, async () => {
       for (let attempt = 1; attempt <= ATTEMPTS_AT_MOST; attempt += 1) {
         const head = await readDocument<JoinedHeadDocument>(requests, headId(collectionId), tenantId)
         const parts = [...ofRequests, ...membershipParts({ tenantId, collectionId, head, ...change })]
-        const saved = await written(requests, tenantId, parts, changes)
+        const saved = await writeParts(requests, tenantId, parts, changes)
         if (saved !== undefined) return saved
       }
-      return overtaken(collectionId)
+      return throwStaleVersion(collectionId)
     })
   }
 }
 
-function overtaken(collectionId: string): never {
-  throw new Refusal('StaleVersion', `Others kept changing the members of collection ${collectionId}`)
+function throwStaleVersion(collectionId: string): never {
+  throw new Refusal('StaleVersion', `The members of collection ${collectionId} were changed concurrently`)
 }
 
-/** Undefined when someone else has changed the membership meanwhile, and nothing is written. */
-async function written(
+/** @returns Undefined when the membership version has changed; nothing is written then. */
+async function writeParts(
   requests: Container,
   tenantId: string,
-  parts: readonly Part[],
+  parts: readonly SavePart[],
   changes: readonly RequestChange[],
 ): Promise<Versioned<MembershipRequest>[] | undefined> {
   const response = await requests.items.batch(
@@ -72,25 +88,25 @@ async function written(
   )
   const results = response.result ?? []
   if (response.code === 207) {
-    // All but the culprit answer 424.
+    // Every operation except the failed one has the status 424.
     const index = results.findIndex(({ statusCode }) => statusCode >= 400 && statusCode !== 424)
-    return refused(parts[index], results[index]?.statusCode)
+    return throwUnlessRetryable(parts[index], results[index]?.statusCode)
   }
   const versions = results.filter((_, index) => parts[index]?.about === 'request').map(({ eTag }) => eTag ?? '')
   return changes.map(({ after }, index) => ({ value: after, version: versions[index] ?? '' }))
 }
 
-/** Undefined where the save is to be begun anew. */
-function refused(part: Part | undefined, status: number | undefined): undefined {
-  if (part?.about === 'membership' && isOvertaken(status)) return undefined
+/** Returns when the save should be retried. */
+function throwUnlessRetryable(part: SavePart | undefined, status: number | undefined): undefined {
+  if (part?.about === 'membership' && isWriteConflict(status)) return undefined
   if (part?.about === 'slot' && status === 409) throw new Refusal('RequestAlreadyOpen')
-  if (part?.about === 'request' && isOvertaken(status)) {
-    throw new Refusal('InvalidRequestState', 'Someone else has acted on the request at the same moment')
+  if (part?.about === 'request' && isWriteConflict(status)) {
+    throw new Refusal('InvalidRequestState', 'The request was changed by a concurrent action')
   }
   throw new Error(`Saving requests failed with status ${status} of the ${part?.about}`)
 }
 
-function requestParts({ before, after }: RequestChange): Part[] {
+function requestParts({ before, after }: RequestChange): SavePart[] {
   const resourceBody = requestDocument(after)
   const operation: OperationInput =
     before === undefined
@@ -99,7 +115,7 @@ function requestParts({ before, after }: RequestChange): Part[] {
   return [{ about: 'request', operation }, ...slotParts(before?.value, after)]
 }
 
-function slotParts(before: MembershipRequest | undefined, after: MembershipRequest): Part[] {
+function slotParts(before: MembershipRequest | undefined, after: MembershipRequest): SavePart[] {
   const wasLive = before !== undefined && isLive(before)
   if (!wasLive && !isLive(after)) return []
   const id = slotId(after.slot)
@@ -128,8 +144,8 @@ function membershipParts({
   tenantId: string
   collectionId: string
   head: Stored<JoinedHeadDocument> | undefined
-}): Part[] {
-  const membershipVersion = (head?.membershipVersion ?? 0) + 1
+}): SavePart[] {
+  const membershipVersion = (head === undefined ? 0 : parseJoinedHead(head).membershipVersion) + 1
   const next: JoinedHeadDocument = { id: headId(collectionId), tenantId, type: 'head', collectionId, membershipVersion }
   const change: JoinedChangeDocument = {
     id: changeId(collectionId, membershipVersion),

@@ -2,7 +2,7 @@ import type { Container, JSONObject, OperationInput } from '@azure/cosmos'
 import { chunkWithin } from '../kernel/chunk.ts'
 import { forEachConcurrent } from '../kernel/concurrency.ts'
 import {
-  isOvertaken,
+  isWriteConflict,
   OPERATIONS_PER_BATCH_COUNT,
   type TransactionFailure,
   versionsTogether,
@@ -33,7 +33,7 @@ export async function writeVersioned(
     const operations = [...companions, ...transaction.map(operationOf)]
     const failure = await writeTogether(container, partition, operations)
     if (failure === undefined) return
-    refuseFault(failure)
+    throwUnlessConflict(failure)
     for (const { document } of transaction) overtaken.add(document.id)
   })
   return overtaken
@@ -58,7 +58,7 @@ export async function writeInChain(
     const operations = [head, ...companions, ...transaction.map(operationOf)]
     const outcome = await versionsTogether(container, partition, operations)
     if ('status' in outcome) {
-      refuseFault(outcome)
+      throwUnlessConflict(outcome)
       const unwritten = transactions.slice(position).flat()
       return new Set(unwritten.map((write) => write.document.id))
     }
@@ -68,8 +68,8 @@ export async function writeInChain(
   return new Set()
 }
 
-function refuseFault({ status, index }: TransactionFailure): void {
-  if (!isOvertaken(status)) throw new Error(`Operation ${index} of a transaction failed: ${status}`)
+function throwUnlessConflict({ status, index }: TransactionFailure): void {
+  if (!isWriteConflict(status)) throw new Error(`Operation ${index} of a transaction failed: ${status}`)
 }
 
 function inTransactions(writes: readonly VersionedWrite[], atMostCount: number): VersionedWrite[][] {

@@ -1,7 +1,12 @@
-import { BATCH_OPERATIONS } from '../domain/connectors/batch-item.ts'
 import { EXTERNAL_ID_LIMIT_COUNT, ExternalId } from '../domain/connectors/connector-object.ts'
-import { ATTRIBUTES, type AttributeDefinition, type AttributeKind } from '../domain/core/attributes.ts'
-import { OBJECT_TYPES, type ObjectType } from '../domain/core/core-object.ts'
+import { BATCH_OPERATIONS } from '../domain/connectors/object-input.ts'
+import {
+  ATTRIBUTES,
+  type AttributeDefinition,
+  type AttributeKind,
+  OBJECT_TYPES,
+  type ObjectType,
+} from '../domain/core/core-object.ts'
 import { GUID_PATTERN } from '../kernel/guid.ts'
 import { type JsonObject, schemaReference } from './schemas.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const world = await joinableWorld()
@@ -120,7 +120,7 @@ describe('approve and reject', () => {
     for (const who of [teacher, singer]) assert.deepEqual(await review(who.token), [])
     await world.put('identity', { directoryObjectId: teacher.account, firstName: 'Ada' }, teacher.identityId)
     const counted = async () => [
-      (await call<MembershipRequestRecord[]>(admin, 'GET', `${requests}/${collectionId}`)).data[0]?.currentGate
+      (await call<MembershipRequestDto[]>(admin, 'GET', `${requests}/${collectionId}`)).data[0]?.currentGate
         ?.approverCount,
       (await world.read(admin, request)).data.currentGate?.approverCount,
     ]
@@ -176,7 +176,7 @@ describe('who sees a request', () => {
     )
     const { data: request } = await submit(employee, collectionId)
     const list = async (token: string) =>
-      (await call<MembershipRequestRecord[]>(token, 'GET', `${requests}/${collectionId}`)).data.map(({ id }) => id)
+      (await call<MembershipRequestDto[]>(token, 'GET', `${requests}/${collectionId}`)).data.map(({ id }) => id)
     const administrator = await person(['Administrator'])
     const reader = world.caller('application', ['collections-criteria.criteria.read.all'])
     for (const token of [employee.token, approver.token, admin, reader, writer]) {

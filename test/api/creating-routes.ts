@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { TENANT, user, users } from '../jobs/link-directory.ts'
 import {
   application,
@@ -151,7 +151,7 @@ async function requested(world: JoinableWorld, approver: Person, token: string) 
   const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
   const path = `${world.requests}/${collectionId}`
   const count = async (notes: string) =>
-    (await world.call<MembershipRequestRecord[]>(world.admin, 'GET', path)).data.filter((one) => one.notes === notes)
+    (await world.call<MembershipRequestDto[]>(world.admin, 'GET', path)).data.filter((one) => one.notes === notes)
       .length
   const post = (action: string): Creating['post'] => {
     return (body, headers) => world.call(token, 'POST', `${path}/${action}`, body, headers)
@@ -171,7 +171,7 @@ async function submissions(world: JoinableWorld): Promise<Creating> {
     async fresh() {
       const notes = randomUUID()
       const body = { relationshipId: await world.position(who), notes }
-      const all = async () => (await world.call<MembershipRequestRecord[]>(world.admin, 'GET', path)).data
+      const all = async () => (await world.call<MembershipRequestDto[]>(world.admin, 'GET', path)).data
       const count = async () => (await all()).filter((request) => request.notes === notes).length
       return { body, faulty: { ...body, relationshipId: randomUUID() }, count }
     },

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { CollectionRecord, CollectionResults } from '../../shared/domain/collections/collection.ts'
-import type { JoinableCollectionRecord } from '../../shared/domain/membership-requests/joinable-collection.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { JoinableCollectionDto } from '../../shared/domain/membership-requests/joinable-collection.ts'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const COLLECTIONS = '/collections-joinable/beta'
@@ -32,7 +32,7 @@ describe('joinable collections', () => {
     })
     assert.equal(made.status, 201)
     assert.equal(made.headers.location, `${COLLECTIONS}/${made.data}`)
-    const one = await call<JoinableCollectionRecord>(reader, 'GET', `${COLLECTIONS}/${made.data}`)
+    const one = await call<JoinableCollectionDto>(reader, 'GET', `${COLLECTIONS}/${made.data}`)
     assert.equal(one.status, 200)
     assert.deepEqual(one.data.joinPolicy, policy)
     assert.deepEqual(one.data.metadata, { tags: ['music'], attributes: { room: 'A1' } })
@@ -47,13 +47,13 @@ describe('joinable collections', () => {
     const change = { objectType: 'Identity', name: 'Singers' }
     const stale = await call(admin, 'PUT', `${COLLECTIONS}/${made.data}`, change, { 'if-match': '"old"' })
     assert.equal(stale.status, 412)
-    const changed = await call<JoinableCollectionRecord>(admin, 'PUT', `${COLLECTIONS}/${made.data}`, change, {
+    const changed = await call<JoinableCollectionDto>(admin, 'PUT', `${COLLECTIONS}/${made.data}`, change, {
       'if-match': String(one.headers.etag),
     })
     assert.equal(changed.data.name, 'Singers')
     assert.deepEqual(changed.data.joinPolicy, policy)
     const tagged = { objectType: 'Identity', metadata: { tags: ['Art'] } }
-    const kept = await call<JoinableCollectionRecord>(admin, 'PUT', `${COLLECTIONS}/${made.data}`, tagged)
+    const kept = await call<JoinableCollectionDto>(admin, 'PUT', `${COLLECTIONS}/${made.data}`, tagged)
     assert.deepEqual(kept.data.metadata, { tags: ['art'], attributes: { room: 'A1' } })
     const other = await call(admin, 'PUT', `${COLLECTIONS}/${made.data}`, { objectType: 'Relationship' })
     assert.deepEqual([other.status, other.codes], [400, ['ObjectTypeFixed']])
@@ -186,8 +186,7 @@ describe('members', () => {
     assert.deepEqual(await results(collectionId), expected)
     const again = await call(writer, 'POST', members(collectionId), { coreIdentityIds })
     assert.deepEqual(again.data, { added: 0, alreadyMembers: 3 })
-    const [request] = (await call<MembershipRequestRecord[]>(one.token, 'GET', `${world.requests}/${collectionId}`))
-      .data
+    const [request] = (await call<MembershipRequestDto[]>(one.token, 'GET', `${world.requests}/${collectionId}`)).data
     assert.ok(request)
     assert.equal(request.submittedBy, actor.identityId)
     assert.deepEqual(request.lifecycle, [{ status: 'Joined', actorId: actor.identityId, at: request.createdAt }])

@@ -8,13 +8,12 @@ import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
 import { cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
-import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
-import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
+import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
 import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
 import { linkedAccounts } from '../../shared/domain/group-links/linked-accounts.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
@@ -211,11 +210,11 @@ export async function joinableWorld(
 
   const requests = '/collections-joinable/beta/membership-requests'
   const submit = (who: Person, collectionId: string, body: object = {}) =>
-    call<MembershipRequestRecord>(who.token, 'POST', `${requests}/${collectionId}/submit`, body)
+    call<MembershipRequestDto>(who.token, 'POST', `${requests}/${collectionId}/submit`, body)
   const act = (token: string, request: { collectionId: string; id: string }, action: string, body: object = {}) =>
-    call<MembershipRequestRecord>(token, 'POST', `${requests}/${request.collectionId}/${request.id}/${action}`, body)
+    call<MembershipRequestDto>(token, 'POST', `${requests}/${request.collectionId}/${request.id}/${action}`, body)
   const read = (token: string, request: { collectionId: string; id: string }) =>
-    call<MembershipRequestRecord>(token, 'GET', `${requests}/${request.collectionId}/${request.id}`)
+    call<MembershipRequestDto>(token, 'GET', `${requests}/${request.collectionId}/${request.id}`)
   const results = async (collectionId: string): Promise<Membership[]> =>
     (await call<{ memberIds: Membership[] }>(admin, 'GET', `/collections-joinable/beta/${collectionId}/results`)).data
       .memberIds

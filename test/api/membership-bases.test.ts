@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { addMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
-import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
-import type { RequestChange } from '../../shared/domain/membership-requests/request-store.ts'
-import { endRequests } from '../../shared/domain/membership-requests/settle-requests.ts'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
+import type {
+  RequestChange,
+  RequestDependencies,
+} from '../../shared/domain/membership-requests/request-dependencies.ts'
+import { endRequests } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
@@ -161,7 +163,7 @@ describe('approvers are counted as of now', () => {
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers }))
     const path = `${requests}/${collectionId}/submit-on-behalf`
     const body = { requesterId: employee.identityId }
-    const { data: request } = await call<MembershipRequestRecord>(left.token, 'POST', path, body)
+    const { data: request } = await call<MembershipRequestDto>(left.token, 'POST', path, body)
     assert.equal(request.currentGate?.approverCount, 2)
     await world.remove('identity', gone.identityId)
     for (const [token, list] of [
@@ -170,7 +172,7 @@ describe('approvers are counted as of now', () => {
       [left.token, `pending-approval-review/${collectionId}`],
       [admin, collectionId],
     ] as const) {
-      const [listed] = (await call<MembershipRequestRecord[]>(token, 'GET', `${requests}/${list}`)).data
+      const [listed] = (await call<MembershipRequestDto[]>(token, 'GET', `${requests}/${list}`)).data
       assert.deepEqual([listed?.id, listed?.currentGate?.approverCount], [request.id, 1], list)
     }
   })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { JoinableCollectionUpdate } from '../../shared/domain/membership-requests/joinable-collection.ts'
-import { updateJoinableCollection } from '../../shared/domain/membership-requests/manage-joinable.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import { updateJoinableCollection } from '../../shared/domain/membership-requests/joinable-collection.ts'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
@@ -83,7 +83,7 @@ describe('a changed join policy', () => {
         ...people.map((one) => submit(one, collectionId)),
       ])
       for (const { status } of submitted) assert.equal(status, 201)
-      const { data } = await call<MembershipRequestRecord[]>(
+      const { data } = await call<MembershipRequestDto[]>(
         other.token,
         'GET',
         `${requests}/pending-approval-review/${collectionId}`,
@@ -109,7 +109,7 @@ describe('a changed join policy', () => {
     const deps = { ...world.deps, requests: { ...world.deps.requests, save } }
     const body = { objectType: 'Identity', joinPolicy: policy(second, 2) } as JoinableCollectionUpdate
     await updateJoinableCollection(collectionId, body, undefined, CALLER, deps)
-    const list = (token: string, path: string) => call<MembershipRequestRecord[]>(token, 'GET', `${requests}/${path}`)
+    const list = (token: string, path: string) => call<MembershipRequestDto[]>(token, 'GET', `${requests}/${path}`)
     assert.equal((await list(admin, collectionId)).data[0]?.currentGate?.order, 3)
     const { data } = await list(third.token, `pending-approval-review/${collectionId}`)
     assert.deepEqual(
@@ -132,7 +132,7 @@ describe('a changed join policy', () => {
     await assert.rejects(updateJoinableCollection(collectionId, body, undefined, CALLER, deps), /ends here/)
     assert.equal((await change(collectionId, policy(second, 2))).status, 200)
     const path = `${requests}/pending-approval-review/${collectionId}`
-    const { data } = await call<MembershipRequestRecord[]>(second.token, 'GET', path)
+    const { data } = await call<MembershipRequestDto[]>(second.token, 'GET', path)
     assert.deepEqual(
       data.map(({ id }) => id),
       [request.id],
@@ -158,7 +158,7 @@ describe('a changed join policy', () => {
     )
     assert.equal((await act(approver.token, request, 'approve')).data.status, 'Joined')
     const review = () =>
-      call<MembershipRequestRecord[]>(approver.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
+      call<MembershipRequestDto[]>(approver.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
     assert.deepEqual((await review()).data, [])
     await world.evaluatorOf().evaluate(world.tenantId)
     assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const AT_ONCE = 50
@@ -22,7 +22,7 @@ describe('fifty at once', () => {
     const collectionId = await joinable(approvedBy({ type: 'Manager' }))
     const answers = await times(() => submit(employee, collectionId))
     assert.deepEqual(counted(answers.map(({ codes }) => codes)), { done: 1, RequestAlreadyOpen: AT_ONCE - 1 })
-    assert.equal((await call<MembershipRequestRecord[]>(admin, 'GET', `${requests}/${collectionId}`)).data.length, 1)
+    assert.equal((await call<MembershipRequestDto[]>(admin, 'GET', `${requests}/${collectionId}`)).data.length, 1)
   })
 
   it('submits to an open collection make exactly one membership', async () => {

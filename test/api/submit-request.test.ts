@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const world = await joinableWorld()
@@ -139,7 +139,7 @@ describe('submit', () => {
 
 describe('submit-on-behalf', () => {
   const onBehalf = (token: string, collectionId: string, body: object) =>
-    call<MembershipRequestRecord>(token, 'POST', `${requests}/${collectionId}/submit-on-behalf`, body)
+    call<MembershipRequestDto>(token, 'POST', `${requests}/${collectionId}/submit-on-behalf`, body)
 
   it('is for the manager of the report, who is then shown as submitter and may cancel', async () => {
     const [manager, employee, stranger] = [await person(), await person(), await person()]

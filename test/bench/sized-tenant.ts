@@ -7,7 +7,6 @@ import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Collection, CollectionKind } from '../../shared/domain/collections/collection.ts'
 import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
-import { saveable } from '../../shared/domain/membership-requests/request-store.ts'
 import { idOf, loadSizedObjects } from './sized-objects.ts'
 
 /** A tenant as large as any that the service should answer evenly: what the routes are measured on. */
@@ -44,7 +43,7 @@ export async function loadSizedTenant(database: (id: ContainerId) => ReturnType<
   await cosmosMembershipStore(database('members')).replace(TENANT_ID, LARGEST_CRITERIA_ID, undefined, evaluation)
   const requests = cosmosRequestStore(database('requests'))
   const all = Array.from({ length: REQUESTS_COUNT }, (_, index) => ({ after: requestNumber(index) }))
-  for (const part of saveable(all)) await requests.save(part)
+  for (const part of requests.batches(all)) await requests.save(part)
 }
 
 async function inTurns<T>(items: readonly T[], run: (item: T) => Promise<unknown>): Promise<void> {

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
-import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
-import { newConnector } from '../../shared/domain/connectors/connector.ts'
+import { deleteConnector, newConnector } from '../../shared/domain/connectors/connector.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
-import { deleteConnector } from '../../shared/domain/connectors/manage-connectors.ts'
+import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { interruptedWrites, writeDependencies } from './connector-writes.ts'
@@ -137,12 +136,12 @@ describe('a connector that several delete at the same moment', () => {
 
 describe('org units whose parents are set at the same moment', () => {
   it('never come to lie below each other: the later of two is refused', async () => {
-    for (const at of ['standings', 'writeTree'] as const) {
+    for (const at of ['referenceTargets', 'writeTree'] as const) {
       const place = await newPlace()
       let inner: unknown[] = []
       const outer = await place.write(
         [unit('a', 'b')],
-        interrupted(at, at === 'standings' ? 'after' : 'before', async () => {
+        interrupted(at, at === 'referenceTargets' ? 'after' : 'before', async () => {
           inner = await place.write([unit('b', 'a')])
         }),
       )
@@ -165,7 +164,7 @@ describe('org units whose parents are set at the same moment', () => {
     await place.write([unit('a', 'top'), unit('b', 'a')])
     const circle: WriteDependencies = {
       ...deps,
-      objects: { ...deps.objects, standings: async () => [] },
+      objects: { ...deps.objects, referenceTargets: async () => [] },
     }
     assert.deepEqual(await place.write([unit('a', 'b')], circle), ['updated'])
     assert.deepEqual(await place.write([unit('c', 'b')]), ['created'])

@@ -5,7 +5,7 @@ import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import type { ConnectorObjectStore } from '../../shared/domain/connectors/connector-object-store.ts'
+import type { ConnectorObjectStore } from '../../shared/domain/connectors/connector-object.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
 
 /** What connectors' objects are written with, on a test's database, with nobody who listens. */

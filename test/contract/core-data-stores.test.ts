@@ -5,8 +5,7 @@ import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
-import type { ConnectorObject } from '../../shared/domain/connectors/connector-object.ts'
-import type { ConnectorObjectWrite } from '../../shared/domain/connectors/connector-object-store.ts'
+import type { ConnectorObject, ConnectorObjectWrite } from '../../shared/domain/connectors/connector-object.ts'
 import type { MergedCoreObject } from '../../shared/domain/connectors/merged-core-object.ts'
 import { localDatabase } from './local-database.ts'
 

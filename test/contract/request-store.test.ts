@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
-import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
+import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { MembershipRequest } from '../../shared/domain/membership-requests/membership-request.ts'
 import { localDatabase } from './local-database.ts'
 

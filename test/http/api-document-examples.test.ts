@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { routeTables } from '../../functions/routes/all-routes.ts'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
-import { readBatchItems } from '../../shared/domain/connectors/batch-item.ts'
+import { parseBatchItems } from '../../shared/domain/connectors/object-input.ts'
 import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
 import { storedConditionSchema } from '../../shared/domain/criteria/schema.ts'
 import { bodyFaults } from '../../shared/http/validation.ts'
@@ -77,7 +77,7 @@ describe('the examples of the description', () => {
       for (const condition of conditionsIn(body)) assert.ok(checkCondition(condition, storedConditionSchema()).ok)
       if (route.operationId === 'writeConnectorBatch') {
         const { items } = body as { items: unknown[] }
-        assert.ok(readBatchItems(items).every((item) => 'write' in item))
+        assert.ok(parseBatchItems(items).every((item) => 'write' in item))
       }
     }
   })

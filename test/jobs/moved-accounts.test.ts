@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
+import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { type AccountWorld, gone, identity, openAccountWorld, position } from './account-world.ts'
 import { TENANT, users } from './link-directory.ts'
 

@@ -5,7 +5,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import type { ConnectorObjectRecord } from '../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { type ApiClient, applicationToken, asApplication } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 
@@ -60,7 +60,7 @@ const runImport = (...more: string[]): Promise<Outcome> => run([folder, '--conne
 
 /** What the connector has said, by type and external id. */
 async function space(): Promise<Record<string, unknown>> {
-  const { json } = await connector<ConnectorObjectRecord[]>('GET', `${CONNECTORS}/${connectorId}/data`)
+  const { json } = await connector<ConnectorObjectDto[]>('GET', `${CONNECTORS}/${connectorId}/data`)
   return Object.fromEntries(json.data.map(({ objectType, externalId, data }) => [`${objectType} ${externalId}`, data]))
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
 import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { type ApiClient, asApplication, asPerson, eventually, groupMembers, type ListedObject } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 
@@ -49,7 +49,7 @@ describe('joining a collection, end to end', () => {
   it('has the employee ask and the manager find and approve it', async () => {
     const eligible = await employee<CollectionRecord[]>('GET', `${REQUESTS}/eligible`)
     assert.ok(eligible.json.data.some(({ id }) => id === collectionId))
-    const submitted = await employee<MembershipRequestRecord>('POST', `${REQUESTS}/${collectionId}/submit`, {
+    const submitted = await employee<MembershipRequestDto>('POST', `${REQUESTS}/${collectionId}/submit`, {
       notes: 'I took the course',
     })
     assert.equal(submitted.status, 201, JSON.stringify(submitted.json))
@@ -61,11 +61,7 @@ describe('joining a collection, end to end', () => {
     const newcomer = await asPerson(environment, 'newcomer')
     const refused = await newcomer('POST', `${REQUESTS}/${collectionId}/submit`, {})
     assert.equal(refused.json.errors[0]?.code, 'CallerHasNoIdentity')
-    const approved = await manager<MembershipRequestRecord>(
-      'POST',
-      `${REQUESTS}/${collectionId}/${requestId}/approve`,
-      {},
-    )
+    const approved = await manager<MembershipRequestDto>('POST', `${REQUESTS}/${collectionId}/${requestId}/approve`, {})
     assert.equal(approved.json.data.status, 'Joined')
   })
 
@@ -84,7 +80,7 @@ describe('joining a collection, end to end', () => {
   })
 
   it('takes out who leaves', async () => {
-    const left = await employee<MembershipRequestRecord>('POST', `${REQUESTS}/${collectionId}/${requestId}/leave`, {})
+    const left = await employee<MembershipRequestDto>('POST', `${REQUESTS}/${collectionId}/${requestId}/leave`, {})
     assert.equal(left.json.data.status, 'Left')
     assert.deepEqual(await groupIs([accountOf('manager')]), [accountOf('manager')])
   })

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { CollectionResults } from '../../shared/domain/collections/collection.ts'
 import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
-import type { ConnectorObjectRecord } from '../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import type { GroupLink } from '../../shared/domain/group-links/group-link.ts'
 import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
 import type { LinkPreview } from '../../shared/domain/sync/preview-sync.ts'
@@ -151,7 +151,7 @@ describe('the main job, end to end', () => {
     const connectorId = (await operator<Connector[]>('GET', '/iamcore/sync/connectors')).json.data[0]?.id
     const gone = await memberWithOnePosition(environment, expected.relationshipIds)
     const path = `/iamcore/beta/sync/connectors/${connectorId}/data`
-    const { json } = await connector<ConnectorObjectRecord>('GET', `${path}/relationship/${gone.externalId}`)
+    const { json } = await connector<ConnectorObjectDto>('GET', `${path}/relationship/${gone.externalId}`)
     const deleted = await connector('DELETE', `${path}/${json.data.id}`)
     assert.equal(deleted.status, 200, JSON.stringify(deleted.json))
     const left = expected.accounts.filter((account) => account !== gone.account)
@@ -170,7 +170,7 @@ describe('the main job, end to end', () => {
     const before = await groupMembers(environment, groupId())
     const people = await everyCoreObject(await asPerson(environment, 'coreAdmin'), 'identities')
     const person = people.find(({ directoryObjectId }) => directoryObjectId === before[0])
-    const { json } = await connector<ConnectorObjectRecord>('GET', `${path}/identity/${person?.externalId}`)
+    const { json } = await connector<ConnectorObjectDto>('GET', `${path}/identity/${person?.externalId}`)
     const directoryObjectId =
       environment.demo.tenants[0]?.people.find(({ name }) => name === 'outsider')?.objectId ?? ''
     const data = { ...json.data.data, directoryObjectId }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
-import type { MembershipRequestRecord } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { type ApiClient, type ApiReply, asPerson, everyCoreObject } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 
@@ -57,15 +57,15 @@ describe('membership requests, by the tokens of the demo people', () => {
     as.admin<object>(method, `${COLLECTIONS}/${collectionId}/results/members`, { coreIdentityIds: [identityIds[name]] })
 
   const submit = (name: Person, collectionId: string, body: object = {}) =>
-    as[name]<MembershipRequestRecord>('POST', `${REQUESTS}/${collectionId}/submit`, body)
+    as[name]<MembershipRequestDto>('POST', `${REQUESTS}/${collectionId}/submit`, body)
 
   const act = (name: Person, request: { collectionId: string; id: string }, action: string, body: object = {}) =>
-    as[name]<MembershipRequestRecord>('POST', `${REQUESTS}/${request.collectionId}/${request.id}/${action}`, body)
+    as[name]<MembershipRequestDto>('POST', `${REQUESTS}/${request.collectionId}/${request.id}/${action}`, body)
 
   const members = async (collectionId: string) =>
     (await as.admin<{ memberIds: Member[] }>('GET', `${COLLECTIONS}/${collectionId}/results`)).json.data.memberIds
 
-  const statuses = ({ lifecycle }: MembershipRequestRecord) => lifecycle.map(({ status }) => status)
+  const statuses = ({ lifecycle }: MembershipRequestDto) => lifecycle.map(({ status }) => status)
 
   /** Status and code of a refusal. */
   const refusal = ({ status, json }: ApiReply<unknown>) => [status, json.errors[0]?.code]
@@ -150,18 +150,18 @@ describe('membership requests, by the tokens of the demo people', () => {
     const onBehalf = `${REQUESTS}/${collectionId}/submit-on-behalf`
     const refused = await as.colleague('POST', onBehalf, { requesterId: identityIds.employee })
     assert.deepEqual(refusal(refused), [403, 'NotManager'])
-    const { status, json } = await as.manager<MembershipRequestRecord>('POST', onBehalf, {
+    const { status, json } = await as.manager<MembershipRequestDto>('POST', onBehalf, {
       requesterId: identityIds.employee,
       notes: 'for you',
     })
     assert.equal(status, 201, JSON.stringify(json))
     assert.deepEqual([json.data.requesterId, json.data.submittedBy], [identityIds.employee, identityIds.manager])
-    const filed = (await as.manager<MembershipRequestRecord[]>('GET', `${REQUESTS}/submitted-on-behalf`)).json.data
+    const filed = (await as.manager<MembershipRequestDto[]>('GET', `${REQUESTS}/submitted-on-behalf`)).json.data
     assert.deepEqual(
       filed.map(({ id }) => id),
       [json.data.id],
     )
-    const own = (await as.employee<MembershipRequestRecord[]>('GET', `${REQUESTS}/pending-approval`)).json.data
+    const own = (await as.employee<MembershipRequestDto[]>('GET', `${REQUESTS}/pending-approval`)).json.data
     assert.ok(own.some(({ id }) => id === json.data.id))
     assert.equal((await act('manager', json.data, 'cancel')).json.data.status, 'Cancelled')
   })
@@ -187,15 +187,14 @@ describe('membership requests, by the tokens of the demo people', () => {
     const collectionId = await newCollection('Board', twoGates())
     assert.deepEqual((await direct('POST', collectionId, 'employee')).json.data, { added: 1, alreadyMembers: 0 })
     assert.deepEqual((await direct('POST', collectionId, 'employee')).json.data, { added: 0, alreadyMembers: 1 })
-    const [request] = (await as.admin<MembershipRequestRecord[]>('GET', `${REQUESTS}/${collectionId}`)).json.data
+    const [request] = (await as.admin<MembershipRequestDto[]>('GET', `${REQUESTS}/${collectionId}`)).json.data
     assert.ok(request)
     assert.deepEqual([request.status, request.requesterId], ['Joined', identityIds.employee])
     assert.equal(request.lifecycle.at(-1)?.actorId, identityIds.admin)
     const own = (await as.employee<CollectionRecord[]>('GET', `${COLLECTIONS}/member-of`)).json.data
     assert.ok(own.some(({ id }) => id === collectionId))
     assert.deepEqual((await direct('DELETE', collectionId, 'employee')).json.data, { removed: 1, notMembers: 0 })
-    const ended = (await as.admin<MembershipRequestRecord>('GET', `${REQUESTS}/${collectionId}/${request.id}`)).json
-      .data
+    const ended = (await as.admin<MembershipRequestDto>('GET', `${REQUESTS}/${collectionId}/${request.id}`)).json.data
     assert.deepEqual([ended.status, ended.lifecycle.at(-1)?.actorId], ['Left', identityIds.admin])
     assert.equal(ended.lifecycle.length, request.lifecycle.length + 1)
   })

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { demoEnvironment } from '../../infra/local/demo/demo-environment.ts'
 import type { ConnectorObject, Municipality } from '../../infra/local/demo/municipality.ts'
 import { demoAnswer } from '../../infra/local/directory/seed.ts'
-import { attributeDefinition } from '../../shared/domain/core/attributes.ts'
+import { attributeDefinition } from '../../shared/domain/core/core-object.ts'
 
 const SEED = 'seed of the tests'
 const environment = demoEnvironment({ identityCount: 1000, seed: SEED })

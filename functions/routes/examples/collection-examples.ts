@@ -9,11 +9,11 @@ import type { TenantSchemas } from '../../../shared/domain/collections/tenant-sc
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type {
-  JoinableCollectionRecord,
+  JoinableCollectionDto,
   JoinableCollectionUpdate,
   NewJoinableCollection,
 } from '../../../shared/domain/membership-requests/joinable-collection.ts'
-import type { MembershipRequestRecord } from '../../../shared/domain/membership-requests/membership-request.ts'
+import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import {
   CREATED_AT,
   CRITERIA_COLLECTION_ID,
@@ -147,7 +147,7 @@ const JOINABLE_UPDATE: JoinableCollectionUpdate = {
   joinPolicy: { approvalRequired: false },
 }
 
-const JOINABLE_COLLECTION: JoinableCollectionRecord = {
+const JOINABLE_COLLECTION: JoinableCollectionDto = {
   id: JOINABLE_COLLECTION_ID,
   objectType: 'Relationship',
   name: 'First aiders',
@@ -166,7 +166,7 @@ const JOINABLE_COLLECTION: JoinableCollectionRecord = {
   },
 }
 
-const REQUEST: MembershipRequestRecord = {
+const REQUEST: MembershipRequestDto = {
   id: REQUEST_ID,
   collectionId: JOINABLE_COLLECTION_ID,
   requesterId: IDENTITY_ID,
@@ -182,10 +182,10 @@ const REQUEST: MembershipRequestRecord = {
     { status: 'PendingApproval', actorId: 'system', at: CREATED_AT, gate: { order: 1, type: 'Manager' } },
   ],
 }
-const ON_BEHALF: MembershipRequestRecord = { ...REQUEST, submittedBy: MANAGER_ID }
+const ON_BEHALF: MembershipRequestDto = { ...REQUEST, submittedBy: MANAGER_ID }
 
 /** It waits at the second gate. */
-const APPROVED: MembershipRequestRecord = {
+const APPROVED: MembershipRequestDto = {
   ...REQUEST,
   currentGate: { order: 2, type: 'Identity', approverCount: 1 },
   updatedAt: UPDATED_AT,
@@ -196,7 +196,7 @@ const APPROVED: MembershipRequestRecord = {
   ],
 }
 
-const ended = (status: MembershipRequestRecord['status'], actorId: string): MembershipRequestRecord => ({
+const ended = (status: MembershipRequestDto['status'], actorId: string): MembershipRequestDto => ({
   ...REQUEST,
   status,
   currentGate: null,

@@ -1,6 +1,6 @@
 import type { Connector, ConnectorUpdate, NewConnector } from '../../../shared/domain/connectors/connector.ts'
-import type { ConnectorObjectRecord } from '../../../shared/domain/connectors/connector-object.ts'
-import type { CoreObjectRecord } from '../../../shared/domain/core/core-object-record.ts'
+import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
+import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { GroupLink, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
 import type { SyncJob } from '../../../shared/domain/group-links/sync-job.ts'
 import type { LinkPreview, LinkPreviewInput } from '../../../shared/domain/sync/preview-sync.ts'
@@ -27,7 +27,7 @@ export const UPDATED_AT = '2026-02-12T07:30:05.482+00:00'
 /** `lastUpdated` is in whole seconds. */
 export const LAST_UPDATED = '2026-02-11T09:14:22+00:00'
 
-const IDENTITY: CoreObjectRecord = {
+const IDENTITY: CoreObjectDto = {
   id: IDENTITY_ID,
   externalId: 'employee-4711',
   displayName: 'Kari Nordmann',
@@ -41,7 +41,7 @@ const IDENTITY: CoreObjectRecord = {
   lastUpdated: LAST_UPDATED,
 }
 
-const ORG_UNIT: CoreObjectRecord = {
+const ORG_UNIT: CoreObjectDto = {
   id: ORG_UNIT_ID,
   externalId: 'unit-12',
   displayName: 'Northern Nursing Home',
@@ -50,7 +50,7 @@ const ORG_UNIT: CoreObjectRecord = {
   lastUpdated: LAST_UPDATED,
 }
 
-const RELATIONSHIP: CoreObjectRecord = {
+const RELATIONSHIP: CoreObjectDto = {
   id: RELATIONSHIP_ID,
   externalId: 'position-4711-1',
   title: 'Nurse',
@@ -87,7 +87,7 @@ const DATA = {
   orgUnit: { externalId: 'unit-12' },
 }
 const NAMES = { externalId: 'position-4711-1', objectType: 'relationship' } as const
-const CONNECTOR_OBJECT: ConnectorObjectRecord = {
+const CONNECTOR_OBJECT: ConnectorObjectDto = {
   id: CONNECTOR_OBJECT_ID,
   ...NAMES,
   data: DATA,

@@ -1,4 +1,4 @@
-import type { AccountChange } from '../core/account-changes.ts'
+import type { AccountChange } from '../core/core-object-store.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import { schemaName } from '../criteria/schema.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'

@@ -1,7 +1,7 @@
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import type { AccountChangeStore } from '../core/account-changes.ts'
+import type { AccountChangeStore } from '../core/core-object-store.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { EvaluationLogStore } from './evaluation-log-store.ts'

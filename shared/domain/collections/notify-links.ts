@@ -1,4 +1,4 @@
-import { ACCOUNT_CHANGE_WINDOW_MS } from '../core/account-changes.ts'
+import { ACCOUNT_CHANGE_WINDOW_MS } from '../core/core-object-store.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import {

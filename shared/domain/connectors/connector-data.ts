@@ -3,24 +3,23 @@ import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../
 import type { Page } from '../../kernel/versioned.ts'
 import { isObjectType, type ObjectType } from '../core/core-object.ts'
 import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
-import { type ObjectWrite, type ReadWrite, readBatchItems } from './batch-item.ts'
 import type { Connector } from './connector.ts'
+import { requireConnector } from './connector.ts'
 import {
-  type ConnectorObjectRecord,
+  type ConnectorObjectDto,
   connectorObjectId,
   type StoredConnectorObject,
-  toConnectorObjectRecord,
+  toConnectorObjectDto,
 } from './connector-object.ts'
 import type { ItemOutcome } from './decide-writes.ts'
-import { requireConnector } from './manage-connectors.ts'
-import { readObjectData } from './object-data.ts'
+import { type ObjectWrite, type ParsedWrite, parseBatchItems, parseObjectData } from './object-input.ts'
 import { type WriteDependencies, writeObjects } from './write-objects.ts'
 
 /** Acts as a connector, and only as its own: decisions, section 2. */
 export const CONNECTOR_WRITERS: readonly Role[] = ['iam-core.connector-data.readwrite.self']
 export const CONNECTOR_DATA_READERS: readonly Role[] = ['Administrator', ...CONNECTOR_WRITERS]
 
-export type NewObject = { readonly externalId: string; readonly objectType: ObjectType; readonly data: unknown }
+export type ObjectCreation = { readonly externalId: string; readonly objectType: ObjectType; readonly data: unknown }
 /** A whole record may be sent back; its names must then be those that it has. */
 export type ObjectReplacement = {
   readonly externalId?: string
@@ -40,7 +39,7 @@ export async function writeBatch(
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
   const connector = await writableConnector(connectorId, caller, deps)
-  const read = readBatchItems(items)
+  const read = parseBatchItems(items)
   const writes = read.flatMap((item) => ('write' in item ? [item.write] : []))
   const outcomes = (await writeObjects(caller.tenantId, connector, writes, deps)).values()
   return read.map((item, index) => outcomeOf(item, index, outcomes))
@@ -53,12 +52,12 @@ export async function writeBatch(
  */
 export async function createObject(
   connectorId: string,
-  { objectType, externalId, data }: NewObject,
+  { objectType, externalId, data }: ObjectCreation,
   caller: Caller,
   deps: WriteDependencies,
   { isRetry }: Creation = singleAttempt(deps),
 ): Promise<string> {
-  const read = readObjectData(objectType, data, '/data')
+  const read = parseObjectData(objectType, data, '/data')
   throwIfRefused(read.faults)
   const connector = await writableConnector(connectorId, caller, deps)
   const operation = isRetry ? 'recreate' : 'create'
@@ -72,14 +71,14 @@ export async function replaceObject(
   replacement: ObjectReplacement,
   caller: Caller,
   deps: WriteDependencies,
-): Promise<ConnectorObjectRecord> {
+): Promise<ConnectorObjectDto> {
   const connector = await writableConnector(connectorId, caller, deps)
-  const object = await requireObject(caller.tenantId, connectorId, id, deps)
+  const object = await requireLiveObject(caller.tenantId, connectorId, id, deps)
   const { objectType, externalId } = object
-  const read = readObjectData(objectType, replacement.data, '/data')
+  const read = parseObjectData(objectType, replacement.data, '/data')
   throwIfRefused([...nameFaults(replacement, object), ...read.faults])
   await writeOne(connector, { operation: 'replace', objectType, externalId, data: read.data }, caller, deps)
-  return toConnectorObjectRecord(await requireObject(caller.tenantId, connectorId, id, deps))
+  return toConnectorObjectDto(await requireLiveObject(caller.tenantId, connectorId, id, deps))
 }
 
 /** @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`. */
@@ -91,7 +90,7 @@ export async function deleteObject(
 ): Promise<void> {
   const connector = await writableConnector(connectorId, caller, deps)
   // One that is deleted already is refused only by the write, which mends what an interrupted deletion has left.
-  const { objectType, externalId } = await knownObject(caller.tenantId, connectorId, id, deps)
+  const { objectType, externalId } = await requireStoredObject(caller.tenantId, connectorId, id, deps)
   await writeOne(connector, { operation: 'delete', objectType, externalId }, caller, deps)
 }
 
@@ -102,12 +101,12 @@ export async function readObject(
   externalId: string,
   caller: Caller,
   deps: WriteDependencies,
-): Promise<ConnectorObjectRecord> {
+): Promise<ConnectorObjectDto> {
   await readableConnector(connectorId, caller, deps)
   if (!isObjectType(objectType))
     throw new Refusal('InvalidValue', `There is no object type ${objectType}`, 'objectType')
   const id = connectorObjectId({ connectorId, objectType, externalId }, deps.deriveId)
-  return toConnectorObjectRecord(await requireObject(caller.tenantId, connectorId, id, deps))
+  return toConnectorObjectDto(await requireLiveObject(caller.tenantId, connectorId, id, deps))
 }
 
 /** A page of the connector space in the order of ids. @throws Refusal `ConnectorNotFound`, `NotThisConnector`. */
@@ -118,25 +117,25 @@ export async function listObjects(
   size: number,
   caller: Caller,
   deps: WriteDependencies,
-): Promise<Page<ConnectorObjectRecord>> {
+): Promise<Page<ConnectorObjectDto>> {
   await readableConnector(connectorId, caller, deps)
   const page = await deps.objects.page(caller.tenantId, connectorId, objectType, after, size)
-  return { ...page, items: page.items.map(toConnectorObjectRecord) }
+  return { ...page, items: page.items.map(toConnectorObjectDto) }
 }
 
 async function writableConnector(id: string, caller: Caller, deps: WriteDependencies): Promise<Connector> {
   const { value: connector } = await requireConnector(caller.tenantId, id, deps.connectors)
-  requireItsApplication(connector, caller)
+  requireOwnApplication(connector, caller)
   if (!connector.enabled) throw new Refusal('ConnectorDisabled', `Connector ${id} is disabled`)
   return connector
 }
 
 async function readableConnector(id: string, caller: Caller, deps: WriteDependencies): Promise<void> {
   const { value: connector } = await requireConnector(caller.tenantId, id, deps.connectors)
-  if (!caller.roles.has('Administrator')) requireItsApplication(connector, caller)
+  if (!caller.roles.has('Administrator')) requireOwnApplication(connector, caller)
 }
 
-function requireItsApplication({ id, clientId }: Connector, caller: Caller): void {
+function requireOwnApplication({ id, clientId }: Connector, caller: Caller): void {
   if (caller.clientId === clientId) return
   throw new Refusal(
     'NotThisConnector',
@@ -144,19 +143,19 @@ function requireItsApplication({ id, clientId }: Connector, caller: Caller): voi
   )
 }
 
-async function requireObject(
+async function requireLiveObject(
   tenantId: string,
   connectorId: string,
   id: string,
   { objects }: Pick<WriteDependencies, 'objects'>,
 ): Promise<StoredConnectorObject> {
-  const object = await knownObject(tenantId, connectorId, id, { objects })
+  const object = await requireStoredObject(tenantId, connectorId, id, { objects })
   if (object.deletedAtMs === undefined) return object
-  throw noSuchObject(connectorId, id)
+  throw objectNotFound(connectorId, id)
 }
 
 /** Soft-deleted ones too. */
-async function knownObject(
+async function requireStoredObject(
   tenantId: string,
   connectorId: string,
   id: string,
@@ -164,10 +163,10 @@ async function knownObject(
 ): Promise<StoredConnectorObject> {
   const [found] = await objects.ofIds(tenantId, [id])
   if (found?.value.connectorId === connectorId) return found.value
-  throw noSuchObject(connectorId, id)
+  throw objectNotFound(connectorId, id)
 }
 
-const noSuchObject = (connectorId: string, id: string): Refusal =>
+const objectNotFound = (connectorId: string, id: string): Refusal =>
   new Refusal('ConnectorObjectNotFound', `Connector ${connectorId} has no object ${id}`)
 
 function nameFaults({ externalId, objectType }: ObjectReplacement, object: StoredConnectorObject): RefusalEntry[] {
@@ -194,7 +193,7 @@ async function writeOne(
 }
 
 /** Faults found in reading point into the body already; those of the decision point into their item. */
-function outcomeOf(item: ReadWrite, index: number, outcomes: Iterator<ItemOutcome>): ItemOutcome {
+function outcomeOf(item: ParsedWrite, index: number, outcomes: Iterator<ItemOutcome>): ItemOutcome {
   if ('faults' in item) return { outcome: 'refused', errors: item.faults }
   const outcome = outcomes.next().value as ItemOutcome
   if (outcome.outcome !== 'refused') return outcome

@@ -1,6 +1,6 @@
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import type { ObjectWrite } from './batch-item.ts'
+import type { ConnectorObjectWrite } from './connector-object.ts'
 import {
   type ConnectorObject,
   connectorObjectId,
@@ -8,10 +8,10 @@ import {
   ownCoreObjectId,
   referenceIds,
 } from './connector-object.ts'
-import type { ConnectorObjectWrite } from './connector-object-store.ts'
 import type { IdentityResolver, Placement } from './identity-resolver.ts'
-import type { CoreObjectTrace } from './merged-core-object.ts'
-import { type ParentOf, parentFault, parentIn } from './parent-cycle.ts'
+import type { CoreObjectStub } from './merged-core-object.ts'
+import type { ObjectWrite } from './object-input.ts'
+import { type ParentOf, parentFault, parentIn } from './org-tree.ts'
 
 /** What became of one item. `id` is the connector object's. */
 export type ItemOutcome =
@@ -19,7 +19,7 @@ export type ItemOutcome =
   | { readonly outcome: 'refused'; readonly errors: readonly RefusalEntry[] }
 
 /** What the decision knows of the world. */
-export type Surroundings = {
+export type WriteContext = {
   readonly connectorId: string
   /** The objects that the items name, by id. */
   readonly stored: ReadonlyMap<string, Versioned<ConnectorObject>>
@@ -37,15 +37,15 @@ export type WriteDecision = {
   /** The item's object and, when others have to come to its core object, these. Empty when nothing changes. */
   readonly writes: readonly ConnectorObjectWrite[]
   /** Core objects that may have become different. */
-  readonly coreObjects: readonly CoreObjectTrace[]
+  readonly coreObjects: readonly CoreObjectStub[]
   /** Objects to which references lead elsewhere from now on. */
-  readonly moved: readonly Pick<ConnectorObject, 'id' | 'objectType'>[]
+  readonly retargeted: readonly Pick<ConnectorObject, 'id' | 'objectType'>[]
   /** Objects of which an earlier write, if it died half-way, may have left core objects as they were. */
-  readonly left: readonly LeftObject[]
+  readonly possiblyStale: readonly PossiblyStaleObject[]
 }
 
-type LeftObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
-  readonly coreObjects: readonly CoreObjectTrace[]
+type PossiblyStaleObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
+  readonly coreObjects: readonly CoreObjectStub[]
 }
 
 /**
@@ -55,7 +55,7 @@ type LeftObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
 const FORMERS_KEPT_COUNT = 8
 
 /** Decides on one item. Pure but for `people`, who remember what was decided. */
-export function decideWrite(write: ObjectWrite, around: Surroundings): WriteDecision {
+export function decideWrite(write: ObjectWrite, around: WriteContext): WriteDecision {
   const { connectorId, derive } = around
   const id = connectorObjectId({ ...write, connectorId }, derive)
   const stored = around.stored.get(id)
@@ -64,7 +64,7 @@ export function decideWrite(write: ObjectWrite, around: Surroundings): WriteDeci
     case 'delete':
       return live === undefined ? notFound(write, stored?.value) : deletion(live, around)
     case 'rejoin':
-      return live === undefined ? notFound(write) : placed(live.value, live, true, around)
+      return live === undefined ? notFound(write) : placement(live.value, live, true, around)
     case 'replace':
       if (live === undefined) return notFound(write)
       break
@@ -80,28 +80,28 @@ export function decideWrite(write: ObjectWrite, around: Surroundings): WriteDeci
   const references = referenceIds({ objectType, connectorId }, data, derive)
   const fault = objectType === 'orgUnit' ? parentFault(id, parentIn(references), around.parentOf) : undefined
   if (fault !== undefined) return refused(fault)
-  return placed({ id, connectorId, objectType, externalId, data, references }, stored, live !== undefined, around)
+  return placement({ id, connectorId, objectType, externalId, data, references }, stored, live !== undefined, around)
 }
 
-function deletion({ value, version }: Versioned<ConnectorObject>, around: Surroundings): WriteDecision {
+function deletion({ value, version }: Versioned<ConnectorObject>, around: WriteContext): WriteDecision {
   const object = { ...value, deletedAtMs: around.nowMs }
   const movers = value.objectType === 'identity' ? (around.identityResolver?.remove(object) ?? []) : []
-  const others = moves(movers, around)
+  const others = moverWrites(movers, around)
   return {
     outcome: { outcome: 'deleted', id: value.id },
     writes: [{ object, version }, ...others.writes],
-    coreObjects: [traceOf(value, value.coreObjectId), ...others.coreObjects],
-    moved: [value, ...movers],
-    left: [leftOf(value), ...others.left],
+    coreObjects: [stubOf(value, value.coreObjectId), ...others.coreObjects],
+    retargeted: [value, ...movers],
+    possiblyStale: [possiblyStaleOf(value), ...others.possiblyStale],
   }
 }
 
 /** Finds the core object for a new, restored or written object, and who has to move for it. */
-function placed(
+function placement(
   object: Omit<ConnectorObject, 'coreObjectId'>,
   stored: Versioned<ConnectorObject> | undefined,
   isLive: boolean,
-  around: Surroundings,
+  around: WriteContext,
 ): WriteDecision {
   const { id } = object
   const before = stored?.value
@@ -109,26 +109,32 @@ function placed(
   const { coreObjectId, movers } = coreObjectFor(object, former, around)
   const hasMoved = !isLive || coreObjectId !== former
   if (before !== undefined && !hasMoved && movers.length === 0 && isSameData(before, object.data)) {
-    return { outcome: { outcome: 'unchanged', id }, writes: [], coreObjects: [], moved: [], left: [leftOf(before)] }
+    return {
+      outcome: { outcome: 'unchanged', id },
+      writes: [],
+      coreObjects: [],
+      retargeted: [],
+      possiblyStale: [possiblyStaleOf(before)],
+    }
   }
-  const others = moves(movers, around)
+  const others = moverWrites(movers, around)
   return {
     outcome: { outcome: isLive ? 'updated' : 'created', id },
-    writes: [{ object: belonging(object, coreObjectId, before), version: stored?.version }, ...others.writes],
+    writes: [{ object: inCoreObject(object, coreObjectId, before), version: stored?.version }, ...others.writes],
     coreObjects: [
-      traceOf(object, coreObjectId),
-      ...(former === undefined ? [] : [traceOf(object, former)]),
+      stubOf(object, coreObjectId),
+      ...(former === undefined ? [] : [stubOf(object, former)]),
       ...others.coreObjects,
     ],
-    moved: [...(hasMoved ? [object] : []), ...movers],
-    left: [...(before === undefined ? [] : [leftOf(before)]), ...others.left],
+    retargeted: [...(hasMoved ? [object] : []), ...movers],
+    possiblyStale: [...(before === undefined ? [] : [possiblyStaleOf(before)]), ...others.possiblyStale],
   }
 }
 
 function coreObjectFor(
   object: Omit<ConnectorObject, 'coreObjectId'>,
   current: string | undefined,
-  { identityResolver, derive }: Surroundings,
+  { identityResolver, derive }: WriteContext,
 ): Placement {
   const isAlone = object.objectType !== 'identity' || identityResolver === undefined
   return isAlone
@@ -136,31 +142,31 @@ function coreObjectFor(
     : identityResolver.place(object)
 }
 
-function moves(
+function moverWrites(
   movers: readonly ConnectorObject[],
-  around: Surroundings,
-): Pick<WriteDecision, 'writes' | 'coreObjects' | 'left'> {
+  around: WriteContext,
+): Pick<WriteDecision, 'writes' | 'coreObjects' | 'possiblyStale'> {
   const before = movers.map(({ id }) => around.before(id))
   return {
     writes: movers.map((object, index) => ({
-      object: belonging(object, object.coreObjectId, before[index]?.value),
+      object: inCoreObject(object, object.coreObjectId, before[index]?.value),
       version: before[index]?.version,
     })),
     coreObjects: movers.flatMap((object, index) =>
-      [object.coreObjectId, before[index]?.value.coreObjectId ?? []].flat().map((id) => traceOf(object, id)),
+      [object.coreObjectId, before[index]?.value.coreObjectId ?? []].flat().map((id) => stubOf(object, id)),
     ),
-    left: before.flatMap((each) => (each === undefined ? [] : [leftOf(each.value)])),
+    possiblyStale: before.flatMap((each) => (each === undefined ? [] : [possiblyStaleOf(each.value)])),
   }
 }
 
-const traceOf = ({ objectType, externalId }: Omit<ConnectorObject, 'coreObjectId'>, id: string): CoreObjectTrace => ({
+const stubOf = ({ objectType, externalId }: Omit<ConnectorObject, 'coreObjectId'>, id: string): CoreObjectStub => ({
   id,
   objectType,
   externalId,
 })
 
 /** An object of a core object. It remembers those that it has left, which have to become what they are without it. */
-function belonging(
+function inCoreObject(
   object: Omit<ConnectorObject, 'coreObjectId'>,
   coreObjectId: string,
   before: ConnectorObject | undefined,
@@ -171,9 +177,9 @@ function belonging(
   return { ...object, coreObjectId, ...(formerCoreObjectIds.length > 0 && { formerCoreObjectIds }) }
 }
 
-function leftOf(object: ConnectorObject): LeftObject {
+function possiblyStaleOf(object: ConnectorObject): PossiblyStaleObject {
   const { id, objectType } = object
-  return { id, objectType, coreObjects: coreObjectsOf(object).map((coreObjectId) => traceOf(object, coreObjectId)) }
+  return { id, objectType, coreObjects: coreObjectsOf(object).map((coreObjectId) => stubOf(object, coreObjectId)) }
 }
 
 /** The one to which it belongs and those that it has left, the latest first. */
@@ -198,9 +204,15 @@ function exists(write: ObjectWrite): WriteDecision {
 /** @param deleted the object of these names that is there no more, but is remembered. */
 function notFound(write: ObjectWrite, deleted?: ConnectorObject): WriteDecision {
   const refusal = refused(refusalEntry('ConnectorObjectNotFound', `There is no ${nameOf(write)}`))
-  return deleted === undefined ? refusal : { ...refusal, left: [leftOf(deleted)] }
+  return deleted === undefined ? refusal : { ...refusal, possiblyStale: [possiblyStaleOf(deleted)] }
 }
 
 function refused(entry: RefusalEntry): WriteDecision {
-  return { outcome: { outcome: 'refused', errors: [entry] }, writes: [], coreObjects: [], moved: [], left: [] }
+  return {
+    outcome: { outcome: 'refused', errors: [entry] },
+    writes: [],
+    coreObjects: [],
+    retargeted: [],
+    possiblyStale: [],
+  }
 }

@@ -1,5 +1,12 @@
-import type { ConnectorObject } from './connector-object.ts'
-import { joinKeys, type RankOf, samePeople } from './joining.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import {
+  type ConnectorObject,
+  type ConnectorObjectStore,
+  type DeriveId,
+  type ObjectData,
+  ownCoreObjectId,
+} from './connector-object.ts'
+import type { ObjectWrite } from './object-input.ts'
 
 /** An identity that has been written, perhaps without a core object yet. */
 export type WrittenIdentity = Omit<ConnectorObject, 'coreObjectId'>
@@ -9,7 +16,7 @@ export type Placement = { readonly coreObjectId: string; readonly movers: readon
 
 type Identity = WrittenIdentity & { readonly coreObjectId?: string }
 
-type PeopleDependencies = {
+type IdentityResolverDependencies = {
   readonly rankOf: RankOf
   /** The core object that an identity makes when it joins none. */
   ownCoreObjectId(connectorObjectId: string): string
@@ -26,9 +33,9 @@ export class IdentityResolver {
   readonly #sharing = new Map<string, Set<string>>()
   /** Ids by core object, of soft-deleted identities too: what they once were part of is not given to others. */
   readonly #claims = new Map<string, Set<string>>()
-  readonly #deps: PeopleDependencies
+  readonly #deps: IdentityResolverDependencies
 
-  constructor(identities: Iterable<ConnectorObject>, deps: PeopleDependencies) {
+  constructor(identities: Iterable<ConnectorObject>, deps: IdentityResolverDependencies) {
     this.#deps = deps
     for (const identity of identities) this.#put(identity)
   }
@@ -60,7 +67,7 @@ export class IdentityResolver {
       for (const connected of this.#connectedTo(identity)) ids.add(connected)
     }
     const identities = [...ids].flatMap((each) => this.#identities.get(each) ?? []).filter(isLive)
-    const identityResolver = samePeople(identities, this.#deps.rankOf)
+    const identityResolver = groupByPerson(identities, this.#deps.rankOf)
     const taken = new Set<string>()
     const changed: ConnectorObject[] = []
     const given = identityResolver.map((person) => {
@@ -138,4 +145,97 @@ function add(sets: Map<string, Set<string>>, key: string, id: string): void {
   const ids = sets.get(key)
   if (ids === undefined) sets.set(key, new Set([id]))
   else ids.add(id)
+}
+
+/** Where a connector stands in the order of creation: 0 is the oldest. */
+export type RankOf = (connectorId: string) => number
+
+export type JoinKeys = { readonly nin: string | undefined; readonly directoryObjectId: string | undefined }
+
+/** What the identities of several connectors are recognised by as one person: decisions, section 4. */
+export function joinKeys(data: ObjectData): JoinKeys {
+  const { nin, directoryObjectId } = data as { nin?: string; directoryObjectId?: string }
+  return { nin, directoryObjectId }
+}
+
+type Joinable = Pick<ConnectorObject, 'id' | 'connectorId' | 'data'>
+
+/**
+ * Who of these live identities is one person, the oldest connector's object first, the person with the oldest first.
+ * Objects of different connectors join on `nin`, else on `directoryObjectId` (decisions, section 4): two different `nin`
+ * are two people, whatever their accounts, and whoever has no `nin` goes with the one who has that account; where several
+ * people have it, with the oldest connector's. It depends on nothing but the objects: not on which of them came first.
+ */
+export function groupByPerson<T extends Joinable>(identities: readonly T[], rankOf: RankOf): T[][] {
+  const inOrder = identities.toSorted(byAge(rankOf))
+  const identityResolver = new Map(inOrder.map((identity) => [identity, [identity]]))
+  const join = (group: readonly T[]): void => {
+    if (new Set(group.map(({ connectorId }) => connectorId)).size < 2) return
+    const person = [...new Set(group.map((identity) => identityResolver.get(identity) as T[]))].flat()
+    for (const identity of person) identityResolver.set(identity, person)
+  }
+  const byNin = Map.groupBy(inOrder, ({ data }) => joinKeys(data).nin)
+  for (const [nin, group] of byNin) if (nin !== undefined) join(group)
+  const byAccount = Map.groupBy(inOrder, ({ data }) => joinKeys(data).directoryObjectId)
+  for (const [account, holders] of byAccount) {
+    if (account === undefined) continue
+    const [known = []] = holders.flatMap((holder) => (joinKeys(holder.data).nin === undefined ? [] : [[holder]]))
+    join([...known, ...holders.filter(({ data }) => joinKeys(data).nin === undefined)])
+  }
+  const sorted = [...new Set(identityResolver.values())].map((person) => person.toSorted(byAge(rankOf)))
+  return sorted.sort(([one], [other]) => byAge(rankOf)(one as T, other as T))
+}
+
+const byAge =
+  (rankOf: RankOf) =>
+  (one: Joinable, other: Joinable): number =>
+    rankOf(one.connectorId) - rankOf(other.connectorId) || (one.id < other.id ? -1 : 1)
+
+type Found = Versioned<ConnectorObject>
+
+/** All that share a key or a core object with the written identities, and with those, until there are no more. */
+export async function connectedIdentities(
+  tenantId: string,
+  ids: readonly string[],
+  writes: readonly ObjectWrite[],
+  stored: readonly Found[],
+  { objects, deriveId }: { readonly objects: ConnectorObjectStore; readonly deriveId: DeriveId },
+): Promise<Found[]> {
+  const known = new Map<string, Found>()
+  const seen = new Set<string>()
+  const unseen = (kind: string, values: readonly (string | undefined)[]) =>
+    values.flatMap((value) => {
+      if (value === undefined || seen.has(`${kind} ${value}`)) return []
+      seen.add(`${kind} ${value}`)
+      return [value]
+    })
+  const written = writes.flatMap((write, index) =>
+    write.objectType === 'identity' ? [{ id: ids[index] ?? '', write }] : [],
+  )
+  let keys = written.flatMap(({ write }) => (write.operation === 'delete' ? [] : [joinKeys(write.data)]))
+  let coreObjectIds = written.map(({ id }) => ownCoreObjectId(id, deriveId))
+  let latest = stored.filter(({ value }) => value.objectType === 'identity')
+  for (;;) {
+    keys = [...keys, ...latest.map(({ value }) => joinKeys(value.data))]
+    coreObjectIds = latest
+      .flatMap(({ value: { id, coreObjectId } }) => [ownCoreObjectId(id, deriveId), coreObjectId])
+      .concat(coreObjectIds)
+    const nins = unseen(
+      'nin',
+      keys.map(({ nin }) => nin),
+    )
+    const accounts = unseen(
+      'account',
+      keys.map(({ directoryObjectId }) => directoryObjectId),
+    )
+    const [sharingKeys, mates] = await Promise.all([
+      objects.identitiesByKeys(tenantId, nins, accounts),
+      objects.ofCoreObjects(tenantId, unseen('core', coreObjectIds)),
+    ])
+    latest = [...sharingKeys, ...mates].filter(({ value }) => !known.has(value.id))
+    if (latest.length === 0) return [...known.values()]
+    for (const each of latest) known.set(each.value.id, each)
+    keys = []
+    coreObjectIds = []
+  }
 }

@@ -1,5 +1,5 @@
-import { attributeDefinition } from '../core/attributes.ts'
 import type { Attributes, AttributeValue, CoreObject, ObjectType, Reference } from '../core/core-object.ts'
+import { attributeDefinition } from '../core/core-object.ts'
 import type { ObjectData } from './connector-object.ts'
 
 /** A core object as merged, before the store has given it a time. */
@@ -42,7 +42,7 @@ export function mergedCoreObject(
 }
 
 /** What is known of a core object without reading it. */
-export type CoreObjectTrace = Pick<MergedCoreObject, 'id' | 'objectType' | 'externalId'> & {
+export type CoreObjectStub = Pick<MergedCoreObject, 'id' | 'objectType' | 'externalId'> & {
   readonly attributes?: Attributes
 }
 
@@ -50,7 +50,7 @@ export type CoreObjectTrace = Pick<MergedCoreObject, 'id' | 'objectType' | 'exte
  * What stays of a core object that nobody contributes to any more: that it went, and how it was last. Whoever takes it
  * out of a directory group has to know whose account it stood for.
  */
-export function vanishedCoreObject({ id, objectType, externalId, attributes = {} }: CoreObjectTrace): MergedCoreObject {
+export function deletedCoreObject({ id, objectType, externalId, attributes = {} }: CoreObjectStub): MergedCoreObject {
   return { id, objectType, externalId, attributes, contributors: [], deleted: true }
 }
 
@@ -69,7 +69,7 @@ export function isSameCoreObject(one: MergedCoreObject, other: MergedCoreObject)
  * to follow such a change also where it is first seen long after, by who never saw the object as it was. Whoever is
  * created has the account that they came with; what is deleted and comes back is compared with what it was last.
  */
-export function withAccountMove(
+export function withAccountChange(
   object: MergedCoreObject,
   before: MergedCoreObject | undefined,
   nowMs: number,

@@ -1,19 +1,16 @@
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import { type RefusalCode, refusalEntry } from '../../kernel/refusals.ts'
-import type { ObjectWrite } from './batch-item.ts'
+import type { ConnectorStore } from './connector.ts'
 import { byCreation, type Connector } from './connector.ts'
+import type { ConnectorObjectStore } from './connector-object.ts'
 import { connectorObjectId, type DeriveId, ownCoreObjectId } from './connector-object.ts'
-import type { ConnectorObjectStore } from './connector-object-store.ts'
-import type { ConnectorStore } from './connector-store.ts'
-import { decideWrite, type ItemOutcome, type Surroundings, type WriteDecision } from './decide-writes.ts'
-import { identitiesAround } from './identities-around.ts'
-import { IdentityResolver } from './identity-resolver.ts'
-import { joinKeys, type RankOf } from './joining.ts'
-import type { CoreObjectTrace } from './merged-core-object.ts'
-import { parentOfLive } from './parent-cycle.ts'
-import { parentsAbove } from './parents-above.ts'
-import { type CoreObjectWriter, settleCoreObjects, staleCoreObjects } from './settle-core-objects.ts'
+import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
+import { connectedIdentities, IdentityResolver, joinKeys, type RankOf } from './identity-resolver.ts'
+import { type CoreObjectWriter, mergeCoreObjects, staleCoreObjects } from './merge-core-objects.ts'
+import type { CoreObjectStub } from './merged-core-object.ts'
+import type { ObjectWrite } from './object-input.ts'
+import { parentOfLive, readAncestors } from './org-tree.ts'
 
 export type WriteDependencies = {
   readonly connectors: ConnectorStore
@@ -32,7 +29,7 @@ export type WriteDependencies = {
  * Times in a row that items are decided anew, none of them written, because others wrote the same objects at the same
  * moment. Whoever changes the org tree waits for all who do: a batch of thousand units does so in eleven transactions.
  */
-const IDLE_ROUNDS_COUNT = 32
+const ATTEMPTS_WITHOUT_PROGRESS_COUNT = 32
 
 /**
  * Writes to a connector's space and brings the core objects behind it up to date: those of the written objects, and
@@ -46,20 +43,20 @@ export async function writeObjects(
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
-  const before = await placeOf(tenantId, connector, deps)
-  const written = await writeInRounds(before, writes, deps)
+  const before = await writeScope(tenantId, connector, deps)
+  const written = await writeWithRetries(before, writes, deps)
   // Two connectors may have brought the same person at one moment, neither seeing the other: the later one sees. The
   // other may have been added since this one began.
   const again = rejoins(writes, written)
-  const place = before.hasOthers || again.length === 0 ? before : await placeOf(tenantId, connector, deps)
-  const rejoined = place.hasOthers ? await writeInRounds(place, again, deps) : []
+  const place = before.hasOthers || again.length === 0 ? before : await writeScope(tenantId, connector, deps)
+  const rejoined = place.hasOthers ? await writeWithRetries(place, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
-  const hasSettled = await settle(place, decisions, deps)
-  if (hasSettled || decisions.some((decision) => decision.writes.length > 0)) await enqueue(tenantId, deps)
+  const hasSettled = await mergeAffected(place, decisions, deps)
+  if (hasSettled || decisions.some((decision) => decision.writes.length > 0)) await enqueueEvaluation(tenantId, deps)
   return written.map((decision) => decision?.outcome ?? refused('StaleVersion'))
 }
 
-type Place = {
+type WriteScope = {
   readonly tenantId: string
   readonly connector: Connector
   readonly rankOf: RankOf
@@ -67,22 +64,22 @@ type Place = {
   readonly hasOthers: boolean
 }
 
-async function placeOf(tenantId: string, connector: Connector, deps: WriteDependencies): Promise<Place> {
+async function writeScope(tenantId: string, connector: Connector, deps: WriteDependencies): Promise<WriteScope> {
   const connectors = await deps.connectors.list(tenantId)
   return { tenantId, connector, rankOf: rankIn(connectors), hasOthers: connectors.length > 1 }
 }
 
 /** What was decided and written for each, in order; undefined where others were always faster. */
-async function writeInRounds(
-  place: Place,
+async function writeWithRetries(
+  place: WriteScope,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<(WriteDecision | undefined)[]> {
   const written = new Array<WriteDecision | undefined>(writes.length).fill(undefined)
   let pending = [...writes.keys()]
-  for (let idleRounds = 0; idleRounds < IDLE_ROUNDS_COUNT && pending.length > 0; ) {
+  for (let idleRounds = 0; idleRounds < ATTEMPTS_WITHOUT_PROGRESS_COUNT && pending.length > 0; ) {
     const current = pending.map((index) => writes[index] as ObjectWrite)
-    const { decisions, overtaken } = await writeRound(place, current, deps)
+    const { decisions, overtaken } = await attemptWrites(place, current, deps)
     const late: number[] = []
     for (const [position, decision] of decisions.entries()) {
       const index = pending[position] as number
@@ -101,8 +98,8 @@ async function writeInRounds(
 }
 
 /** Decides once on all, and writes what is decided. */
-async function writeRound(
-  place: Place,
+async function attemptWrites(
+  place: WriteScope,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<{ decisions: WriteDecision[]; overtaken: ReadonlySet<string> }> {
@@ -111,7 +108,7 @@ async function writeRound(
   const hasUnits = writes.some(({ objectType }) => objectType === 'orgUnit')
   // Read before the tree is: whoever changes it meanwhile makes this stale.
   const treeVersion = hasUnits ? await deps.objects.treeVersion(tenantId, connector.id) : undefined
-  const around = await surroundings(place, writes, deps)
+  const around = await readContext(place, writes, deps)
   const decisions = decideAll(writes, around)
   const due = new Map(decisions.flatMap((decision) => decision.writes.map((write) => [write.object.id, write])))
   const { inTree = [], beside = [] } = Object.groupBy(due.values(), ({ object }) => {
@@ -131,8 +128,8 @@ const ofNothing = (outcome: ItemOutcome): WriteDecision => ({
   outcome,
   writes: [],
   coreObjects: [],
-  moved: [],
-  left: [],
+  retargeted: [],
+  possiblyStale: [],
 })
 
 /** The identities that were written and have something to be joined by. */
@@ -147,7 +144,7 @@ function rejoins(writes: readonly ObjectWrite[], written: readonly (WriteDecisio
 }
 
 /** In order, each seeing the org tree as the ones before leave it. */
-function decideAll(writes: readonly ObjectWrite[], around: Around): WriteDecision[] {
+function decideAll(writes: readonly ObjectWrite[], around: MutableContext): WriteDecision[] {
   return writes.map((write) => {
     const decision = decideWrite(write, around)
     for (const { object } of decision.writes) {
@@ -158,21 +155,21 @@ function decideAll(writes: readonly ObjectWrite[], around: Around): WriteDecisio
   })
 }
 
-type Around = Surroundings & { readonly parents: Map<string, string | undefined> }
+type MutableContext = WriteContext & { readonly parents: Map<string, string | undefined> }
 
-async function surroundings(
-  { tenantId, connector: { id: connectorId }, rankOf, hasOthers }: Place,
+async function readContext(
+  { tenantId, connector: { id: connectorId }, rankOf, hasOthers }: WriteScope,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
-): Promise<Around> {
+): Promise<MutableContext> {
   const ids = writes.map((write) => connectorObjectId({ ...write, connectorId }, deps.deriveId))
   const [found, parents] = await Promise.all([
     deps.objects.ofIds(tenantId, ids),
-    parentsAbove(tenantId, connectorId, writes, deps),
+    readAncestors(tenantId, connectorId, writes, deps),
   ])
   const stored = new Map(found.map((object) => [object.value.id, object]))
   // With one connector there is nobody to be joined with.
-  const around = hasOthers ? await identitiesAround(tenantId, ids, writes, found, deps) : []
+  const around = hasOthers ? await connectedIdentities(tenantId, ids, writes, found, deps) : []
   const known = new Map([...around, ...found].map((object) => [object.value.id, object]))
   const identities = [...known.values()].map(({ value }) => value).filter(({ objectType }) => objectType === 'identity')
   const ownCoreId = (id: string) => ownCoreObjectId(id, deps.deriveId)
@@ -191,18 +188,18 @@ async function surroundings(
 }
 
 /** @returns Whether any core object changed. */
-async function settle(
-  { tenantId, connector, rankOf }: Place,
+async function mergeAffected(
+  { tenantId, connector, rankOf }: WriteScope,
   decisions: readonly WriteDecision[],
   deps: WriteDependencies,
 ): Promise<boolean> {
-  const written = tracesById(decisions.flatMap((decision) => decision.coreObjects))
-  const left = decisions.flatMap((decision) => decision.left)
-  const doubtful = tracesById(left.flatMap((object) => object.coreObjects).filter(({ id }) => !written.has(id)))
+  const written = stubsById(decisions.flatMap((decision) => decision.coreObjects))
+  const left = decisions.flatMap((decision) => decision.possiblyStale)
+  const doubtful = stubsById(left.flatMap((object) => object.coreObjects).filter(({ id }) => !written.has(id)))
   const stale = await staleCoreObjects(tenantId, [...doubtful.keys()], rankOf, deps)
   const late = left.filter((object) => object.coreObjects.some(({ id }) => stale.has(id)))
   const moved = Map.groupBy(
-    [...decisions.flatMap((decision) => decision.moved), ...late],
+    [...decisions.flatMap((decision) => decision.retargeted), ...late],
     ({ objectType }) => objectType,
   )
   const referring = await Promise.all(
@@ -217,10 +214,10 @@ async function settle(
   const own = new Map([...written, ...[...doubtful].filter(([id]) => stale.has(id))])
   const others = referring.flat().filter((id) => !own.has(id))
   const traces = new Map([...others.map((id) => [id, undefined] as const), ...own])
-  return settleCoreObjects(tenantId, traces, connector.softDeletionDays, rankOf, deps)
+  return mergeCoreObjects(tenantId, traces, connector.softDeletionDays, rankOf, deps)
 }
 
-const tracesById = (traces: readonly CoreObjectTrace[]): Map<string, CoreObjectTrace> =>
+const stubsById = (traces: readonly CoreObjectStub[]): Map<string, CoreObjectStub> =>
   new Map(traces.map((trace) => [trace.id, trace]))
 
 function rankIn(connectors: readonly Connector[]): RankOf {
@@ -229,7 +226,7 @@ function rankIn(connectors: readonly Connector[]): RankOf {
 }
 
 /** A ring that fails must not turn a write that was made into a failure: the sweep finds what was missed. */
-async function enqueue(
+async function enqueueEvaluation(
   tenantId: string,
   { messageQueue, evaluationDelayMs, newId, log }: WriteDependencies,
 ): Promise<void> {

@@ -1,5 +1,11 @@
-import { ATTRIBUTES, type AttributeKind, attributeDefinition, CUSTOM_ATTRIBUTE_PREFIX } from '../core/attributes.ts'
-import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import {
+  ATTRIBUTES,
+  type AttributeKind,
+  attributeDefinition,
+  CUSTOM_ATTRIBUTE_PREFIX,
+  OBJECT_TYPES,
+  type ObjectType,
+} from '../core/core-object.ts'
 
 /** What a condition may compare a field as. Decisions, section 5. */
 export type AttributeType = 'String' | 'Integer' | 'Boolean' | 'DateTime' | 'Guid' | 'List' | 'ExternalList' | 'Array'

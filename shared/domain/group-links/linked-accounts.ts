@@ -3,9 +3,9 @@ import type { CollectionDependencies } from '../collections/collection-dependenc
 import { joinedMembersOf } from '../collections/joined-members.ts'
 import type { MembershipChange } from '../collections/membership-store.ts'
 import type { TenantEvaluator } from '../collections/tenant-evaluator.ts'
-import { ACCOUNT_CHANGE_WINDOW_MS } from '../core/account-changes.ts'
 import type { Reference } from '../core/core-object.ts'
-import type { DeletedCoreObjects } from '../core/deleted-core-objects.ts'
+import type { DeletedCoreObjects } from '../core/core-object-store.ts'
+import { ACCOUNT_CHANGE_WINDOW_MS } from '../core/core-object-store.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { AccountChanges, CollectionAccounts, LinkedCollections } from './linked-collections.ts'
 

@@ -8,28 +8,28 @@ import {
   type RequestStatus,
 } from './membership-request.ts'
 
-/** Who acts: what is written down of them, and the core identity that the rules ask for. */
+/** The actor of an action: the id recorded in the lifecycle, and the core identity that the rules apply to. */
 export type Actor = { readonly id: string; readonly identityId: string | undefined }
 
 export type RequestAction = {
   readonly kind:
-    | 'open' // what follows upon `Requested`
+    | 'open' // moves a new request on from `Requested`
     | 'approve'
     | 'reject'
     | 'cancel'
     | 'leave'
-    | 'admit' // added directly: what was still to be decided is decided
-    | 'end' // removed directly, or subject, position or collection are gone
-    | 'move' // the join policy has changed
+    | 'admit' // added directly: the open request is granted
+    | 'end' // removed directly, or the subject, position or collection was deleted
+    | 'move' // the join policy changed
   readonly actor: Actor
   readonly notes?: string | undefined
 }
 
-/** What is known of people at the gates of one request. */
+/** The approvers at the gates of one request. */
 export type GateApprovers = {
-  /** Whether the actor is an approver there, own requests aside. */
+  /** Whether the actor is an approver at the gate. The rule about own requests is checked separately. */
   mayDecide(gate: ApprovalGate): boolean
-  /** Approvers other than the subject. */
+  /** The number of approvers other than the subject. */
   approverCount(gate: ApprovalGate): number
 }
 
@@ -41,8 +41,8 @@ export type RequestOutcome =
       readonly code: 'InvalidRequestState' | 'SelfApproval' | 'NotCurrentApprover' | 'NotRequester'
     }
 
-/** In which states an action is possible at all: decisions, section 7. */
-const POSSIBLE_IN: Readonly<Record<RequestAction['kind'], readonly RequestStatus[]>> = {
+/** The statuses in which each action is allowed: decisions, section 7. */
+const ALLOWED_STATUSES: Readonly<Record<RequestAction['kind'], readonly RequestStatus[]>> = {
   open: ['Requested'],
   approve: ['PendingApproval'],
   reject: ['PendingApproval'],
@@ -54,50 +54,52 @@ const POSSIBLE_IN: Readonly<Record<RequestAction['kind'], readonly RequestStatus
 }
 
 /**
- * The life of a membership request: what it is after an action, or why the action is refused. Where state and standing
- * both refuse, the state does. The lifecycle keeps all it had.
+ * Decides on one action: returns the request after the action, or the reason for refusing it. When both the status and the
+ * actor's rights refuse the action, the refusal names the status. The lifecycle only grows.
  */
 export function decideRequest(
   request: MembershipRequest,
   policy: JoinPolicy,
-  orgChart: GateApprovers,
+  approvers: GateApprovers,
   action: RequestAction,
   nowMs: number,
 ): RequestOutcome {
-  if (!POSSIBLE_IN[action.kind].includes(request.status)) return { outcome: 'refuse', code: 'InvalidRequestState' }
-  const step: Step = { actorId: action.actor.id, at: toTimestamp(nowMs), orgChart }
+  if (!ALLOWED_STATUSES[action.kind].includes(request.status)) return { outcome: 'refuse', code: 'InvalidRequestState' }
+  const step: Step = { actorId: action.actor.id, at: toTimestamp(nowMs), approvers }
   switch (action.kind) {
     case 'open':
-      return next(wentTo(gatesOf(policy)[0], request, step))
+      return next(atGate(gatesOf(policy)[0], request, step))
     case 'approve':
     case 'reject':
-      return decidedAtGate(request, policy, action, step)
+      return decideAtGate(request, policy, action, step)
     case 'cancel':
-      return byOneOf([request.requesterId, request.submittedBy], step, ended('Cancelled', request, step))
+      return ifAllowed([request.requesterId, request.submittedBy], step, withFinalStatus('Cancelled', request, step))
     case 'leave':
-      return byOneOf([request.requesterId], step, ended('Left', request, step))
+      return ifAllowed([request.requesterId], step, withFinalStatus('Left', request, step))
     case 'admit':
-      return next(ended('Joined', request, step))
+      return next(withFinalStatus('Joined', request, step))
     case 'end':
-      return next(ended(request.status === 'Joined' ? 'Left' : 'Cancelled', request, step, { notes: action.notes }))
+      return next(
+        withFinalStatus(request.status === 'Joined' ? 'Left' : 'Cancelled', request, step, { notes: action.notes }),
+      )
     case 'move':
-      return movedToPolicy(request, policy, action, step)
+      return applyPolicy(request, policy, action, step)
   }
 }
 
-/** Gates are the same ones, before and after a change of the policy, when they have the same order. */
-function gatesNotPassed(request: MembershipRequest, policy: JoinPolicy): ApprovalGate[] {
+/** The gates that have not approved the request. Gates before and after a policy change are the same when their order is. */
+function remainingGates(request: MembershipRequest, policy: JoinPolicy): ApprovalGate[] {
   const passed = new Set(request.lifecycle.flatMap(({ status, gate }) => (status === 'Approved' ? gate?.order : [])))
   return gatesOf(policy).filter(({ order }) => !passed.has(order))
 }
 
-/** The gates that a waiting request still has before it once it has passed the one where it is. */
+/** The gates that remain for a waiting request after its current gate. */
 export function gatesAhead(request: MembershipRequest, policy: JoinPolicy): ApprovalGate[] {
   const here = request.currentGate?.order ?? 0
-  return gatesNotPassed(request, policy).filter(({ order }) => order > here)
+  return remainingGates(request, policy).filter(({ order }) => order > here)
 }
 
-/** The gate where the request waits; undefined when the policy does not have it any more. */
+/** The gate where the request waits; undefined when the policy no longer has it. */
 export function gateOf(
   { currentGate }: Pick<MembershipRequest, 'currentGate'>,
   policy: JoinPolicy,
@@ -105,12 +107,12 @@ export function gateOf(
   return gatesOf(policy).find(({ order }) => order === currentGate?.order)
 }
 
-/** One action, on its way through the lifecycle. */
-type Step = { readonly actorId: string; readonly at: string; readonly orgChart: GateApprovers }
+/** Actor and time of the action, and the approvers at the gates it can lead to. */
+type Step = { readonly actorId: string; readonly at: string; readonly approvers: GateApprovers }
 
-type Said = { readonly gate?: ApprovalGate; readonly notes?: string | undefined }
+type EntryDetails = { readonly gate?: ApprovalGate; readonly notes?: string | undefined }
 
-function decidedAtGate(
+function decideAtGate(
   request: MembershipRequest,
   policy: JoinPolicy,
   action: RequestAction,
@@ -120,17 +122,17 @@ function decidedAtGate(
   const gate = gateOf(request, policy)
   if (gate === undefined) return { outcome: 'refuse', code: 'InvalidRequestState' }
   if (actor.identityId === request.requesterId) return { outcome: 'refuse', code: 'SelfApproval' }
-  if (!step.orgChart.mayDecide(gate)) return { outcome: 'refuse', code: 'NotCurrentApprover' }
-  if (kind === 'reject') return next(ended('Rejected', request, step, { gate, notes }))
-  return next(wentTo(gatesAhead(request, policy)[0], recorded('Approved', request, step, { gate, notes }), step))
+  if (!step.approvers.mayDecide(gate)) return { outcome: 'refuse', code: 'NotCurrentApprover' }
+  if (kind === 'reject') return next(withFinalStatus('Rejected', request, step, { gate, notes }))
+  return next(atGate(gatesAhead(request, policy)[0], withStatus('Approved', request, step, { gate, notes }), step))
 }
 
-function byOneOf(allowed: readonly string[], { actorId }: Step, after: MembershipRequest): RequestOutcome {
+function ifAllowed(allowed: readonly string[], { actorId }: Step, after: MembershipRequest): RequestOutcome {
   return allowed.includes(actorId) ? next(after) : { outcome: 'refuse', code: 'NotRequester' }
 }
 
-/** It stays at its gate if the policy still has that, else it goes to the first one that it has not passed. */
-function movedToPolicy(
+/** The request stays at its gate if the policy still has it; otherwise it moves to the first remaining gate. */
+function applyPolicy(
   request: MembershipRequest,
   policy: JoinPolicy,
   action: RequestAction,
@@ -139,36 +141,41 @@ function movedToPolicy(
   const { currentGate } = request
   const gate = gateOf(request, policy)
   if (gate === undefined || gate.type !== currentGate?.type) {
-    return next(wentTo(gate ?? gatesNotPassed(request, policy)[0], request, step, action.notes))
+    return next(atGate(gate ?? remainingGates(request, policy)[0], request, step, action.notes))
   }
-  const approverCount = step.orgChart.approverCount(gate)
+  const approverCount = step.approvers.approverCount(gate)
   if (approverCount === currentGate.approverCount) return { outcome: 'unchanged' }
   return next({ ...request, currentGate: { ...currentGate, approverCount } })
 }
 
-/** Waiting at the gate; a member when there is none left. */
-function wentTo(
+/** Returns the request waiting at the gate, or joined when there is no gate. */
+function atGate(
   gate: ApprovalGate | undefined,
   request: MembershipRequest,
   step: Step,
   notes?: string,
 ): MembershipRequest {
-  if (gate === undefined) return ended('Joined', request, step, { notes })
+  if (gate === undefined) return withFinalStatus('Joined', request, step, { notes })
   const { order, type } = gate
-  const approverCount = step.orgChart.approverCount(gate)
-  const waiting = recorded('PendingApproval', request, step, { gate, notes })
+  const approverCount = step.approvers.approverCount(gate)
+  const waiting = withStatus('PendingApproval', request, step, { gate, notes })
   return { ...waiting, currentGate: { order, type, approverCount } }
 }
 
-function ended(status: RequestStatus, request: MembershipRequest, step: Step, said: Said = {}): MembershipRequest {
-  return { ...recorded(status, request, step, said), currentGate: null }
+function withFinalStatus(
+  status: RequestStatus,
+  request: MembershipRequest,
+  step: Step,
+  said: EntryDetails = {},
+): MembershipRequest {
+  return { ...withStatus(status, request, step, said), currentGate: null }
 }
 
-function recorded(
+function withStatus(
   status: RequestStatus,
   request: MembershipRequest,
   { actorId, at }: Step,
-  { gate, notes }: Said,
+  { gate, notes }: EntryDetails,
 ): MembershipRequest {
   const entry: LifecycleEntry = {
     status,

@@ -7,15 +7,19 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
+import { NO_APPROVERS } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
-import { NO_GATES } from './gate-approvers.ts'
 import { policyOf } from './join-policy.ts'
-import { type MembershipRequest, slotOf } from './membership-request.ts'
-import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
-import { type RequestChange, saveable } from './request-store.ts'
-import { endOrphaned } from './settle-requests.ts'
+import { type MembershipRequest, newRequest, slotOf } from './membership-request.ts'
+import {
+  freshOrgChart,
+  notifyMembershipChanges,
+  type RequestChange,
+  type RequestDependencies,
+} from './request-dependencies.ts'
+import { endOrphaned } from './request-reconciler.ts'
 
-/** As many as filter-members takes. */
+/** The limit of filter-members. */
 const IDENTITIES_AT_MOST = 10_000
 
 export const MemberChange = Type.Object({ coreIdentityIds: Type.Array(Guid, { maxItems: IDENTITIES_AT_MOST }) })
@@ -24,16 +28,16 @@ export type MemberChange = Static<typeof MemberChange>
 export const AddedMembers = Closed({ added: Type.Integer(), alreadyMembers: Type.Integer() })
 export const RemovedMembers = Closed({ removed: Type.Integer(), notMembers: Type.Integer() })
 
-/** Identities whose requests are read at once. */
-const IDENTITIES_PER_PART_COUNT = 500
+/** Identities whose requests are read together. */
+const IDENTITIES_PER_BATCH_COUNT = 500
 
-/** Times that a part is read and decided anew, without any of it saved, because others changed the same memberships. */
+/** Attempts for a batch without any progress, when concurrent actions change the same memberships. */
 const ATTEMPTS_AT_MOST = 5
 
 /**
- * Makes identities members without asking anyone, at their main position. An open request for the same membership is
- * thereby answered; each other membership gets a request of its own, so that it has its history.
- * @throws Refusal `CollectionNotFound`; `IdentityUnknown` for each id that does not exist, and then nobody is added.
+ * Adds identities as members without approval, at their main position. An open request for the same membership is granted.
+ * Otherwise a request is created in `Joined`, so that each membership has a history.
+ * @throws Refusal `CollectionNotFound`; `IdentityUnknown` for each id that does not exist, and no member is added then.
  */
 export async function addMembersDirectly(
   tenantId: string,
@@ -52,14 +56,14 @@ export async function addMembersDirectly(
   )
   const { value } = found(collection, collectionId)
   const identityIds = [...new Set(coreIdentityIds)]
-  const added = await inParts(identityIds, value, deps, (part, live) =>
-    part.flatMap((identityId) => joining(identityId, live, value, orgChart, actor, deps) ?? []),
+  const added = await changeMembers(identityIds, value, deps, (batch, live) =>
+    batch.flatMap((identityId) => joinChanges(identityId, live, value, orgChart, actor, deps) ?? []),
   )
   return { added, alreadyMembers: identityIds.length - added }
 }
 
 /**
- * Ends all memberships of identities in a collection; those who are none are counted.
+ * Ends all memberships of identities in a collection. Identities that are not members are counted in `notMembers`.
  * @throws Refusal `CollectionNotFound`
  */
 export async function removeMembersDirectly(
@@ -71,19 +75,19 @@ export async function removeMembersDirectly(
 ): Promise<Static<typeof RemovedMembers>> {
   const { value } = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId)
   const identityIds = [...new Set(coreIdentityIds)]
-  const removed = await inParts(identityIds, value, deps, (_part, live) =>
+  const removed = await changeMembers(identityIds, value, deps, (_batch, live) =>
     live
       .filter((request) => request.value.status === 'Joined')
-      .flatMap((before) => changeTo('end', before, value, actor, deps)),
+      .flatMap((before) => transitionChange('end', before, value, actor, deps)),
   )
   return { removed, notMembers: identityIds.length - removed }
 }
 
-/** What is to change for some identities, given what is live of them in the collection. */
-type Plan = (part: readonly string[], live: readonly Versioned<MembershipRequest>[]) => RequestChange[]
+/** Returns the changes for a batch of identities, given their live requests in the collection. */
+type Plan = (batch: readonly string[], live: readonly Versioned<MembershipRequest>[]) => RequestChange[]
 
-/** @returns How many identities were changed. */
-async function inParts(
+/** @returns The number of identities whose membership changed. */
+async function changeMembers(
   identityIds: readonly string[],
   { tenantId, id: collectionId }: Collection,
   deps: RequestDependencies,
@@ -92,11 +96,11 @@ async function inParts(
   const saved: Versioned<MembershipRequest>[] = []
   await deps.tenants.remember(tenantId)
   try {
-    for (const part of chunk(identityIds, IDENTITIES_PER_PART_COUNT)) {
-      await changePart(part, tenantId, collectionId, deps, plan, saved)
+    for (const batch of chunk(identityIds, IDENTITIES_PER_BATCH_COUNT)) {
+      await changeBatch(batch, tenantId, collectionId, deps, plan, saved)
     }
   } finally {
-    // Who was changed before a later part failed is changed nevertheless.
+    // Also after a failure: earlier batches are already saved.
     if (saved.length > 0) await notifyMembershipChanges(tenantId, new Set([collectionId]), deps)
     await endOrphaned(
       saved.filter(({ value }) => value.status === 'Joined'),
@@ -106,9 +110,9 @@ async function inParts(
   return new Set(saved.map(({ value }) => value.requesterId)).size
 }
 
-/** @param saved is added to. */
-async function changePart(
-  part: readonly string[],
+/** @param saved Receives the saved requests. */
+async function changeBatch(
+  batch: readonly string[],
   tenantId: string,
   collectionId: string,
   deps: RequestDependencies,
@@ -117,20 +121,20 @@ async function changePart(
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const savedBefore = saved.length
-    const changes = plan(part, await deps.requests.liveIn(tenantId, collectionId, part))
+    const changes = plan(batch, await deps.requests.liveIn(tenantId, collectionId, batch))
     try {
-      for (const some of saveable(changes)) saved.push(...(await deps.requests.save(some)))
+      for (const some of deps.requests.batches(changes)) saved.push(...(await deps.requests.save(some)))
       return
     } catch (error) {
-      const isOvertaken =
+      const isConflict =
         error instanceof Refusal && (error.code === 'InvalidRequestState' || error.code === 'RequestAlreadyOpen')
       if (saved.length > savedBefore) attempt = 0
-      if (!isOvertaken || attempt === ATTEMPTS_AT_MOST) throw error
+      if (!isConflict || attempt === ATTEMPTS_AT_MOST) throw error
     }
   }
 }
 
-function joining(
+function joinChanges(
   identityId: string,
   live: readonly Versioned<MembershipRequest>[],
   collection: Collection,
@@ -142,33 +146,27 @@ function joining(
   const slot = slotOf(collection, identityId, relationshipId)
   const before = live.find(({ value }) => value.slot === slot)
   if (before?.value.status === 'Joined') return undefined
-  if (before !== undefined) return changeTo('admit', before, collection, actor, deps)
-  const at = toTimestamp(deps.nowMs())
-  const after: MembershipRequest = {
+  if (before !== undefined) return transitionChange('admit', before, collection, actor, deps)
+  const after = newRequest({
     id: deps.newId(),
-    tenantId: collection.tenantId,
-    slot,
-    collectionId: collection.id,
+    collection,
     requesterId: identityId,
-    submittedBy: actor.id,
     relationshipId,
+    submittedBy: actor.id,
     status: 'Joined',
-    currentGate: null,
     notes: null,
-    createdAt: at,
-    updatedAt: at,
-    lifecycle: [{ status: 'Joined', actorId: actor.id, at }],
-  }
+    at: toTimestamp(deps.nowMs()),
+  })
   return [{ after }]
 }
 
-function changeTo(
+function transitionChange(
   kind: 'admit' | 'end',
   before: Versioned<MembershipRequest>,
   collection: Collection,
   actor: Actor,
   deps: RequestDependencies,
 ): RequestChange[] {
-  const decision = decideRequest(before.value, policyOf(collection), NO_GATES, { kind, actor }, deps.nowMs())
+  const decision = decideRequest(before.value, policyOf(collection), NO_APPROVERS, { kind, actor }, deps.nowMs())
   return decision.outcome === 'next' ? [{ before, after: decision.request }] : []
 }

@@ -1,5 +1,8 @@
 import { type Static, Type } from 'typebox'
+import type { Caller } from '../../kernel/caller.ts'
+import { type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { Closed, Nullable } from '../../kernel/schema.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import {
   type Collection,
   CollectionObjectType,
@@ -9,7 +12,19 @@ import {
   Name,
 } from '../collections/collection.ts'
 import { collectionRecord } from '../collections/collection-record.ts'
-import { JoinPolicyInput, JoinPolicyRecord, policyOf } from './join-policy.ts'
+import { deleteCollection } from '../collections/delete-collection.ts'
+import { addCollection, changeCollection, type Definition } from '../collections/write-collection.ts'
+import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
+import {
+  checkJoinPolicy,
+  JoinPolicyDto,
+  JoinPolicyInput,
+  type PolicyReference,
+  policyOf,
+  policyReferences,
+} from './join-policy.ts'
+import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
+import { applyPolicyToWaiting, endRequests } from './request-reconciler.ts'
 
 export const NewJoinableCollection = Type.Object({
   objectType: CollectionObjectType,
@@ -20,7 +35,7 @@ export const NewJoinableCollection = Type.Object({
 })
 export type NewJoinableCollection = Static<typeof NewJoinableCollection>
 
-/** What is left out keeps its value: decisions, section 10. */
+/** Members left out keep their values: decisions, section 10. */
 export const JoinableCollectionUpdate = Type.Object({
   objectType: CollectionObjectType,
   name: Type.Optional(Name),
@@ -30,11 +45,11 @@ export const JoinableCollectionUpdate = Type.Object({
 })
 export type JoinableCollectionUpdate = Static<typeof JoinableCollectionUpdate>
 
-export const JoinableCollectionRecord = Closed({ ...CollectionRecord.properties, joinPolicy: JoinPolicyRecord })
-export type JoinableCollectionRecord = Static<typeof JoinableCollectionRecord>
+export const JoinableCollectionDto = Closed({ ...CollectionRecord.properties, joinPolicy: JoinPolicyDto })
+export type JoinableCollectionDto = Static<typeof JoinableCollectionDto>
 
-/** The record under the prefix of joinable collections: with the join policy. */
-export function joinableCollectionRecord(collection: Collection): JoinableCollectionRecord {
+/** Returns a collection as the routes of joinable collections return it, with the join policy. */
+export function toJoinableCollectionDto(collection: Collection): JoinableCollectionDto {
   const { approvalRequired, approvalGates, joinableBy } = policyOf(collection)
   return {
     ...collectionRecord(collection),
@@ -44,4 +59,116 @@ export function joinableCollectionRecord(collection: Collection): JoinableCollec
       joinableBy: { collectionIds: [...joinableBy.collectionIds] },
     },
   }
+}
+
+/**
+ * Creates a joinable collection without members.
+ * @throws Refusal `ObjectTypeNotSupported`, `DuplicateTag`, `CollectionUnknown`, `IdentityUnknown` and those of the
+ * policy, all at once.
+ */
+export async function createJoinableCollection(
+  body: NewJoinableCollection,
+  caller: Caller,
+  deps: RequestDependencies,
+  creation: Creation = singleAttempt(deps),
+): Promise<Collection> {
+  const readDefinition = (faults: readonly RefusalEntry[]) =>
+    parseDefinition(caller.tenantId, body.joinPolicy, [...objectTypeFaults(body.objectType), ...faults], deps)
+  return addCollection({ kind: 'joinable', caller, creation }, body, readDefinition, deps)
+}
+
+/**
+ * Updates the members that the body contains. Waiting requests move to the gates of the new policy.
+ * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed` and as creation does.
+ */
+export async function updateJoinableCollection(
+  id: string,
+  body: JoinableCollectionUpdate,
+  ifMatch: string | undefined,
+  caller: Caller,
+  deps: RequestDependencies,
+): Promise<Versioned<Collection>> {
+  const { tenantId } = caller
+  const { joinPolicy } = body
+  const readDefinition =
+    joinPolicy === undefined
+      ? undefined
+      : (faults: readonly RefusalEntry[], before?: Collection) =>
+          parseDefinition(tenantId, joinPolicy, faults, deps, before)
+  const change = { kind: 'joinable', id, ifMatch, caller } as const
+  const collection = await changeCollection(change, body, { readDefinition }, deps)
+  // Also when the policy is unchanged: an earlier attempt may have been interrupted before this step.
+  if (joinPolicy !== undefined) {
+    await applyPolicyToWaiting(collection.value, await deps.requests.allWaitingIn(tenantId, id), deps)
+  }
+  return collection
+}
+
+/**
+ * Deletes a collection without references to it. Open requests are cancelled and memberships end.
+ * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `CollectionInUse`.
+ */
+export async function deleteJoinableCollection(
+  id: string,
+  ifMatch: string | undefined,
+  caller: Caller,
+  deps: RequestDependencies,
+): Promise<void> {
+  await deleteCollection('joinable', id, ifMatch, caller, deps)
+  const live = await deps.requests.liveIn(caller.tenantId, id)
+  await notifyMembershipChanges(caller.tenantId, await endRequests(live, 'The collection was deleted', deps), deps)
+}
+
+function objectTypeFaults(objectType: CollectionObjectType): RefusalEntry[] {
+  if (objectType === 'Identity' || objectType === 'Relationship') return []
+  const message = `A joinable collection holds Identity or Relationship objects, not ${objectType}`
+  return [refusalEntry('ObjectTypeNotSupported', message, '/objectType')]
+}
+
+/**
+ * Returns the policy to store and the collections that it refers to. New references must exist. Deleted approvers may stay
+ * at their gate, so that clients can send back a policy as they read it.
+ * @param faults Faults of the rest of the body, reported together with those of the policy.
+ * @param before The collection whose policy is replaced.
+ */
+async function parseDefinition(
+  tenantId: string,
+  given: JoinPolicyInput,
+  faults: readonly RefusalEntry[],
+  deps: RequestDependencies,
+  before?: Collection,
+): Promise<Definition> {
+  const checked = checkJoinPolicy(given)
+  const unknown = await unknownReferences(tenantId, newReferences(checked.references, before), deps)
+  throwIfRefused([...faults, ...checked.faults, ...unknown])
+  const named = checked.references.flatMap(({ to, id }) => (to === 'collection' ? [id] : []))
+  return { definition: checked.policy, refersTo: [...new Set(named)] }
+}
+
+/** Returns the references that the previous policy did not have in the same place. */
+function newReferences(references: readonly PolicyReference[], before?: Collection): readonly PolicyReference[] {
+  if (before === undefined) return references
+  const keyOf = ({ place, id }: PolicyReference) => `${place} ${id}`
+  const kept = new Set(policyReferences(policyOf(before)).map(keyOf))
+  return references.filter((reference) => !kept.has(keyOf(reference)))
+}
+
+async function unknownReferences(
+  tenantId: string,
+  references: readonly PolicyReference[],
+  deps: RequestDependencies,
+): Promise<RefusalEntry[]> {
+  if (references.length === 0) return []
+  const named = references.flatMap(({ to, id }) => (to === 'collection' ? [id] : []))
+  const [orgChart, collections] = await Promise.all([
+    freshOrgChart(tenantId, deps),
+    deps.collections.existing(tenantId, [...new Set(named)]),
+  ])
+  const known = new Set(collections.map(({ id }) => id))
+  return references.flatMap(({ to, id, pointer }) => {
+    if (to === 'collection') {
+      return known.has(id) ? [] : [refusalEntry('CollectionUnknown', `There is no collection ${id}`, pointer)]
+    }
+    return orgChart.has('identity', id) ? [] : [refusalEntry('IdentityUnknown', `There is no identity ${id}`, pointer)]
+  })
 }

@@ -4,7 +4,7 @@ import { Timestamp } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
 import { GateType } from './join-policy.ts'
 
-/** Decisions, section 7. A request never rests at `Requested` or `Approved`: these are only seen in its lifecycle. */
+/** Decisions, section 7. `Requested` and `Approved` appear in the lifecycle only; a stored request has another status. */
 const REQUEST_STATUSES = [
   'Requested',
   'PendingApproval',
@@ -16,12 +16,12 @@ const REQUEST_STATUSES = [
 ] as const
 export type RequestStatus = (typeof REQUEST_STATUSES)[number]
 
-/** A request that is still to be decided. */
+/** The statuses of a request that is not decided yet. */
 export const OPEN_STATUSES = ['Requested', 'PendingApproval'] as const
-/** A request that is open or a membership: there is one for each membership at most. */
+/** The statuses of a request that is open or a membership. A slot has at most one such request. */
 export const LIVE_STATUSES = [...OPEN_STATUSES, 'Joined'] as const
 
-/** Who acts when it is nobody in particular. */
+/** Actor id of the service itself. */
 export const SYSTEM_ACTOR = 'system'
 
 export const Notes = Type.String({ maxLength: 2048 })
@@ -30,7 +30,7 @@ const LifecycleEntry = Closed({
   status: OneOf(REQUEST_STATUSES),
   actorId: Described(
     Type.String(),
-    `A core identity id, the \`oid\` of the token where the actor has none, or \`${SYSTEM_ACTOR}\`.`,
+    `A core identity id; the \`oid\` of the token when the actor has no core identity; or \`${SYSTEM_ACTOR}\`.`,
   ),
   at: Timestamp,
   gate: Type.Optional(Closed({ order: Type.Integer(), type: GateType })),
@@ -38,41 +38,47 @@ const LifecycleEntry = Closed({
 })
 export type LifecycleEntry = Readonly<Static<typeof LifecycleEntry>>
 
-export const MembershipRequestRecord = Closed({
+export const MembershipRequestDto = Closed({
   id: Guid,
   collectionId: Guid,
-  requesterId: Described(Guid, 'The core identity that is to be a member.'),
-  submittedBy: Described(Type.String(), 'Who filed the request: the same, their manager, or who added them directly.'),
+  requesterId: Described(Guid, 'The core identity that the membership is for.'),
+  submittedBy: Described(
+    Type.String(),
+    'The actor who submitted the request: the requester, their manager, or the caller who added them directly.',
+  ),
   relationshipId: Described(Nullable(Guid), 'The position that the membership is for.'),
   status: OneOf(REQUEST_STATUSES),
   currentGate: Described(
     Nullable(Closed({ order: Type.Integer(), type: GateType, approverCount: Type.Integer() })),
-    'Where it waits, and how many could decide there, as of now; the subject never counts. With nobody left it waits on, until the policy changes, the person is added directly or the request is cancelled. Null when it does not wait.',
+    'The gate where the request waits and the current number of approvers there, without the requester. With no approvers, the request waits until the policy changes, the requester is added directly or the request is cancelled. Null when the request does not wait.',
   ),
   notes: Nullable(Type.String()),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  lifecycle: Described(Type.Array(LifecycleEntry), 'All that happened to it, oldest first. It only grows.'),
+  lifecycle: Described(
+    Type.Array(LifecycleEntry),
+    'All status changes of the request, oldest first. Entries are only appended.',
+  ),
 })
-export type MembershipRequestRecord = Static<typeof MembershipRequestRecord>
+export type MembershipRequestDto = Static<typeof MembershipRequestDto>
 
-/** A request as it is kept. Its lifecycle only grows. */
-export type MembershipRequest = Readonly<Omit<MembershipRequestRecord, 'lifecycle'>> & {
+/** A membership request. Its lifecycle only grows. */
+export type MembershipRequest = Readonly<Omit<MembershipRequestDto, 'lifecycle'>> & {
   readonly tenantId: string
-  /** The membership it is for: no two live requests share one. */
+  /** Identifies the membership that the request is for. No two live requests share a slot. */
   readonly slot: string
   readonly lifecycle: readonly LifecycleEntry[]
 }
 
-/** A request as callers see it. */
-export function requestRecord(request: MembershipRequest): MembershipRequestRecord {
+/** Returns a request as the API returns it. */
+export function toMembershipRequestDto(request: MembershipRequest): MembershipRequestDto {
   const { tenantId: _tenantId, slot: _slot, ...record } = request
   return { ...record, lifecycle: [...request.lifecycle] }
 }
 
 /**
- * What there can be one open request or membership of: a position's in a collection of relationships, an identity's in
- * one of identities, whatever position is recorded with it.
+ * Returns the slot of a membership. A Relationship collection has one slot per identity and position, an Identity
+ * collection one per identity, regardless of the recorded position.
  */
 export function slotOf(
   { id, objectType }: Pick<Collection, 'id' | 'objectType'>,
@@ -82,12 +88,12 @@ export function slotOf(
   return `${id}:${identityId}:${objectType === 'Relationship' && relationshipId !== null ? relationshipId : 'none'}`
 }
 
-/** Whether the request is open or a membership: of these a slot has one. */
+/** Whether the request is open or a membership. */
 export function isLive({ status }: Pick<MembershipRequest, 'status'>): boolean {
   return (LIVE_STATUSES as readonly string[]).includes(status)
 }
 
-/** Under what those who may decide on the request look for it; null while it waits for nobody. */
+/** Returns the key under which the approvers of a waiting request find it; null when the request does not wait at a gate. */
 export function reviewKeyOf({
   status,
   currentGate,
@@ -98,23 +104,43 @@ export function reviewKeyOf({
   return currentGate.type === 'Manager' ? subjectKey(requesterId) : gateKey(collectionId, currentGate.order)
 }
 
-/** The requests that wait at a gate whose approvers the policy names. */
+/** Review key of the requests that wait at a gate whose approvers the policy names. */
 export function gateKey(collectionId: string, order: number): string {
   return `gate:${collectionId}:${order}`
 }
 
-/** The requests of a person that wait for the manager. */
+/** Review key of an identity's requests that wait for its manager. */
 export function subjectKey(requesterId: string): string {
   return `subject:${requesterId}`
 }
 
-/** Whether what waits under a key waits for a manager, rather than for approvers that the policy names. */
+/** Whether the requests under a review key wait for a manager rather than for approvers that the policy names. */
 export function isManagerKey(reviewKey: string): boolean {
   return reviewKey.startsWith('subject:')
 }
 
-/** Who has approved or rejected it. */
+/** Returns the ids of the actors who have approved or rejected the request. */
 export function decidersOf({ lifecycle }: Pick<MembershipRequest, 'lifecycle'>): string[] {
   const decisions = lifecycle.filter(({ status }) => status === 'Approved' || status === 'Rejected')
   return [...new Set(decisions.map(({ actorId }) => actorId))]
+}
+
+type NewRequest = Pick<
+  MembershipRequest,
+  'id' | 'requesterId' | 'relationshipId' | 'submittedBy' | 'status' | 'notes'
+> & { readonly collection: Collection; readonly at: string }
+
+/** Returns a new request whose lifecycle has one entry, with the request's status and notes. */
+export function newRequest({ collection, at, ...given }: NewRequest): MembershipRequest {
+  const { requesterId, relationshipId, submittedBy, status, notes } = given
+  return {
+    ...given,
+    tenantId: collection.tenantId,
+    slot: slotOf(collection, requesterId, relationshipId),
+    collectionId: collection.id,
+    currentGate: null,
+    createdAt: at,
+    updatedAt: at,
+    lifecycle: [{ status, actorId: submittedBy, at, ...(notes === null ? {} : { notes }) }],
+  }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { dayOf } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
 import {
@@ -13,16 +14,19 @@ import type { CompiledCondition } from '../criteria/compile.ts'
 import { evaluateObjects } from '../criteria/evaluate.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
 
-/** Who is in a collection at this moment, of either kind. A person is when one of their rows is: decisions, section 10. */
+/**
+ * Resolves the current members of collections of either kind. An identity is a member when one of its rows is: decisions,
+ * section 10.
+ */
 export interface MembershipResolver {
-  /** Those of the collections that the identity is in. Few looks at the store, however many collections there are. */
+  /** Returns the collections that the identity is a member of. The number of reads does not depend on their number. */
   collectionsOf(
     tenantId: string,
     identityId: string,
     collectionIds: readonly string[],
     orgChart: OrgChart,
   ): Promise<ReadonlySet<string>>
-  /** The identities in each of the collections. */
+  /** Returns the identities in each of the collections. */
   identitiesIn(
     tenantId: string,
     collectionIds: readonly string[],
@@ -30,20 +34,19 @@ export interface MembershipResolver {
   ): Promise<ReadonlyMap<string, ReadonlySet<string>>>
 }
 
-/** Conditions kept ready for the next time. */
+/** Compiled conditions kept in memory. */
 const CONDITIONS_KEPT_COUNT = 2000
 
 /**
- * Criteria are evaluated here and now, for the one person or as a whole: the materialised members are seconds behind,
- * and reading them would cost a look for each collection.
+ * Evaluates criteria collections on demand, for one identity or as a whole. Their materialised members are seconds old,
+ * and reading them would take a read per collection.
  */
 export function liveMembershipResolver(deps: LiveDependencies): MembershipResolver {
-  const conditions = new Map<string, CompiledCondition>()
+  const conditions = new LRUCache<string, CompiledCondition>({ max: CONDITIONS_KEPT_COUNT })
   const conditionOf = (collection: Collection): CompiledCondition => {
     const key = `${collection.tenantId}:${collection.id}:${collection.definitionVersion}`
-    const known = conditions.get(key)
-    if (known !== undefined) return known
-    if (conditions.size >= CONDITIONS_KEPT_COUNT) conditions.clear()
+    const cached = conditions.get(key)
+    if (cached !== undefined) return cached
     const compiled = compiledCondition(collection)
     conditions.set(key, compiled)
     return compiled
@@ -98,21 +101,21 @@ function identitiesBehind(members: CollectionMembers | undefined, orgChart: OrgC
   }
 }
 
-/** A set that finds out about an id when it is asked, and remembers. For looking one object up, not for walking through. */
+/** A set that tests an id when it is first asked for and caches the result. It supports `has` only. */
 class LazySet extends Set<string> {
-  readonly #answers = new Map<string, boolean>()
-  readonly #ask: (id: string) => boolean
+  readonly #results = new Map<string, boolean>()
+  readonly #test: (id: string) => boolean
 
-  constructor(ask: (id: string) => boolean) {
+  constructor(test: (id: string) => boolean) {
     super()
-    this.#ask = ask
+    this.#test = test
   }
 
   override has(id: string): boolean {
-    const known = this.#answers.get(id)
+    const known = this.#results.get(id)
     if (known !== undefined) return known
-    const answer = this.#ask(id)
-    this.#answers.set(id, answer)
-    return answer
+    const isIn = this.#test(id)
+    this.#results.set(id, isIn)
+    return isIn
   }
 }

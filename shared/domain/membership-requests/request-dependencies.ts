@@ -1,18 +1,81 @@
+import type { Versioned } from '../../kernel/versioned.ts'
 import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
 import { OrgChart } from '../tenant-index/org-chart.ts'
+import type { MembershipRequest } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
-import type { RequestStore } from './request-store.ts'
 
-/** What the use cases of joinable collections and membership requests stand on. */
+/** A request to be written, with the version it was read at. A new request has no `before`. */
+export type RequestChange = {
+  readonly before?: Versioned<MembershipRequest>
+  readonly after: MembershipRequest
+}
+
+/** The members of a request that determine whether it is orphaned or misplaced. */
+export type RequestOutline = Pick<
+  MembershipRequest,
+  'id' | 'collectionId' | 'requesterId' | 'relationshipId' | 'status' | 'currentGate'
+>
+
+/** The members of a waiting request that determine who may decide on it. */
+export type WaitingRequest = Pick<MembershipRequest, 'collectionId' | 'requesterId' | 'relationshipId'> & {
+  readonly reviewKey: string
+}
+
+/** A reader who does not see all requests: an identity, and the review keys of the requests that await its decision. */
+type RequestReader = { readonly identityId: string; readonly reviewKeys: readonly string[] }
+
+/**
+ * The membership requests of a tenant, ended ones included. Each slot has at most one live request (open or joined), also
+ * when several are submitted concurrently. A change that joins or leaves increments the collection's membership version
+ * in the same transaction.
+ */
+export interface RequestStore {
+  find(tenantId: string, requestId: string): Promise<Versioned<MembershipRequest> | undefined>
+  /** Splits the changes of one collection into batches that one `save` accepts, in order. */
+  batches(changes: readonly RequestChange[]): RequestChange[][]
+  /**
+   * Writes one batch of changes of one collection: all or none.
+   * @throws Refusal `InvalidRequestState` when a request has changed since it was read, `RequestAlreadyOpen` when a slot is
+   * taken, `StaleVersion` when concurrent changes of the collection's members do not end.
+   */
+  save(changes: readonly RequestChange[]): Promise<Versioned<MembershipRequest>[]>
+  /**
+   * Newest first. With a reader: the requests that the reader may see, and possibly others that wait for a manager. The
+   * caller filters those.
+   */
+  ofCollection(tenantId: string, collectionId: string, reader?: RequestReader): Promise<MembershipRequest[]>
+  /** Requests submitted on behalf of others. Newest first. */
+  submittedOnBehalf(tenantId: string, submitterId: string): Promise<MembershipRequest[]>
+  /** The live requests of an identity in all collections. Newest first. */
+  liveOf(tenantId: string, identityId: string): Promise<Versioned<MembershipRequest>[]>
+  /** The live requests of a collection, optionally only those of some identities. */
+  liveIn(
+    tenantId: string,
+    collectionId: string,
+    identityIds?: readonly string[],
+  ): Promise<Versioned<MembershipRequest>[]>
+  /** The requests of a collection that wait at a gate. */
+  allWaitingIn(tenantId: string, collectionId: string): Promise<Versioned<MembershipRequest>[]>
+  /** The live requests of all collections whose subject or position is one of these objects. */
+  liveOfObjects(tenantId: string, objectIds: readonly string[]): Promise<Versioned<MembershipRequest>[]>
+  /** All live requests of the tenant. */
+  liveOutlines(tenantId: string): Promise<RequestOutline[]>
+  /** The requests that wait under one of the review keys. */
+  waiting(tenantId: string, reviewKeys: readonly string[]): Promise<WaitingRequest[]>
+  /** The requests of a collection that wait under one of the review keys. Newest first. */
+  waitingIn(tenantId: string, collectionId: string, reviewKeys: readonly string[]): Promise<MembershipRequest[]>
+}
+
+/** Dependencies of the use cases of joinable collections and membership requests. */
 export type RequestDependencies = CollectionDependencies & {
   readonly requests: RequestStore
   readonly membershipResolver: MembershipResolver
 }
 
-/** A caller who acts as a person. */
+/** A caller with a core identity. */
 export type Person = { readonly tenantId: string; readonly identityId: string }
 
-/** The tenant's people with everything that was written before this call. */
+/** Returns the tenant's org chart, including everything written before this call. */
 export async function freshOrgChart(
   tenantId: string,
   deps: Pick<CollectionDependencies, 'snapshots' | 'nowMs'>,
@@ -21,8 +84,9 @@ export async function freshOrgChart(
 }
 
 /**
- * Tells that the members of joinable collections have changed: collections whose conditions name them are evaluated, and
- * groups that they feed are written to. The members are kept already: a ring that fails is the sweep's to repeat.
+ * Enqueues messages for changed members of joinable collections: one that evaluates the collections whose conditions
+ * refer to them, and one for each linked collection. The members are already stored. When enqueueing fails, the error is
+ * logged and the sweep enqueues the work.
  */
 export async function notifyMembershipChanges(
   tenantId: string,
@@ -34,11 +98,11 @@ export async function notifyMembershipChanges(
     await notifyEvaluation(tenantId, deps)
     await notifyLinkedGroups(tenantId, collectionIds, deps)
   } catch (error) {
-    deps.log.error('membership.ring-failed', error, { tenantId })
+    deps.log.error('membership.notify-failed', error, { tenantId })
   }
 }
 
-/** As `tellOfMemberships`, where an evaluation is under way that sees the change by itself. */
+/** Enqueues the messages for linked collections only, during an evaluation that reads the change itself. */
 export async function notifyLinkedGroups(
   tenantId: string,
   collectionIds: ReadonlySet<string>,

@@ -7,17 +7,17 @@ import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/read-then-write.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
+import { approverCounter, approverCountsOnly } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
-import { approverCounter, pendingApproverCounts } from './gate-approvers.ts'
 import { gatesOf, policyOf } from './join-policy.ts'
-import { type MembershipRequest, Notes, slotOf } from './membership-request.ts'
+import { type MembershipRequest, Notes, newRequest } from './membership-request.ts'
 import {
   freshOrgChart,
   notifyMembershipChanges,
   type Person,
   type RequestDependencies,
 } from './request-dependencies.ts'
-import { endOrphaned, placedByPolicy, settledByPolicy } from './settle-requests.ts'
+import { endOrphaned, moveIfMisplaced, recheckPolicy } from './request-reconciler.ts'
 
 export const Submission = Type.Object({
   notes: Type.Optional(Nullable(Notes)),
@@ -32,7 +32,7 @@ export const SubmissionOnBehalf = Type.Object({
 export type SubmissionOnBehalf = Static<typeof SubmissionOnBehalf>
 
 /**
- * Asks to join, for oneself.
+ * Submits the caller's own request to join.
  * @throws Refusal `CollectionNotFound`, `RelationshipUnknown`, `RelationshipNotYours`, `RelationshipEnded`,
  * `RelationshipRequired`, `RequestAlreadyOpen`, `AlreadyMember`, `NotEligible`.
  */
@@ -45,7 +45,7 @@ export async function submitRequest(
 ): Promise<Versioned<MembershipRequest>> {
   const orgChart = await freshOrgChart(tenantId, deps)
   const position = relationshipId ?? undefined
-  if (position !== undefined) refuseOthersPosition(position, identityId, orgChart)
+  if (position !== undefined) requireOwnActivePosition(position, identityId, orgChart)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const actor: Actor = { id: identityId, identityId }
   return submit(
@@ -56,7 +56,7 @@ export async function submitRequest(
 }
 
 /**
- * Asks to join, for someone who reports to the caller.
+ * Submits a request to join for an identity that reports to the caller.
  * @throws Refusal as `submitRequest`, and `RequesterRequired`, `IdentityUnknown`, `NotManager`.
  */
 export async function submitOnBehalf(
@@ -68,10 +68,10 @@ export async function submitOnBehalf(
 ): Promise<Versioned<MembershipRequest>> {
   const orgChart = await freshOrgChart(tenantId, deps)
   const position = relationshipId ?? undefined
-  const requesterId = reportOf(named ?? undefined, position, orgChart)
-  if (position !== undefined) refuseOthersPosition(position, requesterId, orgChart)
+  const requesterId = requireReport(named ?? undefined, position, orgChart)
+  if (position !== undefined) requireOwnActivePosition(position, requesterId, orgChart)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
-  // Before anything is told of the person's requests, which is not everybody's business.
+  // Checked before any refusal that discloses the requester's requests.
   const isManager =
     position === undefined
       ? orgChart.isManagerOf(identityId, requesterId)
@@ -81,7 +81,7 @@ export async function submitOnBehalf(
   return submit({ collection, requesterId, position, notes: notes ?? null, actor, creation }, orgChart, deps)
 }
 
-function reportOf(requesterId: string | undefined, position: string | undefined, orgChart: OrgChart): string {
+function requireReport(requesterId: string | undefined, position: string | undefined, orgChart: OrgChart): string {
   if (requesterId !== undefined) {
     if (orgChart.has('identity', requesterId)) return requesterId
     throw new Refusal('IdentityUnknown', `There is no identity ${requesterId}`, '/requesterId')
@@ -89,23 +89,27 @@ function reportOf(requesterId: string | undefined, position: string | undefined,
   if (position === undefined) throw new Refusal('RequesterRequired', undefined, '/requesterId')
   const holder = orgChart.holderOf(position)
   if (holder !== undefined) return holder
-  throw new Refusal('RelationshipUnknown', `Nobody holds a relationship ${position}`, '/relationshipId')
+  throw new Refusal('RelationshipUnknown', `There is no relationship ${position} with a holder`, '/relationshipId')
 }
 
-function refuseOthersPosition(relationshipId: string, identityId: string, orgChart: OrgChart): void {
+function requireOwnActivePosition(relationshipId: string, identityId: string, orgChart: OrgChart): void {
   const target = '/relationshipId'
   if (!orgChart.has('relationship', relationshipId)) {
     throw new Refusal('RelationshipUnknown', `There is no relationship ${relationshipId}`, target)
   }
   if (orgChart.holderOf(relationshipId) !== identityId) {
-    throw new Refusal('RelationshipNotYours', `${relationshipId} is not a position of ${identityId}`, target)
+    throw new Refusal(
+      'RelationshipNotYours',
+      `Relationship ${relationshipId} is not a position of identity ${identityId}`,
+      target,
+    )
   }
   if (!orgChart.isActive(relationshipId)) {
-    throw new Refusal('RelationshipEnded', `The relationship ${relationshipId} has ended`, target)
+    throw new Refusal('RelationshipEnded', `Relationship ${relationshipId} has ended`, target)
   }
 }
 
-type Asked = {
+type SubmissionContext = {
   readonly collection: Collection
   readonly requesterId: string
   readonly position: string | undefined
@@ -115,97 +119,82 @@ type Asked = {
 }
 
 async function submit(
-  asked: Asked,
+  context: SubmissionContext,
   orgChart: OrgChart,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
-  const { collection, creation } = asked
+  const { collection, creation } = context
   const id = creation.newId()
   const earlier = await findFromEarlierAttempt(creation, () => deps.requests.find(collection.tenantId, id))
-  const saved = earlier ?? (await saveRequest(id, asked, orgChart, deps))
+  const saved = earlier ?? (await saveRequest(id, context, orgChart, deps))
   if (saved.value.status === 'Joined')
     await notifyMembershipChanges(collection.tenantId, new Set([collection.id]), deps)
-  // An earlier try may have been decided by an earlier policy.
-  const placed = await placedByPolicy(saved, collection, deps)
-  const settled = await settledByPolicy(placed, collection, deps)
-  if (!(await endOrphaned([settled], deps))) return settled
-  return (await deps.requests.find(collection.tenantId, id)) ?? settled
+  // A request saved by an earlier attempt may have been decided by an earlier policy.
+  const placed = await moveIfMisplaced(saved, collection, deps)
+  const rechecked = await recheckPolicy(placed, collection, deps)
+  if (!(await endOrphaned([rechecked], deps))) return rechecked
+  return (await deps.requests.find(collection.tenantId, id)) ?? rechecked
 }
 
 async function saveRequest(
   id: string,
-  asked: Asked,
+  context: SubmissionContext,
   orgChart: OrgChart,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
-  const { collection, actor } = asked
+  const { collection, requesterId, notes, actor } = context
   const { tenantId } = collection
   const policy = policyOf(collection)
-  const request = newRequest(id, asked, positionFor(asked, orgChart), deps)
-  await refuseSecond(request, deps)
-  await refuseIneligible(request, policy.joinableBy.collectionIds, orgChart, deps)
+  const request = newRequest({
+    id,
+    collection,
+    requesterId,
+    relationshipId: resolvePosition(context, orgChart),
+    submittedBy: actor.id,
+    status: 'Requested',
+    notes,
+    at: toTimestamp(deps.nowMs()),
+  })
+  await requireNoLiveRequest(request, deps)
+  await requireEligible(request, policy.joinableBy.collectionIds, orgChart, deps)
   const counter = await approverCounter(tenantId, gatesOf(policy).slice(0, 1), orgChart, deps.membershipResolver)
   const decision = decideRequest(
     request,
     policy,
-    pendingApproverCounts(counter, request),
+    approverCountsOnly(counter, request),
     { kind: 'open', actor },
     deps.nowMs(),
   )
-  if (decision.outcome !== 'next') throw new Error(`A new request came out as ${decision.outcome}`)
+  if (decision.outcome !== 'next') throw new Error(`The decision on a new request was ${decision.outcome}`)
   await deps.tenants.remember(tenantId)
   const [saved] = await deps.requests.save([{ after: decision.request }])
-  if (saved === undefined) throw new Error('The store did not answer with the request that it saved')
+  if (saved === undefined) throw new Error('The store did not return the saved request')
   return saved
 }
 
-function positionFor({ collection, requesterId, position }: Asked, orgChart: OrgChart): string | null {
+function resolvePosition({ collection, requesterId, position }: SubmissionContext, orgChart: OrgChart): string | null {
   if (position !== undefined) return position
   const active = orgChart.activePositionsOf(requesterId)
   if (active.length > 1 && collection.objectType === 'Relationship') {
     throw new Refusal(
       'RelationshipRequired',
-      `${requesterId} has ${active.length} positions: relationshipId has to name one`,
+      `Identity ${requesterId} has ${active.length} active positions; relationshipId must name one of them`,
       '/relationshipId',
     )
   }
   return active.length === 1 ? (active[0] ?? null) : null
 }
 
-function newRequest(
-  id: string,
-  { collection, requesterId, notes, actor }: Asked,
-  relationshipId: string | null,
-  deps: RequestDependencies,
-): MembershipRequest {
-  const at = toTimestamp(deps.nowMs())
-  return {
-    id,
-    tenantId: collection.tenantId,
-    slot: slotOf(collection, requesterId, relationshipId),
-    collectionId: collection.id,
-    requesterId,
-    submittedBy: actor.id,
-    relationshipId,
-    status: 'Requested',
-    currentGate: null,
-    notes,
-    createdAt: at,
-    updatedAt: at,
-    lifecycle: [{ status: 'Requested', actorId: actor.id, at, ...(notes === null ? {} : { notes }) }],
-  }
-}
-
-/** Told early and precisely; that there is never a second one, the store sees to. */
-async function refuseSecond(request: MembershipRequest, deps: RequestDependencies): Promise<void> {
+/** Gives a precise refusal early. The store enforces that a slot has one live request. */
+async function requireNoLiveRequest(request: MembershipRequest, deps: RequestDependencies): Promise<void> {
   const live = await deps.requests.liveIn(request.tenantId, request.collectionId, [request.requesterId])
   const first = live.find(({ value }) => value.slot === request.slot)?.value
   if (first === undefined) return
   const code = first.status === 'Joined' ? 'AlreadyMember' : 'RequestAlreadyOpen'
-  throw new Refusal(code, `${request.requesterId} has request ${first.id}, which is ${first.status}`)
+  throw new Refusal(code, `Identity ${request.requesterId} already has request ${first.id} with status ${first.status}`)
 }
 
-async function refuseIneligible(
+async function requireEligible(
   { tenantId, requesterId, collectionId }: MembershipRequest,
   joinableBy: readonly string[],
   orgChart: OrgChart,
@@ -214,5 +203,5 @@ async function refuseIneligible(
   if (joinableBy.length === 0) return
   const memberOf = await deps.membershipResolver.collectionsOf(tenantId, requesterId, joinableBy, orgChart)
   if (memberOf.size > 0) return
-  throw new Refusal('NotEligible', `Collection ${collectionId} is only for members of ${joinableBy.join(', ')}`)
+  throw new Refusal('NotEligible', `Only members of ${joinableBy.join(', ')} can join collection ${collectionId}`)
 }

@@ -3,8 +3,8 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
 import type { Page } from '../../kernel/versioned.ts'
 import type { CoreObject, ObjectType } from '../core/core-object.ts'
-import type { CoreObjectReader, SearchScope } from '../core/core-object-reader.ts'
-import { type CoreObjectRecord, toCoreObjectRecord } from '../core/core-object-record.ts'
+import { type CoreObjectDto, toCoreObjectDto } from '../core/core-object-dto.ts'
+import type { CoreObjectReader, SearchScope } from '../core/core-object-store.ts'
 import { canSee, type ObjectAccessResolver } from './object-access.ts'
 import type { VisibleObjects } from './visible-objects.ts'
 
@@ -24,13 +24,13 @@ export async function listCoreObjects(
   size: number,
   caller: Caller,
   { coreObjects, objectAccess }: CoreObjectDependencies,
-): Promise<Page<CoreObjectRecord>> {
+): Promise<Page<CoreObjectDto>> {
   const sight = await objectAccess.of(caller)
   const page =
     sight === 'all'
       ? await coreObjects.page(caller.tenantId, objectType, after, size)
       : await visiblePage(sight, objectType, after, size, caller.tenantId, coreObjects)
-  return { ...page, items: page.items.map(toCoreObjectRecord) }
+  return { ...page, items: page.items.map(toCoreObjectDto) }
 }
 
 /** @throws Refusal `CoreObjectNotFound`, also for what the caller may not see. */
@@ -39,7 +39,7 @@ export async function readCoreObject(
   id: string,
   caller: Caller,
   { coreObjects, objectAccess }: CoreObjectDependencies,
-): Promise<CoreObjectRecord> {
+): Promise<CoreObjectDto> {
   const [found, sight] = await Promise.all([
     coreObjects.ofIds(caller.tenantId, objectType, [id]),
     objectAccess.of(caller),
@@ -47,7 +47,7 @@ export async function readCoreObject(
   const [object] = found
   if (object === undefined || !canSee(sight, object))
     throw new Refusal('CoreObjectNotFound', `There is no ${objectType} ${id}`, 'id')
-  return toCoreObjectRecord(object)
+  return toCoreObjectDto(object)
 }
 
 /**
@@ -59,7 +59,7 @@ export async function readRelationshipsOf(
   id: string,
   caller: Caller,
   { coreObjects, objectAccess }: CoreObjectDependencies,
-): Promise<CoreObjectRecord[]> {
+): Promise<CoreObjectDto[]> {
   const [ends, relationships, sight] = await Promise.all([
     coreObjects.ofIds(caller.tenantId, end, [id]),
     coreObjects.relationshipsOf(caller.tenantId, end, [id]),
@@ -68,7 +68,7 @@ export async function readRelationshipsOf(
   if (!ends.some((object) => canSee(sight, object))) {
     throw new Refusal('CoreObjectNotFound', `There is no ${end} ${id}`, 'id')
   }
-  return relationships.filter((object) => canSee(sight, object)).map(toCoreObjectRecord)
+  return relationships.filter((object) => canSee(sight, object)).map(toCoreObjectDto)
 }
 
 /**
@@ -81,7 +81,7 @@ export async function readSeveral(
   includeParents: boolean,
   caller: Caller,
   { coreObjects, objectAccess }: CoreObjectDependencies,
-): Promise<CoreObjectRecord[]> {
+): Promise<CoreObjectDto[]> {
   const read = new Map<string, CoreObject>()
   const readMore = async (wanted: readonly string[]) => {
     const unread = wanted.filter((id) => !read.has(id))
@@ -100,7 +100,7 @@ export async function readSeveral(
     await readMore(level)
     for (const id of level) given.add(id)
   }
-  return [...given].flatMap(visibleOf).map(toCoreObjectRecord)
+  return [...given].flatMap(visibleOf).map(toCoreObjectDto)
 }
 
 /** At most 100 of what the caller may see. @throws Refusal `InvalidLength` for a text of none or too many characters. */
@@ -109,7 +109,7 @@ export async function searchCoreObjects(
   text: string,
   caller: Caller,
   { coreObjects, objectAccess }: CoreObjectDependencies,
-): Promise<CoreObjectRecord[]> {
+): Promise<CoreObjectDto[]> {
   const trimmed = text.trim()
   if (trimmed === '' || characterCount(trimmed) > SEARCH_TEXT_LIMIT_COUNT) {
     throw new Refusal('InvalidLength', `text has to have 1 to ${SEARCH_TEXT_LIMIT_COUNT} characters`, 'text')
@@ -117,7 +117,7 @@ export async function searchCoreObjects(
   const sight = await objectAccess.of(caller)
   const among = sight === 'all' ? undefined : scopeOf(sight, objectType)
   const found = await coreObjects.search(caller.tenantId, objectType, trimmed, among, SEARCH_RESULTS_COUNT)
-  return found.map(toCoreObjectRecord)
+  return found.map(toCoreObjectDto)
 }
 
 async function visiblePage(

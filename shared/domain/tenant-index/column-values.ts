@@ -1,5 +1,5 @@
 import { parseInstantMs } from '../../kernel/timestamp.ts'
-import type { AttributeKind } from '../core/attributes.ts'
+import type { AttributeKind } from '../core/core-object.ts'
 import { ByteDictionary } from './byte-dictionary.ts'
 import type { IdTable } from './id-table.ts'
 import { TextDictionary } from './text-dictionary.ts'

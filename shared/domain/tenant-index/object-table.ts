@@ -1,5 +1,5 @@
-import { ATTRIBUTES, type AttributeDefinition, CUSTOM_ATTRIBUTE_PREFIX } from '../core/attributes.ts'
 import type { Attributes, ObjectType } from '../core/core-object.ts'
+import { ATTRIBUTES, type AttributeDefinition, CUSTOM_ATTRIBUTE_PREFIX } from '../core/core-object.ts'
 import { type Bitmap, clearBit, emptyBitmap, hasBit, setBit } from './bitmap.ts'
 import { Column } from './column.ts'
 import { ReferenceValues, TextValues, valuesOfKind } from './column-values.ts'

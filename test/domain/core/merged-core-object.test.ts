@@ -3,9 +3,9 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import {
   type Contribution,
+  deletedCoreObject,
   isSameCoreObject,
   mergedCoreObject,
-  vanishedCoreObject,
 } from '../../../shared/domain/connectors/merged-core-object.ts'
 
 const known: Record<string, string> = { o1: 'core-o1', p1: 'core-p1', p2: 'core-p2' }
@@ -58,7 +58,7 @@ describe('merging contributions', () => {
 
   it('stays as it was last once it has vanished, with nobody behind it', () => {
     const merged = mergedCoreObject('core', [contribution('a', { displayName: 'First' })])
-    const vanished = vanishedCoreObject(merged)
+    const vanished = deletedCoreObject(merged)
     assert.deepEqual(vanished, { ...merged, contributors: [], deleted: true })
     assert.ok(!isSameCoreObject(merged, vanished))
   })

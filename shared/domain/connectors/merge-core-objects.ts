@@ -1,16 +1,15 @@
 import { chunk } from '../../kernel/chunk.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import type { ConnectorObject } from './connector-object.ts'
-import type { ConnectorObjectStore } from './connector-object-store.ts'
-import type { RankOf } from './joining.ts'
+import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
+import type { RankOf } from './identity-resolver.ts'
 import {
   type Contribution,
-  type CoreObjectTrace,
+  type CoreObjectStub,
+  deletedCoreObject,
   isSameCoreObject,
   type MergedCoreObject,
   mergedCoreObject,
-  vanishedCoreObject,
-  withAccountMove,
+  withAccountChange,
 } from './merged-core-object.ts'
 
 /** A write of a core object, with the version it replaces; without one it must be new. */
@@ -28,8 +27,8 @@ export interface CoreObjectWriter {
   write(tenantId: string, writes: readonly CoreObjectWrite[], softDeletionDays: number): Promise<ReadonlySet<string>>
 }
 
-type SettleDependencies = {
-  readonly objects: Pick<ConnectorObjectStore, 'ofCoreObjects' | 'standings'>
+type MergeDependencies = {
+  readonly objects: Pick<ConnectorObjectStore, 'ofCoreObjects' | 'referenceTargets'>
   readonly coreObjects: CoreObjectWriter
   nowMs(): number
 }
@@ -46,12 +45,12 @@ const ROUNDS_COUNT = 12
  *   contributions that have gone.
  * @returns Whether anything was written.
  */
-export async function settleCoreObjects(
+export async function mergeCoreObjects(
   tenantId: string,
-  traces: ReadonlyMap<string, CoreObjectTrace | undefined>,
+  traces: ReadonlyMap<string, CoreObjectStub | undefined>,
   softDeletionDays: number,
   rankOf: RankOf,
-  deps: SettleDependencies,
+  deps: MergeDependencies,
 ): Promise<boolean> {
   let hasChanged = false
   for (const some of chunk([...traces.keys()], SLICE_COUNT)) {
@@ -77,7 +76,7 @@ export async function staleCoreObjects(
   tenantId: string,
   ids: readonly string[],
   rankOf: RankOf,
-  deps: SettleDependencies,
+  deps: MergeDependencies,
 ): Promise<ReadonlySet<string>> {
   const stale = new Set<string>()
   for (const some of chunk(ids, SLICE_COUNT)) {
@@ -96,9 +95,9 @@ const idsOf = (writes: readonly CoreObjectWrite[]): ReadonlySet<string> =>
 async function dueWrites(
   tenantId: string,
   coreObjectIds: readonly string[],
-  traces: ReadonlyMap<string, CoreObjectTrace | undefined>,
+  traces: ReadonlyMap<string, CoreObjectStub | undefined>,
   rankOf: RankOf,
-  { objects, coreObjects, nowMs }: SettleDependencies,
+  { objects, coreObjects, nowMs }: MergeDependencies,
 ): Promise<CoreObjectWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
   const contributors = await liveContributors(tenantId, coreObjectIds, rankOf, objects)
@@ -107,19 +106,19 @@ async function dueWrites(
   return coreObjectIds.flatMap((id) => {
     const before = storedById.get(id)
     const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, coreObjectOf))
-    const object = mergedOrVanished(id, contributions, before?.value ?? traces.get(id))
+    const object = mergedOrDeleted(id, contributions, before?.value ?? traces.get(id))
     if (object === undefined || (before !== undefined && isSameCoreObject(before.value, object))) return []
-    return [{ object: withAccountMove(object, before?.value, nowMs()), version: before?.version }]
+    return [{ object: withAccountChange(object, before?.value, nowMs()), version: before?.version }]
   })
 }
 
-function mergedOrVanished(
+function mergedOrDeleted(
   id: string,
   [first, ...others]: readonly Contribution[],
-  trace: CoreObjectTrace | undefined,
+  trace: CoreObjectStub | undefined,
 ): MergedCoreObject | undefined {
   if (first !== undefined) return mergedCoreObject(id, [first, ...others])
-  return trace && vanishedCoreObject(trace)
+  return trace && deletedCoreObject(trace)
 }
 
 /** By core object, the oldest connector's first. */
@@ -127,7 +126,7 @@ async function liveContributors(
   tenantId: string,
   coreObjectIds: readonly string[],
   rankOf: RankOf,
-  objects: SettleDependencies['objects'],
+  objects: MergeDependencies['objects'],
 ): Promise<Map<string, ConnectorObject[]>> {
   const found = await objects.ofCoreObjects(tenantId, coreObjectIds)
   const live = found.map(({ value }) => value).filter(({ deletedAtMs }) => deletedAtMs === undefined)
@@ -140,11 +139,11 @@ type CoreObjectOf = (connectorObjectId: string) => string | undefined
 async function resolver(
   tenantId: string,
   contributors: readonly ConnectorObject[],
-  objects: SettleDependencies['objects'],
+  objects: MergeDependencies['objects'],
 ): Promise<CoreObjectOf> {
   const ids = new Set(contributors.flatMap(({ references }) => Object.values(references).flat()))
-  const standings = await objects.standings(tenantId, [...ids])
-  const live = new Map(standings.filter(({ isLive }) => isLive).map(({ id, coreObjectId }) => [id, coreObjectId]))
+  const targets = await objects.referenceTargets(tenantId, [...ids])
+  const live = new Map(targets.filter(({ isLive }) => isLive).map(({ id, coreObjectId }) => [id, coreObjectId]))
   return (id) => live.get(id)
 }
 

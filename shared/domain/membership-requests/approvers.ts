@@ -5,13 +5,13 @@ import { type ApprovalGate, approverCollections, policyOf } from './join-policy.
 import type { MembershipRequest } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
 
-/** Whose request it is, and for which position. */
-export type Subject = Pick<MembershipRequest, 'requesterId' | 'relationshipId'>
+/** The identity that a request is for, and the position. */
+export type RequestSubject = Pick<MembershipRequest, 'requesterId' | 'relationshipId'>
 
-/** Counts the approvers of gates, for any number of requests. */
-export type ApproverCounter = (gate: ApprovalGate, subject: Subject) => number
+/** Returns the number of approvers at a gate for one request; the subject is not counted. */
+export type ApproverCounter = (gate: ApprovalGate, subject: RequestSubject) => number
 
-/** Reads who is in the approver collections of the gates; the rest is in the snapshot. */
+/** Creates a counter for the gates. Reads the members of approver collections once; managers come from the org chart. */
 export async function approverCounter(
   tenantId: string,
   gates: readonly ApprovalGate[],
@@ -31,11 +31,11 @@ export async function approverCounter(
 }
 
 /**
- * Requests with the approvers of their gates counted as of now. A request that nobody could decide when it came to its
- * gate may have found somebody since, and the other way round.
- * @param collections those of the requests; what is in none of them stays as it is.
+ * Returns the requests with the current number of approvers at their gates, which can differ from the number when the
+ * request reached the gate.
+ * @param collections The collections of the requests. A request of any other collection is returned unchanged.
  */
-export async function countedNow(
+export async function withCurrentApproverCounts(
   requests: readonly MembershipRequest[],
   collections: readonly Collection[],
   tenantId: string,
@@ -66,12 +66,12 @@ function namedApprovers(
   return new Set(approvers.flatMap((id) => [...(identitiesIn.get(id) ?? [])]))
 }
 
-/** Whether the identity is an approver at the gate, for this subject. Membership is looked up as it is now. */
+/** Whether the identity is an approver at the gate for this subject, by the current members of approver collections. */
 export async function isApprover(
   tenantId: string,
   identityId: string | undefined,
   gate: ApprovalGate | undefined,
-  { requesterId, relationshipId }: Subject,
+  { requesterId, relationshipId }: RequestSubject,
   orgChart: OrgChart,
   membershipResolver: MembershipResolver,
 ): Promise<boolean> {
@@ -86,10 +86,10 @@ export async function isApprover(
   }
 }
 
-/** For actions that nobody decides at a gate, but that may bring a request to one. */
-export function pendingApproverCounts(counter: ApproverCounter, subject: Subject): GateApprovers {
+/** The approvers for actions that are not decisions at a gate but can move a request to one. */
+export function approverCountsOnly(counter: ApproverCounter, subject: RequestSubject): GateApprovers {
   return { mayDecide: () => false, approverCount: (gate) => counter(gate, subject) }
 }
 
-/** For actions that lead to no gate. */
-export const NO_GATES: GateApprovers = { mayDecide: () => false, approverCount: () => 0 }
+/** The approvers for actions that never move a request to a gate. */
+export const NO_APPROVERS: GateApprovers = { mayDecide: () => false, approverCount: () => 0 }

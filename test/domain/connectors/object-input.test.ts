@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { readObjectData } from '../../../shared/domain/connectors/object-data.ts'
+import { parseObjectData } from '../../../shared/domain/connectors/object-input.ts'
 
 const GUID = '0A0A0A0A-0000-4000-8000-00000000000A'
 
 describe('data of a connector object', () => {
   it('is brought to its stored form', () => {
-    const read = readObjectData(
+    const read = parseObjectData(
       'identity',
       {
         displayName: 'Ada',
@@ -69,7 +69,7 @@ describe('data of a connector object', () => {
     ['orgUnit', null, 'InvalidType', '/data'],
   ] as const) {
     it(`refuses ${target} of ${objectType} with ${code}: ${JSON.stringify(data)?.slice(0, 60)}`, () => {
-      const { faults } = readObjectData(objectType, data, '/data')
+      const { faults } = parseObjectData(objectType, data, '/data')
       assert.deepEqual(
         faults.map((fault) => [fault.code, fault.target]),
         [[code, target]],
@@ -79,22 +79,22 @@ describe('data of a connector object', () => {
 
   for (const startDate of ['2024-02-29', '2024-01-01T10:00', '2024-01-01T10:00:00.123Z', '2024-01-01T10:00:00+02:00']) {
     it(`takes the date ${startDate} as it is`, () => {
-      assert.deepEqual(readObjectData('relationship', { startDate }, '/data').data, { startDate })
+      assert.deepEqual(parseObjectData('relationship', { startDate }, '/data').data, { startDate })
     })
   }
 
   it('tells no more faults of one object than anyone reads', () => {
     const unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`unknown${index}`, 1]))
     const groups = { directMemberOfDirectoryGroups: Array.from({ length: 1000 }, () => 'no id') }
-    for (const data of [unknown, groups]) assert.equal(readObjectData('identity', data, '/data').faults.length, 50)
+    for (const data of [unknown, groups]) assert.equal(parseObjectData('identity', data, '/data').faults.length, 50)
   })
 
   it('takes 100 custom attributes and no more', () => {
     const custom = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`custom/a${index}`, 'x']))
-    assert.deepEqual(readObjectData('identity', custom(100), '/data').faults, [])
+    assert.deepEqual(parseObjectData('identity', custom(100), '/data').faults, [])
     assert.deepEqual(
-      readObjectData('identity', custom(101), '/data').faults.map(({ code }) => code),
+      parseObjectData('identity', custom(101), '/data').faults.map(({ code }) => code),
       ['InvalidLength'],
     )
   })
@@ -102,8 +102,8 @@ describe('data of a connector object', () => {
   it('answers anything at all, and what it stores it takes again unchanged', () => {
     fc.assert(
       fc.property(fc.constantFrom('identity', 'orgUnit', 'relationship'), fc.object(), (objectType, given) => {
-        const { data } = readObjectData(objectType, given, '/data')
-        assert.deepEqual(readObjectData(objectType, data, '/data'), { data, faults: [] })
+        const { data } = parseObjectData(objectType, given, '/data')
+        assert.deepEqual(parseObjectData(objectType, data, '/data'), { data, faults: [] })
       }),
     )
   })

@@ -6,9 +6,88 @@ import {
   type AttributeKind,
   attributeDefinition,
   CUSTOM_ATTRIBUTE_PREFIX,
-} from '../core/attributes.ts'
-import type { ObjectType } from '../core/core-object.ts'
+  OBJECT_TYPES,
+  type ObjectType,
+} from '../core/core-object.ts'
 import { type DataValue, EXTERNAL_ID_LIMIT_COUNT, type ObjectData } from './connector-object.ts'
+
+export const BATCH_OPERATIONS = ['upsert', 'delete'] as const
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const INVALID_CHARACTER = /[\u0000-\u001f\u007f\p{Cs}]/u
+
+/**
+ * One change of a connector space. `create` wants no live object of these names, `replace` wants one; `rejoin` changes
+ * nothing of what the connector says, and looks again to which core object it belongs. `recreate` is a `create` that may
+ * have been made already, and takes a live object that says the same for its own.
+ */
+export type ObjectWrite =
+  | {
+      readonly operation: 'create' | 'recreate' | 'upsert' | 'replace' | 'rejoin'
+      readonly objectType: ObjectType
+      readonly externalId: string
+      readonly data: ObjectData
+    }
+  | { readonly operation: 'delete'; readonly objectType: ObjectType; readonly externalId: string }
+
+/** A change as read from a request, or all that is wrong with it. */
+export type ParsedWrite = { readonly write: ObjectWrite } | { readonly faults: readonly RefusalEntry[] }
+
+/** Reads the items of a batch. Each stands for itself; of those that name the same object, the first counts. */
+export function parseBatchItems(items: readonly unknown[]): ParsedWrite[] {
+  const named = new Set<string>()
+  return items.map((item, index) => {
+    const read = readItem(item, `/items/${index}`)
+    if ('faults' in read) return read
+    const name = JSON.stringify([read.write.objectType, read.write.externalId])
+    if (named.has(name)) {
+      const message = `An earlier item names ${read.write.objectType} ${read.write.externalId} as well`
+      return { faults: [refusalEntry('DuplicateItem', message, `/items/${index}`)] }
+    }
+    named.add(name)
+    return read
+  })
+}
+
+function readItem(item: unknown, target: string): ParsedWrite {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    return { faults: [refusalEntry('InvalidType', 'An item has to be an object', target)] }
+  }
+  const { op, objectType, externalId, data } = item as Record<string, unknown>
+  const faults = [
+    ...enumFaults(op, BATCH_OPERATIONS, 'op', target),
+    ...enumFaults(objectType, OBJECT_TYPES, 'objectType', target),
+    ...externalIdFaults(externalId, target),
+  ]
+  const names = { objectType: objectType as ObjectType, externalId: String(externalId) }
+  if (op === 'delete') return faults.length > 0 ? { faults } : { write: { operation: 'delete', ...names } }
+  if (data === undefined) faults.push(refusalEntry('MissingMember', 'data is required', `${target}/data`))
+  else if ((OBJECT_TYPES as readonly unknown[]).includes(objectType)) {
+    const read = parseObjectData(names.objectType, data, `${target}/data`)
+    faults.push(...read.faults)
+    if (faults.length === 0) return { write: { operation: 'upsert', ...names, data: read.data } }
+  }
+  return { faults }
+}
+
+function enumFaults(value: unknown, words: readonly string[], name: string, target: string): RefusalEntry[] {
+  if (value === undefined) return [refusalEntry('MissingMember', `${name} is required`, `${target}/${name}`)]
+  if (typeof value === 'string' && words.includes(value)) return []
+  const code = typeof value === 'string' ? 'InvalidValue' : 'InvalidType'
+  const shown = JSON.stringify(value).slice(0, 100)
+  return [refusalEntry(code, `${name} has to be one of ${words.join(', ')}, not ${shown}`, `${target}/${name}`)]
+}
+
+function externalIdFaults(value: unknown, target: string): RefusalEntry[] {
+  const place = `${target}/externalId`
+  if (value === undefined) return [refusalEntry('MissingMember', 'externalId is required', place)]
+  if (typeof value !== 'string') return [refusalEntry('InvalidType', 'externalId has to be a string', place)]
+  if (value === '' || characterCount(value) > EXTERNAL_ID_LIMIT_COUNT) {
+    const message = `externalId has to have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`
+    return [refusalEntry('InvalidLength', message, place)]
+  }
+  if (!INVALID_CHARACTER.test(value)) return []
+  return [refusalEntry('InvalidValue', 'externalId holds control characters or halves of surrogate pairs', place)]
+}
 
 /** Characters. Custom attributes too. */
 const STRING_LIMIT_COUNT = 2000
@@ -17,13 +96,13 @@ const LIST_LIMIT_COUNT = 5000
 /** As JSON in UTF-8. Keeps a document, and one merged from a few of them, below the store's 2 MB. */
 const DATA_LIMIT_BYTES = 512 * 1024
 /** More faults of one object than anyone reads. */
-const FAULTS_TOLD_COUNT = 50
+const FAULTS_REPORTED_COUNT = 50
 /** A letter or digit first, so that no name can be mistaken for something else; 100 characters at most. */
 const CUSTOM_NAME = /^[\p{L}\p{N}][\p{L}\p{N} _.-]{0,99}$/u
 const ISO_DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?$/
 
-export type ReadData = { readonly data: ObjectData; readonly faults: readonly RefusalEntry[] }
+export type ParsedData = { readonly data: ObjectData; readonly faults: readonly RefusalEntry[] }
 
 type Fault = { readonly code: RefusalCode; readonly message: string; readonly below?: string }
 /** The stored form, undefined for what is stored as absent, or what is wrong with it. */
@@ -33,12 +112,12 @@ type Checked = { readonly value: DataValue | undefined } | { readonly faults: re
  * Checks `data` by the attributes of its type and brings it to its stored form: GUIDs in lower case, nulls and strings
  * of nothing but white space left out: nobody is joined with others by a number of blanks. Faults name their place below `target`, a JSON pointer.
  */
-export function readObjectData(objectType: ObjectType, data: unknown, target: string): ReadData {
+export function parseObjectData(objectType: ObjectType, data: unknown, target: string): ParsedData {
   if (!isRecord(data)) return { data: {}, faults: [refusalEntry('InvalidType', 'data has to be an object', target)] }
   const kept: [string, DataValue][] = []
   const faults: RefusalEntry[] = []
   for (const [name, value] of Object.entries(data)) {
-    if (faults.length >= FAULTS_TOLD_COUNT) break
+    if (faults.length >= FAULTS_REPORTED_COUNT) break
     const checked = checkAttribute(objectType, name, value)
     if ('faults' in checked) {
       const place = `${target}/${escaped(name)}`
@@ -54,12 +133,12 @@ export function readObjectData(objectType: ObjectType, data: unknown, target: st
   if (faults.length === 0 && sizeBytes(read) > DATA_LIMIT_BYTES) {
     faults.push(refusalEntry('InvalidLength', `data is larger than ${DATA_LIMIT_BYTES} bytes`, target))
   }
-  return { data: read, faults: faults.slice(0, FAULTS_TOLD_COUNT) }
+  return { data: read, faults: faults.slice(0, FAULTS_REPORTED_COUNT) }
 }
 
 function checkAttribute(objectType: ObjectType, name: string, value: unknown): Checked {
   const definition = attributeDefinition(objectType, name)
-  if (definition === undefined || !isSaneName(name)) {
+  if (definition === undefined || !isValidName(name)) {
     return fault('UnknownAttribute', `${objectType} has no attribute ${name.slice(0, 100)}`)
   }
   return value === null ? { value: undefined } : CHECKS[definition.kind](value, name, definition)
@@ -67,7 +146,7 @@ function checkAttribute(objectType: ObjectType, name: string, value: unknown): C
 
 const sizeBytes = (data: ObjectData): number => Buffer.byteLength(JSON.stringify(data))
 
-function isSaneName(name: string): boolean {
+function isValidName(name: string): boolean {
   return !name.startsWith(CUSTOM_ATTRIBUTE_PREFIX) || CUSTOM_NAME.test(name.slice(CUSTOM_ATTRIBUTE_PREFIX.length))
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { samePeople } from '../../../shared/domain/connectors/joining.ts'
+import { groupByPerson } from '../../../shared/domain/connectors/identity-resolver.ts'
 
 const RANKS: Record<string, number> = { oldest: 0, middle: 1, youngest: 2 }
 const rankOf = (connectorId: string): number => RANKS[connectorId] ?? 9
@@ -61,7 +61,7 @@ describe('who of several identities is one person', () => {
     it(`is ${claim}`, () => {
       const given = Object.entries(identities).map(([id, data]) => identity(id, data))
       assert.deepEqual(
-        samePeople(given, rankOf).map((person) => person.map(({ id }) => id)),
+        groupByPerson(given, rankOf).map((person) => person.map(({ id }) => id)),
         expected,
       )
     })
@@ -80,8 +80,8 @@ describe('who of several identities is one person', () => {
         )
         const shuffled = all.map((each) => [numbers.next().value, each] as const)
         shuffled.sort(([one], [other]) => one - other)
-        const people = samePeople(all, rankOf)
-        const others = samePeople(
+        const people = groupByPerson(all, rankOf)
+        const others = groupByPerson(
           shuffled.map(([, each]) => each),
           rankOf,
         )

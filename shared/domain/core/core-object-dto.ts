@@ -1,10 +1,10 @@
 import { type TSchema, Type } from 'typebox'
 import { Guid } from '../../kernel/schema.ts'
 import { Timestamp, toSecondsTimestamp } from '../../kernel/timestamp.ts'
-import { ATTRIBUTES, type AttributeDefinition, type AttributeKind } from './attributes.ts'
 import type { CoreObject, ObjectType } from './core-object.ts'
+import { ATTRIBUTES, type AttributeDefinition, type AttributeKind } from './core-object.ts'
 
-const ReferenceRecord = Type.Object({ objectId: Guid }, { additionalProperties: false })
+const ReferenceDto = Type.Object({ objectId: Guid }, { additionalProperties: false })
 
 const VALUES: Record<AttributeKind, TSchema> = {
   string: Type.String(),
@@ -12,15 +12,15 @@ const VALUES: Record<AttributeKind, TSchema> = {
   date: Type.String(),
   guid: Guid,
   guids: Type.Array(Guid),
-  reference: ReferenceRecord,
-  references: Type.Array(ReferenceRecord),
+  reference: ReferenceDto,
+  references: Type.Array(ReferenceDto),
 }
 
 /** A core object as answered: attributes at top level, absent when unknown. Decisions, section 3. */
-export type CoreObjectRecord = Readonly<Record<string, unknown>> & { readonly id: string; readonly externalId: string }
+export type CoreObjectDto = Readonly<Record<string, unknown>> & { readonly id: string; readonly externalId: string }
 
 /** The schema of that record. Custom attributes are strings. */
-export function coreObjectRecordSchema(objectType: ObjectType): TSchema {
+export function coreObjectDtoSchema(objectType: ObjectType): TSchema {
   const attributes = Object.entries<AttributeDefinition>(ATTRIBUTES[objectType]).map(
     ([name, { kind }]) => [name, Type.Optional(VALUES[kind])] as const,
   )
@@ -31,6 +31,6 @@ export function coreObjectRecordSchema(objectType: ObjectType): TSchema {
 }
 
 /** The record of a core object. No attribute is called `id`, `externalId` or `lastUpdated`. */
-export function toCoreObjectRecord({ id, externalId, attributes, lastUpdatedS }: CoreObject): CoreObjectRecord {
+export function toCoreObjectDto({ id, externalId, attributes, lastUpdatedS }: CoreObject): CoreObjectDto {
   return { id, externalId, ...attributes, lastUpdated: toSecondsTimestamp(lastUpdatedS) }
 }

@@ -1,5 +1,12 @@
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
-import type { ConnectorObject, ReferenceIds } from './connector-object.ts'
+import {
+  type ConnectorObject,
+  type ConnectorObjectStore,
+  type DeriveId,
+  type ReferenceIds,
+  referenceIds,
+} from './connector-object.ts'
+import type { ObjectWrite } from './object-input.ts'
 
 /** The org unit above another, by their connector object ids; undefined at the top and above what does not exist. */
 export type ParentOf = (id: string) => string | undefined
@@ -24,4 +31,30 @@ export function parentFault(id: string, parentId: string | undefined, parentOf: 
     seen.add(above)
   }
   return undefined
+}
+
+/** The org tree from the parents that the writes name up to the top, one query for each level; a circle in it ends where it began. */
+export async function readAncestors(
+  tenantId: string,
+  connectorId: string,
+  writes: readonly ObjectWrite[],
+  {
+    objects,
+    deriveId,
+  }: { readonly objects: Pick<ConnectorObjectStore, 'referenceTargets'>; readonly deriveId: DeriveId },
+): Promise<Map<string, string | undefined>> {
+  const parents = new Map<string, string | undefined>()
+  let level = writes.flatMap((write) =>
+    write.operation !== 'delete' && write.objectType === 'orgUnit'
+      ? (parentIn(referenceIds({ ...write, connectorId }, write.data, deriveId)) ?? [])
+      : [],
+  )
+  while (level.length > 0) {
+    const targets = await objects.referenceTargets(tenantId, [...new Set(level)])
+    for (const { id, isLive, parentId } of targets) parents.set(id, isLive ? parentId : undefined)
+    level = targets.flatMap(({ isLive, parentId }) =>
+      isLive && parentId !== undefined && !parents.has(parentId) ? [parentId] : [],
+    )
+  }
+  return parents
 }

@@ -1,0 +1,102 @@
+import { chunk } from '../../kernel/chunk.ts'
+import { Refusal } from '../../kernel/refusals.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import type { RequestOutcome } from './decide-request.ts'
+import { isLive, type MembershipRequest } from './membership-request.ts'
+import type { RequestChange, RequestDependencies } from './request-dependencies.ts'
+
+type Requests = Pick<RequestDependencies, 'requests'>
+
+/** Decides on one request as it is stored now. */
+type Decide = (request: MembershipRequest) => RequestOutcome
+
+/** Attempts for one request that concurrent actions change at the same time. */
+const ATTEMPTS_AT_MOST = 5
+
+/** Requests read concurrently. The store combines concurrent reads into batches. */
+const READS_AT_ONCE_COUNT = 200
+
+/** Returns the current version of each request, without those that do not exist. */
+export async function readRequests(
+  tenantId: string,
+  requestIds: readonly string[],
+  { requests }: Requests,
+): Promise<Versioned<MembershipRequest>[]> {
+  const read: Versioned<MembershipRequest>[] = []
+  for (const some of chunk(requestIds, READS_AT_ONCE_COUNT)) {
+    const found = await Promise.all(some.map((id) => requests.find(tenantId, id)))
+    read.push(...found.filter((request) => request !== undefined))
+  }
+  return read
+}
+
+/**
+ * Decides on requests of any collections and saves those that change, as few transactions as possible. A request that a
+ * concurrent action has changed is read and decided again.
+ * @returns Ids of the collections whose members changed.
+ */
+export async function applyTransitions(
+  requests: readonly Versioned<MembershipRequest>[],
+  decideOn: Decide,
+  deps: Requests,
+): Promise<Set<string>> {
+  const changedCollections = new Set<string>()
+  const changes = requests.flatMap((before) => changeBy(decideOn, before) ?? [])
+  for (const ofOne of Map.groupBy(changes, ({ after }) => after.collectionId).values()) {
+    for (const batch of deps.requests.batches(ofOne)) {
+      const saved = await saveBatch(batch, decideOn, deps)
+      for (const { after } of saved.filter(isMembershipChange)) changedCollections.add(after.collectionId)
+    }
+  }
+  return changedCollections
+}
+
+/** Whether the change joins or leaves a collection. */
+export function isMembershipChange({ before, after }: RequestChange): boolean {
+  return (before?.value.status === 'Joined') !== (after.status === 'Joined')
+}
+
+function changeBy(decideOn: Decide, before: Versioned<MembershipRequest>): RequestChange | undefined {
+  const decision = decideOn(before.value)
+  return decision.outcome === 'next' ? { before, after: decision.request } : undefined
+}
+
+/** Saves the batch in one transaction; after a conflict, saves each request in its own. @returns The saved changes. */
+async function saveBatch(
+  batch: readonly RequestChange[],
+  decideOn: Decide,
+  deps: Requests,
+): Promise<readonly RequestChange[]> {
+  try {
+    await deps.requests.save(batch)
+    return batch
+  } catch (error) {
+    if (!isRequestConflict(error)) throw error
+    const saved: RequestChange[] = []
+    for (const { after } of batch) saved.push(...(await retryTransition(after, decideOn, deps)))
+    return saved
+  }
+}
+
+async function retryTransition(
+  { tenantId, id }: MembershipRequest,
+  decideOn: Decide,
+  deps: Requests,
+): Promise<RequestChange[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await deps.requests.find(tenantId, id)
+    if (before === undefined || !isLive(before.value)) return []
+    const change = changeBy(decideOn, before)
+    if (change === undefined) return []
+    try {
+      await deps.requests.save([change])
+      return [change]
+    } catch (error) {
+      if (!isRequestConflict(error) || attempt === ATTEMPTS_AT_MOST) throw error
+    }
+  }
+}
+
+function isRequestConflict(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'InvalidRequestState'
+}
