@@ -1,8 +1,8 @@
 import { app } from '@azure/functions'
 import { DOCUMENT_PATH } from '../shared/http/public-paths.ts'
-import { httpAt } from './app/triggers.ts'
+import { publicFiles } from './app/triggers.ts'
 
 app.http(
   'api-document',
-  httpAt(DOCUMENT_PATH.slice(1), () => import('./handlers/api-document.ts')),
+  publicFiles(DOCUMENT_PATH.slice(1), async () => (await import('./routes/service-document.ts')).documentFile),
 )

@@ -1,33 +1,40 @@
 import { app } from '@azure/functions'
+import type { Settings } from '../../shared/settings/settings.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry.ts'
-import { log, observeBy } from './observation.ts'
-import { settings } from './settings.ts'
+import type { ObservedFoundation } from './foundation.ts'
 
-const { monitorConnectionString: connectionString, managedIdentityClientId } = settings
-
-// What the service observes of itself is exported where the settings name somewhere to. The packages are loaded then
-// alone, and when the app starts, not with its code.
-if (connectionString !== undefined) {
+/**
+ * Exports spans and metrics, where the settings name an Application Insights resource. The packages are loaded only
+ * then, and when the app starts rather than with its code.
+ */
+export function exportTelemetry(settings: Settings, foundation: ObservedFoundation): void {
+  const { monitorConnectionString } = settings
+  if (monitorConnectionString === undefined) return
+  const { log, observeBy } = foundation
   let opened: Promise<Telemetry | undefined> | undefined
 
-  // Tells the host that this process exports for itself.
+  // This capability stops the host from exporting for the process.
   app.setup({ capabilities: { WorkerOpenTelemetryEnabled: true } })
 
   app.hook.appStart(async () => {
-    opened ??= openTelemetry(connectionString)
+    opened ??= openTelemetry(monitorConnectionString, settings, foundation)
     observeBy(await opened)
   })
 
   app.hook.appTerminate(async () => {
     const telemetry = await opened
     opened = undefined
-    observeBy(undefined)
+    observeBy()
     await telemetry?.close().catch((error: unknown) => log.error('telemetry.not-closed', error))
   })
 }
 
-/** Undefined when it cannot be had: the service works all the same. */
-async function openTelemetry(connectionString: string): Promise<Telemetry | undefined> {
+/** Undefined when it cannot be opened: the service works without it. */
+async function openTelemetry(
+  connectionString: string,
+  { managedIdentityClientId }: Settings,
+  { log }: ObservedFoundation,
+): Promise<Telemetry | undefined> {
   try {
     const { openAzureMonitor } = await import('../../shared/telemetry/azure-monitor.ts')
     const onFault = (fault: string) => log.error('telemetry.fault', new Error(fault))
