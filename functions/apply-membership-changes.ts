@@ -1,7 +1,4 @@
 import { app } from '@azure/functions'
 import { onMessage } from './app/triggers.ts'
 
-app.serviceBusQueue(
-  'apply-membership-changes',
-  onMessage('membership-changes', () => import('./handlers/apply-membership-changes.ts')),
-)
+app.serviceBusQueue('apply-membership-changes', onMessage('membership-changes'))

@@ -1,8 +1,11 @@
 import { app } from '@azure/functions'
-import { httpBelow } from './app/triggers.ts'
+import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
 app.http(
   'collections-criteria',
-  httpBelow(PREFIXES.criteria, () => import('./handlers/collections-criteria.ts')),
+  routesBelow(PREFIXES.criteria, async () => {
+    const { criteriaRoutes } = await import('./routes/collections-criteria.ts')
+    return ({ collections }) => criteriaRoutes(collections)
+  }),
 )

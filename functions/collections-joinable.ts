@@ -1,8 +1,11 @@
 import { app } from '@azure/functions'
-import { httpBelow } from './app/triggers.ts'
+import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
 app.http(
   'collections-joinable',
-  httpBelow(PREFIXES.joinable, () => import('./handlers/collections-joinable.ts')),
+  routesBelow(PREFIXES.joinable, async () => {
+    const { joinableRoutes } = await import('./routes/collections-joinable.ts')
+    return ({ requests }) => joinableRoutes(requests)
+  }),
 )

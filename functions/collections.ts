@@ -1,8 +1,11 @@
 import { app } from '@azure/functions'
-import { httpBelow } from './app/triggers.ts'
+import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
 app.http(
   'collections',
-  httpBelow(PREFIXES.collections, () => import('./handlers/collections.ts')),
+  routesBelow(PREFIXES.collections, async () => {
+    const { collectionRoutes } = await import('./routes/collections.ts')
+    return ({ collections }) => collectionRoutes(collections)
+  }),
 )

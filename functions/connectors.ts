@@ -1,12 +1,18 @@
 import { app } from '@azure/functions'
-import { httpBelow } from './app/triggers.ts'
+import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
 app.http(
   'connectors',
-  httpBelow(PREFIXES.connectors, () => import('./handlers/connectors.ts')),
+  routesBelow(PREFIXES.connectors, async () => {
+    const { connectorRoutes } = await import('./routes/connectors.ts')
+    return ({ connectors }) => connectorRoutes(connectors)
+  }),
 )
 app.http(
   'connectors-reading',
-  httpBelow(PREFIXES.connectorsReading, () => import('./handlers/connectors-reading.ts')),
+  routesBelow(PREFIXES.connectorsReading, async () => {
+    const { connectorReadRoutes } = await import('./routes/connectors.ts')
+    return ({ connectors }) => connectorReadRoutes(connectors)
+  }),
 )

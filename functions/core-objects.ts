@@ -1,8 +1,11 @@
 import { app } from '@azure/functions'
-import { httpBelow } from './app/triggers.ts'
+import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
 app.http(
   'core-objects',
-  httpBelow(PREFIXES.coreObjects, () => import('./handlers/core-objects.ts')),
+  routesBelow(PREFIXES.coreObjects, async () => {
+    const { coreObjectRoutes } = await import('./routes/core-objects.ts')
+    return ({ coreObjects }) => coreObjectRoutes(coreObjects)
+  }),
 )

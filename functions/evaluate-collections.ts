@@ -1,7 +1,4 @@
 import { app } from '@azure/functions'
 import { onMessage } from './app/triggers.ts'
 
-app.serviceBusQueue(
-  'evaluate-collections',
-  onMessage('evaluations', () => import('./handlers/evaluate-collections.ts')),
-)
+app.serviceBusQueue('evaluate-collections', onMessage('evaluations'))

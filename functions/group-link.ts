@@ -1,8 +1,11 @@
 import { app } from '@azure/functions'
-import { httpBelow } from './app/triggers.ts'
+import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
 app.http(
   'group-link',
-  httpBelow(PREFIXES.groupLink, () => import('./handlers/group-link.ts')),
+  routesBelow(PREFIXES.groupLink, async () => {
+    const { groupLinkRoutes } = await import('./routes/group-link.ts')
+    return ({ links }) => groupLinkRoutes(links)
+  }),
 )

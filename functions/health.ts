@@ -1,7 +1,10 @@
 import { app } from '@azure/functions'
-import { httpAt } from './app/triggers.ts'
+import { probe } from './app/triggers.ts'
 
 app.http(
   'health',
-  httpAt('health', () => import('./handlers/health.ts')),
+  probe('health', async ({ newId }) => {
+    const { livenessResponder } = await import('../shared/http/probes.ts')
+    return livenessResponder(newId)
+  }),
 )

@@ -1,7 +1,11 @@
 import { app } from '@azure/functions'
-import { httpAt } from './app/triggers.ts'
+import { probe } from './app/triggers.ts'
 
 app.http(
   'ready',
-  httpAt('ready', () => import('./handlers/ready.ts')),
+  probe('ready', async ({ newId }, loadService) => {
+    const { readinessResponder } = await import('../shared/http/probes.ts')
+    const { readiness } = await loadService()
+    return readinessResponder(readiness, newId)
+  }),
 )

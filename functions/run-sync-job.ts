@@ -1,7 +1,4 @@
 import { app } from '@azure/functions'
 import { onMessage } from './app/triggers.ts'
 
-app.serviceBusQueue(
-  'run-sync-job',
-  onMessage('sync-jobs', () => import('./handlers/run-sync-job.ts')),
-)
+app.serviceBusQueue('run-sync-job', onMessage('sync-jobs'))

@@ -1,7 +1,4 @@
 import { app } from '@azure/functions'
 import { onMessage } from './app/triggers.ts'
 
-app.serviceBusQueue(
-  'sweep-tenant',
-  onMessage('sweeps', () => import('./handlers/sweep-tenant.ts')),
-)
+app.serviceBusQueue('sweep-tenant', onMessage('sweeps'))

@@ -1,17 +1,17 @@
 import { app } from '@azure/functions'
 import { onSchedule } from './app/triggers.ts'
 
-/** Every tenant once an hour, each in its own minute, so that they do not all ask the directory at once. */
+/** Sweeps every tenant once an hour, each in a minute of its own: the calls to the directory are spread over the hour. */
 app.timer(
   'sweep-of-the-minute',
-  onSchedule('0 * * * * *', () => import('./handlers/sweep-of-the-minute.ts')),
+  onSchedule('0 * * * * *', ({ sweeps }) => sweeps.ofTheMinute()),
 )
 
 /**
- * Every tenant at once, for whoever fires it by hand. A function of its own, because a timer is not told whether its
- * schedule or a hand has fired it; the schedule that it has to have comes round once a year.
+ * Sweeps all tenants at once. Meant to be invoked by an operator; it is a function of its own because a timer function
+ * cannot see whether its schedule or an operator invoked it. A schedule is required; this one is due once a year.
  */
 app.timer(
   'sweep',
-  onSchedule('0 0 3 1 1 *', () => import('./handlers/sweep.ts')),
+  onSchedule('0 0 3 1 1 *', ({ sweeps }) => sweeps.ofAllTenants()),
 )

@@ -1,8 +1,8 @@
 import { app } from '@azure/functions'
-import { httpBelow } from './app/triggers.ts'
+import { routesBelow } from './app/triggers.ts'
 
-// The host tries functions in the order of their names: this one has to come last.
+// The host tries functions in the order of their names: this one must be the last.
 app.http(
   'zz-unknown-path',
-  httpBelow('', () => import('./handlers/unknown-path.ts')),
+  routesBelow('', async () => () => ({ prefix: '', routes: [] })),
 )

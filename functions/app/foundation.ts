@@ -1,50 +1,53 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { authorityKeys } from '../../shared/auth/signing-keys.ts'
-import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
-import { openDatabase } from '../../shared/cosmos/database.ts'
-import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
-import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
-import { type BusSettings, messageSender } from '../../shared/messaging/message-sender.ts'
-import { nowMs } from './clock.ts'
-import { log } from './observation.ts'
-import { serviceIdentity } from './service-identity.ts'
-import { settings } from './settings.ts'
-import { scheduler } from './time-slices.ts'
+import { setTimeout } from 'node:timers/promises'
+import type { Log } from '../../shared/kernel/log.ts'
+import { type Metrics, NO_METRICS } from '../../shared/kernel/metrics.ts'
+import { invocationDetails } from '../../shared/kernel/tracing.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { jsonLog } from '../../shared/telemetry/json-log.ts'
 
-/** What every part of the service stands on. The only place that makes random ids. */
-export const newId = (): string => randomUUID()
+/**
+ * What every part of the service uses: time, ids, random numbers, log and metrics. The composition root, of which
+ * this file is a part, is the only place that reads the clock and makes random ids.
+ */
+export type Foundation = {
+  /** Milliseconds since 1970, UTC. */
+  readonly nowMs: () => number
+  /** Milliseconds since an arbitrary start. Does not jump when the clock is set. */
+  readonly elapsedMs: () => number
+  /** A random GUID. */
+  readonly newId: () => string
+  /** From 0 up to 1, evenly distributed. */
+  readonly random: () => number
+  readonly sleep: (delayMs: number) => Promise<void>
+  readonly log: Log
+  readonly metrics: Metrics
+}
 
-const credential = serviceIdentity(settings.managedIdentityClientId)
+export type ObservedFoundation = Foundation & {
+  /** From now on, records metrics to this recorder. Without an argument, records nothing. */
+  readonly recordMetricsTo: (recorder?: Metrics) => void
+}
 
-const { cosmosEndpoint: endpoint, cosmosKey: key, serviceBusConnectionString: connectionString } = settings
-
-export const container = openDatabase(key === undefined ? { endpoint, credential } : { endpoint, key })
-
-export const busSettings: BusSettings =
-  connectionString === undefined ? { namespace: settings.serviceBusNamespace ?? '', credential } : { connectionString }
-
-export const messageQueue = messageSender(busSettings, nowMs)
-
-export const keys = authorityKeys(settings.authorityUrl, nowMs)
-
-export const dispatchDependencies: Omit<DispatchDependencies, 'findIdentity'> = {
-  authenticate: tokenVerifier(
-    { authorityUrl: settings.authorityUrl, audiences: [settings.serviceClientId, settings.serviceResourceUri] },
+/** Loads no package. Parts that `overrides` names take the place of the real ones. */
+export function buildFoundation(
+  { logLevel }: Pick<Settings, 'logLevel'>,
+  overrides: Partial<Foundation> = {},
+): ObservedFoundation {
+  let recorder = NO_METRICS
+  const nowMs = overrides.nowMs ?? (() => Date.now())
+  const elapsedMs = overrides.elapsedMs ?? (() => performance.now())
+  const writeLine = (line: string): void => void process.stdout.write(`${line}\n`)
+  return {
     nowMs,
-    keys,
-  ),
-  once: {
-    keys: cosmosIdempotencyStore(container('idempotencyKeys')),
-    log,
-    deriveId: derivedId,
-    newId,
-    nowMs,
-    sleep: (delayMs) => sleep(delayMs),
-  },
-  scheduler,
-  log,
-  newId,
-  nowMs,
+    elapsedMs,
+    newId: overrides.newId ?? (() => randomUUID()),
+    random: overrides.random ?? (() => Math.random()),
+    sleep: overrides.sleep ?? ((delayMs) => setTimeout(delayMs)),
+    log: overrides.log ?? jsonLog(logLevel, writeLine, nowMs, invocationDetails),
+    metrics: overrides.metrics ?? { record: (...measured) => recorder.record(...measured) },
+    recordMetricsTo: (other = NO_METRICS) => {
+      recorder = other
+    },
+  }
 }

@@ -1,35 +1,40 @@
 import { app } from '@azure/functions'
+import type { Settings } from '../../shared/settings/settings.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry.ts'
-import { settings } from './settings.ts'
+import type { ObservedFoundation } from './foundation.ts'
 
-const { monitorConnectionString: connectionString, managedIdentityClientId } = settings
-
-// The packages of telemetry are loaded only where the settings name a destination, and at the start of the app, not
-// with its code.
-if (connectionString !== undefined) {
+/**
+ * Exports spans and metrics, where the settings name an Application Insights resource. The packages are loaded only
+ * then, and when the app starts rather than with its code.
+ */
+export function exportTelemetry(settings: Settings, foundation: ObservedFoundation): void {
+  const { monitorConnectionString } = settings
+  if (monitorConnectionString === undefined) return
+  const { log, recordMetricsTo } = foundation
   let opened: Promise<Telemetry | undefined> | undefined
 
-  // Tells the host that this process exports its own telemetry.
+  // This capability stops the host from exporting for the process.
   app.setup({ capabilities: { WorkerOpenTelemetryEnabled: true } })
 
   app.hook.appStart(async () => {
-    const { recordMetricsTo } = await import('./observation.ts')
-    opened ??= openTelemetry(connectionString)
+    opened ??= openTelemetry(monitorConnectionString, settings, foundation)
     recordMetricsTo((await opened)?.metrics)
   })
 
   app.hook.appTerminate(async () => {
-    const { log, recordMetricsTo } = await import('./observation.ts')
     const telemetry = await opened
     opened = undefined
-    recordMetricsTo(undefined)
+    recordMetricsTo()
     await telemetry?.close().catch((error: unknown) => log.error('telemetry.close-failed', error))
   })
 }
 
-/** Undefined when telemetry cannot be opened: the service works without it. */
-async function openTelemetry(connectionString: string): Promise<Telemetry | undefined> {
-  const { log } = await import('./observation.ts')
+/** Undefined when it cannot be opened: the service works without it. */
+async function openTelemetry(
+  connectionString: string,
+  { managedIdentityClientId }: Settings,
+  { log }: ObservedFoundation,
+): Promise<Telemetry | undefined> {
   try {
     const { openAzureMonitor } = await import('../../shared/telemetry/azure-monitor.ts')
     const onFault = (fault: string) => log.error('telemetry.export-failed', new Error(fault))

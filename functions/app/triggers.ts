@@ -3,65 +3,104 @@ import type {
   HttpHandler,
   HttpMethod,
   ServiceBusQueueFunctionOptions,
-  ServiceBusQueueHandler,
   TimerFunctionOptions,
-  TimerHandler,
 } from '@azure/functions'
+import type { PublicFiles } from '../../shared/http/public-files.ts'
+import type { RouteGroup } from '../../shared/http/route.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
-// Only for what they do when loaded: an app of faulty settings is not to start, and the host has to be told at the start
-// of what it is to expect and to call.
-import './settings.ts'
-import './telemetry.ts'
+import { readSettings } from '../../shared/settings/settings.ts'
+import { buildFoundation, type Foundation } from './foundation.ts'
+import { observedMessage, observedRequest, observedTimer, type Respond, unobservedRequest } from './invocations.ts'
+import type { Service } from './service.ts'
+import { exportTelemetry } from './telemetry.ts'
+
+// The settings are read while the triggers load: a faulty one stops the start and not the first request.
+const settings = readSettings()
+const foundation = buildFoundation(settings)
+exportTelemetry(settings, foundation)
 
 /**
- * What a trigger does lies in a module of its own, which the first invocation loads: an instance starts with the
- * triggers alone, and the clients of what it never talks to are never loaded.
+ * The service of this process. Its code, and the clients of the servers that it calls, are loaded by the first invocation
+ * that needs them: an instance starts with the triggers alone.
  */
-type Load<Handler> = () => Promise<{ readonly handle: Handler }>
+const loadService = once(async () => (await import('./service.ts')).buildService(settings, foundation))
 
-/** An `import()` of what is long loaded still costs a twentieth of a request: its outcome is kept. */
-function loadedOnce<Handler>(load: Load<Handler>): Load<Handler> {
-  let loaded: ReturnType<Load<Handler>> | undefined
+/** Keeps the result: an `import()` of a loaded module still costs a twentieth of a request. */
+function once<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {
+  let loaded: Promise<Loaded> | undefined
   return () => {
     loaded ??= load()
     return loaded
   }
 }
 
-/** All of them: the host answers a method that it does not know with an empty 404, and ours is to be an envelope. */
+/** All methods: the host answers a method that is not listed with an empty 404, and ours is an envelope. */
 const METHODS: HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
 /** The connection of every queue: the setting `ServiceBus`, or `ServiceBus__fullyQualifiedNamespace`. */
 const CONNECTION = 'ServiceBus'
 
-/** One path, whatever the method. Roles are checked behind it, not by host keys. */
-export function httpAt(route: string, load: Load<HttpHandler>): HttpFunctionOptions {
-  const loaded = loadedOnce(load)
-  return {
-    route,
-    methods: METHODS,
-    authLevel: 'anonymous',
-    handler: async (request, context) => (await loaded()).handle(request, context),
-  }
+/** A route for all methods. Roles are checked by the service, not by host keys. */
+const http = (route: string, handler: HttpHandler): HttpFunctionOptions => ({
+  route,
+  methods: METHODS,
+  authLevel: 'anonymous',
+  handler,
+})
+
+function observed(route: string, load: () => Promise<Respond>): HttpFunctionOptions {
+  const loaded = once(load)
+  return http(route, async (request, context) => observedRequest(request, context, await loaded(), foundation))
 }
 
-/** A prefix and everything below it; without a prefix, every path. */
-export function httpBelow(prefix: string, load: Load<HttpHandler>): HttpFunctionOptions {
-  return httpAt(prefix === '' ? '{*rest}' : `${prefix}/{*rest}`, load)
+/**
+ * The routes of a group, which are all below its prefix. Without a prefix, all paths.
+ * @param load loads the group's code, at the same time as the service.
+ */
+export function routesBelow(
+  prefix: string,
+  load: () => Promise<(service: Service) => RouteGroup>,
+): HttpFunctionOptions {
+  return observed(prefix === '' ? '{*rest}' : `${prefix}/{*rest}`, async () => {
+    const [service, groupOf] = await Promise.all([loadService(), load()])
+    return service.serve(groupOf(service))
+  })
 }
 
-/** The messages of a queue, one by one. */
-export function onMessage(queueName: QueueName, load: Load<ServiceBusQueueHandler>): ServiceBusQueueFunctionOptions {
-  const loaded = loadedOnce(load)
+/** Files that anyone may read. They are made for the first request. */
+export function publicFiles(route: string, load: () => Promise<() => PublicFiles>): HttpFunctionOptions {
+  return observed(route, async () => {
+    const { fileResponder } = await import('../../shared/http/public-files.ts')
+    return fileResponder(await load(), foundation)
+  })
+}
+
+/** A path that the platform asks at short intervals: without a span and without metrics. */
+export function probe(
+  route: string,
+  load: (foundation: Foundation, loadService: () => Promise<Service>) => Promise<Respond>,
+): HttpFunctionOptions {
+  const loaded = once(() => load(foundation, loadService))
+  return http(route, async (request) => unobservedRequest(request, await loaded()))
+}
+
+/** The messages of a queue, one at a time. */
+export function onMessage(queueName: QueueName): ServiceBusQueueFunctionOptions {
   return {
     connection: CONNECTION,
     queueName,
-    handler: async (message, context) => (await loaded()).handle(message, context),
+    handler: async (message, context) =>
+      observedMessage(queueName, message, context, (await loadService()).messages[queueName], foundation),
   }
 }
 
 /** @param schedule seconds, minutes, hours, days, months, weekdays, in UTC */
-export function onSchedule(schedule: string, load: Load<TimerHandler>): TimerFunctionOptions {
-  const loaded = loadedOnce(load)
-  return { schedule, handler: async (timer, context) => (await loaded()).handle(timer, context) }
+export function onSchedule(schedule: string, run: (service: Service) => Promise<void>): TimerFunctionOptions {
+  return {
+    schedule,
+    handler: async (_timer, context) => {
+      const service = await loadService()
+      await observedTimer(context, () => run(service), foundation)
+    },
+  }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { serviceIdentity } from '../../functions/app/service-identity.ts'
+import { serviceIdentity } from '../../functions/app/connections.ts'
 
 const CLIENT_ID = '33333333-3333-4333-8333-333333333333'
 

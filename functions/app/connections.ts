@@ -1,0 +1,87 @@
+import type { Container } from '@azure/cosmos'
+import type { TokenCredential } from '@azure/identity'
+import { authorityKeys } from '../../shared/auth/signing-keys.ts'
+import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
+import type { ContainerId } from '../../shared/cosmos/containers.ts'
+import { openDatabase } from '../../shared/cosmos/database.ts'
+import { databaseCheck } from '../../shared/cosmos/database-check.ts'
+import type { Directory } from '../../shared/domain/group-links/directory.ts'
+import { graphCalls } from '../../shared/graph/graph-calls.ts'
+import { graphDirectory } from '../../shared/graph/graph-directory.ts'
+import { graphTokens } from '../../shared/graph/graph-tokens.ts'
+import { observedCalls } from '../../shared/graph/observed-calls.ts'
+import type { Part, PartCheck } from '../../shared/http/probes.ts'
+import type { Caller } from '../../shared/kernel/caller.ts'
+import type { MessageQueue } from '../../shared/kernel/messages.ts'
+import { messageSender, queueCheck } from '../../shared/messaging/message-sender.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import type { Foundation } from './foundation.ts'
+
+/** The servers that the service calls. */
+export type Connections = {
+  readonly container: (id: ContainerId) => Container
+  readonly messageQueue: MessageQueue
+  readonly directory: Directory
+  /** @throws Refusal `TokenMissing`, `TokenInvalid`, `TokenNotVerified`. */
+  readonly authenticate: (authorization: string | null) => Promise<Caller>
+  /** Whether each of them can be used now. */
+  readonly checks: Readonly<Record<Part, PartCheck>>
+}
+
+/** Connects to nothing before its first use. Connections that `overrides` names take the place of the real ones. */
+export function openConnections(
+  settings: Settings,
+  foundation: Foundation,
+  overrides: Partial<Connections> = {},
+): Connections {
+  const { authorityUrl, managedIdentityClientId } = settings
+  const { nowMs } = foundation
+  const credential = serviceIdentity(managedIdentityClientId)
+  const { cosmosEndpoint: endpoint, cosmosKey: key, serviceBusConnectionString: connectionString } = settings
+  const bus =
+    connectionString === undefined
+      ? { namespace: settings.serviceBusNamespace ?? '', credential }
+      : { connectionString }
+  const container =
+    overrides.container ?? openDatabase(key === undefined ? { endpoint, credential } : { endpoint, key })
+  const keys = authorityKeys(authorityUrl, nowMs)
+  const audiences = [settings.serviceClientId, settings.serviceResourceUri]
+  return {
+    container,
+    messageQueue: overrides.messageQueue ?? messageSender(bus, nowMs),
+    directory: overrides.directory ?? openDirectory(settings, foundation),
+    authenticate: overrides.authenticate ?? tokenVerifier({ authorityUrl, audiences }, nowMs, keys),
+    checks: overrides.checks ?? {
+      database: databaseCheck(container('tenants')),
+      queue: queueCheck(bus),
+      directoryKeys: () => keys.ready(),
+    },
+  }
+}
+
+function openDirectory(settings: Settings, { nowMs, sleep, random, metrics }: Foundation): Directory {
+  const { authorityUrl, graphUrl, homeTenantId, managedIdentityClientId } = settings
+  const { serviceClientId: clientId, graphClientSecret: clientSecret } = settings
+  const tokens = graphTokens({ authorityUrl, homeTenantId, clientId, clientSecret, managedIdentityClientId }, nowMs)
+  const send = observedCalls(graphCalls(graphUrl, tokens, nowMs), metrics)
+  return graphDirectory({ graphUrl, send, sleep, nowMs, random })
+}
+
+/**
+ * The service's own identity, used where no key is set: the managed identity with this client id or, without one, the
+ * default credential of the process. The package is loaded when the first token is requested.
+ */
+export function serviceIdentity(managedIdentityClientId: string | undefined): TokenCredential {
+  let opened: Promise<TokenCredential> | undefined
+  return {
+    async getToken(scopes, options) {
+      opened ??= openCredential(managedIdentityClientId)
+      return (await opened).getToken(scopes, options)
+    },
+  }
+}
+
+async function openCredential(clientId: string | undefined): Promise<TokenCredential> {
+  const { DefaultAzureCredential, ManagedIdentityCredential } = await import('@azure/identity')
+  return clientId === undefined ? new DefaultAzureCredential() : new ManagedIdentityCredential({ clientId })
+}

@@ -1,0 +1,111 @@
+import type { HttpRequest, HttpResponseInit, InvocationContext } from '@azure/functions'
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { FileAnswer } from '../../shared/http/public-files.ts'
+import type { HttpRequest as ServiceRequest } from '../../shared/http/request.ts'
+import type { LogDetails } from '../../shared/kernel/log.ts'
+import { describeInvocation, inInvocation } from '../../shared/kernel/tracing.ts'
+import type { QueueName } from '../../shared/messaging/queues.ts'
+import type { Foundation } from './foundation.ts'
+import type { MessageHandler } from './service.ts'
+
+/** Responds to a request. */
+export type Respond = (request: ServiceRequest) => FileAnswer | Promise<FileAnswer>
+
+/** Responds to a request of the host without a span and without metrics: for probes. */
+export async function unobservedRequest(request: HttpRequest, respond: Respond): Promise<HttpResponseInit> {
+  return toHost(await respond(fromHost(request)))
+}
+
+/**
+ * Responds to a request of the host in a span of its own and records the duration.
+ * The span has the function's name until `dispatch` knows the operation.
+ */
+export function observedRequest(
+  request: HttpRequest,
+  context: InvocationContext,
+  respond: Respond,
+  { metrics, elapsedMs, nowMs }: Foundation,
+): Promise<HttpResponseInit> {
+  const startedMs = elapsedMs()
+  const { method } = request
+  const route = context.functionName
+  const name = `${method} ${route}`
+  const start = { name, kind: SpanKind.SERVER, details: { method, route }, host: hostTrace(context), nowMs: nowMs() }
+  return inInvocation(start, async ({ details }) => {
+    const response = await respond(fromHost(request))
+    const { status } = response
+    describeInvocation({ status })
+    if (status >= 500) trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR })
+    const dimensions = { method, route: String(details.route), status }
+    metrics.record('http.server.request.duration', (elapsedMs() - startedMs) / 1000, dimensions)
+    return toHost(response)
+  })
+}
+
+/**
+ * Handles a message in a span that continues the sender's and links to that of the host. A malformed message is logged
+ * and completed: it can never succeed. A fault is logged and thrown, so that the message is delivered again and finally
+ * becomes a dead letter.
+ */
+export function observedMessage(
+  queue: QueueName,
+  message: unknown,
+  context: InvocationContext,
+  handler: MessageHandler,
+  { log, elapsedMs, nowMs }: Foundation,
+): Promise<void> {
+  const { applicationProperties, messageId, deliveryCount } = context.triggerMetadata ?? {}
+  // A message that an operator posts to the function has neither.
+  const delivery = messageId === undefined ? {} : { messageId: String(messageId), deliveryCount: Number(deliveryCount) }
+  const start = {
+    name: `process ${queue}`,
+    kind: SpanKind.CONSUMER,
+    details: { queue, ...delivery },
+    host: hostTrace(context),
+    sender: applicationProperties,
+    nowMs: nowMs(),
+  }
+  return inInvocation(start, async ({ sinceMs }) => {
+    if (!handler.accepts(message)) {
+      log.error('message.malformed', new Error('The message does not have the schema of its queue'), { queue })
+      return
+    }
+    describeInvocation(message as LogDetails)
+    const startedMs = elapsedMs()
+    try {
+      await handler.handle(message, sinceMs)
+      log.info('message.handled', { queue, durationMs: Math.round(elapsedMs() - startedMs) })
+    } catch (fault) {
+      log.error('message.fault', fault, { queue })
+      throw fault
+    }
+  })
+}
+
+/** Runs a timer's work in a span of its own. */
+export function observedTimer(
+  context: InvocationContext,
+  run: () => Promise<void>,
+  { nowMs }: Foundation,
+): Promise<void> {
+  const { functionName: name } = context
+  return inInvocation({ name, kind: SpanKind.SERVER, host: hostTrace(context), nowMs: nowMs() }, run)
+}
+
+/** The trace context of the host's own invocation. */
+function hostTrace({ traceContext }: InvocationContext): Record<string, unknown> {
+  return { traceparent: traceContext?.traceParent, tracestate: traceContext?.traceState }
+}
+
+function fromHost(request: HttpRequest): ServiceRequest {
+  return {
+    method: request.method,
+    url: request.url,
+    header: (name) => request.headers.get(name),
+    bytes: async () => new Uint8Array(await request.arrayBuffer()),
+  }
+}
+
+function toHost({ status, headers, body, bytes }: FileAnswer): HttpResponseInit {
+  return { status, headers, ...(body === undefined && bytes === undefined ? {} : { body: bytes ?? body }) }
+}

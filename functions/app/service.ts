@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto'
+import type { Static, TSchema } from 'typebox'
+import { cosmosAccountChangeStore } from '../../shared/cosmos/account-changes.ts'
+import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
+import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
+import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
+import { storedCursorKeys } from '../../shared/cosmos/cursor-key-store.ts'
+import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
+import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
+import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
+import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
+import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
+import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
+import { cosmosTenantStore } from '../../shared/cosmos/tenant-store.ts'
+import { cosmosWindowStore } from '../../shared/cosmos/window-store.ts'
+import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
+import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
+import { collectionLinks } from '../../shared/domain/group-links/collection-links.ts'
+import type { SyncDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import { linkedAccounts } from '../../shared/domain/group-links/linked-accounts.ts'
+import type { LinkedCollections } from '../../shared/domain/group-links/linked-collections.ts'
+import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
+import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
+import { ownIdentity } from '../../shared/domain/object-access/caller-identity.ts'
+import type { ColdTenantAccess } from '../../shared/domain/object-access/core-object-references.ts'
+import { ObjectAccessResolver } from '../../shared/domain/object-access/object-access.ts'
+import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
+import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
+import { enqueueDailyEvaluations, enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import { sharedWriteBudget } from '../../shared/domain/sync/write-budget.ts'
+import type { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.ts'
+import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
+import { type DispatchDependencies, dispatcher } from '../../shared/http/dispatch.ts'
+import { cursors, type OpenCursors } from '../../shared/http/paging.ts'
+import { readinessCheck } from '../../shared/http/probes.ts'
+import type { RouteGroup } from '../../shared/http/route.ts'
+import { conforms } from '../../shared/http/validation.ts'
+import { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.ts'
+import type { Log } from '../../shared/kernel/log.ts'
+import type { QueueName } from '../../shared/messaging/queues.ts'
+import {
+  EvaluationMessage,
+  MembershipChangeMessage,
+  SweepMessage,
+  SyncJobMessage,
+} from '../../shared/messaging/queues.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { type Connections, openConnections } from './connections.ts'
+import { buildFoundation, type Foundation } from './foundation.ts'
+
+/** Rows in memory at most: about one gigabyte when the rows are widest. An instance has two. */
+const ROWS_AT_MOST_COUNT = 1_500_000
+
+const CURSOR_KEY_BYTES = 32
+
+/** Parts that take the place of those that `buildService` makes from the settings. */
+export type Overrides = Partial<Foundation & Connections> & {
+  /** Shared by all long computations of the process. */
+  readonly scheduler?: CooperativeScheduler
+  /** What the use cases of collections work with. */
+  readonly collections?: Partial<CollectionDependencies>
+  /** The collections as group links see them. */
+  readonly linkedCollections?: LinkedCollections
+  /** Starts to load a tenant's rows into memory and does not wait. */
+  readonly loadTenant?: (tenantId: string) => void
+}
+
+export type Service = ReturnType<typeof buildService>
+
+/**
+ * The composition root: builds the service from its settings, for the functions and for tests. Connects to no server
+ * before a part is first used.
+ */
+export function buildService(settings: Settings, overrides: Overrides = {}) {
+  const foundation = buildFoundation(settings, overrides)
+  const parts: Parts = {
+    ...foundation,
+    ...openConnections(settings, foundation, overrides),
+    scheduler: overrides.scheduler ?? new CooperativeScheduler(foundation.elapsedMs),
+    deriveId: derivedId,
+  }
+  const { container, nowMs, log } = parts
+  const linkStore = cosmosLinkStore(container('links'))
+  const tenants = cosmosTenantStore(container('tenants'))
+  const collections: CollectionDependencies = {
+    ...collectionParts(parts),
+    links: collectionLinks(linkStore, nowMs),
+    tenants,
+    ...overrides.collections,
+  }
+  const requests: RequestDependencies = {
+    ...collections,
+    requests: cosmosRequestStore(container('requests')),
+    membershipResolver: liveMembershipResolver(collections),
+  }
+  const evaluator = new TenantEvaluator({ ...collections, follower: new RequestReconciler(requests) })
+  const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
+  const links: SyncDependencies = {
+    ...linkParts(settings, parts),
+    links: linkStore,
+    tenants,
+    collections: overrides.linkedCollections ?? linkedAccounts({ ...collections, deletedObjects }, evaluator),
+  }
+  const freshRows = (tenantId: string): Promise<RowSnapshot> => collections.snapshots.fresh(tenantId)
+  const coldAccess: ColdTenantAccess = {
+    holds: (tenantId) => collections.snapshots.holds(tenantId),
+    load: overrides.loadTenant ?? ((tenantId) => void freshRows(tenantId).catch(loadFailed(tenantId, log))),
+    links: cosmosCoreObjectReferences(container('coreObjects')),
+  }
+  const findIdentity: DispatchDependencies['findIdentity'] = (caller) => ownIdentity(caller, freshRows, coldAccess)
+  const dispatch: DispatchDependencies = { ...parts, findIdentity, once: onceParts(parts) }
+  const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: cursorsOf(settings, parts) }
+  return {
+    ...foundation,
+    collections,
+    requests,
+    evaluator,
+    links,
+    connectors: { ...connectorParts(settings, parts), ...coreData },
+    coreObjects: { ...coreData, objectAccess: new ObjectAccessResolver(freshRows, coldAccess) },
+    dispatch,
+    /** Answers the requests to a group of routes. */
+    serve: (group: RouteGroup) => dispatcher(group, dispatch),
+    /** Reports which of the servers that the service needs cannot be used now. */
+    readiness: readinessCheck({ checks: parts.checks, log, nowMs }),
+    messages: {
+      evaluations: handler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
+      ...linkMessages(links),
+    } satisfies Record<QueueName, MessageHandler>,
+    sweeps: {
+      ofTheMinute: () => sweepOfTheMinute(links),
+      ofAllTenants: () => enqueueSweeps(undefined, links),
+    },
+  }
+}
+
+type Parts = Foundation &
+  Connections & { readonly scheduler: CooperativeScheduler; readonly deriveId: typeof derivedId }
+
+function collectionParts(parts: Parts) {
+  const { container, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
+  const changes = cosmosCoreObjectChanges(container('coreObjects'), elapsedMs)
+  return {
+    collections: cosmosCollectionStore(container('collections')),
+    memberships: cosmosMembershipStore(container('members'), scheduler),
+    evaluationLog: cosmosEvaluationLogStore(container('tenants')),
+    joined: cosmosJoinedMembers(container('requests')),
+    snapshots: new TenantSnapshots(changes, ROWS_AT_MOST_COUNT, scheduler),
+    accountChanges: cosmosAccountChangeStore(container('coreObjects')),
+    messageQueue,
+    log,
+    metrics,
+    newId,
+    nowMs,
+  }
+}
+
+function linkParts(settings: Settings, parts: Parts) {
+  const { container, directory, messageQueue, log, metrics, nowMs, newId, random, sleep } = parts
+  return {
+    jobs: cosmosJobStore(container('jobs')),
+    directory,
+    budget: sharedWriteBudget({
+      windows: cosmosWindowStore(container('tenants')),
+      writesPerTenant: settings.directoryWritesPerTenant,
+      writesInAll: settings.directoryWritesInAll,
+      nowMs,
+    }),
+    messageQueue,
+    log,
+    metrics,
+    nowMs,
+    newId,
+    random,
+    sleep,
+    retryDelaysS: settings.syncRetryDelaysS,
+    leaseMs: settings.syncLeaseS * 1000,
+    sliceMs: settings.syncSliceS * 1000,
+  }
+}
+
+function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
+  const { container, messageQueue, log, deriveId, newId, nowMs } = parts
+  return {
+    connectors: cosmosConnectorStore(container('connectors')),
+    objects: cosmosConnectorObjectStore(container('connectorObjects')),
+    messageQueue,
+    log,
+    evaluationDelayMs,
+    deriveId,
+    newId,
+    nowMs,
+  }
+}
+
+function onceParts({ container, log, deriveId, newId, nowMs, sleep }: Parts) {
+  return { keys: cosmosIdempotencyStore(container('idempotencyKeys')), log, deriveId, newId, nowMs, sleep }
+}
+
+/** Signed with the keys of the settings or, without any, with those that the database keeps. */
+function cursorsOf({ cursorKeys }: Settings, { container, nowMs }: Parts): OpenCursors {
+  const makeKey = () => randomBytes(CURSOR_KEY_BYTES).toString('base64')
+  const storedKeys = storedCursorKeys(container('tenants'), makeKey, nowMs)
+  return async () => cursors(cursorKeys.length > 0 ? cursorKeys : await storedKeys())
+}
+
+const loadFailed = (tenantId: string, log: Log) => (error: unknown) =>
+  log.error('core-objects.load-failed', error, { tenantId })
+
+/** Both are enqueued even when one fails. */
+async function sweepOfTheMinute(links: SyncDependencies): Promise<void> {
+  const minute = new Date(links.nowMs()).getUTCMinutes()
+  try {
+    await enqueueDailyEvaluations(links)
+  } finally {
+    await enqueueSweeps(minute, links)
+  }
+}
+
+export type MessageHandler = {
+  /** Whether the message has the schema of its queue. One that does not can never be handled. */
+  accepts(message: unknown): boolean
+  /** @param sinceMs when the request or timer run began that the message comes from. */
+  handle(message: unknown, sinceMs?: number): Promise<void>
+}
+
+/** What the messages about group links do. */
+export const linkMessages = (links: SyncDependencies) => ({
+  'membership-changes': handler(MembershipChangeMessage, (message, sinceMs) =>
+    syncIncrementally(message, links, sinceMs),
+  ),
+  sweeps: handler(SweepMessage, ({ tenantId }) => sweepTenant(tenantId, links)),
+  'sync-jobs': handler(SyncJobMessage, (message) => runSyncJob(message, links)),
+})
+
+function handler<Schema extends TSchema>(
+  schema: Schema,
+  handle: (message: Static<Schema>, sinceMs?: number) => Promise<void>,
+): MessageHandler {
+  return {
+    accepts: (message) => conforms(schema, message),
+    handle: (message, sinceMs) => handle(message as Static<Schema>, sinceMs),
+  }
+}
