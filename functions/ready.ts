@@ -3,9 +3,9 @@ import { probe } from './app/triggers.ts'
 
 app.http(
   'ready',
-  probe('ready', async ({ newId }, loadService) => {
+  probe('ready', async ({ loadService }) => {
     const { readinessResponder } = await import('../shared/http/probes.ts')
-    const { readiness } = await loadService()
+    const { readiness, newId } = await loadService()
     return readinessResponder(readiness, newId)
   }),
 )

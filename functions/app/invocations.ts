@@ -1,20 +1,11 @@
 import type { HttpRequest, HttpResponseInit, InvocationContext } from '@azure/functions'
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import type { FileAnswer } from '../../shared/http/public-files.ts'
-import type { HttpRequest as ServiceRequest } from '../../shared/http/request.ts'
 import type { LogDetails } from '../../shared/kernel/log.ts'
 import { describeInvocation, inInvocation } from '../../shared/kernel/tracing.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import type { Foundation } from './foundation.ts'
+import { type Respond, respondTo } from './host-request.ts'
 import type { MessageHandler } from './service.ts'
-
-/** Responds to a request. */
-export type Respond = (request: ServiceRequest) => FileAnswer | Promise<FileAnswer>
-
-/** Responds to a request of the host without a span and without metrics: for probes. */
-export async function unobservedRequest(request: HttpRequest, respond: Respond): Promise<HttpResponseInit> {
-  return toHost(await respond(fromHost(request)))
-}
 
 /**
  * Responds to a request of the host in a span of its own and records the duration.
@@ -32,13 +23,13 @@ export function observedRequest(
   const name = `${method} ${route}`
   const start = { name, kind: SpanKind.SERVER, details: { method, route }, host: hostTrace(context), nowMs: nowMs() }
   return inInvocation(start, async ({ details }) => {
-    const response = await respond(fromHost(request))
+    const response = await respondTo(request, respond)
     const { status } = response
     describeInvocation({ status })
     if (status >= 500) trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR })
     const dimensions = { method, route: String(details.route), status }
     metrics.record('http.server.request.duration', (elapsedMs() - startedMs) / 1000, dimensions)
-    return toHost(response)
+    return response
   })
 }
 
@@ -95,17 +86,4 @@ export function observedTimer(
 /** The trace context of the host's own invocation. */
 function hostTrace({ traceContext }: InvocationContext): Record<string, unknown> {
   return { traceparent: traceContext?.traceParent, tracestate: traceContext?.traceState }
-}
-
-function fromHost(request: HttpRequest): ServiceRequest {
-  return {
-    method: request.method,
-    url: request.url,
-    header: (name) => request.headers.get(name),
-    bytes: async () => new Uint8Array(await request.arrayBuffer()),
-  }
-}
-
-function toHost({ status, headers, body, bytes }: FileAnswer): HttpResponseInit {
-  return { status, headers, ...(body === undefined && bytes === undefined ? {} : { body: bytes ?? body }) }
 }

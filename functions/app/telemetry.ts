@@ -7,21 +7,22 @@ import type { ObservedFoundation } from './foundation.ts'
  * Exports spans and metrics, where the settings name an Application Insights resource. The packages are loaded only
  * then, and when the app starts rather than with its code.
  */
-export function exportTelemetry(settings: Settings, foundation: ObservedFoundation): void {
+export function exportTelemetry(settings: Settings, loadFoundation: () => Promise<ObservedFoundation>): void {
   const { monitorConnectionString } = settings
   if (monitorConnectionString === undefined) return
-  const { log, recordMetricsTo } = foundation
   let opened: Promise<Telemetry | undefined> | undefined
 
   // This capability stops the host from exporting for the process.
   app.setup({ capabilities: { WorkerOpenTelemetryEnabled: true } })
 
   app.hook.appStart(async () => {
+    const foundation = await loadFoundation()
     opened ??= openTelemetry(monitorConnectionString, settings, foundation)
-    recordMetricsTo((await opened)?.metrics)
+    foundation.recordMetricsTo((await opened)?.metrics)
   })
 
   app.hook.appTerminate(async () => {
+    const { log, recordMetricsTo } = await loadFoundation()
     const telemetry = await opened
     opened = undefined
     recordMetricsTo()

@@ -9,21 +9,23 @@ import type { PublicFiles } from '../../shared/http/public-files.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
-import { buildFoundation, type Foundation } from './foundation.ts'
-import { observedMessage, observedRequest, observedTimer, type Respond, unobservedRequest } from './invocations.ts'
+import { type Respond, respondTo } from './host-request.ts'
 import type { Service } from './service.ts'
 import { exportTelemetry } from './telemetry.ts'
 
 // The settings are read while the triggers load: a faulty one stops the start and not the first request.
 const settings = readSettings()
-const foundation = buildFoundation(settings)
-exportTelemetry(settings, foundation)
 
-/**
- * The service of this process. Its code, and the clients of the servers that it calls, are loaded by the first invocation
- * that needs them: an instance starts with the triggers alone.
- */
-const loadService = once(async () => (await import('./service.ts')).buildService(settings, foundation))
+// An instance starts with the triggers alone. The first invocation that needs them loads the code of the service and the
+// clients of the servers that it calls.
+const loadFoundation = once(async () => (await import('./foundation.ts')).buildFoundation(settings))
+const loadInvocations = once(() => import('./invocations.ts'))
+const loadService = once(async () => {
+  const [{ buildService }, foundation] = await Promise.all([import('./service.ts'), loadFoundation()])
+  return buildService(settings, foundation)
+})
+
+exportTelemetry(settings, loadFoundation)
 
 /** Keeps the result: an `import()` of a loaded module still costs a twentieth of a request. */
 function once<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {
@@ -49,8 +51,11 @@ const http = (route: string, handler: HttpHandler): HttpFunctionOptions => ({
 })
 
 function observed(route: string, load: () => Promise<Respond>): HttpFunctionOptions {
-  const loaded = once(load)
-  return http(route, async (request, context) => observedRequest(request, context, await loaded(), foundation))
+  const loaded = once(() => Promise.all([loadInvocations(), load(), loadFoundation()]))
+  return http(route, async (request, context) => {
+    const [{ observedRequest }, respond, foundation] = await loaded()
+    return observedRequest(request, context, respond, foundation)
+  })
 }
 
 /**
@@ -67,21 +72,25 @@ export function routesBelow(
   })
 }
 
-/** Files that anyone may read. They are made for the first request. */
+/** Public files. They are made for the first request. */
 export function publicFiles(route: string, load: () => Promise<() => PublicFiles>): HttpFunctionOptions {
   return observed(route, async () => {
-    const { fileResponder } = await import('../../shared/http/public-files.ts')
-    return fileResponder(await load(), foundation)
+    const [{ fileResponder }, files, foundation] = await Promise.all([
+      import('../../shared/http/public-files.ts'),
+      load(),
+      loadFoundation(),
+    ])
+    return fileResponder(files, foundation)
   })
 }
 
-/** A path that the platform asks at short intervals: without a span and without metrics. */
+/** A path that the platform requests at short intervals: without a span and without metrics. */
 export function probe(
   route: string,
-  load: (foundation: Foundation, loadService: () => Promise<Service>) => Promise<Respond>,
+  load: (services: { readonly loadService: () => Promise<Service> }) => Promise<Respond>,
 ): HttpFunctionOptions {
-  const loaded = once(() => load(foundation, loadService))
-  return http(route, async (request) => unobservedRequest(request, await loaded()))
+  const loaded = once(() => load({ loadService }))
+  return http(route, async (request) => respondTo(request, await loaded()))
 }
 
 /** The messages of a queue, one at a time. */
@@ -89,8 +98,10 @@ export function onMessage(queueName: QueueName): ServiceBusQueueFunctionOptions 
   return {
     connection: CONNECTION,
     queueName,
-    handler: async (message, context) =>
-      observedMessage(queueName, message, context, (await loadService()).messages[queueName], foundation),
+    handler: async (message, context) => {
+      const [{ observedMessage }, service] = await Promise.all([loadInvocations(), loadService()])
+      await observedMessage(queueName, message, context, service.messages[queueName], service)
+    },
   }
 }
 
@@ -99,8 +110,8 @@ export function onSchedule(schedule: string, run: (service: Service) => Promise<
   return {
     schedule,
     handler: async (_timer, context) => {
-      const service = await loadService()
-      await observedTimer(context, () => run(service), foundation)
+      const [{ observedTimer }, service] = await Promise.all([loadInvocations(), loadService()])
+      await observedTimer(context, () => run(service), service)
     },
   }
 }
