@@ -83,7 +83,7 @@ export function statusOf(error: unknown): number | undefined {
   return typeof cause?.code === 'number' ? cause.code : undefined
 }
 
-/** Whether a write failed because someone else removed (404), made (409) or changed (412) the document first. */
+/** Whether a write failed because the document was concurrently deleted (404), created (409) or changed (412). */
 export function isWriteConflict(status: number | undefined): boolean {
   return status === 404 || status === 409 || status === 412
 }

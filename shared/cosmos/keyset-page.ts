@@ -6,19 +6,19 @@ type KeysetQuery = {
   /** A condition on `c`. */
   readonly where: string
   readonly parameters: readonly SqlParameter[]
-  /** The last id of the page before. */
+  /** The last id of the previous page. */
   readonly after: string | undefined
   readonly size: number
 }
 
 /**
- * Answers of the store, of 4 MB at most each, that one page is made of: what is asked for fits into two of them, unless
- * documents are unusually large. A page of these ends early, rather than fill the memory.
+ * Maximum number of query responses, of up to 4 MB each, that one page is read from. A page normally fits in two. A page
+ * of unusually large documents ends early to bound the memory used.
  * https://learn.microsoft.com/azure/cosmos-db/concepts-limits
  */
-const ANSWERS_PER_PAGE_COUNT = 5
+const RESPONSES_PER_PAGE_COUNT = 5
 
-/** A page in the order of ids. It reads one document more than it gives, so that the last page knows that it is. */
+/** Returns a page ordered by id. Reads one document more than the page size to detect the last page. */
 export async function readPage<T extends { id: string }>(
   container: Container,
   partition: string,
@@ -34,15 +34,15 @@ export async function readPage<T extends { id: string }>(
     ],
   }
   const found: T[] = []
-  let answerCount = 0
-  // In one answer, if it is not too large for one.
-  for await (const answer of queryDocuments<T>(container, partition, query, { maxItemCount: size + 1 })) {
-    found.push(...answer)
-    answerCount += 1
-    if (answerCount === ANSWERS_PER_PAGE_COUNT) break
+  let responseCount = 0
+  // One response holds the page unless it exceeds the size limit.
+  for await (const response of queryDocuments<T>(container, partition, query, { maxItemCount: size + 1 })) {
+    found.push(...response)
+    responseCount += 1
+    if (responseCount === RESPONSES_PER_PAGE_COUNT) break
   }
   const items = found.slice(0, size)
   const last = items.at(-1)
-  const isLast = found.length <= size && answerCount < ANSWERS_PER_PAGE_COUNT
+  const isLast = found.length <= size && responseCount < RESPONSES_PER_PAGE_COUNT
   return isLast || last === undefined ? { items } : { items, continueAfter: last.id }
 }

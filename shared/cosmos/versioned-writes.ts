@@ -9,17 +9,17 @@ import {
   writeTogether,
 } from './documents.ts'
 
-/** A document to be written, with the version it replaces; without one it must be new. */
+/** A document to write, with the version it replaces. Without a version, the document must be new. */
 export type VersionedWrite = { readonly document: JSONObject & { id: string }; readonly version: string | undefined }
 
-/** Bytes. The store takes 2 MB in one transaction; what is around the documents needs its part. */
+/** Bytes of documents in one transaction. Cosmos accepts 2 MB, including the operations around the documents. */
 const TRANSACTION_LIMIT_BYTES = 1_800_000
 const TRANSACTIONS_AT_ONCE_COUNT = 4
 
 /**
- * Writes all in as few transactions as possible, a few at a time.
- * @param companions Operations that each transaction does as well: where one fails, so does the transaction.
- * @returns The ids of those that were not written because one of their transaction was overtaken by someone else.
+ * Writes all documents in as few transactions as possible, a few at a time.
+ * @param companions Operations added to each transaction. When one fails, the transaction fails.
+ * @returns The ids of the documents that were not written because an operation of their transaction had a conflict.
  */
 export async function writeVersioned(
   container: Container,
@@ -28,21 +28,21 @@ export async function writeVersioned(
   companions: readonly OperationInput[] = [],
 ): Promise<ReadonlySet<string>> {
   const transactions = inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.length)
-  const overtaken = new Set<string>()
+  const conflicts = new Set<string>()
   await forEachConcurrent(transactions, TRANSACTIONS_AT_ONCE_COUNT, async (transaction) => {
     const operations = [...companions, ...transaction.map(operationOf)]
     const failure = await writeTogether(container, partition, operations)
     if (failure === undefined) return
     throwUnlessConflict(failure)
-    for (const { document } of transaction) overtaken.add(document.id)
+    for (const { document } of transaction) conflicts.add(document.id)
   })
-  return overtaken
+  return conflicts
 }
 
 /**
- * Writes all in order, each transaction on the condition that nobody but the one before it has written `head` since the
- * version that it quotes. After the first that was overtaken, none is tried.
- * @returns The ids of those that were not written.
+ * Writes all documents in order. Each transaction also replaces the head document and requires the version that the
+ * previous transaction wrote, the first one the given version. The first conflict ends the chain.
+ * @returns The ids of the documents that were not written.
  */
 export async function writeInChain(
   container: Container,
@@ -63,7 +63,7 @@ export async function writeInChain(
       return new Set(unwritten.map((write) => write.document.id))
     }
     headVersion = outcome.versions[0]
-    if (headVersion === undefined) throw new Error(`The database told no version of ${document.id}`)
+    if (headVersion === undefined) throw new Error(`The database returned no version of ${document.id}`)
   }
   return new Set()
 }

@@ -15,12 +15,12 @@ import type { ItemOutcome } from './decide-writes.ts'
 import { type ObjectWrite, type ParsedWrite, parseBatchItems, parseObjectData } from './object-input.ts'
 import { type WriteDependencies, writeObjects } from './write-objects.ts'
 
-/** Acts as a connector, and only as its own: decisions, section 2. */
+/** Roles that may write to a connector space, restricted to the connector's own application: decisions, section 2. */
 export const CONNECTOR_WRITERS: readonly Role[] = ['iam-core.connector-data.readwrite.self']
 export const CONNECTOR_DATA_READERS: readonly Role[] = ['Administrator', ...CONNECTOR_WRITERS]
 
 export type ObjectCreation = { readonly externalId: string; readonly objectType: ObjectType; readonly data: unknown }
-/** A whole record may be sent back; its names must then be those that it has. */
+/** The body may contain the whole object as read. Its names must then equal the stored ones. */
 export type ObjectReplacement = {
   readonly externalId?: string
   readonly objectType?: ObjectType
@@ -28,8 +28,8 @@ export type ObjectReplacement = {
 }
 
 /**
- * Writes a batch. Each item succeeds or fails alone.
- * @returns What became of each item, in order.
+ * Writes a batch. Each item succeeds or fails independently.
+ * @returns The outcome of each item, in order.
  * @throws Refusal `ConnectorNotFound`, `NotThisConnector`, `ConnectorDisabled`.
  */
 export async function writeBatch(
@@ -46,9 +46,9 @@ export async function writeBatch(
 }
 
 /**
- * Adds an object, or restores the one that was deleted under the same names.
- * @returns Its id.
- * @throws Refusal `ConnectorObjectExists` and those of `writeBatch`; what is wrong with the data all at once.
+ * Creates an object, or restores the soft-deleted object of the same names.
+ * @returns The object's id.
+ * @throws Refusal `ConnectorObjectExists` and those of `writeBatch`; all faults of the data at once.
  */
 export async function createObject(
   connectorId: string,
@@ -64,7 +64,7 @@ export async function createObject(
   return writeOne(connector, { operation, objectType, externalId, data: read.data }, caller, deps)
 }
 
-/** @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`; what is wrong with the data all at once. */
+/** Replaces an object's data. @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`; all faults at once. */
 export async function replaceObject(
   connectorId: string,
   id: string,
@@ -81,7 +81,7 @@ export async function replaceObject(
   return toConnectorObjectDto(await requireLiveObject(caller.tenantId, connectorId, id, deps))
 }
 
-/** @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`. */
+/** Soft-deletes an object. @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`. */
 export async function deleteObject(
   connectorId: string,
   id: string,
@@ -89,12 +89,15 @@ export async function deleteObject(
   deps: WriteDependencies,
 ): Promise<void> {
   const connector = await writableConnector(connectorId, caller, deps)
-  // One that is deleted already is refused only by the write, which mends what an interrupted deletion has left.
+  // The write refuses an object that is already deleted, after it has completed an interrupted deletion.
   const { objectType, externalId } = await requireStoredObject(caller.tenantId, connectorId, id, deps)
   await writeOne(connector, { operation: 'delete', objectType, externalId }, caller, deps)
 }
 
-/** One object by its own names. @throws Refusal `ConnectorNotFound`, `NotThisConnector`, `ConnectorObjectNotFound`. */
+/**
+ * Returns an object by type and external id.
+ * @throws Refusal `ConnectorNotFound`, `NotThisConnector`, `ConnectorObjectNotFound`.
+ */
 export async function readObject(
   connectorId: string,
   objectType: string,
@@ -109,7 +112,7 @@ export async function readObject(
   return toConnectorObjectDto(await requireLiveObject(caller.tenantId, connectorId, id, deps))
 }
 
-/** A page of the connector space in the order of ids. @throws Refusal `ConnectorNotFound`, `NotThisConnector`. */
+/** Returns a page of the connector space, ordered by id. @throws Refusal `ConnectorNotFound`, `NotThisConnector`. */
 export async function listObjects(
   connectorId: string,
   objectType: ObjectType | undefined,
@@ -139,7 +142,9 @@ function requireOwnApplication({ id, clientId }: Connector, caller: Caller): voi
   if (caller.clientId === clientId) return
   throw new Refusal(
     'NotThisConnector',
-    `${caller.clientId ?? 'No application'} is not the application of connector ${id}`,
+    caller.clientId === undefined
+      ? `Only the application of connector ${id} can access its data`
+      : `Application ${caller.clientId} is not the application of connector ${id}`,
   )
 }
 
@@ -154,7 +159,7 @@ async function requireLiveObject(
   throw objectNotFound(connectorId, id)
 }
 
-/** Soft-deleted ones too. */
+/** Returns the object, also when it is soft-deleted. */
 async function requireStoredObject(
   tenantId: string,
   connectorId: string,
@@ -172,10 +177,10 @@ const objectNotFound = (connectorId: string, id: string): Refusal =>
 function nameFaults({ externalId, objectType }: ObjectReplacement, object: StoredConnectorObject): RefusalEntry[] {
   const faults: RefusalEntry[] = []
   if (externalId !== undefined && externalId !== object.externalId) {
-    faults.push(refusalEntry('InvalidValue', `externalId is ${object.externalId} and never changes`, '/externalId'))
+    faults.push(refusalEntry('InvalidValue', `externalId is ${object.externalId} and cannot be changed`, '/externalId'))
   }
   if (objectType !== undefined && objectType !== object.objectType) {
-    faults.push(refusalEntry('InvalidValue', `objectType is ${object.objectType} and never changes`, '/objectType'))
+    faults.push(refusalEntry('InvalidValue', `objectType is ${object.objectType} and cannot be changed`, '/objectType'))
   }
   return faults
 }
@@ -192,7 +197,7 @@ async function writeOne(
   return outcome.id
 }
 
-/** Faults found in reading point into the body already; those of the decision point into their item. */
+/** Faults found during parsing have pointers into the body. Those of the decision have pointers into their item. */
 function outcomeOf(item: ParsedWrite, index: number, outcomes: Iterator<ItemOutcome>): ItemOutcome {
   if ('faults' in item) return { outcome: 'refused', errors: item.faults }
   const outcome = outcomes.next().value as ItemOutcome

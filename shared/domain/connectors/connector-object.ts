@@ -6,12 +6,12 @@ import { ATTRIBUTES, type AttributeDefinition, OBJECT_TYPES, type ObjectType } f
 
 export const ObjectTypeName = OneOf(OBJECT_TYPES)
 
-/** Characters of an external id, wherever it is given. */
+/** Maximum length of an external id in characters. */
 export const EXTERNAL_ID_LIMIT_COUNT = 500
 
 /**
- * How a connector names an object within its own space. Control characters have no place in a name, nor have halves of
- * surrogate pairs, which no path can carry.
+ * The name of an object within its connector space. Control characters and unpaired surrogates, which a URL path cannot
+ * carry, are not allowed.
  */
 export const ExternalId = Type.String({
   minLength: 1,
@@ -19,34 +19,34 @@ export const ExternalId = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f\\p{Cs}]+$',
 })
 
-/** A reference as a connector gives it: to an object of the same connector. */
+/** A reference as a connector sends it, to an object of the same connector. */
 type ExternalReference = { readonly externalId: string }
 
 export type DataValue = string | boolean | readonly string[] | ExternalReference | readonly ExternalReference[]
 
-/** What a connector says of an object: attributes by name, checked and in their stored form. */
+/** The attributes of a connector object by name, validated and in their stored form. */
 export type ObjectData = Readonly<Record<string, DataValue>>
 
-/** An object as one connector knows it. */
+/** An object in a connector space. */
 export type ConnectorObject = {
-  /** Derived from connector, type and external id, so that the store keeps the three unique. */
+  /** Derived from connector, type and external id, so that the store enforces their uniqueness. */
   readonly id: string
   readonly connectorId: string
   readonly objectType: ObjectType
   readonly externalId: string
   readonly data: ObjectData
   readonly coreObjectId: string
-  /** To which it belonged before, the latest first, as far as that is remembered; absent when it never came to another. */
+  /** Former core objects, latest first, up to a limit; absent when the object was never assigned to another. */
   readonly formerCoreObjectIds?: readonly string[]
-  /** The ids of the connector objects that the references name, by attribute, whether or not these exist. */
+  /** Ids of the connector objects that the references name, by attribute, whether or not these exist. */
   readonly references: ReferenceIds
-  /** Since when it is soft-deleted; absent for a live object. */
+  /** Time of the soft deletion; absent for a live object. */
   readonly deletedAtMs?: number
 }
 
 export type ReferenceIds = Readonly<Record<string, string | readonly string[]>>
 
-/** As kept, with the store's own time of the last write in seconds since 1970. */
+/** A connector object as read, with the store's time of the last write in seconds since 1970. */
 export type StoredConnectorObject = ConnectorObject & { readonly lastUpdatedS: number }
 
 export const ConnectorObjectDto = Closed({
@@ -59,29 +59,29 @@ export const ConnectorObjectDto = Closed({
 })
 export type ConnectorObjectDto = Static<typeof ConnectorObjectDto>
 
-/** As answered. */
+/** Returns a connector object as the API returns it. */
 export function toConnectorObjectDto(object: StoredConnectorObject): ConnectorObjectDto {
   const { id, externalId, objectType, data, coreObjectId, lastUpdatedS } = object
   return { id, externalId, objectType, data, coreObjectId, lastUpdated: toSecondsTimestamp(lastUpdatedS) }
 }
 
-/** Makes a GUID from a list of texts: the same for the same list, another for any other. */
+/** Derives a GUID from a list of texts. Equal lists give equal GUIDs, different lists give different ones. */
 export type DeriveId = (...parts: string[]) => string
 
-/** The names of an object within its tenant. */
+/** The members that identify an object within its tenant. */
 export type ObjectNames = Pick<ConnectorObject, 'connectorId' | 'objectType' | 'externalId'>
 
-/** Derived from its names: of two that create it at once, the store lets one. */
+/** Derives the id of a connector object, so that of two concurrent creations the store accepts one. */
 export function connectorObjectId({ connectorId, objectType, externalId }: ObjectNames, derive: DeriveId): string {
   return derive('connector object', connectorId, objectType, externalId)
 }
 
-/** The core object that an object makes when it joins none. */
+/** Derives the id of the core object of an object that joins no other. */
 export function ownCoreObjectId(connectorObjectId: string, derive: DeriveId): string {
   return derive('core object', connectorObjectId)
 }
 
-/** The ids of the connector objects to which `data` refers. */
+/** Returns the ids of the connector objects that `data` refers to. */
 export function referenceIds(
   { connectorId, objectType }: Pick<ObjectNames, 'connectorId' | 'objectType'>,
   data: ObjectData,
@@ -98,76 +98,76 @@ export function referenceIds(
   return ids
 }
 
-/** Every attribute that refers to other objects: of which type, to which, and whether to several. */
+/** All reference attributes: the type that has the attribute, the type it refers to, and whether it holds a list. */
 export const REFERENCES = OBJECT_TYPES.flatMap((of) =>
   Object.entries<AttributeDefinition>(ATTRIBUTES[of]).flatMap(([name, { kind, to }]) =>
     to === undefined ? [] : [{ of, name, to, isList: kind === 'references' }],
   ),
 )
 
-/** What others need to know of an object in order to refer to it. */
+/** The members of a connector object that references to it need. */
 export type ReferenceTarget = {
   readonly id: string
   readonly coreObjectId: string
   readonly isLive: boolean
-  /** The org unit above it, as named: it need not exist. */
+  /** The parent that an org unit names, which need not exist. */
   readonly parentId: string | undefined
 }
 
-/** A write of a connector object, with the version it replaces; without one it must be new. */
+/** A write of a connector object, with the version it replaces. Without a version, the object must be new. */
 export type ConnectorObjectWrite = { readonly object: ConnectorObject; readonly version: string | undefined }
 
-/** Whose objects are written. */
+/** The connector space to write to. */
 type Space = {
   readonly tenantId: string
   readonly connectorId: string
-  /** How long soft-deleted objects stay. */
+  /** Days for which soft-deleted objects are kept. */
   readonly softDeletionDays: number
 }
 
 /**
- * The connector spaces of each tenant. Soft-deleted objects are kept until their time is over. A space takes writes from
- * being opened to being closed, and is closed once: nothing is ever written to it again.
+ * The connector spaces of each tenant. Soft-deleted objects are kept for `softDeletionDays`. A space accepts writes after
+ * it is opened and until it is closed. A closed space cannot be opened again.
  */
 export interface ConnectorObjectStore {
-  /** Those that exist, soft-deleted ones too. */
+  /** Returns the objects that exist, soft-deleted ones included. */
   ofIds(tenantId: string, ids: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
-  /** The same, as far as needed to refer to them. */
+  /** Returns the reference targets that exist, soft-deleted ones included. */
   referenceTargets(tenantId: string, ids: readonly string[]): Promise<ReferenceTarget[]>
-  /** Every object that contributes to one of these core objects, or did before it was soft-deleted. */
+  /** Returns the objects that contribute to one of these core objects, or did before they were soft-deleted. */
   ofCoreObjects(tenantId: string, coreObjectIds: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
-  /** Live identities with one of these national identity numbers or one of these directory object ids. */
+  /** Returns live identities with one of these national identity numbers or directory object ids. */
   identitiesByKeys(
     tenantId: string,
     nins: readonly string[],
     directoryObjectIds: readonly string[],
   ): Promise<Versioned<StoredConnectorObject>[]>
-  /** The core objects of the live objects that refer to one of these objects, which are all of one type. */
+  /** Returns the core object ids of the live objects that refer to one of these objects, all of the given type. */
   coreObjectsReferringTo(tenantId: string, objectType: ObjectType, ids: readonly string[]): Promise<string[]>
-  /** Opens a space, if it is not. @returns False when it has been closed. */
+  /** Opens a space unless it is open. @returns False when the space is closed. */
   open(tenantId: string, connectorId: string): Promise<boolean>
-  /** The version of an open space: every write to it makes another. Undefined before it is opened and when it is closed. */
+  /** Returns the version of an open space, which changes with every write; undefined when the space is not open. */
   version(tenantId: string, connectorId: string): Promise<string | undefined>
-  /** @throws Refusal `StaleVersion` when anything was written since `version` was read. */
+  /** Closes a space. @throws Refusal `StaleVersion` when the space was written after `version` was read. */
   close(tenantId: string, connectorId: string, version: string): Promise<void>
   /**
-   * Writes all, expecting the quoted versions and an open space.
-   * @returns The ids of those that were not written because someone else had changed them or their neighbours.
+   * Writes all objects on the condition of the quoted versions and an open space.
+   * @returns The ids of the objects that were not written because they, or objects of the same transaction, had changed.
    */
   write(space: Space, writes: readonly ConnectorObjectWrite[]): Promise<ReadonlySet<string>>
-  /** The version of a connector's org tree. Undefined before its first change. */
+  /** Returns the version of a connector's org tree; undefined before its first change. */
   treeVersion(tenantId: string, connectorId: string): Promise<string | undefined>
   /**
-   * Writes what changes the org tree, in order, until one was overtaken: also by whoever has changed the tree since
-   * `version` was read.
-   * @returns The ids of those that were not written.
+   * Writes changes of the org tree in order, up to the first conflict. A concurrent change of the tree since `version` was
+   * read is a conflict.
+   * @returns The ids of the objects that were not written.
    */
   writeTree(
     space: Space,
     writes: readonly ConnectorObjectWrite[],
     version: string | undefined,
   ): Promise<ReadonlySet<string>>
-  /** Live objects of a connector in the order of ids. */
+  /** Returns live objects of a connector, ordered by id. */
   page(
     tenantId: string,
     connectorId: string,
@@ -175,5 +175,6 @@ export interface ConnectorObjectStore {
     after: string | undefined,
     size: number,
   ): Promise<Page<StoredConnectorObject>>
+  /** Whether the connector has live objects. */
   hasLive(tenantId: string, connectorId: string): Promise<boolean>
 }

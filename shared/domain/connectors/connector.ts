@@ -9,24 +9,24 @@ import type { ConnectorObjectStore } from './connector-object.ts'
 
 /** Decisions, section 4. */
 const SOFT_DELETION_DEFAULT_DAYS = 90
-/** Ten years: beyond it, an entry is a mistake. */
+/** Ten years. A longer period is assumed to be a mistake. */
 const SOFT_DELETION_LIMIT_DAYS = 3650
 
 const Name = Type.String({ minLength: 1, maxLength: 256, pattern: '\\S' })
 const SoftDeletionDays = Type.Integer({ minimum: 1, maximum: SOFT_DELETION_LIMIT_DAYS })
 
-/** A source of core objects: the application that may write to its connector space, and what becomes of deleted objects. */
+/** A source of core objects, with its own connector space. */
 export const Connector = Closed({
   id: Guid,
   name: Name,
-  /** The application that acts as the connector. Several connectors may share one. */
+  /** Client id of the application that acts as the connector. Several connectors can share one. */
   clientId: Guid,
   /** Days for which deleted objects can be restored. */
   softDeletionDays: SoftDeletionDays,
-  /** A disabled connector's objects stay; nothing can be written to its space. */
+  /** The objects of a disabled connector are kept, and writes to its space are refused. */
   enabled: Type.Boolean(),
   createdAt: Timestamp,
-  /** The creator's object id in the directory. */
+  /** Directory object id of the creator. */
   createdBy: Guid,
   updatedAt: Timestamp,
 })
@@ -40,13 +40,13 @@ export const NewConnector = Type.Object({
 })
 export type NewConnector = Static<typeof NewConnector>
 
-/** What is left out keeps its value. */
+/** Members left out keep their values. */
 export const ConnectorUpdate = Type.Partial(NewConnector)
 export type ConnectorUpdate = Static<typeof ConnectorUpdate>
 
 type ConnectorCreation = { readonly id: string; readonly createdBy: string; readonly createdAt: string }
 
-/** The record of a new connector. */
+/** Returns a new connector with defaults for the members left out. */
 export function newConnector(input: NewConnector, { id, createdBy, createdAt }: ConnectorCreation): Connector {
   return {
     id,
@@ -60,21 +60,21 @@ export function newConnector(input: NewConnector, { id, createdBy, createdAt }: 
   }
 }
 
-/** Oldest first: the order in which connectors' attributes win. */
+/** Compares connectors by age, oldest first. The oldest connector's attributes take precedence. */
 export function byCreation(one: Connector, other: Connector): number {
   return Date.parse(one.createdAt) - Date.parse(other.createdAt) || (one.id < other.id ? -1 : 1)
 }
 
-/** Milliseconds for the next connector's `createdAt`: later than every other's, so that the order of creation is plain. */
+/** Returns the time of the next connector's creation, in milliseconds: later than that of every other connector. */
 export function nextCreationMs(existing: readonly Connector[], nowMs: number): number {
   return Math.max(nowMs, ...existing.map(({ createdAt }) => Date.parse(createdAt) + 1))
 }
 
-/** The connectors of each tenant. */
+/** Stores the connectors of each tenant. */
 export interface ConnectorStore {
-  /** All of a tenant's connectors, oldest first. */
+  /** Returns all connectors of a tenant, oldest first. */
   list(tenantId: string): Promise<Connector[]>
-  /** Undefined when there is none. */
+  /** Undefined when the connector does not exist. */
   find(tenantId: string, id: string): Promise<Versioned<Connector> | undefined>
   add(tenantId: string, connector: Connector): Promise<void>
   /** @throws Refusal `StaleVersion` when `version` is no longer current, `ConnectorNotFound`. */
@@ -101,7 +101,7 @@ export async function requireConnector(
   return found
 }
 
-/** Adds a connector; its attributes yield to those of every connector created before. */
+/** Creates a connector. The attributes of every connector created earlier take precedence over its attributes. */
 export async function createConnector(
   input: NewConnector,
   caller: Caller,
@@ -117,7 +117,7 @@ export async function createConnector(
     createdBy: caller.objectId,
     createdAt: toTimestamp(nextCreationMs(existing, deps.nowMs())),
   })
-  // The first write would do it, at the price of being tried twice.
+  // Otherwise the first write would open the space and need a second attempt.
   await deps.objects.open(caller.tenantId, id)
   await deps.connectors.add(caller.tenantId, connector)
   return connector
@@ -138,8 +138,8 @@ export async function updateConnector(
 }
 
 /**
- * Deletes a connector that has no live objects. Of several deletions at once, the one that removes the record succeeds.
- * One that ended half-way is finished by the next.
+ * Deletes a connector without live objects. Of several concurrent deletions, one succeeds. Repeating an interrupted
+ * deletion completes it.
  * @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `ConnectorInUse`, `StaleVersion`.
  */
 export async function deleteConnector(
@@ -154,19 +154,19 @@ export async function deleteConnector(
     requireIfMatch(version, ifMatch)
     if (await deps.objects.open(tenantId, id)) await closeEmptySpace(tenantId, id, deps)
   })
-  // A change of the connector made meanwhile goes with it.
+  // A concurrent update of the connector does not prevent the deletion.
   await retryOnConflict(async () => {
     const { version } = await requireConnector(tenantId, id, deps.connectors)
     await deps.connectors.remove(tenantId, id, version)
   })
 }
 
-/** From here on the deletion is certain, whoever finishes it: no object is ever added again. */
+/** Closes the space, after which no object can be added and the deletion is certain. */
 async function closeEmptySpace(tenantId: string, id: string, { objects }: ConnectorDependencies): Promise<void> {
-  // Read before the objects are looked at: whatever is written meanwhile makes this stale.
+  // Read before the check for live objects, so that a concurrent write invalidates this version.
   const spaceVersion = await objects.version(tenantId, id)
   if (await objects.hasLive(tenantId, id)) {
-    throw new Refusal('ConnectorInUse', `Connector ${id} still has live objects`)
+    throw new Refusal('ConnectorInUse', `Connector ${id} has live objects`)
   }
   if (spaceVersion !== undefined) await objects.close(tenantId, id, spaceVersion)
 }

@@ -13,19 +13,19 @@ import type { CoreObjectStub } from './merged-core-object.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { type ParentOf, parentFault, parentIn } from './org-tree.ts'
 
-/** What became of one item. `id` is the connector object's. */
+/** The outcome of one item. `id` is the id of the connector object. */
 export type ItemOutcome =
   | { readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted'; readonly id: string }
   | { readonly outcome: 'refused'; readonly errors: readonly RefusalEntry[] }
 
-/** What the decision knows of the world. */
+/** The state that a decision is based on. */
 export type WriteContext = {
   readonly connectorId: string
-  /** The objects that the items name, by id. */
+  /** The stored objects that the items name, by id. */
   readonly stored: ReadonlyMap<string, Versioned<ConnectorObject>>
-  /** The identities around those of the items; undefined where there is nobody to join. */
+  /** Resolves the identities connected to those of the items; undefined when the tenant has no other connector. */
   readonly identityResolver: IdentityResolver | undefined
-  /** One of them, or of the people around them, as it was before the items; undefined for a new one. */
+  /** Returns the stored version of such an identity or of an item's object; undefined for a new object. */
   before(id: string): Versioned<ConnectorObject> | undefined
   readonly parentOf: ParentOf
   readonly derive: DeriveId
@@ -34,13 +34,13 @@ export type WriteContext = {
 
 export type WriteDecision = {
   readonly outcome: ItemOutcome
-  /** The item's object and, when others have to come to its core object, these. Empty when nothing changes. */
+  /** The item's object, and the identities that move to another core object with it. Empty when nothing changes. */
   readonly writes: readonly ConnectorObjectWrite[]
-  /** Core objects that may have become different. */
+  /** Core objects that the writes may change. */
   readonly coreObjects: readonly CoreObjectStub[]
-  /** Objects to which references lead elsewhere from now on. */
+  /** Objects whose core object changes, so that references to them resolve to another core object. */
   readonly retargeted: readonly Pick<ConnectorObject, 'id' | 'objectType'>[]
-  /** Objects of which an earlier write, if it died half-way, may have left core objects as they were. */
+  /** Objects whose core objects may be stale because an earlier write was interrupted before the merge. */
   readonly possiblyStale: readonly PossiblyStaleObject[]
 }
 
@@ -48,23 +48,20 @@ type PossiblyStaleObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
   readonly coreObjects: readonly CoreObjectStub[]
 }
 
-/**
- * Core objects that an object remembers to have left. More than one matters only where one write of it after the other
- * died half-way.
- */
-const FORMERS_KEPT_COUNT = 8
+/** Former core objects stored with an object. More than one matters only after several interrupted writes in a row. */
+const FORMER_CORE_OBJECTS_COUNT = 8
 
-/** Decides on one item. Pure but for `people`, who remember what was decided. */
-export function decideWrite(write: ObjectWrite, around: WriteContext): WriteDecision {
-  const { connectorId, derive } = around
+/** Decides on one item. Its only side effect is on the identity resolver, which takes over the decided identities. */
+export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDecision {
+  const { connectorId, derive } = context
   const id = connectorObjectId({ ...write, connectorId }, derive)
-  const stored = around.stored.get(id)
+  const stored = context.stored.get(id)
   const live = stored?.value.deletedAtMs === undefined ? stored : undefined
   switch (write.operation) {
     case 'delete':
-      return live === undefined ? notFound(write, stored?.value) : deletion(live, around)
+      return live === undefined ? notFound(write, stored?.value) : deletion(live, context)
     case 'rejoin':
-      return live === undefined ? notFound(write) : placement(live.value, live, true, around)
+      return live === undefined ? notFound(write) : placement(live.value, live, true, context)
     case 'replace':
       if (live === undefined) return notFound(write)
       break
@@ -78,15 +75,15 @@ export function decideWrite(write: ObjectWrite, around: WriteContext): WriteDeci
   }
   const { objectType, externalId, data } = write
   const references = referenceIds({ objectType, connectorId }, data, derive)
-  const fault = objectType === 'orgUnit' ? parentFault(id, parentIn(references), around.parentOf) : undefined
+  const fault = objectType === 'orgUnit' ? parentFault(id, parentIn(references), context.parentOf) : undefined
   if (fault !== undefined) return refused(fault)
-  return placement({ id, connectorId, objectType, externalId, data, references }, stored, live !== undefined, around)
+  return placement({ id, connectorId, objectType, externalId, data, references }, stored, live !== undefined, context)
 }
 
-function deletion({ value, version }: Versioned<ConnectorObject>, around: WriteContext): WriteDecision {
-  const object = { ...value, deletedAtMs: around.nowMs }
-  const movers = value.objectType === 'identity' ? (around.identityResolver?.remove(object) ?? []) : []
-  const others = moverWrites(movers, around)
+function deletion({ value, version }: Versioned<ConnectorObject>, context: WriteContext): WriteDecision {
+  const object = { ...value, deletedAtMs: context.nowMs }
+  const movers = value.objectType === 'identity' ? (context.identityResolver?.remove(object) ?? []) : []
+  const others = moverWrites(movers, context)
   return {
     outcome: { outcome: 'deleted', id: value.id },
     writes: [{ object, version }, ...others.writes],
@@ -96,19 +93,19 @@ function deletion({ value, version }: Versioned<ConnectorObject>, around: WriteC
   }
 }
 
-/** Finds the core object for a new, restored or written object, and who has to move for it. */
+/** Resolves the core object of a created, restored or updated object, and the identities that move with it. */
 function placement(
   object: Omit<ConnectorObject, 'coreObjectId'>,
   stored: Versioned<ConnectorObject> | undefined,
   isLive: boolean,
-  around: WriteContext,
+  context: WriteContext,
 ): WriteDecision {
   const { id } = object
   const before = stored?.value
   const former = before?.coreObjectId
-  const { coreObjectId, movers } = coreObjectFor(object, former, around)
-  const hasMoved = !isLive || coreObjectId !== former
-  if (before !== undefined && !hasMoved && movers.length === 0 && isSameData(before, object.data)) {
+  const { coreObjectId, movers } = coreObjectFor(object, former, context)
+  const isRetargeted = !isLive || coreObjectId !== former
+  if (before !== undefined && !isRetargeted && movers.length === 0 && isSameData(before, object.data)) {
     return {
       outcome: { outcome: 'unchanged', id },
       writes: [],
@@ -117,7 +114,7 @@ function placement(
       possiblyStale: [possiblyStaleOf(before)],
     }
   }
-  const others = moverWrites(movers, around)
+  const others = moverWrites(movers, context)
   return {
     outcome: { outcome: isLive ? 'updated' : 'created', id },
     writes: [{ object: inCoreObject(object, coreObjectId, before), version: stored?.version }, ...others.writes],
@@ -126,7 +123,7 @@ function placement(
       ...(former === undefined ? [] : [stubOf(object, former)]),
       ...others.coreObjects,
     ],
-    retargeted: [...(hasMoved ? [object] : []), ...movers],
+    retargeted: [...(isRetargeted ? [object] : []), ...movers],
     possiblyStale: [...(before === undefined ? [] : [possiblyStaleOf(before)]), ...others.possiblyStale],
   }
 }
@@ -144,9 +141,9 @@ function coreObjectFor(
 
 function moverWrites(
   movers: readonly ConnectorObject[],
-  around: WriteContext,
+  context: WriteContext,
 ): Pick<WriteDecision, 'writes' | 'coreObjects' | 'possiblyStale'> {
-  const before = movers.map(({ id }) => around.before(id))
+  const before = movers.map(({ id }) => context.before(id))
   return {
     writes: movers.map((object, index) => ({
       object: inCoreObject(object, object.coreObjectId, before[index]?.value),
@@ -165,7 +162,7 @@ const stubOf = ({ objectType, externalId }: Omit<ConnectorObject, 'coreObjectId'
   externalId,
 })
 
-/** An object of a core object. It remembers those that it has left, which have to become what they are without it. */
+/** Assigns the object to a core object and records those it has left, which must be merged again without it. */
 function inCoreObject(
   object: Omit<ConnectorObject, 'coreObjectId'>,
   coreObjectId: string,
@@ -173,7 +170,7 @@ function inCoreObject(
 ): ConnectorObject {
   const left = new Set(before === undefined ? [] : coreObjectsOf(before))
   left.delete(coreObjectId)
-  const formerCoreObjectIds = [...left].slice(0, FORMERS_KEPT_COUNT)
+  const formerCoreObjectIds = [...left].slice(0, FORMER_CORE_OBJECTS_COUNT)
   return { ...object, coreObjectId, ...(formerCoreObjectIds.length > 0 && { formerCoreObjectIds }) }
 }
 
@@ -182,7 +179,7 @@ function possiblyStaleOf(object: ConnectorObject): PossiblyStaleObject {
   return { id, objectType, coreObjects: coreObjectsOf(object).map((coreObjectId) => stubOf(object, coreObjectId)) }
 }
 
-/** The one to which it belongs and those that it has left, the latest first. */
+/** The current core object, then the former ones, latest first. */
 const coreObjectsOf = ({ coreObjectId, formerCoreObjectIds = [] }: ConnectorObject): string[] => [
   coreObjectId,
   ...formerCoreObjectIds,
@@ -198,12 +195,12 @@ const canonical = (data: ConnectorObject['data']): string =>
 const nameOf = ({ objectType, externalId }: ObjectWrite): string => `${objectType} ${externalId}`
 
 function exists(write: ObjectWrite): WriteDecision {
-  return refused(refusalEntry('ConnectorObjectExists', `There already is ${nameOf(write)}`))
+  return refused(refusalEntry('ConnectorObjectExists', `The object ${nameOf(write)} already exists`))
 }
 
-/** @param deleted the object of these names that is there no more, but is remembered. */
+/** @param deleted The soft-deleted object of the same names, if any. */
 function notFound(write: ObjectWrite, deleted?: ConnectorObject): WriteDecision {
-  const refusal = refused(refusalEntry('ConnectorObjectNotFound', `There is no ${nameOf(write)}`))
+  const refusal = refused(refusalEntry('ConnectorObjectNotFound', `There is no object ${nameOf(write)}`))
   return deleted === undefined ? refusal : { ...refusal, possiblyStale: [possiblyStaleOf(deleted)] }
 }
 

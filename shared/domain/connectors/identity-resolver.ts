@@ -8,30 +8,30 @@ import {
 } from './connector-object.ts'
 import type { ObjectWrite } from './object-input.ts'
 
-/** An identity that has been written, perhaps without a core object yet. */
+/** An identity being written, possibly without a core object yet. */
 export type WrittenIdentity = Omit<ConnectorObject, 'coreObjectId'>
 
-/** Where an identity belongs now, and those that have to come to another core object with it. */
+/** The core object of an identity, and the other identities that move to another core object because of it. */
 export type Placement = { readonly coreObjectId: string; readonly movers: readonly ConnectorObject[] }
 
 type Identity = WrittenIdentity & { readonly coreObjectId?: string }
 
 type IdentityResolverDependencies = {
   readonly rankOf: RankOf
-  /** The core object that an identity makes when it joins none. */
+  /** Returns the core object of an identity that joins no other. */
   ownCoreObjectId(connectorObjectId: string): string
   newId(): string
 }
 
 /**
- * The identities around those that are written, as the decisions so far leave them. Of whoever is in here, everyone has
- * to be who shares a key or a core object with them.
+ * Assigns identities to core objects: identities of the same person share one. It holds the written identities as the
+ * decisions so far leave them, and must also hold every identity that shares a join key or a core object with one of them.
  */
 export class IdentityResolver {
   readonly #identities = new Map<string, Identity>()
-  /** Ids by what live identities share: a key, or a core object. */
+  /** Ids of live identities by what they share: a join key or a core object. */
   readonly #sharing = new Map<string, Set<string>>()
-  /** Ids by core object, of soft-deleted identities too: what they once were part of is not given to others. */
+  /** Ids by core object, soft-deleted identities included: their core objects are not assigned to others. */
   readonly #claims = new Map<string, Set<string>>()
   readonly #deps: IdentityResolverDependencies
 
@@ -40,37 +40,40 @@ export class IdentityResolver {
     for (const identity of identities) this.#put(identity)
   }
 
-  /** Takes an identity as it is from now on, and finds its person. */
+  /** Adds or replaces an identity and assigns its core object. */
   place(written: WrittenIdentity): Placement {
     const before = this.#identities.get(written.id)
-    const around = before === undefined ? [] : this.#connectedTo(before)
+    const connected = before === undefined ? [] : this.#connectedTo(before)
     this.#put(before?.coreObjectId === undefined ? written : { ...written, coreObjectId: before.coreObjectId })
-    const changed = this.#settle(written.id, around, before !== undefined && isLive(before) ? undefined : written.id)
+    const changed = this.#assign(written.id, connected, before !== undefined && isLive(before) ? undefined : written.id)
     const { coreObjectId } = this.#identities.get(written.id) as ConnectorObject
     return { coreObjectId, movers: changed.filter(({ id }) => id !== written.id) }
   }
 
-  /** @returns Those that belong to another core object once it is gone. */
+  /** Marks an identity as deleted. @returns The identities that move to another core object because of it. */
   remove(deleted: ConnectorObject): readonly ConnectorObject[] {
-    const around = this.#connectedTo(deleted)
+    const connected = this.#connectedTo(deleted)
     this.#put(deleted)
-    return this.#settle(undefined, around, undefined)
+    return this.#assign(undefined, connected, undefined)
   }
 
-  /** Gives every person around a core object. @param returning one that was not live, and yields to those who were */
-  #settle(id: string | undefined, around: readonly string[], returning: string | undefined): ConnectorObject[] {
+  /**
+   * Assigns a core object to every person among the connected identities.
+   * @param returning An identity that was not live before. Live identities keep a core object that it claims as well.
+   */
+  #assign(id: string | undefined, connected: readonly string[], returning: string | undefined): ConnectorObject[] {
     const ids = new Set<string>()
-    for (const start of [id ?? [], around].flat()) {
+    for (const start of [id ?? [], connected].flat()) {
       const identity = this.#identities.get(start)
       if (identity === undefined || ids.has(start)) continue
       ids.add(start)
-      for (const connected of this.#connectedTo(identity)) ids.add(connected)
+      for (const other of this.#connectedTo(identity)) ids.add(other)
     }
     const identities = [...ids].flatMap((each) => this.#identities.get(each) ?? []).filter(isLive)
-    const identityResolver = groupByPerson(identities, this.#deps.rankOf)
+    const people = groupByPerson(identities, this.#deps.rankOf)
     const taken = new Set<string>()
     const changed: ConnectorObject[] = []
-    const given = identityResolver.map((person) => {
+    const assignments = people.map((person) => {
       const kept = person.find(
         (each) =>
           each.coreObjectId !== undefined &&
@@ -80,7 +83,7 @@ export class IdentityResolver {
       if (kept !== undefined) taken.add(kept)
       return { person, kept }
     })
-    for (const { person, kept } of given) {
+    for (const { person, kept } of assignments) {
       const coreObjectId = kept ?? this.#newCoreObject(person[0] as Identity)
       for (const identity of person) {
         if (identity.coreObjectId === coreObjectId) continue
@@ -97,13 +100,13 @@ export class IdentityResolver {
     return [...(this.#sharing.get(`core ${coreObjectId}`) ?? [])].some((id) => !own.has(id))
   }
 
-  /** The core object derived from the identity's own id; another where that one has become someone else's. */
+  /** Returns the core object derived from the identity's id, or a new one when another identity claims that. */
   #newCoreObject({ id }: Identity): string {
     const own = this.#deps.ownCoreObjectId(id)
     return [...(this.#claims.get(own) ?? [])].every((claimant) => claimant === id) ? own : this.#deps.newId()
   }
 
-  /** Ids of all live identities that lead to each other by what they share. */
+  /** Returns the ids of all live identities connected to the start by shared keys or core objects, directly or not. */
   #connectedTo(start: Identity): string[] {
     const seen = new Set<string>()
     const next = sharedBy(start)
@@ -147,12 +150,12 @@ function add(sets: Map<string, Set<string>>, key: string, id: string): void {
   else ids.add(id)
 }
 
-/** Where a connector stands in the order of creation: 0 is the oldest. */
+/** Returns a connector's position in the order of creation, 0 for the oldest. */
 export type RankOf = (connectorId: string) => number
 
 export type JoinKeys = { readonly nin: string | undefined; readonly directoryObjectId: string | undefined }
 
-/** What the identities of several connectors are recognised by as one person: decisions, section 4. */
+/** Returns the keys by which identities of several connectors join: decisions, section 4. */
 export function joinKeys(data: ObjectData): JoinKeys {
   const { nin, directoryObjectId } = data as { nin?: string; directoryObjectId?: string }
   return { nin, directoryObjectId }
@@ -161,18 +164,19 @@ export function joinKeys(data: ObjectData): JoinKeys {
 type Joinable = Pick<ConnectorObject, 'id' | 'connectorId' | 'data'>
 
 /**
- * Who of these live identities is one person, the oldest connector's object first, the person with the oldest first.
- * Objects of different connectors join on `nin`, else on `directoryObjectId` (decisions, section 4): two different `nin`
- * are two people, whatever their accounts, and whoever has no `nin` goes with the one who has that account; where several
- * people have it, with the oldest connector's. It depends on nothing but the objects: not on which of them came first.
+ * Groups live identities by person. Both the identities of a person and the people are ordered by the age of their
+ * connectors, oldest first. Identities of different connectors join on `nin`, else on `directoryObjectId` (decisions,
+ * section 4). Two different `nin` are two people, even with the same account. An identity without `nin` joins the person
+ * that has its account; of several such people, the one of the oldest connector. The result depends only on the objects,
+ * not on the order in which they were written.
  */
 export function groupByPerson<T extends Joinable>(identities: readonly T[], rankOf: RankOf): T[][] {
   const inOrder = identities.toSorted(byAge(rankOf))
-  const identityResolver = new Map(inOrder.map((identity) => [identity, [identity]]))
+  const personOf = new Map(inOrder.map((identity) => [identity, [identity]]))
   const join = (group: readonly T[]): void => {
     if (new Set(group.map(({ connectorId }) => connectorId)).size < 2) return
-    const person = [...new Set(group.map((identity) => identityResolver.get(identity) as T[]))].flat()
-    for (const identity of person) identityResolver.set(identity, person)
+    const person = [...new Set(group.map((identity) => personOf.get(identity) as T[]))].flat()
+    for (const identity of person) personOf.set(identity, person)
   }
   const byNin = Map.groupBy(inOrder, ({ data }) => joinKeys(data).nin)
   for (const [nin, group] of byNin) if (nin !== undefined) join(group)
@@ -182,7 +186,7 @@ export function groupByPerson<T extends Joinable>(identities: readonly T[], rank
     const [known = []] = holders.flatMap((holder) => (joinKeys(holder.data).nin === undefined ? [] : [[holder]]))
     join([...known, ...holders.filter(({ data }) => joinKeys(data).nin === undefined)])
   }
-  const sorted = [...new Set(identityResolver.values())].map((person) => person.toSorted(byAge(rankOf)))
+  const sorted = [...new Set(personOf.values())].map((person) => person.toSorted(byAge(rankOf)))
   return sorted.sort(([one], [other]) => byAge(rankOf)(one as T, other as T))
 }
 
@@ -193,7 +197,7 @@ const byAge =
 
 type Found = Versioned<ConnectorObject>
 
-/** All that share a key or a core object with the written identities, and with those, until there are no more. */
+/** Reads all identities connected to the written ones by shared join keys or core objects, directly or not. */
 export async function connectedIdentities(
   tenantId: string,
   ids: readonly string[],
@@ -228,11 +232,11 @@ export async function connectedIdentities(
       'account',
       keys.map(({ directoryObjectId }) => directoryObjectId),
     )
-    const [sharingKeys, mates] = await Promise.all([
+    const [byKeys, byCoreObject] = await Promise.all([
       objects.identitiesByKeys(tenantId, nins, accounts),
       objects.ofCoreObjects(tenantId, unseen('core', coreObjectIds)),
     ])
-    latest = [...sharingKeys, ...mates].filter(({ value }) => !known.has(value.id))
+    latest = [...byKeys, ...byCoreObject].filter(({ value }) => !known.has(value.id))
     if (latest.length === 0) return [...known.values()]
     for (const each of latest) known.set(each.value.id, each)
     keys = []

@@ -15,14 +15,14 @@ import {
 /** A write of a core object, with the version it replaces; without one it must be new. */
 export type CoreObjectWrite = { readonly object: MergedCoreObject; readonly version: string | undefined }
 
-/** The core objects of each tenant, as what feeds them sees them. */
+/** The core objects of each tenant, as the connectors' writes see them. */
 export interface CoreObjectWriter {
-  /** Those that exist, soft-deleted ones too. */
+  /** Returns the objects that exist, soft-deleted ones included. */
   mergedOfIds(tenantId: string, ids: readonly string[]): Promise<Versioned<MergedCoreObject>[]>
   /**
-   * Writes all, expecting the quoted versions.
-   * @param softDeletionDays How long deleted ones among them stay.
-   * @returns The ids of those that were not written because someone else had changed them or their neighbours.
+   * Writes all objects on the condition of the quoted versions.
+   * @param softDeletionDays Days for which deleted objects are kept.
+   * @returns The ids of the objects that were not written because they, or objects of the same transaction, had changed.
    */
   write(tenantId: string, writes: readonly CoreObjectWrite[], softDeletionDays: number): Promise<ReadonlySet<string>>
 }
@@ -33,45 +33,45 @@ type MergeDependencies = {
   nowMs(): number
 }
 
-/** Core objects looked at together: bounds what is held in memory when thousands refer to one object. */
-const SLICE_COUNT = 1000
-const ROUNDS_COUNT = 12
+/** Core objects merged together. Bounds the memory used when thousands refer to one object. */
+const BATCH_COUNT = 1000
+const ATTEMPTS_AT_MOST = 12
 
 /**
- * Makes each core object what its live contributions make of it, and writes those that were something else. Those with
- * a trace are written last: where they are as they should be, so is what refers to them, whoever died in between.
- * @param traces The core objects by id, those without a trace first, with what is known of the others. One of these that
- *   nobody contributes to is written as deleted even if it was never there: someone may be about to create it from
- *   contributions that have gone.
- * @returns Whether anything was written.
+ * Merges the live contributions of each core object and writes the objects that change. Objects with a stub are written
+ * last: when they are up to date, so are the objects that refer to them, even after an interruption.
+ * @param stubs Core objects by id. An object with a stub but without contributions is written as deleted even if it does
+ *   not exist, because a concurrent call may be about to create it from contributions that no longer exist.
+ * @returns Whether any object was written.
  */
 export async function mergeCoreObjects(
   tenantId: string,
-  traces: ReadonlyMap<string, CoreObjectStub | undefined>,
+  stubs: ReadonlyMap<string, CoreObjectStub | undefined>,
   softDeletionDays: number,
   rankOf: RankOf,
   deps: MergeDependencies,
 ): Promise<boolean> {
   let hasChanged = false
-  for (const some of chunk([...traces.keys()], SLICE_COUNT)) {
-    let pending = some
-    for (let round = 0; pending.length > 0; round += 1) {
-      if (round === ROUNDS_COUNT) throw new Error(`${pending.length} core objects are changed faster than merged`)
-      const due = await dueWrites(tenantId, pending, traces, rankOf, deps)
-      const [referring, own] = [false, true].map((isTraced) =>
-        due.filter(({ object: { id } }) => (traces.get(id) !== undefined) === isTraced),
+  for (const batch of chunk([...stubs.keys()], BATCH_COUNT)) {
+    let pending = batch
+    for (let attempt = 0; pending.length > 0; attempt += 1) {
+      if (attempt === ATTEMPTS_AT_MOST) throw new Error(`${pending.length} core objects kept changing during the merge`)
+      const due = await dueWrites(tenantId, pending, stubs, rankOf, deps)
+      const [referring, own] = [false, true].map((hasStub) =>
+        due.filter(({ object: { id } }) => (stubs.get(id) !== undefined) === hasStub),
       ) as [CoreObjectWrite[], CoreObjectWrite[]]
-      const late = new Set(await deps.coreObjects.write(tenantId, referring, softDeletionDays))
-      if (referring.length > late.size) hasChanged = true
-      const left = late.size > 0 ? idsOf(own) : await deps.coreObjects.write(tenantId, own, softDeletionDays)
-      if (own.length > left.size) hasChanged = true
-      pending = pending.filter((id) => late.has(id) || left.has(id))
+      const referringConflicts = new Set(await deps.coreObjects.write(tenantId, referring, softDeletionDays))
+      if (referring.length > referringConflicts.size) hasChanged = true
+      const ownConflicts =
+        referringConflicts.size > 0 ? idsOf(own) : await deps.coreObjects.write(tenantId, own, softDeletionDays)
+      if (own.length > ownConflicts.size) hasChanged = true
+      pending = pending.filter((id) => referringConflicts.has(id) || ownConflicts.has(id))
     }
   }
   return hasChanged
 }
 
-/** Those that are not what their live contributions make of them. One that is not there and has none is as it should be. */
+/** Returns the ids of core objects that differ from the merge of their live contributions. */
 export async function staleCoreObjects(
   tenantId: string,
   ids: readonly string[],
@@ -79,8 +79,8 @@ export async function staleCoreObjects(
   deps: MergeDependencies,
 ): Promise<ReadonlySet<string>> {
   const stale = new Set<string>()
-  for (const some of chunk(ids, SLICE_COUNT)) {
-    for (const id of idsOf(await dueWrites(tenantId, some, new Map(), rankOf, deps))) stale.add(id)
+  for (const batch of chunk(ids, BATCH_COUNT)) {
+    for (const id of idsOf(await dueWrites(tenantId, batch, new Map(), rankOf, deps))) stale.add(id)
   }
   return stale
 }
@@ -89,24 +89,24 @@ const idsOf = (writes: readonly CoreObjectWrite[]): ReadonlySet<string> =>
   new Set(writes.map(({ object }) => object.id))
 
 /**
- * Versions are read before the contributions: whoever changes a contribution in the meantime merges after this, and
- * one of the two finds the version gone and merges again.
+ * Returns the writes that bring the core objects up to date. Versions are read before the contributions: a call that
+ * changes a contribution in the meantime merges later, and one of the two calls conflicts and merges again.
  */
 async function dueWrites(
   tenantId: string,
   coreObjectIds: readonly string[],
-  traces: ReadonlyMap<string, CoreObjectStub | undefined>,
+  stubs: ReadonlyMap<string, CoreObjectStub | undefined>,
   rankOf: RankOf,
   { objects, coreObjects, nowMs }: MergeDependencies,
 ): Promise<CoreObjectWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
   const contributors = await liveContributors(tenantId, coreObjectIds, rankOf, objects)
-  const coreObjectOf = await resolver(tenantId, [...contributors.values()].flat(), objects)
+  const coreObjectOf = await coreObjectResolver(tenantId, [...contributors.values()].flat(), objects)
   const storedById = new Map(stored.map((each) => [each.value.id, each]))
   return coreObjectIds.flatMap((id) => {
     const before = storedById.get(id)
     const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, coreObjectOf))
-    const object = mergedOrDeleted(id, contributions, before?.value ?? traces.get(id))
+    const object = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id))
     if (object === undefined || (before !== undefined && isSameCoreObject(before.value, object))) return []
     return [{ object: withAccountChange(object, before?.value, nowMs()), version: before?.version }]
   })
@@ -115,13 +115,13 @@ async function dueWrites(
 function mergedOrDeleted(
   id: string,
   [first, ...others]: readonly Contribution[],
-  trace: CoreObjectStub | undefined,
+  stub: CoreObjectStub | undefined,
 ): MergedCoreObject | undefined {
   if (first !== undefined) return mergedCoreObject(id, [first, ...others])
-  return trace && deletedCoreObject(trace)
+  return stub && deletedCoreObject(stub)
 }
 
-/** By core object, the oldest connector's first. */
+/** Returns the live contributors by core object, those of the oldest connector first. */
 async function liveContributors(
   tenantId: string,
   coreObjectIds: readonly string[],
@@ -136,7 +136,7 @@ async function liveContributors(
 
 type CoreObjectOf = (connectorObjectId: string) => string | undefined
 
-async function resolver(
+async function coreObjectResolver(
   tenantId: string,
   contributors: readonly ConnectorObject[],
   objects: MergeDependencies['objects'],

@@ -2,27 +2,27 @@ import type { Attributes, AttributeValue, CoreObject, ObjectType, Reference } fr
 import { attributeDefinition } from '../core/core-object.ts'
 import type { ObjectData } from './connector-object.ts'
 
-/** A core object as merged, before the store has given it a time. */
+/** A core object as merged, without the write time that the store adds. */
 export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
-  /** The ids of the connector objects it was merged from; the one whose connector was created first comes first. */
+  /** Ids of the connector objects it was merged from, those of the oldest connector first. */
   readonly contributors: readonly string[]
-  /** When another account last came to stand behind the object, by the writer's clock; absent until that happens. */
+  /** Time of the last account change, by the writer's clock; absent before the first change. */
   readonly accountMovedAtMs?: number
 }
 
-/** What one connector says of the object. */
+/** The attributes that one connector contributes to a core object. */
 export type Contribution = {
   readonly connectorObjectId: string
   readonly objectType: ObjectType
   readonly externalId: string
   readonly data: ObjectData
-  /** The ids of the core objects behind an attribute's references, in their order; those that do not exist are left out. */
+  /** Returns the ids of the core objects that an attribute refers to, in order, without those that do not exist. */
   resolve(name: string): readonly string[]
 }
 
 /**
- * The core object behind its contributions, which come in the order in which their connectors were created: attributes
- * of the first win, the others fill what is missing. References to what does not exist are left out.
+ * Merges contributions, which are ordered by the creation of their connectors. An attribute takes the value of the first
+ * contribution that has it. References to objects that do not exist are left out.
  */
 export function mergedCoreObject(
   id: string,
@@ -38,36 +38,36 @@ export function mergedCoreObject(
   }
   const [{ objectType, externalId }] = contributions
   const contributors = contributions.map(({ connectorObjectId }) => connectorObjectId)
-  return { id, objectType, externalId, attributes: inOrder(attributes), contributors, deleted: false }
+  return { id, objectType, externalId, attributes: sortedByName(attributes), contributors, deleted: false }
 }
 
-/** What is known of a core object without reading it. */
+/** The members of a core object that are known without reading it. */
 export type CoreObjectStub = Pick<MergedCoreObject, 'id' | 'objectType' | 'externalId'> & {
   readonly attributes?: Attributes
 }
 
 /**
- * What stays of a core object that nobody contributes to any more: that it went, and how it was last. Whoever takes it
- * out of a directory group has to know whose account it stood for.
+ * Returns the soft-deleted form of a core object without contributions. It keeps the last attributes, because removing
+ * the object from a directory group requires its account.
  */
 export function deletedCoreObject({ id, objectType, externalId, attributes = {} }: CoreObjectStub): MergedCoreObject {
   return { id, objectType, externalId, attributes, contributors: [], deleted: true }
 }
 
-/** Whether a stored core object already is what its contributions make of it. */
+/** Whether a stored core object equals the merge of its contributions. */
 export function isSameCoreObject(one: MergedCoreObject, other: MergedCoreObject): boolean {
   return (
     one.deleted === other.deleted &&
     one.externalId === other.externalId &&
     JSON.stringify(one.contributors) === JSON.stringify(other.contributors) &&
-    JSON.stringify(inOrder(one.attributes)) === JSON.stringify(inOrder(other.attributes))
+    JSON.stringify(sortedByName(one.attributes)) === JSON.stringify(sortedByName(other.attributes))
   )
 }
 
 /**
- * The object with the time at which its account last changed: now, if it has another one than it had before. Groups have
- * to follow such a change also where it is first seen long after, by who never saw the object as it was. Whoever is
- * created has the account that they came with; what is deleted and comes back is compared with what it was last.
+ * Returns the object with the time of its last account change, which is now if its account differs from before. The time is
+ * stored because a process that has never read the previous account must still update the groups. A new object has no
+ * account change. A restored object is compared with its last form before the deletion.
  */
 export function withAccountChange(
   object: MergedCoreObject,
@@ -75,12 +75,12 @@ export function withAccountChange(
   nowMs: number,
 ): MergedCoreObject {
   if (before === undefined) return object
-  const hasMoved = accountSource(before) !== accountSource(object)
-  const accountMovedAtMs = hasMoved ? nowMs : before.accountMovedAtMs
+  const hasChanged = accountSource(before) !== accountSource(object)
+  const accountMovedAtMs = hasChanged ? nowMs : before.accountMovedAtMs
   return accountMovedAtMs === undefined ? object : { ...object, accountMovedAtMs }
 }
 
-/** What tells whose directory account an object stands for: an identity's own, or who holds a position. */
+/** The attribute that determines the directory account of an object: the identity's own, or the holder of a position. */
 function accountSource({ objectType, attributes }: MergedCoreObject): string | undefined {
   if (objectType === 'identity') return attributes.directoryObjectId as string | undefined
   return objectType === 'relationship' ? (attributes.identity as Reference | undefined)?.objectId : undefined
@@ -96,7 +96,7 @@ function resolvedValue(contribution: Contribution, name: string): AttributeValue
   return definition.kind === 'references' && references.length > 0 ? references : references[0]
 }
 
-/** By name, so that the order in which attributes were given makes no difference. */
-function inOrder(attributes: Attributes): Attributes {
+/** Sorts attributes by name, so that the order in which they were sent makes no difference. */
+function sortedByName(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).sort(([one], [other]) => (one < other ? -1 : 1)))
 }

@@ -16,9 +16,9 @@ export const BATCH_OPERATIONS = ['upsert', 'delete'] as const
 const INVALID_CHARACTER = /[\u0000-\u001f\u007f\p{Cs}]/u
 
 /**
- * One change of a connector space. `create` wants no live object of these names, `replace` wants one; `rejoin` changes
- * nothing of what the connector says, and looks again to which core object it belongs. `recreate` is a `create` that may
- * have been made already, and takes a live object that says the same for its own.
+ * One change of a connector space. `create` requires that no live object of these names exists, `replace` that one does.
+ * `recreate` is a retried `create`: it also accepts a live object with the same data. `rejoin` keeps the data and assigns
+ * the core object again.
  */
 export type ObjectWrite =
   | {
@@ -29,10 +29,10 @@ export type ObjectWrite =
     }
   | { readonly operation: 'delete'; readonly objectType: ObjectType; readonly externalId: string }
 
-/** A change as read from a request, or all that is wrong with it. */
+/** A change parsed from a request, or all its faults. */
 export type ParsedWrite = { readonly write: ObjectWrite } | { readonly faults: readonly RefusalEntry[] }
 
-/** Reads the items of a batch. Each stands for itself; of those that name the same object, the first counts. */
+/** Parses the items of a batch independently. When several items name the same object, the first is accepted. */
 export function parseBatchItems(items: readonly unknown[]): ParsedWrite[] {
   const named = new Set<string>()
   return items.map((item, index) => {
@@ -40,7 +40,7 @@ export function parseBatchItems(items: readonly unknown[]): ParsedWrite[] {
     if ('faults' in read) return read
     const name = JSON.stringify([read.write.objectType, read.write.externalId])
     if (named.has(name)) {
-      const message = `An earlier item names ${read.write.objectType} ${read.write.externalId} as well`
+      const message = `An earlier item of the batch also names ${read.write.objectType} ${read.write.externalId}`
       return { faults: [refusalEntry('DuplicateItem', message, `/items/${index}`)] }
     }
     named.add(name)
@@ -50,7 +50,7 @@ export function parseBatchItems(items: readonly unknown[]): ParsedWrite[] {
 
 function readItem(item: unknown, target: string): ParsedWrite {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-    return { faults: [refusalEntry('InvalidType', 'An item has to be an object', target)] }
+    return { faults: [refusalEntry('InvalidType', 'An item must be an object', target)] }
   }
   const { op, objectType, externalId, data } = item as Record<string, unknown>
   const faults = [
@@ -74,30 +74,30 @@ function enumFaults(value: unknown, words: readonly string[], name: string, targ
   if (typeof value === 'string' && words.includes(value)) return []
   const code = typeof value === 'string' ? 'InvalidValue' : 'InvalidType'
   const shown = JSON.stringify(value).slice(0, 100)
-  return [refusalEntry(code, `${name} has to be one of ${words.join(', ')}, not ${shown}`, `${target}/${name}`)]
+  return [refusalEntry(code, `${name} must be one of ${words.join(', ')}, not ${shown}`, `${target}/${name}`)]
 }
 
 function externalIdFaults(value: unknown, target: string): RefusalEntry[] {
   const place = `${target}/externalId`
   if (value === undefined) return [refusalEntry('MissingMember', 'externalId is required', place)]
-  if (typeof value !== 'string') return [refusalEntry('InvalidType', 'externalId has to be a string', place)]
+  if (typeof value !== 'string') return [refusalEntry('InvalidType', 'externalId must be a string', place)]
   if (value === '' || characterCount(value) > EXTERNAL_ID_LIMIT_COUNT) {
-    const message = `externalId has to have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`
+    const message = `externalId must have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`
     return [refusalEntry('InvalidLength', message, place)]
   }
   if (!INVALID_CHARACTER.test(value)) return []
-  return [refusalEntry('InvalidValue', 'externalId holds control characters or halves of surrogate pairs', place)]
+  return [refusalEntry('InvalidValue', 'externalId contains control characters or unpaired surrogates', place)]
 }
 
-/** Characters. Custom attributes too. */
+/** Maximum length of a string attribute in characters, custom attributes included. */
 const STRING_LIMIT_COUNT = 2000
 const CUSTOM_ATTRIBUTES_LIMIT_COUNT = 100
 const LIST_LIMIT_COUNT = 5000
-/** As JSON in UTF-8. Keeps a document, and one merged from a few of them, below the store's 2 MB. */
+/** Maximum size of an object's data as JSON in UTF-8. A documented limit of the API. */
 const DATA_LIMIT_BYTES = 512 * 1024
-/** More faults of one object than anyone reads. */
+/** Maximum number of faults reported for one object. */
 const FAULTS_REPORTED_COUNT = 50
-/** A letter or digit first, so that no name can be mistaken for something else; 100 characters at most. */
+/** Starts with a letter or digit; at most 100 characters. */
 const CUSTOM_NAME = /^[\p{L}\p{N}][\p{L}\p{N} _.-]{0,99}$/u
 const ISO_DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?$/
@@ -105,15 +105,15 @@ const ISO_DATE =
 export type ParsedData = { readonly data: ObjectData; readonly faults: readonly RefusalEntry[] }
 
 type Fault = { readonly code: RefusalCode; readonly message: string; readonly below?: string }
-/** The stored form, undefined for what is stored as absent, or what is wrong with it. */
+/** The stored form (undefined for a value that is stored as absent), or the faults of the value. */
 type Checked = { readonly value: DataValue | undefined } | { readonly faults: readonly Fault[] }
 
 /**
- * Checks `data` by the attributes of its type and brings it to its stored form: GUIDs in lower case, nulls and strings
- * of nothing but white space left out: nobody is joined with others by a number of blanks. Faults name their place below `target`, a JSON pointer.
+ * Validates `data` by the attributes of its type and converts it to its stored form: GUIDs in lower case, without nulls and
+ * blank strings, so that blank keys never join identities. Faults have JSON pointers below `target`.
  */
 export function parseObjectData(objectType: ObjectType, data: unknown, target: string): ParsedData {
-  if (!isRecord(data)) return { data: {}, faults: [refusalEntry('InvalidType', 'data has to be an object', target)] }
+  if (!isRecord(data)) return { data: {}, faults: [refusalEntry('InvalidType', 'data must be an object', target)] }
   const kept: [string, DataValue][] = []
   const faults: RefusalEntry[] = []
   for (const [name, value] of Object.entries(data)) {
@@ -126,7 +126,7 @@ export function parseObjectData(objectType: ObjectType, data: unknown, target: s
   }
   if (kept.filter(([name]) => name.startsWith(CUSTOM_ATTRIBUTE_PREFIX)).length > CUSTOM_ATTRIBUTES_LIMIT_COUNT) {
     faults.push(
-      refusalEntry('InvalidLength', `There are more than ${CUSTOM_ATTRIBUTES_LIMIT_COUNT} custom attributes`, target),
+      refusalEntry('InvalidLength', `data has more than ${CUSTOM_ATTRIBUTES_LIMIT_COUNT} custom attributes`, target),
     )
   }
   const read = Object.fromEntries(kept)
@@ -156,7 +156,7 @@ const CHECKS: Record<AttributeKind, (value: unknown, name: string, definition: A
   date: (value, name) => {
     const checked = checkString(value, name)
     if ('faults' in checked || checked.value === undefined || isDate(String(checked.value))) return checked
-    return fault('InvalidValue', `${name} has to be a date or an instant in ISO 8601, not ${shown(value)}`)
+    return fault('InvalidValue', `${name} must be an ISO 8601 date or timestamp, not ${shown(value)}`)
   },
   guid: (value, name) => (isBlank(value) ? { value: undefined } : checkGuid(value, name)),
   guids: (value, name) => checkList(value, name, checkGuid),
@@ -168,9 +168,9 @@ function checkString(value: unknown, name: string): Checked {
   if (typeof value !== 'string') return wrongType(name, 'a string')
   const count = characterCount(value)
   if (count > STRING_LIMIT_COUNT) {
-    return fault('InvalidLength', `${name} has ${count} characters, more than ${STRING_LIMIT_COUNT}`)
+    return fault('InvalidLength', `${name} has ${count} characters; the maximum is ${STRING_LIMIT_COUNT}`)
   }
-  if (!value.isWellFormed()) return fault('InvalidValue', `${name} holds half of a surrogate pair`)
+  if (!value.isWellFormed()) return fault('InvalidValue', `${name} contains an unpaired surrogate`)
   return { value: isBlank(value) ? undefined : value }
 }
 
@@ -180,30 +180,29 @@ function isBlank(value: unknown): boolean {
 
 function checkGuid(value: unknown, name: string): Checked {
   if (typeof value !== 'string') return wrongType(name, 'a GUID')
-  if (!isGuid(value)) return fault('InvalidId', `${name} has to be a GUID, not ${shown(value)}`)
+  if (!isGuid(value)) return fault('InvalidId', `${name} must be a GUID, not ${shown(value)}`)
   return { value: value.toLowerCase() }
 }
 
 function checkReference(value: unknown, name: string): Checked {
   if (!isRecord(value)) return wrongType(name, 'a reference { "externalId": "..." }')
   const { externalId } = value
-  if (typeof externalId !== 'string')
-    return fault('InvalidType', `${name}.externalId has to be a string`, '/externalId')
+  if (typeof externalId !== 'string') return fault('InvalidType', `${name}.externalId must be a string`, '/externalId')
   if (externalId === '' || characterCount(externalId) > EXTERNAL_ID_LIMIT_COUNT) {
     return fault(
       'InvalidLength',
-      `${name}.externalId has to have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`,
+      `${name}.externalId must have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`,
       '/externalId',
     )
   }
   return { value: { externalId } }
 }
 
-/** Each entry once, in the order given. */
+/** Checks each entry and removes duplicates, keeping the order. */
 function checkList(value: unknown, name: string, check: (entry: unknown, name: string) => Checked): Checked {
   if (!Array.isArray(value)) return wrongType(name, 'a list')
   if (value.length > LIST_LIMIT_COUNT) {
-    return fault('InvalidLength', `${name} has ${value.length} entries, more than ${LIST_LIMIT_COUNT}`)
+    return fault('InvalidLength', `${name} has ${value.length} entries; the maximum is ${LIST_LIMIT_COUNT}`)
   }
   const entries = new Map<string, DataValue>()
   const faults: Fault[] = []
@@ -216,7 +215,7 @@ function checkList(value: unknown, name: string, check: (entry: unknown, name: s
   return faults.length > 0 ? { faults } : { value: [...entries.values()] as string[] }
 }
 
-/** A day that the calendar has, perhaps with a time. */
+/** Whether the text is a valid calendar date, with an optional time. */
 function isDate(text: string): boolean {
   const [, year, month, day] = ISO_DATE.exec(text) ?? []
   if (year === undefined || month === undefined || day === undefined) return false
@@ -228,12 +227,12 @@ function fault(code: RefusalCode, message: string, below?: string): Checked {
   return { faults: [below === undefined ? { code, message } : { code, message, below }] }
 }
 
-const wrongType = (name: string, expected: string): Checked => fault('InvalidType', `${name} has to be ${expected}`)
+const wrongType = (name: string, expected: string): Checked => fault('InvalidType', `${name} must be ${expected}`)
 
 const shown = (value: unknown): string => JSON.stringify(String(value).slice(0, 100))
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** As in a JSON pointer: RFC 6901, section 3. */
+/** Escapes a name for a JSON pointer: RFC 6901, section 3. */
 const escaped = (name: string): string => name.slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')

@@ -8,32 +8,32 @@ import {
 } from './connector-object.ts'
 import type { ObjectWrite } from './object-input.ts'
 
-/** The org unit above another, by their connector object ids; undefined at the top and above what does not exist. */
+/** Returns the parent of an org unit, by connector object ids; undefined for a root and for a unit that does not exist. */
 export type ParentOf = (id: string) => string | undefined
 
-/** The parent among the references of an org unit, by its connector object id. */
+/** Returns the connector object id of the parent among an org unit's references. */
 export const parentIn = (references: ReferenceIds): string | undefined => references.parent as string | undefined
 
-/** Where an object stands in the org tree: nowhere when it is no org unit, when it is deleted or not there at all. */
+/** Returns the parent of a live org unit; undefined for any other object. */
 export function parentOfLive(object: ConnectorObject | undefined): string | undefined {
   const isInTree = object?.objectType === 'orgUnit' && object.deletedAtMs === undefined
   return isInTree ? parentIn(object.references) : undefined
 }
 
-/** What is wrong with putting an org unit below `parentId`: it cannot come to lie below itself. */
+/** Returns the fault of making `parentId` the parent of an org unit: a unit cannot be its own ancestor. */
 export function parentFault(id: string, parentId: string | undefined, parentOf: ParentOf): RefusalEntry | undefined {
   if (parentId === id) return refusalEntry('ReferenceToItself', 'An org unit cannot be its own parent', '/data/parent')
   const seen = new Set<string>()
   for (let above = parentId; above !== undefined && !seen.has(above); above = parentOf(above)) {
     if (above === id) {
-      return refusalEntry('ReferenceCycle', 'The org unit would come to lie below itself', '/data/parent')
+      return refusalEntry('ReferenceCycle', 'The org unit would become its own ancestor', '/data/parent')
     }
     seen.add(above)
   }
   return undefined
 }
 
-/** The org tree from the parents that the writes name up to the top, one query for each level; a circle in it ends where it began. */
+/** Reads the ancestors of the org units in the writes, one query per level. A cycle ends the walk. */
 export async function readAncestors(
   tenantId: string,
   connectorId: string,

@@ -18,7 +18,7 @@ export type WriteDependencies = {
   readonly coreObjects: CoreObjectWriter
   readonly messageQueue: MessageQueue
   readonly log: Log
-  /** Milliseconds for which changes are gathered before collections are evaluated. */
+  /** Milliseconds between a write and the evaluation of collections, which combines the changes of several writes. */
   readonly evaluationDelayMs: number
   readonly deriveId: DeriveId
   newId(): string
@@ -26,16 +26,16 @@ export type WriteDependencies = {
 }
 
 /**
- * Times in a row that items are decided anew, none of them written, because others wrote the same objects at the same
- * moment. Whoever changes the org tree waits for all who do: a batch of thousand units does so in eleven transactions.
+ * Consecutive attempts in which concurrent writes of the same objects prevent every write. The limit leaves room for
+ * changes of the org tree: all of a connector's conflict with each other, and a large batch takes several transactions.
  */
 const ATTEMPTS_WITHOUT_PROGRESS_COUNT = 32
 
 /**
- * Writes to a connector's space and brings the core objects behind it up to date: those of the written objects, and
- * those that refer to objects that appeared, went or moved. Connector objects are written first: whatever ends this
- * call in between, the next write of the same objects mends their core objects.
- * @returns What became of each write, in order.
+ * Writes to a connector's space and merges the affected core objects: those of the written objects, and those that refer
+ * to objects that were created, deleted or assigned to another core object. Connector objects are written first. If the
+ * call is interrupted, the next write of the same objects repairs their core objects.
+ * @returns The outcome of each write, in order.
  */
 export async function writeObjects(
   tenantId: string,
@@ -45,14 +45,14 @@ export async function writeObjects(
 ): Promise<ItemOutcome[]> {
   const before = await writeScope(tenantId, connector, deps)
   const written = await writeWithRetries(before, writes, deps)
-  // Two connectors may have brought the same person at one moment, neither seeing the other: the later one sees. The
-  // other may have been added since this one began.
+  // Two connectors can write the same person concurrently without seeing each other. Reading again after the write
+  // ensures that the later one joins them. The other connector may have been created after this call began.
   const again = rejoins(writes, written)
-  const place = before.hasOthers || again.length === 0 ? before : await writeScope(tenantId, connector, deps)
-  const rejoined = place.hasOthers ? await writeWithRetries(place, again, deps) : []
+  const scope = before.hasOthers || again.length === 0 ? before : await writeScope(tenantId, connector, deps)
+  const rejoined = scope.hasOthers ? await writeWithRetries(scope, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
-  const hasSettled = await mergeAffected(place, decisions, deps)
-  if (hasSettled || decisions.some((decision) => decision.writes.length > 0)) await enqueueEvaluation(tenantId, deps)
+  const hasMerged = await mergeAffected(scope, decisions, deps)
+  if (hasMerged || decisions.some((decision) => decision.writes.length > 0)) await enqueueEvaluation(tenantId, deps)
   return written.map((decision) => decision?.outcome ?? refused('StaleVersion'))
 }
 
@@ -69,62 +69,62 @@ async function writeScope(tenantId: string, connector: Connector, deps: WriteDep
   return { tenantId, connector, rankOf: rankIn(connectors), hasOthers: connectors.length > 1 }
 }
 
-/** What was decided and written for each, in order; undefined where others were always faster. */
+/** Returns the decision that was written for each item, in order; undefined for an item that always conflicted. */
 async function writeWithRetries(
-  place: WriteScope,
+  scope: WriteScope,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<(WriteDecision | undefined)[]> {
   const written = new Array<WriteDecision | undefined>(writes.length).fill(undefined)
   let pending = [...writes.keys()]
-  for (let idleRounds = 0; idleRounds < ATTEMPTS_WITHOUT_PROGRESS_COUNT && pending.length > 0; ) {
+  for (let attempts = 0; attempts < ATTEMPTS_WITHOUT_PROGRESS_COUNT && pending.length > 0; ) {
     const current = pending.map((index) => writes[index] as ObjectWrite)
-    const { decisions, overtaken } = await attemptWrites(place, current, deps)
-    const late: number[] = []
+    const { decisions, conflicts } = await attemptWrites(scope, current, deps)
+    const conflicted: number[] = []
     for (const [position, decision] of decisions.entries()) {
       const index = pending[position] as number
-      if (decision.writes.some(({ object }) => overtaken.has(object.id))) late.push(index)
+      if (decision.writes.some(({ object }) => conflicts.has(object.id))) conflicted.push(index)
       else written[index] = decision
     }
-    // The first writes to a space find it unopened; one that was closed belongs to a connector that is being deleted.
-    if (late.length > 0 && !(await deps.objects.open(place.tenantId, place.connector.id))) {
-      for (const index of late) written[index] = ofNothing(refused('ConnectorNotFound'))
+    // The first write to a space opens it. A closed space belongs to a connector whose deletion is certain.
+    if (conflicted.length > 0 && !(await deps.objects.open(scope.tenantId, scope.connector.id))) {
+      for (const index of conflicted) written[index] = withoutWrites(refused('ConnectorNotFound'))
       return written
     }
-    idleRounds = late.length < pending.length ? 0 : idleRounds + 1
-    pending = late
+    attempts = conflicted.length < pending.length ? 0 : attempts + 1
+    pending = conflicted
   }
   return written
 }
 
-/** Decides once on all, and writes what is decided. */
+/** Decides on all items and writes the decisions. @returns The decisions, and the ids of objects with a conflict. */
 async function attemptWrites(
-  place: WriteScope,
+  scope: WriteScope,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
-): Promise<{ decisions: WriteDecision[]; overtaken: ReadonlySet<string> }> {
-  const { tenantId, connector } = place
+): Promise<{ decisions: WriteDecision[]; conflicts: ReadonlySet<string> }> {
+  const { tenantId, connector } = scope
   const space = { tenantId, connectorId: connector.id, softDeletionDays: connector.softDeletionDays }
   const hasUnits = writes.some(({ objectType }) => objectType === 'orgUnit')
-  // Read before the tree is: whoever changes it meanwhile makes this stale.
+  // Read before the tree, so that a concurrent change of the tree invalidates this version.
   const treeVersion = hasUnits ? await deps.objects.treeVersion(tenantId, connector.id) : undefined
-  const around = await readContext(place, writes, deps)
-  const decisions = decideAll(writes, around)
+  const context = await readContext(scope, writes, deps)
+  const decisions = decideAll(writes, context)
   const due = new Map(decisions.flatMap((decision) => decision.writes.map((write) => [write.object.id, write])))
-  const { inTree = [], beside = [] } = Object.groupBy(due.values(), ({ object }) => {
-    const before = around.stored.get(object.id)?.value
-    return parentOfLive(object) === parentOfLive(before) ? 'beside' : 'inTree'
+  const { treeWrites = [], otherWrites = [] } = Object.groupBy(due.values(), ({ object }) => {
+    const before = context.stored.get(object.id)?.value
+    return parentOfLive(object) === parentOfLive(before) ? 'otherWrites' : 'treeWrites'
   })
-  const overtaken = await Promise.all([
-    deps.objects.write(space, beside),
-    deps.objects.writeTree(space, inTree, treeVersion),
+  const conflicts = await Promise.all([
+    deps.objects.write(space, otherWrites),
+    deps.objects.writeTree(space, treeWrites, treeVersion),
   ])
-  return { decisions, overtaken: overtaken[0].union(overtaken[1]) }
+  return { decisions, conflicts: conflicts[0].union(conflicts[1]) }
 }
 
 const refused = (code: RefusalCode): ItemOutcome => ({ outcome: 'refused', errors: [refusalEntry(code)] })
 
-const ofNothing = (outcome: ItemOutcome): WriteDecision => ({
+const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
   outcome,
   writes: [],
   coreObjects: [],
@@ -132,7 +132,7 @@ const ofNothing = (outcome: ItemOutcome): WriteDecision => ({
   possiblyStale: [],
 })
 
-/** The identities that were written and have something to be joined by. */
+/** Returns a `rejoin` for each written identity that has a join key. */
 function rejoins(writes: readonly ObjectWrite[], written: readonly (WriteDecision | undefined)[]): ObjectWrite[] {
   return writes.flatMap((write, index) => {
     if (write.operation === 'delete' || write.objectType !== 'identity') return []
@@ -143,13 +143,13 @@ function rejoins(writes: readonly ObjectWrite[], written: readonly (WriteDecisio
   })
 }
 
-/** In order, each seeing the org tree as the ones before leave it. */
-function decideAll(writes: readonly ObjectWrite[], around: MutableContext): WriteDecision[] {
+/** Decides in order. Each decision sees the org tree as changed by the decisions before it. */
+function decideAll(writes: readonly ObjectWrite[], context: MutableContext): WriteDecision[] {
   return writes.map((write) => {
-    const decision = decideWrite(write, around)
+    const decision = decideWrite(write, context)
     for (const { object } of decision.writes) {
       if (object.objectType !== 'orgUnit') continue
-      around.parents.set(object.id, parentOfLive(object))
+      context.parents.set(object.id, parentOfLive(object))
     }
     return decision
   })
@@ -168,9 +168,9 @@ async function readContext(
     readAncestors(tenantId, connectorId, writes, deps),
   ])
   const stored = new Map(found.map((object) => [object.value.id, object]))
-  // With one connector there is nobody to be joined with.
-  const around = hasOthers ? await connectedIdentities(tenantId, ids, writes, found, deps) : []
-  const known = new Map([...around, ...found].map((object) => [object.value.id, object]))
+  // With a single connector, no identities can join.
+  const connected = hasOthers ? await connectedIdentities(tenantId, ids, writes, found, deps) : []
+  const known = new Map([...connected, ...found].map((object) => [object.value.id, object]))
   const identities = [...known.values()].map(({ value }) => value).filter(({ objectType }) => objectType === 'identity')
   const ownCoreId = (id: string) => ownCoreObjectId(id, deps.deriveId)
   return {
@@ -187,23 +187,25 @@ async function readContext(
   }
 }
 
-/** @returns Whether any core object changed. */
+/** Merges the affected core objects. @returns Whether any core object changed. */
 async function mergeAffected(
   { tenantId, connector, rankOf }: WriteScope,
   decisions: readonly WriteDecision[],
   deps: WriteDependencies,
 ): Promise<boolean> {
   const written = stubsById(decisions.flatMap((decision) => decision.coreObjects))
-  const left = decisions.flatMap((decision) => decision.possiblyStale)
-  const doubtful = stubsById(left.flatMap((object) => object.coreObjects).filter(({ id }) => !written.has(id)))
-  const stale = await staleCoreObjects(tenantId, [...doubtful.keys()], rankOf, deps)
-  const late = left.filter((object) => object.coreObjects.some(({ id }) => stale.has(id)))
-  const moved = Map.groupBy(
-    [...decisions.flatMap((decision) => decision.retargeted), ...late],
+  const possiblyStale = decisions.flatMap((decision) => decision.possiblyStale)
+  const unverified = stubsById(
+    possiblyStale.flatMap((object) => object.coreObjects).filter(({ id }) => !written.has(id)),
+  )
+  const stale = await staleCoreObjects(tenantId, [...unverified.keys()], rankOf, deps)
+  const staleObjects = possiblyStale.filter((object) => object.coreObjects.some(({ id }) => stale.has(id)))
+  const retargeted = Map.groupBy(
+    [...decisions.flatMap((decision) => decision.retargeted), ...staleObjects],
     ({ objectType }) => objectType,
   )
-  const referring = await Promise.all(
-    [...moved].map(([objectType, objects]) =>
+  const referrers = await Promise.all(
+    [...retargeted].map(([objectType, objects]) =>
       deps.objects.coreObjectsReferringTo(
         tenantId,
         objectType,
@@ -211,21 +213,21 @@ async function mergeAffected(
       ),
     ),
   )
-  const own = new Map([...written, ...[...doubtful].filter(([id]) => stale.has(id))])
-  const others = referring.flat().filter((id) => !own.has(id))
-  const traces = new Map([...others.map((id) => [id, undefined] as const), ...own])
-  return mergeCoreObjects(tenantId, traces, connector.softDeletionDays, rankOf, deps)
+  const own = new Map([...written, ...[...unverified].filter(([id]) => stale.has(id))])
+  const others = referrers.flat().filter((id) => !own.has(id))
+  const stubs = new Map([...others.map((id) => [id, undefined] as const), ...own])
+  return mergeCoreObjects(tenantId, stubs, connector.softDeletionDays, rankOf, deps)
 }
 
-const stubsById = (traces: readonly CoreObjectStub[]): Map<string, CoreObjectStub> =>
-  new Map(traces.map((trace) => [trace.id, trace]))
+const stubsById = (stubs: readonly CoreObjectStub[]): Map<string, CoreObjectStub> =>
+  new Map(stubs.map((stub) => [stub.id, stub]))
 
 function rankIn(connectors: readonly Connector[]): RankOf {
   const ranks = new Map(connectors.toSorted(byCreation).map(({ id }, rank) => [id, rank]))
   return (connectorId) => ranks.get(connectorId) ?? Number.MAX_SAFE_INTEGER
 }
 
-/** A ring that fails must not turn a write that was made into a failure: the sweep finds what was missed. */
+/** A failure is only logged: the objects are written, and the sweep enqueues the evaluation. */
 async function enqueueEvaluation(
   tenantId: string,
   { messageQueue, evaluationDelayMs, newId, log }: WriteDependencies,
@@ -236,6 +238,6 @@ async function enqueueEvaluation(
       { id: `${tenantId}:${newId()}`, delayMs: evaluationDelayMs },
     )
   } catch (error) {
-    log.error('connector-data.ring-failed', error, { tenantId })
+    log.error('connector-data.enqueue-failed', error, { tenantId })
   }
 }

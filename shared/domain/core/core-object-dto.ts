@@ -16,10 +16,10 @@ const VALUES: Record<AttributeKind, TSchema> = {
   references: Type.Array(ReferenceDto),
 }
 
-/** A core object as answered: attributes at top level, absent when unknown. Decisions, section 3. */
+/** A core object as the API returns it: attributes at top level, absent when unknown. Decisions, section 3. */
 export type CoreObjectDto = Readonly<Record<string, unknown>> & { readonly id: string; readonly externalId: string }
 
-/** The schema of that record. Custom attributes are strings. */
+/** Returns the schema of a core object as the API returns it. Custom attributes are strings. */
 export function coreObjectDtoSchema(objectType: ObjectType): TSchema {
   const attributes = Object.entries<AttributeDefinition>(ATTRIBUTES[objectType]).map(
     ([name, { kind }]) => [name, Type.Optional(VALUES[kind])] as const,
@@ -30,7 +30,7 @@ export function coreObjectDtoSchema(objectType: ObjectType): TSchema {
   )
 }
 
-/** The record of a core object. No attribute is called `id`, `externalId` or `lastUpdated`. */
+/** Returns a core object as the API returns it. No attribute is named `id`, `externalId` or `lastUpdated`. */
 export function toCoreObjectDto({ id, externalId, attributes, lastUpdatedS }: CoreObject): CoreObjectDto {
   return { id, externalId, ...attributes, lastUpdated: toSecondsTimestamp(lastUpdatedS) }
 }

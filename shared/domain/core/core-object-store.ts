@@ -1,26 +1,26 @@
 import type { Page } from '../../kernel/versioned.ts'
 import type { CoreObject, ObjectType } from './core-object.ts'
 
-/** Objects of one type that a search keeps to. */
+/** The set of objects of one type that a search is restricted to. */
 export type SearchScope = {
   readonly count: number
   has(id: string): boolean
-  /** All of them, ascending. */
+  /** All ids in ascending order. */
   ids(): readonly string[]
 }
 
-/** Reads a tenant's live core objects: soft-deleted ones are never found. */
+/** Reads a tenant's live core objects. Soft-deleted objects are never returned. */
 export interface CoreObjectReader {
-  /** Those that exist, in the order of ids. */
+  /** Returns the objects that exist, ordered by id. */
   ofIds(tenantId: string, objectType: ObjectType, ids: readonly string[]): Promise<CoreObject[]>
-  /** In the order of ids. */
+  /** Returns a page of objects, ordered by id. */
   page(tenantId: string, objectType: ObjectType, after: string | undefined, size: number): Promise<Page<CoreObject>>
-  /** The relationships that one of these objects has, in the order of ids. */
+  /** Returns the relationships of these objects, ordered by id. */
   relationshipsOf(tenantId: string, end: 'identity' | 'orgUnit', ids: readonly string[]): Promise<CoreObject[]>
   /**
-   * The first `limit` of what matches the text by the statement's table of searchable attributes, by display name or
-   * title, then id; those without one last.
-   * @param among Only these objects; undefined for all.
+   * Returns the first `limit` matches by the statement's table of searchable attributes, ordered by display name or title,
+   * then id. Objects without a name come last.
+   * @param among Restricts the search to these objects; undefined for all.
    */
   search(
     tenantId: string,
@@ -31,30 +31,30 @@ export interface CoreObjectReader {
   ): Promise<CoreObject[]>
 }
 
-/** Core objects that are soft-deleted, as they were last. */
+/** Reads soft-deleted core objects, with their last attributes. */
 export interface DeletedCoreObjects {
-  /** Those of the ids that are soft-deleted and still remembered, in any order. */
+  /** Returns the objects that are soft-deleted and not yet expired, in any order. */
   ofIds(tenantId: string, ids: readonly string[]): Promise<CoreObject[]>
 }
 
-/** That another directory account stands behind a core object than before: an identity, or the position that it holds. */
+/** A change of the directory account of an identity, or of a relationship whose holder changed. */
 export type AccountChange = {
   readonly id: string
   readonly objectType: ObjectType
-  /** By the clock of whoever merged the object, shortly before the change could be read. */
+  /** By the clock of the process that merged the object, shortly before the change could be read. */
   readonly movedAtMs: number
 }
 
-/** Which core objects changed accounts, soft-deleted ones included; each with the last time that it did. */
+/** Reads account changes, those of soft-deleted objects included: for each core object, the last one. */
 export interface AccountChangeStore {
-  /** All that did at this time or later. */
+  /** Returns all changes at or after this time. */
   since(tenantId: string, sinceMs: number): Promise<readonly AccountChange[]>
-  /** Those of the ids that did. */
+  /** Returns the changes of these objects at or after this time. */
   amongSince(tenantId: string, ids: readonly string[], sinceMs: number): Promise<readonly AccountChange[]>
 }
 
 /**
- * How long a change of account is looked for. Whole groups are compared every hour, which finds what is older; this
- * leaves room for one sweep that was missed.
+ * Age up to which account changes are considered. Older ones are found by the hourly comparison of whole groups; the window
+ * leaves room for one missed sweep.
  */
 export const ACCOUNT_CHANGE_WINDOW_MS = 2 * 60 * 60 * 1000

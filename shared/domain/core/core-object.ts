@@ -1,21 +1,21 @@
 export const OBJECT_TYPES = ['identity', 'orgUnit', 'relationship'] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]
 
-/** Whether a word names a type of core objects. */
+/** Whether the value is a core object type. */
 export function isObjectType(word: unknown): word is ObjectType {
   return (OBJECT_TYPES as readonly unknown[]).includes(word)
 }
 
-/** Points at another core object by its id. */
+/** A reference to another core object. */
 export type Reference = { readonly objectId: string }
 
-/** By the attribute's kind: a string (string, date, guid), a boolean, a list of GUIDs, one reference or several. */
+/** Depends on the attribute's kind: a string (string, date, guid), a boolean, a list of GUIDs, a reference or several. */
 export type AttributeValue = string | boolean | Reference | readonly string[] | readonly Reference[]
 
-/** Absent attributes are unknown. Names as in `ATTRIBUTES`, and `custom/<name>`. */
+/** Attributes by name, as in `ATTRIBUTES` and `custom/<name>`. Unknown attributes are absent. */
 export type Attributes = Readonly<Record<string, AttributeValue>>
 
-/** A person, an org unit or a position, as merged from what the connectors say of it. */
+/** An identity, org unit or relationship, merged from the contributions of connectors. */
 export type CoreObject = {
   readonly id: string
   readonly objectType: ObjectType
@@ -23,11 +23,11 @@ export type CoreObject = {
   readonly attributes: Attributes
   /** The store's own time of the last write, in seconds since 1970. */
   readonly lastUpdatedS: number
-  /** Soft-deleted: in no list, search or collection. */
+  /** Whether the object is soft-deleted. Lists, searches and collections leave it out. */
   readonly deleted: boolean
 }
 
-/** What an attribute holds. `date` is a calendar date or an instant in ISO 8601; references name another core object. */
+/** The kind of an attribute's value. `date` is a calendar date or a timestamp in ISO 8601; references name core objects. */
 export type AttributeKind = 'string' | 'boolean' | 'date' | 'guid' | 'guids' | 'reference' | 'references'
 
 export type AttributeDefinition = {
@@ -42,7 +42,7 @@ const guids = { kind: 'guids' } as const
 const referenceTo = (to: ObjectType) => ({ kind: 'reference', to }) as const
 const referencesTo = (to: ObjectType) => ({ kind: 'references', to }) as const
 
-/** Attributes that objects of every type have. Decisions, section 3. */
+/** Attributes of all object types. Decisions, section 3. */
 const COMMON = {
   joinScope: string,
   anchor1: string,
@@ -57,8 +57,8 @@ const COMMON = {
 } as const
 
 /**
- * Every attribute that a connector may give, by the type of object: decisions, section 3. `id`, `externalId` and
- * `lastUpdated` are the service's own; `custom/<name>` attributes are strings and are not listed.
+ * All attributes that a connector can send, by object type: decisions, section 3. The service sets `id`, `externalId` and
+ * `lastUpdated`. Attributes named `custom/<name>` are strings and not listed.
  */
 export const ATTRIBUTES = {
   identity: {
@@ -108,7 +108,7 @@ export const ATTRIBUTES = {
 
 export const CUSTOM_ATTRIBUTE_PREFIX = 'custom/'
 
-/** The definition of an attribute by its name, custom ones included; undefined when objects of this type have none. */
+/** Returns the definition of an attribute, custom ones included; undefined when the object type does not have it. */
 export function attributeDefinition(objectType: ObjectType, name: string): AttributeDefinition | undefined {
   if (name.startsWith(CUSTOM_ATTRIBUTE_PREFIX) && name.length > CUSTOM_ATTRIBUTE_PREFIX.length) return string
   const definitions: Record<string, AttributeDefinition> = ATTRIBUTES[objectType]
