@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
-import { cosmosWindowStore } from '../../shared/cosmos/window-store.ts'
-import type { SyncDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import { cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
+import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { sharedWriteBudget } from '../../shared/domain/sync/write-budget.ts'
 import { graphCalls } from '../../shared/graph/graph-calls.ts'
 import { graphDirectory } from '../../shared/graph/graph-directory.ts'
@@ -55,5 +55,5 @@ export const linkDependencies: SyncDependencies = {
   sleep: (delayMs) => sleep(delayMs),
   retryDelaysS: settings.syncRetryDelaysS,
   leaseMs: settings.syncLeaseS * 1000,
-  sliceMs: settings.syncSliceS * 1000,
+  batchMs: settings.syncSliceS * 1000,
 }

@@ -1,5 +1,5 @@
-import type { GroupLink, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
-import type { SyncJob } from '../../../shared/domain/group-links/sync-job.ts'
+import type { GroupLinkDto, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
+import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
 import type { LinkPreview, LinkPreviewInput } from '../../../shared/domain/sync/preview-sync.ts'
 import {
   ACCOUNT_ID,
@@ -13,7 +13,7 @@ import {
 } from './example-ids.ts'
 
 const NEW_LINK: NewGroupLink = { collectionId: CRITERIA_COLLECTION_ID, directoryGroupId: GROUP_ID }
-const LINK: GroupLink = {
+const LINK: GroupLinkDto = {
   id: LINK_ID,
   ...NEW_LINK,
   directoryTenantId: TENANT_ID,
@@ -27,7 +27,7 @@ const LINK: GroupLink = {
 const PREVIEW_INPUT: LinkPreviewInput = { collectionId: CRITERIA_COLLECTION_ID, groupId: GROUP_ID }
 const PREVIEW: LinkPreview = { membersToAdd: [ACCOUNT_ID], membersToRemove: [], membersWithoutEntraAccount: 0 }
 
-const JOB: SyncJob = {
+const JOB: SyncJobDto = {
   id: JOB_ID,
   collectionId: CRITERIA_COLLECTION_ID,
   directoryGroupId: GROUP_ID,
