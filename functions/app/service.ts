@@ -15,14 +15,11 @@ import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
-import { cosmosTenantStore } from '../../shared/cosmos/tenant-store.ts'
-import { cosmosWindowStore } from '../../shared/cosmos/window-store.ts'
+import { cosmosTenantStore, cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
-import { collectionLinks } from '../../shared/domain/group-links/collection-links.ts'
-import type { SyncDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
-import { linkedAccounts } from '../../shared/domain/group-links/linked-accounts.ts'
-import type { LinkedCollections } from '../../shared/domain/group-links/linked-collections.ts'
+import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
+import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
@@ -32,6 +29,7 @@ import { ObjectAccessResolver } from '../../shared/domain/object-access/object-a
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { enqueueDailyEvaluations, enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { sharedWriteBudget } from '../../shared/domain/sync/write-budget.ts'
 import type { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
@@ -180,7 +178,7 @@ function linkParts(settings: Settings, parts: Parts) {
     sleep,
     retryDelaysS: settings.syncRetryDelaysS,
     leaseMs: settings.syncLeaseS * 1000,
-    sliceMs: settings.syncSliceS * 1000,
+    batchMs: settings.syncSliceS * 1000,
   }
 }
 

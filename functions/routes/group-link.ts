@@ -1,19 +1,26 @@
 import { Type } from 'typebox'
-import { deleteLink, setLinkState } from '../../shared/domain/group-links/change-link.ts'
 import { createLink, VERIFICATION_REFUSALS } from '../../shared/domain/group-links/create-link.ts'
 import {
-  GroupLink,
-  type LinkRecord,
+  type GroupLink,
+  GroupLinkDto,
   LinkState,
-  linkTag,
+  linkETag,
   NewGroupLink,
-  toGroupLink,
+  toGroupLinkDto,
 } from '../../shared/domain/group-links/group-link.ts'
+import { getLink } from '../../shared/domain/group-links/lease.ts'
 import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
-import { linkOfCollection, linksOfCollection, syncJob, syncJobsOf } from '../../shared/domain/group-links/read-links.ts'
-import { QueuedSync, requestSync } from '../../shared/domain/group-links/request-sync.ts'
-import { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
-import { foundLink } from '../../shared/domain/group-links/write-link.ts'
+import {
+  deleteLink,
+  getLinkOfCollection,
+  getSyncJob,
+  listLinksOfCollection,
+  listSyncJobs,
+  QueuedSync,
+  requestSync,
+  setLinkState,
+} from '../../shared/domain/group-links/manage-links.ts'
+import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { LinkPreview, LinkPreviewInput, previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import {
@@ -67,9 +74,9 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
     path: '/group-links',
     roles: READERS,
     query: OfCollection,
-    reply: { status: 200, schema: Type.Array(GroupLink) },
+    reply: { status: 200, schema: Type.Array(GroupLinkDto) },
     refusals: [],
-    run: async ({ query, caller }) => ok(await linksOfCollection(caller.tenantId, query.collectionId, deps)),
+    run: async ({ query, caller }) => ok(await listLinksOfCollection(caller.tenantId, query.collectionId, deps)),
   }),
   route({
     operationId: 'getGroupLinkOfCollection',
@@ -77,10 +84,10 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
     method: 'GET',
     path: '/group-links/by-collection/{collectionId}',
     roles: READERS,
-    reply: { status: 200, schema: GroupLink, versioned: true },
+    reply: { status: 200, schema: GroupLinkDto, versioned: true },
     refusals: ['LinkNotFound'],
     run: async ({ path, caller }) =>
-      linkResult(await linkOfCollection(caller.tenantId, pathValue(path, 'collectionId'), deps)),
+      linkResult(await getLinkOfCollection(caller.tenantId, pathValue(path, 'collectionId'), deps)),
   }),
   route({
     operationId: 'getGroupLink',
@@ -89,10 +96,10 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
     method: 'GET',
     path: '/group-links/{id}',
     roles: READERS,
-    reply: { status: 200, schema: GroupLink, versioned: true },
+    reply: { status: 200, schema: GroupLinkDto, versioned: true },
     refusals: ['LinkNotFound'],
     run: async ({ path, caller }) =>
-      linkResult((await foundLink(caller.tenantId, pathValue(path, 'id'), deps.links)).value),
+      linkResult((await getLink(caller.tenantId, pathValue(path, 'id'), deps.links)).value),
   }),
   route({
     operationId: 'previewGroupLink',
@@ -130,7 +137,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     path: '/group-links/{id}',
     roles: WRITERS,
     body: GroupLinkChange,
-    reply: { status: 200, schema: GroupLink, versioned: true },
+    reply: { status: 200, schema: GroupLinkDto, versioned: true },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
     run: async (input) => linkResult(await setLinkState(linkTarget(input), input.body.state, deps)),
   }),
@@ -171,10 +178,10 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
     path: '/sync-jobs',
     roles: READERS,
     query: JobsOfCollection,
-    reply: { status: 200, schema: Type.Array(SyncJob) },
+    reply: { status: 200, schema: Type.Array(SyncJobDto) },
     refusals: [],
     run: async ({ query: { collectionId, limit = JOBS_LISTED_COUNT }, caller }) =>
-      ok(await syncJobsOf(caller.tenantId, collectionId, limit, deps)),
+      ok(await listSyncJobs(caller.tenantId, collectionId, limit, deps)),
   }),
   route({
     operationId: 'getSyncJob',
@@ -182,14 +189,14 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
     method: 'GET',
     path: '/sync-jobs/{id}',
     roles: READERS,
-    reply: { status: 200, schema: SyncJob },
+    reply: { status: 200, schema: SyncJobDto },
     refusals: ['SyncJobNotFound'],
-    run: async ({ path, caller }) => ok(await syncJob(caller.tenantId, pathValue(path, 'id'), deps)),
+    run: async ({ path, caller }) => ok(await getSyncJob(caller.tenantId, pathValue(path, 'id'), deps)),
   }),
 ]
 
-function linkResult(link: LinkRecord): RouteResult<GroupLink> {
-  return { data: toGroupLink(link), headers: { etag: linkTag(link) } }
+function linkResult(link: GroupLink): RouteResult<GroupLinkDto> {
+  return { data: toGroupLinkDto(link), headers: { etag: linkETag(link) } }
 }
 
 type LinkTarget = { readonly tenantId: string; readonly linkId: string; readonly ifMatch: string | undefined }

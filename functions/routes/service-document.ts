@@ -9,9 +9,9 @@ import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/pr
 import { TenantSchemas } from '../../shared/domain/collections/tenant-schemas.ts'
 import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
-import { GroupLink, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
-import { QueuedSync } from '../../shared/domain/group-links/request-sync.ts'
-import { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
+import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
+import { QueuedSync } from '../../shared/domain/group-links/manage-links.ts'
+import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
 import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
 import { JoinPolicyDto, JoinPolicyInput } from '../../shared/domain/membership-requests/join-policy.ts'
@@ -165,12 +165,12 @@ export const NAMED_SCHEMAS: NamedSchemas = {
   RequestInputOnBehalf: SubmissionOnBehalf,
   RequestWithdrawal,
 
-  GroupLink,
+  GroupLink: GroupLinkDto,
   NewGroupLink,
   GroupLinkChange,
   GroupLinkPreviewRequest: LinkPreviewInput,
   GroupLinkPreview: LinkPreview,
-  SyncJob,
+  SyncJob: SyncJobDto,
   QueuedSync,
 
   Identity: CORE_OBJECT_RECORDS.identity,

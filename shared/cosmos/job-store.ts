@@ -1,24 +1,27 @@
 import type { Container, SqlQuerySpec } from '@azure/cosmos'
-import type { JobStore } from '../domain/group-links/job-store.ts'
-import { type JobRecord, retentionS } from '../domain/group-links/sync-job.ts'
+import type { JobStore } from '../domain/group-links/link-dependencies.ts'
+import { retentionS, SyncJob } from '../domain/group-links/sync-job.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
-import { ifVersion, queryAll, refuse, type Stored, statusOf } from './documents.ts'
-import { toVersioned, written } from './versioned-document.ts'
+import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse, statusOf } from './documents.ts'
+import { documentParser } from './versioned-document.ts'
 
-/** Container `jobs`: partition key `/tenantId`, each document with the `ttl` of its type. */
+const { parse, parseWritten } = documentParser('sync job', SyncJob)
+
+/** Container `jobs`: partition key `/tenantId`; each document has the `ttl` of its job type. */
 export function cosmosJobStore(jobs: Container): JobStore {
-  const read = batchedDocumentReads<JobRecord>(jobs)
-  /** Few jobs are unfinished at any time: no page is worth asking for. */
-  async function unfinished(tenantId: string, query: SqlQuerySpec): Promise<Versioned<JobRecord>[]> {
-    const found = await queryAll<Stored<JobRecord>>(jobs, tenantId, query)
-    return found.map((document) => toVersioned<JobRecord>(document)).sort(oldestFirst)
+  const read = batchedDocumentReads<SyncJob>(jobs)
+  /** Few jobs are unfinished at any time, so the list is not paged. */
+  async function unfinished(tenantId: string, query: SqlQuerySpec): Promise<Versioned<SyncJob>[]> {
+    const found = await queryAll<unknown>(jobs, tenantId, query)
+    return found.map(parse).sort(oldestFirst)
   }
 
   return {
+    replicationLagMs: REPLICATION_LAG_MS,
     async find(tenantId, jobId) {
       const document = await read(tenantId, jobId)
-      return document === undefined ? undefined : toVersioned<JobRecord>(document)
+      return document === undefined ? undefined : parse(document)
     },
     async add(job) {
       await jobs.items.create(withTtl(job)).catch((error: unknown) => {
@@ -27,20 +30,18 @@ export function cosmosJobStore(jobs: Container): JobStore {
     },
     async replace(job, version) {
       const item = jobs.item(job.id, job.tenantId)
-      const response = await item
-        .replace<JobRecord>(withTtl(job), ifVersion(version))
-        .catch(refuse({ 412: 'StaleVersion', 404: 'SyncJobNotFound' }))
-      return written<JobRecord>(response)
+      const conflict = refuse({ 412: 'StaleVersion', 404: 'SyncJobNotFound' })
+      return parseWritten(await item.replace(withTtl(job), ifVersion(version)).catch(conflict))
     },
     async latestOf(tenantId, collectionId, limit) {
-      const found = await queryAll<Stored<JobRecord>>(jobs, tenantId, {
+      const found = await queryAll<unknown>(jobs, tenantId, {
         query: 'SELECT TOP @limit * FROM c WHERE c.collectionId = @collectionId ORDER BY c.createdAt DESC',
         parameters: [
           { name: '@limit', value: limit },
           { name: '@collectionId', value: collectionId },
         ],
       })
-      return found.map((document) => toVersioned<JobRecord>(document).value)
+      return found.map((document) => parse(document).value)
     },
     unfinishedOf(tenantId, linkId) {
       return unfinished(tenantId, {
@@ -54,10 +55,10 @@ export function cosmosJobStore(jobs: Container): JobStore {
   }
 }
 
-function withTtl(job: JobRecord): JobRecord & { ttl: number } {
+function withTtl(job: SyncJob): SyncJob & { ttl: number } {
   return { ...job, ttl: retentionS(job.type) }
 }
 
-function oldestFirst({ value: one }: Versioned<JobRecord>, { value: other }: Versioned<JobRecord>): number {
+function oldestFirst({ value: one }: Versioned<SyncJob>, { value: other }: Versioned<SyncJob>): number {
   return one.createdAt < other.createdAt ? -1 : Number(one.createdAt > other.createdAt)
 }

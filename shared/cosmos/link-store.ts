@@ -1,26 +1,29 @@
 import type { Container, SqlQuerySpec } from '@azure/cosmos'
-import type { LinkRecord } from '../domain/group-links/group-link.ts'
-import type { LinkStore } from '../domain/group-links/link-store.ts'
+import { GroupLink } from '../domain/group-links/group-link.ts'
+import type { LinkStore } from '../domain/group-links/link-dependencies.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
-import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
-import { toVersioned, written } from './versioned-document.ts'
+import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse } from './documents.ts'
+import { documentParser } from './versioned-document.ts'
 
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 
-/** Container `links`: partition key `/tenantId`, unique `/directoryGroupId`, which decides between two creates. */
+const { parse, parseWritten } = documentParser('group link', GroupLink)
+
+/** Container `links`: partition key `/tenantId`, unique key `/directoryGroupId`, which decides between concurrent creates. */
 export function cosmosLinkStore(links: Container): LinkStore {
-  const read = batchedDocumentReads<LinkRecord>(links)
-  /** A tenant has few links, and a page of them costs what a single one does. */
-  async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<LinkRecord>[]> {
-    const found = await queryAll<Stored<LinkRecord>>(links, tenantId, query)
-    return found.map((document) => toVersioned<LinkRecord>(document)).sort(oldestFirst)
+  const read = batchedDocumentReads<GroupLink>(links)
+  /** A tenant has few links. Reading all of them costs one page. */
+  async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<GroupLink>[]> {
+    const found = await queryAll<unknown>(links, tenantId, query)
+    return found.map(parse).sort(oldestFirst)
   }
 
   return {
+    replicationLagMs: REPLICATION_LAG_MS,
     async find(tenantId, linkId) {
       const document = await read(tenantId, linkId)
-      return document === undefined ? undefined : toVersioned<LinkRecord>(document)
+      return document === undefined ? undefined : parse(document)
     },
     ofCollection(tenantId, collectionId) {
       return inTenant(tenantId, {
@@ -39,13 +42,11 @@ export function cosmosLinkStore(links: Container): LinkStore {
       return inTenant(tenantId, { query: 'SELECT * FROM c' })
     },
     async add(link) {
-      return written<LinkRecord>(
-        await links.items.create<LinkRecord>(link).catch(refuse({ 409: 'GroupAlreadyLinked' })),
-      )
+      return parseWritten(await links.items.create(link).catch(refuse({ 409: 'GroupAlreadyLinked' })))
     },
     async replace(link, version) {
       const item = links.item(link.id, link.tenantId)
-      return written<LinkRecord>(await item.replace<LinkRecord>(link, ifVersion(version)).catch(refuse(NOT_CURRENT)))
+      return parseWritten(await item.replace(link, ifVersion(version)).catch(refuse(NOT_CURRENT)))
     },
     async remove(tenantId, linkId, version) {
       await links.item(linkId, tenantId).delete(ifVersion(version)).catch(refuse(NOT_CURRENT))
@@ -53,8 +54,8 @@ export function cosmosLinkStore(links: Container): LinkStore {
   }
 }
 
-/** Timestamps of one form sort as text; the id settles those of one millisecond. */
-function oldestFirst({ value: one }: Versioned<LinkRecord>, { value: other }: Versioned<LinkRecord>): number {
+/** Timestamps of one format sort as text. The id decides between links of the same millisecond. */
+function oldestFirst({ value: one }: Versioned<GroupLink>, { value: other }: Versioned<GroupLink>): number {
   const [first, second] = [`${one.createdAt} ${one.id}`, `${other.createdAt} ${other.id}`]
   return first < second ? -1 : Number(first > second)
 }

@@ -1,19 +1,22 @@
 import type { Container } from '@azure/cosmos'
-import type { KnownTenant, TenantStore } from '../domain/group-links/tenant-store.ts'
-import { minuteOfTenant } from '../domain/sync/sweep-minute.ts'
-import { statusOf } from './documents.ts'
+import { Type } from 'typebox'
+import { type KnownTenant, minuteOfTenant, type TenantStore } from '../domain/group-links/link-dependencies.ts'
+import { type WindowStore, WindowUse } from '../domain/sync/write-budget.ts'
+import { ifVersion, readDocument, refuse, statusOf } from './documents.ts'
+import { documentParser } from './versioned-document.ts'
 
-/** The document that says that there is such a tenant, and when it is and was swept. */
+/** Id of the document that registers a tenant. */
 const REGISTRATION_ID = 'registration'
 
-type Registration = {
-  readonly tenantId: string
-  readonly sweptAtMs?: number
-  /** Seconds: when the document was last written. */
-  readonly _ts: number
-}
+const Registration = Type.Object({
+  tenantId: Type.String(),
+  sweptAtMs: Type.Optional(Type.Number()),
+  /** When the document was last written. */
+  writtenAtS: Type.Number(),
+})
+const registrations = documentParser('tenant registration', Registration)
 
-/** Container `tenants`: partition key `/tenantId`. Other documents of a tenant may lie beside its registration. */
+/** Container `tenants`: partition key `/tenantId`. A tenant's partition also holds other documents. */
 export function cosmosTenantStore(tenants: Container): TenantStore {
   const known = new Set<string>()
   const registration = (tenantId: string) => ({ id: REGISTRATION_ID, tenantId, sweepMinute: minuteOfTenant(tenantId) })
@@ -25,11 +28,11 @@ export function cosmosTenantStore(tenants: Container): TenantStore {
       })
       known.add(tenantId)
     },
-    /** The one query that leaves a tenant: a plain filter, since ordering across partitions is another matter. */
+    /** The only query across tenants. It has a filter and no order, because ordering across partitions costs more. */
     async *list(minute) {
       const ofMinute = minute === undefined ? '' : ' AND c.sweepMinute = @minute'
-      const iterator = tenants.items.query<Registration>({
-        query: `SELECT c.tenantId, c.sweptAtMs, c._ts FROM c WHERE c.id = @id${ofMinute}`,
+      const iterator = tenants.items.query<unknown>({
+        query: `SELECT c.tenantId, c.sweptAtMs, c._ts AS writtenAtS FROM c WHERE c.id = @id${ofMinute}`,
         parameters: [
           { name: '@id', value: REGISTRATION_ID },
           ...(minute === undefined ? [] : [{ name: '@minute', value: minute }]),
@@ -40,12 +43,34 @@ export function cosmosTenantStore(tenants: Container): TenantStore {
         if (resources !== undefined && resources.length > 0) yield resources.map(knownTenant)
       }
     },
-    async swept(tenantId, sweptAtMs) {
+    async recordSweep(tenantId, sweptAtMs) {
       await tenants.items.upsert({ ...registration(tenantId), sweptAtMs })
     },
   }
 }
 
-function knownTenant({ tenantId, sweptAtMs, _ts }: Registration): KnownTenant {
-  return { tenantId, sweptAtMs: sweptAtMs ?? _ts * 1000 }
+function knownTenant(document: unknown): KnownTenant {
+  const { tenantId, sweptAtMs, writtenAtS } = registrations.parse(document).value
+  return { tenantId, sweptAtMs: sweptAtMs ?? writtenAtS * 1000 }
+}
+
+/** Id of the document that counts the writes to a tenant's directory. */
+const WINDOW_ID = 'directory-writes'
+
+const windowUses = documentParser('write window', WindowUse)
+
+/** Container `tenants`: each scope is a partition, the application's scope included. */
+export function cosmosWindowStore(tenants: Container): WindowStore {
+  return {
+    async find(scope) {
+      const document = await readDocument(tenants, WINDOW_ID, scope)
+      return document === undefined ? undefined : windowUses.parse(document)
+    },
+    async save(scope, { windowStartMs, usedCount }, version) {
+      const document = { id: WINDOW_ID, tenantId: scope, windowStartMs, usedCount }
+      const conflict = refuse({ 409: 'StaleVersion', 412: 'StaleVersion' })
+      if (version === undefined) await tenants.items.create(document).catch(conflict)
+      else await tenants.item(WINDOW_ID, scope).replace(document, ifVersion(version)).catch(conflict)
+    },
+  }
 }

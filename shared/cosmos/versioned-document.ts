@@ -1,14 +1,42 @@
 import type { Resource } from '@azure/cosmos'
+import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Static, TSchema } from 'typebox'
 import type { Versioned } from '../kernel/versioned.ts'
 
-/** A document as the domain knows it: the database's own members (`_etag`, `_ts`, ... and `ttl`) become the version. */
-export function toVersioned<T extends object>(document: T & Resource): Versioned<T> {
-  const members = Object.entries(document).filter(([name]) => !name.startsWith('_') && name !== 'ttl')
-  return { value: Object.fromEntries(members) as T, version: document._etag }
+/** Parses documents of one kind. */
+export type DocumentParser<T> = {
+  /** The record without the database's own members (`_etag`, `_ts`, ... and `ttl`). @throws Error for an invalid document. */
+  parse(document: unknown): Versioned<T>
+  /** The record in the database's response to a write. @throws Error for a response without a valid document. */
+  parseWritten(response: { readonly resource?: Resource | undefined }): Versioned<T>
 }
 
-/** The database answers every create and replace with the document; without it there is no version to go on with. */
-export function written<T extends object>(response: { resource?: (T & Resource) | undefined }): Versioned<T> {
-  if (response.resource === undefined) throw new Error('The database did not answer with the document it wrote')
-  return toVersioned<T>(response.resource)
+/** Members that a schema does not name are allowed and kept, so that versions of the service can run side by side. */
+const ajv = new Ajv2020({ strict: false, validateSchema: false, validateFormats: false, allowUnionTypes: true })
+
+/**
+ * A stored document is outside input, and is checked against its schema whenever it is read. The schema is compiled with
+ * the first document.
+ * @param name of the record, for errors.
+ */
+export function documentParser<S extends TSchema>(name: string, schema: S): DocumentParser<Static<S>> {
+  let validate: ValidateFunction | undefined
+  const parse = (document: unknown): Versioned<Static<S>> => {
+    const { _etag: version, id } = document as Resource
+    const members = Object.entries(document as Resource).filter(([key]) => !key.startsWith('_') && key !== 'ttl')
+    const value: unknown = Object.fromEntries(members)
+    validate ??= ajv.compile(schema as AnySchemaObject)
+    if (!validate(value)) {
+      const [{ instancePath = '', message = '' } = {}] = validate.errors ?? []
+      throw new Error(`The stored ${name} ${id} is invalid: ${instancePath} ${message}.`)
+    }
+    return { value: value as Static<S>, version }
+  }
+  return {
+    parse,
+    parseWritten({ resource }) {
+      if (resource === undefined) throw new Error(`The database did not return the ${name} that was written.`)
+      return parse(resource)
+    },
+  }
 }

@@ -1,21 +1,22 @@
-import type { TokenCredential } from '@azure/identity'
+import type { AccessToken, TokenCredential } from '@azure/identity'
+import { LRUCache } from 'lru-cache'
 import { DirectoryFault } from '../domain/group-links/directory.ts'
 
 export type GraphCredentialSettings = {
   readonly authorityUrl: string
   readonly homeTenantId: string
   readonly clientId: string
-  /** Where there is none, a managed identity stands for the application. */
+  /** Without a secret, the application uses its managed identity. */
   readonly clientSecret: string | undefined
   readonly managedIdentityClientId: string | undefined
 }
 
-/** Tokens for Graph, tenant by tenant. */
+/** Access tokens for Graph, one for each tenant. */
 export type GraphTokens = {
-  /** @throws DirectoryFault when the tenant gives none. */
-  of(tenantId: string): Promise<string>
-  /** The next one is fetched anew: the directory did not take the present one. */
-  forget(tenantId: string): void
+  /** @throws DirectoryFault when the tenant issues no token. */
+  get(tenantId: string): Promise<string>
+  /** Drops a token that Graph has rejected. The next call fetches a new one. */
+  invalidate(tenantId: string): void
 }
 
 const GRAPH_SCOPE = 'https://graph.microsoft.com/.default'
@@ -23,71 +24,60 @@ const GRAPH_SCOPE = 'https://graph.microsoft.com/.default'
 /** Audience of the managed identity's token that a federated credential exchanges. */
 const EXCHANGE_SCOPE = 'api://AzureADTokenExchange/.default'
 
-/** A token with less life left is fetched anew. */
-const LEFT_AT_LEAST_MS = 5 * 60 * 1000
+/** A token is replaced this long before it expires. */
+const RENEWED_BEFORE_MS = 5 * 60 * 1000
 
 const TIMEOUT_MS = 20_000
 
-/** Beyond it, everything is forgotten and fetched anew: with each tenant, the credential takes longer for the next one. */
 const TENANTS_AT_MOST_COUNT = 2_000
 
-/** One credential for all tenants; a tenant's token is fetched once, however many ask for it at the same time. */
+/** Caches one token for each tenant. Concurrent calls for a tenant share one request. */
 export function graphTokens(
   settings: GraphCredentialSettings,
   nowMs: () => number,
   tenantsAtMostCount: number = TENANTS_AT_MOST_COUNT,
 ): GraphTokens {
-  type Fetched = { token: string; expiresMs: number }
-  const fetched = new Map<string, Promise<Fetched>>()
-  let credential: Promise<TokenCredential> | undefined
-
-  async function fetchToken(tenantId: string): Promise<Fetched> {
-    credential ??= openCredential(settings)
-    const answer = await (await credential)
-      .getToken(GRAPH_SCOPE, { tenantId, abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
-      .catch((cause: unknown) => {
-        throw tokenFault(cause)
-      })
-    if (answer === null) throw new DirectoryFault('refused', 'The directory gave no token')
-    return { token: answer.token, expiresMs: answer.expiresOnTimestamp }
-  }
-
-  function fetchOnce(tenantId: string): Promise<Fetched> {
-    if (!fetched.has(tenantId) && fetched.size >= tenantsAtMostCount) {
-      fetched.clear()
-      credential = undefined
-    }
-    const pending = fetchToken(tenantId)
-    fetched.set(tenantId, pending)
-    pending.catch(() => fetched.delete(tenantId))
-    return pending
-  }
-
+  const tokens = new LRUCache<string, string>({
+    max: tenantsAtMostCount,
+    perf: { now: nowMs },
+    ttlResolution: 0,
+    // A token that is invalidated or evicted while it is fetched still answers the calls that wait for it.
+    ignoreFetchAbort: true,
+    async fetchMethod(tenantId, _expired, { options }) {
+      const { token, expiresOnTimestamp } = await fetchToken(tenantId, settings)
+      options.ttl = Math.max(1, expiresOnTimestamp - nowMs() - RENEWED_BEFORE_MS)
+      return token
+    },
+  })
   return {
-    async of(tenantId) {
-      const known = fetched.get(tenantId) ?? fetchOnce(tenantId)
-      const { token, expiresMs } = await known
-      if (expiresMs - nowMs() > LEFT_AT_LEAST_MS) return token
-      // Of all who find it too old, the first has a new one fetched.
-      const next = fetched.get(tenantId)
-      return (await (next === undefined || next === known ? fetchOnce(tenantId) : next)).token
-    },
-    forget(tenantId) {
-      fetched.delete(tenantId)
-      // It has a memory of its own, and would give the same token again until that has run out.
-      credential = undefined
-    },
+    get: (tenantId) => tokens.forceFetch(tenantId),
+    invalidate: (tenantId) => void tokens.delete(tenantId),
   }
 }
 
-/** The packages are loaded by the first call: functions that never ask the directory start without them. */
+/**
+ * Each token has a credential of its own: a credential caches tokens, would return a rejected one again, and becomes
+ * slower with each tenant.
+ */
+async function fetchToken(tenantId: string, settings: GraphCredentialSettings): Promise<AccessToken> {
+  const credential = await openCredential(settings)
+  const token = await credential
+    .getToken(GRAPH_SCOPE, { tenantId, abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
+    .catch((cause: unknown) => {
+      throw tokenFault(cause)
+    })
+  if (token === null) throw new DirectoryFault('refused', 'The tenant returned no access token.')
+  return token
+}
+
+/** Loads the packages with the first call, so that functions that do not call the directory start without them. */
 async function openCredential(settings: GraphCredentialSettings): Promise<TokenCredential> {
   const { authorityUrl, homeTenantId, clientId, clientSecret, managedIdentityClientId } = settings
   const identity = await import('@azure/identity')
   const options = {
     authorityHost: authorityUrl,
     additionallyAllowedTenants: ['*'],
-    // The authority is known from the settings, and looking it up elsewhere would leave a closed network.
+    // The settings name the authority. Discovery would call another host, which a closed network does not allow.
     disableInstanceDiscovery: true,
   }
   if (clientSecret !== undefined) {
@@ -98,8 +88,8 @@ async function openCredential(settings: GraphCredentialSettings): Promise<TokenC
   return new identity.ClientAssertionCredential(homeTenantId, clientId, assertion, options)
 }
 
-/** RFC 6749, section 5.2: the authority has understood, and will say the same again. */
-const REFUSALS_OF_TOKENS: readonly unknown[] = [
+/** RFC 6749, section 5.2: errors for which a retry gets the same response. */
+const PERMANENT_TOKEN_ERRORS: readonly unknown[] = [
   'invalid_client',
   'invalid_grant',
   'invalid_request',
@@ -109,13 +99,15 @@ const REFUSALS_OF_TOKENS: readonly unknown[] = [
 ]
 
 function tokenFault(cause: unknown): DirectoryFault {
-  // The credential hands on the authority's answer in one of two ways, depending on its own depth.
+  // Depending on the credential, the authority's response is in one of two places.
   const { errorResponse, cause: inner } = cause as {
     errorResponse?: { error?: unknown }
     cause?: { errorCode?: unknown }
   }
-  const isRefused = [errorResponse?.error, inner?.errorCode].some((code) => REFUSALS_OF_TOKENS.includes(code))
+  const isRefused = [errorResponse?.error, inner?.errorCode].some((code) => PERMANENT_TOKEN_ERRORS.includes(code))
   return isRefused
-    ? new DirectoryFault('refused', 'The tenant gives the service no token: it has not consented', { cause })
-    : new DirectoryFault('unavailable', 'The directory did not answer when asked for a token', { cause })
+    ? new DirectoryFault('refused', 'The tenant issues no access token to the service. Admin consent may be missing.', {
+        cause,
+      })
+    : new DirectoryFault('unavailable', 'The directory did not respond to the request for an access token.', { cause })
 }

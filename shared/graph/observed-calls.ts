@@ -1,8 +1,7 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { Metrics } from '../kernel/metrics.ts'
 import { inSpan } from '../kernel/tracing.ts'
-import type { GraphCall, SendCall } from './graph-calls.ts'
-import type { GraphReply } from './graph-reply.ts'
+import type { GraphCall, GraphReply, SendCall } from './graph-calls.ts'
 
 const THROTTLED_STATUS = 429
 /** The status of a call that got no response. */
@@ -33,7 +32,7 @@ export function observedCalls(send: SendCall, metrics: Metrics): SendCall {
 
 type Called = Pick<GraphCall, 'method' | 'path'>
 
-/** `GET /groups/{id}/members`: without ids and query, so that there are few. */
+/** `GET /groups/{id}/members`: without ids and query, so that the number of distinct names is small. */
 function operationName({ method, path }: Called): string {
   const [withoutQuery = ''] = path.split('?')
   return `${method} ${withoutQuery.replace(/\/[0-9a-f]{8}-[0-9a-f-]{27}(?=\/|$)/gi, '/{id}')}`
@@ -49,7 +48,7 @@ function batchItems({ path, body }: GraphCall): Called[] | undefined {
   return requests.map(({ method, url }) => ({ method, path: url }))
 }
 
-/** Items are numbered in their order. */
+/** The id of an item is its index in the batch. */
 function throttledItems(items: readonly Called[], { body }: GraphReply): Called[] {
   const { responses } = (body ?? {}) as { responses?: { id?: unknown; status?: unknown }[] }
   if (!Array.isArray(responses)) return []

@@ -1,82 +1,84 @@
-import type { GraphCall, SendCall } from './graph-calls.ts'
-import { type GraphReply, replyKind, retryAfterMsOf } from './graph-reply.ts'
+import { type GraphCall, type GraphReply, NO_REPLY, replyKind, retryAfterMsOf, type SendCall } from './graph-calls.ts'
 
 /** Items of a `$batch`. https://learn.microsoft.com/graph/json-batching */
 export const CALLS_PER_BATCH_COUNT = 20
 
-/** How often a call is sent before its last reply stands. */
-const TRIES_COUNT = 4
+const ATTEMPTS_AT_MOST = 4
 
-/** The wait after the first unclear reply; it doubles with each further one. */
+/** Delay after the first unclear reply. It doubles with each further one. */
 const FIRST_WAIT_MS = 300
 
-/** Being asked to wait longer is for those above: a worker is not held up by it. */
+/** A longer wait is left to the caller, so that it does not block a worker. */
 const WAIT_AT_MOST_MS = 10_000
 
-/** The last reply to a call, how often it was sent, and whether an earlier try may have been carried out all the same. */
-export type SettledReply = {
+export type CallResult = {
+  /** The last reply. */
   readonly reply: GraphReply
-  readonly triesCount: number
-  readonly mayBeDoneBefore: boolean
+  readonly attemptCount: number
+  /** An earlier attempt had an unclear reply and may have taken effect. */
+  readonly mayHaveSucceededBefore: boolean
 }
 
 export type RetryingCalls = {
   /**
-   * Sends the calls, at most `CALLS_PER_BATCH_COUNT`, until each has a clear reply or its tries are used up.
-   * @param untilMs when the last reply stands in any case: nothing is sent from then on.
+   * Sends the calls, at most `CALLS_PER_BATCH_COUNT`, until each has a clear reply or no attempts left.
+   * @param deadlineMs nothing is sent from then on, and the last replies are returned.
    */
-  settle(tenantId: string, calls: readonly GraphCall[], untilMs?: number): Promise<SettledReply[]>
+  sendAll(tenantId: string, calls: readonly GraphCall[], deadlineMs?: number): Promise<CallResult[]>
 }
 
 export type RetryingCallsOptions = {
   readonly send: SendCall
   sleep(delayMs: number): Promise<void>
   nowMs(): number
-  /** 0 to 1, evenly spread. */
+  /** 0 to 1, evenly distributed. */
   random(): number
 }
 
-type Pending = { readonly call: GraphCall; tries: number; dueMs: number; reply: GraphReply; unclear: boolean }
+type Pending = { readonly call: GraphCall; attempts: number; dueMs: number; reply: GraphReply; unclear: boolean }
 
-const NOT_SENT: GraphReply = { status: 0, body: undefined, isJson: false, retryAfterMs: undefined }
+const NEVER_MS = Number.POSITIVE_INFINITY
 
 /**
- * Sends calls as often as it takes: one alone as it is, several in one `$batch`. Each waits for itself, as its own reply
- * asks, and those whose time has come go together.
+ * Sends a single call as it is, and several in one `$batch`. Each call is retried when its own reply allows it; calls
+ * that are due at the same time share a batch.
  */
 export function retryingCalls(options: RetryingCallsOptions): RetryingCalls {
   const { nowMs, sleep } = options
   return {
-    async settle(tenantId, calls, untilMs = Number.POSITIVE_INFINITY) {
-      const all = calls.map((call): Pending => ({ call, tries: 0, dueMs: 0, reply: NOT_SENT, unclear: false }))
+    async sendAll(tenantId, calls, deadlineMs = NEVER_MS) {
+      const all = calls.map((call): Pending => ({ call, attempts: 0, dueMs: 0, reply: NO_REPLY, unclear: false }))
       let open = all
       while (open.length > 0) {
         const earliestMs = Math.min(...open.map(({ dueMs }) => dueMs))
         if (earliestMs > nowMs()) await sleep(earliestMs - nowMs())
-        // A process that is held up sleeps longer than it meant to.
-        if (nowMs() >= untilMs) break
+        // A suspended process sleeps longer than requested.
+        if (nowMs() >= deadlineMs) break
         const due = open.filter(({ dueMs }) => dueMs <= Math.max(nowMs(), earliestMs))
         const replies = await sendTogether(tenantId, due, options)
-        for (const [index, pending] of due.entries()) take(pending, replies[index] ?? NOT_SENT, untilMs, options)
-        open = open.filter(({ dueMs }) => dueMs !== Number.POSITIVE_INFINITY)
+        for (const [index, pending] of due.entries()) receive(pending, replies[index] ?? NO_REPLY, deadlineMs, options)
+        open = open.filter(({ dueMs }) => dueMs !== NEVER_MS)
       }
-      return all.map(({ reply, tries, unclear }) => ({ reply, triesCount: tries, mayBeDoneBefore: unclear }))
+      return all.map(({ reply, attempts, unclear }) => {
+        return { reply, attemptCount: attempts, mayHaveSucceededBefore: unclear }
+      })
     },
   }
 }
 
-/** Takes in a reply: the call is through (due never), or due again after a while. */
-function take(pending: Pending, reply: GraphReply, untilMs: number, { nowMs, random }: RetryingCallsOptions): void {
+/** Records a reply and decides whether and when the call is sent again. */
+function receive(pending: Pending, reply: GraphReply, deadlineMs: number, options: RetryingCallsOptions): void {
+  const { nowMs, random } = options
   const kind = replyKind(reply)
   pending.reply = reply
-  pending.tries += 1
-  pending.dueMs = Number.POSITIVE_INFINITY
+  pending.attempts += 1
+  pending.dueMs = NEVER_MS
   if (kind === 'done' || kind === 'denied') return
   pending.unclear = true
-  const backoffMs = FIRST_WAIT_MS * 2 ** (pending.tries - 1) * (1 + random())
+  const backoffMs = FIRST_WAIT_MS * 2 ** (pending.attempts - 1) * (1 + random())
   const waitMs = Math.max(backoffMs, reply.retryAfterMs ?? 0)
   const dueMs = nowMs() + waitMs
-  if (pending.tries < TRIES_COUNT && waitMs <= WAIT_AT_MOST_MS && dueMs < untilMs) pending.dueMs = dueMs
+  if (pending.attempts < ATTEMPTS_AT_MOST && waitMs <= WAIT_AT_MOST_MS && dueMs < deadlineMs) pending.dueMs = dueMs
 }
 
 async function sendTogether(
@@ -87,13 +89,13 @@ async function sendTogether(
   const [only] = due
   if (only !== undefined && due.length === 1) return [await send(tenantId, only.call)]
   const reply = await send(tenantId, { method: 'POST', path: '/$batch', body: batchOf(due.map(({ call }) => call)) })
-  // A batch that fails as a whole is that reply for each of its items.
+  // When the batch as a whole fails, its reply applies to each item.
   if (replyKind(reply) !== 'done') return due.map(() => reply)
   return itemReplies(reply.body, due.length, nowMs())
 }
 
 function batchOf(calls: readonly GraphCall[]): { requests: unknown[] } {
-  if (calls.length > CALLS_PER_BATCH_COUNT) throw new Error(`A batch takes ${CALLS_PER_BATCH_COUNT} calls at most`)
+  if (calls.length > CALLS_PER_BATCH_COUNT) throw new Error(`A batch takes at most ${CALLS_PER_BATCH_COUNT} calls.`)
   return {
     requests: calls.map(({ method, path, body }, index) => ({
       id: String(index),
@@ -104,21 +106,21 @@ function batchOf(calls: readonly GraphCall[]): { requests: unknown[] } {
   }
 }
 
-/** Items come back in any order; one without an answer counts as unclear. */
+/** Graph returns items in any order. A missing item counts as unclear. */
 function itemReplies(body: unknown, count: number, nowMs: number): GraphReply[] {
   type Item = { id?: unknown; status?: unknown; headers?: Record<string, unknown>; body?: unknown }
   const { responses } = (body ?? {}) as { responses?: Item[] }
   const byId = new Map((Array.isArray(responses) ? responses : []).map((item) => [String(item.id), item]))
   return Array.from({ length: count }, (_, index): GraphReply => {
     const item = byId.get(String(index))
-    if (item === undefined || typeof item.status !== 'number') return NOT_SENT
+    if (item === undefined || typeof item.status !== 'number') return NO_REPLY
     const retryAfter = Object.entries(item.headers ?? {}).find(([name]) => name.toLowerCase() === 'retry-after')?.[1]
     return {
       status: item.status,
       body: item.body,
-      // In a batch, a body that is not JSON arrives as a string.
+      // In a batch, a body that is not JSON is a string.
       isJson: typeof item.body !== 'string',
-      // Whatever JSON makes of a number.
+      // The header's value can be a JSON number.
       retryAfterMs: retryAfterMsOf(retryAfter === undefined ? undefined : String(retryAfter), nowMs),
     }
   })

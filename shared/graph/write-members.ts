@@ -1,32 +1,46 @@
-import { DirectoryFault, type WriteOutcome } from '../domain/group-links/directory.ts'
+import { type Directory, DirectoryFault, type WriteOutcome } from '../domain/group-links/directory.ts'
 import { chunk } from '../kernel/chunk.ts'
-import type { GraphCall } from './graph-calls.ts'
-import { replyFault, replyKind, replyMessage } from './graph-reply.ts'
-import { addCall, addOneCall, MEMBERS_PER_PATCH_COUNT, removeCall } from './member-calls.ts'
-import { CALLS_PER_BATCH_COUNT, type RetryingCalls, type SettledReply } from './retrying-calls.ts'
+import { isGuid } from '../kernel/guid.ts'
+import { type GraphCall, type GraphReply, replyFault, replyKind, replyMessage } from './graph-calls.ts'
+import { CALLS_PER_BATCH_COUNT, type CallResult, type RetryingCalls } from './retrying-calls.ts'
 
-/** PATCHes of one group in one batch: they run side by side, and more of them collide. Found in production by others. */
+/** Graph refuses more members in one PATCH. https://learn.microsoft.com/graph/api/group-post-members */
+const MEMBERS_PER_PATCH_COUNT = 20
+
+/** PATCHes of one group in one batch. Graph runs them concurrently, and more of them conflict with each other. */
 const PATCHES_PER_BATCH_COUNT = 5
 
-/** Unknown accounts that are taken out of a PATCH one by one, as each answer names one; then each gets its own call. */
-const DROPPED_PER_CHUNK_COUNT = 2
+/** Graph counts a PATCH as one write, whatever its number of members, and each removal as one. */
+export const WRITE_LIMITS: Directory['limits'] = {
+  add: {
+    accountsPerStep: MEMBERS_PER_PATCH_COUNT * PATCHES_PER_BATCH_COUNT,
+    accountsPerWrite: MEMBERS_PER_PATCH_COUNT,
+  },
+  remove: { accountsPerStep: CALLS_PER_BATCH_COUNT, accountsPerWrite: 1 },
+}
+
+/**
+ * Unknown accounts that are dropped from one PATCH. Each refusal names one of them. After these, the remaining accounts
+ * are added one by one.
+ */
+const DROPPED_PER_PATCH_COUNT = 2
 
 export type MemberWrites = {
   readonly graphUrl: string
   readonly tenantId: string
   readonly groupId: string
-  /** Nothing is sent after it: somebody else may be writing to the group by then. */
-  readonly untilMs: number
+  /** Nothing is sent from then on, because another worker may write to the group. */
+  readonly deadlineMs: number
   readonly calls: RetryingCalls
   nowMs(): number
 }
 
 /** Accounts of one PATCH. */
-type Chunk = {
+type Patch = {
   readonly accounts: readonly string[]
   readonly droppedCount: number
-  /** An earlier call for these accounts may have been carried out. */
-  readonly mayBeDoneBefore: boolean
+  /** An earlier call for these accounts may have taken effect. */
+  readonly mayHaveSucceededBefore: boolean
 }
 
 type Tally = {
@@ -37,113 +51,113 @@ type Tally = {
   fault?: DirectoryFault
 }
 
-const nothingYet = (): Tally => ({ written: [], unchanged: [], missing: [], sentCount: 0 })
+const emptyTally = (): Tally => ({ written: [], unchanged: [], missing: [], sentCount: 0 })
 
-/** Adds accounts by PATCHes of twenty; where one of those fails, finds out for each of its accounts why. */
+/** Adds accounts in PATCHes of twenty. After a refused PATCH, finds the outcome of each of its accounts. */
 export async function addMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
-  const tally = nothingYet()
-  let chunks = chunk([...new Set(accounts)], MEMBERS_PER_PATCH_COUNT).map(
-    (slice): Chunk => ({ accounts: slice, droppedCount: 0, mayBeDoneBefore: false }),
+  const tally = emptyTally()
+  let patches = chunk([...new Set(accounts)], MEMBERS_PER_PATCH_COUNT).map(
+    (some): Patch => ({ accounts: some, droppedCount: 0, mayHaveSucceededBefore: false }),
   )
-  while (chunks.length > 0 && tally.fault === undefined) {
-    const round = chunks.slice(0, PATCHES_PER_BATCH_COUNT)
-    const replies = await settled(
+  while (patches.length > 0 && tally.fault === undefined) {
+    const batch = patches.slice(0, PATCHES_PER_BATCH_COUNT)
+    const results = await sendAll(
       writes,
-      round.map((chunk) => addCall(writes.graphUrl, writes.groupId, chunk.accounts)),
+      batch.map((patch) => addCall(writes.graphUrl, writes.groupId, patch.accounts)),
       tally,
     )
-    const again: Chunk[] = []
-    const oneByOne: Chunk[] = []
-    for (const [index, chunk] of round.entries()) {
-      const answer = replies[index]
-      if (answer !== undefined) takePatch(writes, chunk, answer, tally, { again, oneByOne })
+    const again: Patch[] = []
+    const oneByOne: Patch[] = []
+    for (const [index, patch] of batch.entries()) {
+      const result = results[index]
+      if (result !== undefined) tallyPatch(writes, patch, result, tally, { again, oneByOne })
     }
-    for (const chunk of oneByOne) if (tally.fault === undefined) await addOneByOne(writes, chunk, tally)
-    chunks = [...again, ...chunks.slice(PATCHES_PER_BATCH_COUNT)]
+    for (const patch of oneByOne) if (tally.fault === undefined) await addOneByOne(writes, patch, tally)
+    patches = [...again, ...patches.slice(PATCHES_PER_BATCH_COUNT)]
   }
   return tally
 }
 
-function takePatch(
+function tallyPatch(
   { groupId }: MemberWrites,
-  chunk: Chunk,
-  { reply, mayBeDoneBefore }: SettledReply,
+  patch: Patch,
+  { reply, mayHaveSucceededBefore }: CallResult,
   tally: Tally,
-  next: { again: Chunk[]; oneByOne: Chunk[] },
+  next: { again: Patch[]; oneByOne: Patch[] },
 ): void {
-  const before = chunk.mayBeDoneBefore || mayBeDoneBefore
+  const before = patch.mayHaveSucceededBefore || mayHaveSucceededBefore
   const kind = replyKind(reply)
-  if (kind === 'done') tally.written.push(...chunk.accounts)
+  if (kind === 'done') tally.written.push(...patch.accounts)
   else if (kind !== 'denied') tally.fault ??= replyFault(reply)
-  else if (chunk.accounts.length === 1)
-    takeOne(groupId, chunk.accounts[0] ?? '', { reply, mayBeDoneBefore: before }, tally)
+  else if (patch.accounts.length === 1) tallyOne(groupId, patch.accounts[0] ?? '', reply, before, tally)
   else {
     const message = replyMessage(reply).toLowerCase()
-    const unknown = reply.status === 404 ? chunk.accounts.find((account) => message.includes(account)) : undefined
+    const unknown = reply.status === 404 ? patch.accounts.find((account) => message.includes(account)) : undefined
     if (unknown === undefined && reply.status === 404) tally.fault ??= replyFault(reply)
-    else if (unknown === undefined || chunk.droppedCount === DROPPED_PER_CHUNK_COUNT) {
-      next.oneByOne.push({ ...chunk, mayBeDoneBefore: before })
+    else if (unknown === undefined || patch.droppedCount === DROPPED_PER_PATCH_COUNT) {
+      next.oneByOne.push({ ...patch, mayHaveSucceededBefore: before })
     } else {
       tally.missing.push(unknown)
-      const rest = chunk.accounts.filter((account) => account !== unknown)
-      next.again.push({ accounts: rest, droppedCount: chunk.droppedCount + 1, mayBeDoneBefore: before })
+      const rest = patch.accounts.filter((account) => account !== unknown)
+      next.again.push({ accounts: rest, droppedCount: patch.droppedCount + 1, mayHaveSucceededBefore: before })
     }
   }
 }
 
-async function addOneByOne(writes: MemberWrites, chunk: Chunk, tally: Tally): Promise<void> {
+async function addOneByOne(writes: MemberWrites, patch: Patch, tally: Tally): Promise<void> {
   const { graphUrl, groupId } = writes
-  const replies = await settled(
+  const results = await sendAll(
     writes,
-    chunk.accounts.map((account) => addOneCall(graphUrl, groupId, account)),
+    patch.accounts.map((account) => addOneCall(graphUrl, groupId, account)),
     tally,
   )
-  for (const [index, account] of chunk.accounts.entries()) {
-    const answer = replies[index]
-    if (answer === undefined) continue
-    const mayBeDoneBefore = chunk.mayBeDoneBefore || answer.mayBeDoneBefore
-    takeOne(groupId, account, { ...answer, mayBeDoneBefore }, tally)
+  for (const [index, account] of patch.accounts.entries()) {
+    const result = results[index]
+    if (result === undefined) continue
+    const before = patch.mayHaveSucceededBefore || result.mayHaveSucceededBefore
+    tallyOne(groupId, account, result.reply, before, tally)
   }
 }
 
-/** The verdict on adding one account. What is there already was put there by an earlier try, if there was one. */
-function takeOne(
+/** Records the outcome of adding one account. A member counts as written if an earlier attempt may have added it. */
+function tallyOne(
   groupId: string,
   account: string,
-  { reply, mayBeDoneBefore }: Omit<SettledReply, 'triesCount'>,
+  reply: GraphReply,
+  mayHaveSucceededBefore: boolean,
   tally: Tally,
 ): void {
   const message = replyMessage(reply).toLowerCase()
   const isDenied = replyKind(reply) === 'denied'
   if (replyKind(reply) === 'done') tally.written.push(account)
   else if (isDenied && reply.status === 400 && message.includes('already exist')) {
-    const list = mayBeDoneBefore ? tally.written : tally.unchanged
+    const list = mayHaveSucceededBefore ? tally.written : tally.unchanged
     list.push(account)
   } else if (isDenied && reply.status === 404 && message.includes(account) && account !== groupId) {
     tally.missing.push(account)
   } else if (isDenied && reply.status === 400 && message.includes('do not exist')) {
-    // A group made a moment ago is not known everywhere yet.
-    tally.fault ??= new DirectoryFault('unavailable', `The directory answered 400: ${replyMessage(reply)}`)
+    // A new group is not replicated to all of the directory's servers at once.
+    tally.fault ??= new DirectoryFault('unavailable', `The directory returned HTTP 400: ${replyMessage(reply)}`)
   } else tally.fault ??= replyFault(reply)
 }
 
-/** Removes accounts, twenty to a call. One that is no member any more, however the directory words it, is done. */
+/** Removes accounts, twenty to a call. An account that is not a member counts as done, whatever Graph's wording. */
 export async function removeMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
-  const tally = nothingYet()
-  for (const slice of chunk([...new Set(accounts)], CALLS_PER_BATCH_COUNT)) {
-    const replies = await settled(
+  const tally = emptyTally()
+  for (const some of chunk([...new Set(accounts)], CALLS_PER_BATCH_COUNT)) {
+    const results = await sendAll(
       writes,
-      slice.map((account) => removeCall(writes.groupId, account)),
+      some.map((account) => removeCall(writes.groupId, account)),
       tally,
     )
-    for (const [index, account] of slice.entries()) {
-      const answer = replies[index]
-      if (answer === undefined) continue
-      const { reply, mayBeDoneBefore } = answer
+    for (const [index, account] of some.entries()) {
+      const result = results[index]
+      if (result === undefined) continue
+      const { reply, mayHaveSucceededBefore } = result
       const message = replyMessage(reply).toLowerCase()
-      const isGone = reply.status === 404 || (reply.status === 400 && message.includes('do not exist'))
+      const isNoMember = reply.status === 404 || (reply.status === 400 && message.includes('do not exist'))
       if (replyKind(reply) === 'done') tally.written.push(account)
-      else if (isGone && reply.isJson) (mayBeDoneBefore ? tally.written : tally.unchanged).push(account)
+      else if (isNoMember && reply.isJson) (mayHaveSucceededBefore ? tally.written : tally.unchanged).push(account)
       else tally.fault ??= replyFault(reply)
     }
     if (tally.fault !== undefined) break
@@ -151,20 +165,59 @@ export async function removeMembers(writes: MemberWrites, accounts: readonly str
   return tally
 }
 
-/** A token that cannot be had stops the whole, and so does the time; what was written before it is still told. */
-async function settled(
-  { calls, tenantId, untilMs, nowMs }: MemberWrites,
+/** A missing token and the deadline end the write with a fault. The tally keeps what was written before. */
+async function sendAll(
+  { calls, tenantId, deadlineMs, nowMs }: MemberWrites,
   all: readonly GraphCall[],
   tally: Tally,
-): Promise<SettledReply[]> {
+): Promise<CallResult[]> {
   try {
-    if (nowMs() >= untilMs) throw new DirectoryFault('unavailable', 'The directory was too slow for the time there was')
-    const replies = await calls.settle(tenantId, all, untilMs)
-    for (const { triesCount } of replies) tally.sentCount += triesCount
-    return replies
+    if (nowMs() >= deadlineMs) throw new DirectoryFault('unavailable', 'The directory did not respond in time.')
+    const results = await calls.sendAll(tenantId, all, deadlineMs)
+    for (const { attemptCount } of results) tally.sentCount += attemptCount
+    return results
   } catch (error) {
     if (!(error instanceof DirectoryFault)) throw error
     tally.fault = error
     return []
   }
+}
+
+/** Adds all accounts or none. */
+function addCall(graphUrl: string, groupId: string, accounts: readonly string[]): GraphCall {
+  const members = accounts.map((account) => objectUrl(graphUrl, account))
+  return { method: 'PATCH', path: groupPath(groupId), body: { 'members@odata.bind': members } }
+}
+
+/** Adds one account, so that the reply refers to that account. */
+function addOneCall(graphUrl: string, groupId: string, account: string): GraphCall {
+  const body = { '@odata.id': objectUrl(graphUrl, account) }
+  return { method: 'POST', path: `${groupPath(groupId)}/members/$ref`, body }
+}
+
+/**
+ * Removes an account from a group. No other function builds this path: without `/$ref`, the same call deletes the account
+ * itself. https://learn.microsoft.com/graph/api/group-delete-members
+ */
+export function removeCall(groupId: string, account: string): GraphCall {
+  const path = `${groupPath(groupId)}/members/${guid(account)}/$ref`
+  if (!/^\/groups\/[0-9a-f-]{36}\/members\/[0-9a-f-]{36}\/\$ref$/.test(path)) {
+    throw new Error(`The path ${path} does not end in /$ref.`)
+  }
+  return { method: 'DELETE', path }
+}
+
+/** The path of a group. @throws Error for an id that is not a GUID. */
+export function groupPath(groupId: string): string {
+  return `/groups/${guid(groupId)}`
+}
+
+function objectUrl(graphUrl: string, account: string): string {
+  return `${graphUrl}/v1.0/directoryObjects/${guid(account)}`
+}
+
+/** Only a GUID becomes part of a path. */
+function guid(id: string): string {
+  if (!isGuid(id)) throw new Error(`${id} is not a directory object's id`)
+  return id.toLowerCase()
 }

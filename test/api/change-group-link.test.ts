@@ -15,7 +15,7 @@ describe('Reading and changing group links', () => {
     api.rings.length = 0
   })
 
-  it('lists the links of a collection oldest first, and answers the oldest alone', async () => {
+  it('lists the links of a collection oldest first, and returns the oldest by collection', async () => {
     const collectionId = api.collections.make(users(0, 3))
     const ids: string[] = []
     for (const _ of [1, 2, 3]) {
@@ -44,7 +44,7 @@ describe('Reading and changing group links', () => {
     assert.equal((disabled.body.data as { state: string }).state, 'Disabled')
     assert.equal((disabled.body.data as { lastSyncOutcome: string }).lastSyncOutcome, 'Failed')
     const [job] = await api.jobsOf(collectionId)
-    assert.deepEqual([job?.status, job?.error], ['Failed', 'The group link is disabled'])
+    assert.deepEqual([job?.status, job?.error], ['Failed', 'The group link is disabled.'])
     assert.deepEqual(codes(await api.call('POST', `/group-links/${collectionId}/sync`)), [409, 'LinkDisabled'])
     await api.call('PATCH', `/group-links/${id}`, { state: 'Enabled' })
     assert.equal((await api.jobsOf(collectionId)).length, 1)
@@ -53,7 +53,7 @@ describe('Reading and changing group links', () => {
     assert.deepEqual(codes(await api.call('PATCH', `/group-links/${id}`, {})), [400, 'MissingMember'])
   })
 
-  it('honours If-Match, and a sync in between does not make it fail', async () => {
+  it('honours If-Match, which a sync in between does not affect', async () => {
     const collectionId = api.collections.make(users(0, 3))
     const id = await api.create(collectionId, await api.newGroup())
     const { headers } = await api.call('GET', `/group-links/${id}`)
@@ -75,7 +75,7 @@ describe('Reading and changing group links', () => {
     assert.equal((await api.call('DELETE', `/group-links/${id}`, undefined, current)).status, 200)
   })
 
-  it('deletes a link, leaves its group and its history, and frees the group', async () => {
+  it('deletes a link, keeps its group and its jobs, and allows a new link of the group', async () => {
     const collectionId = api.collections.make(users(0, 3))
     const groupId = await api.newGroup()
     const id = await api.create(collectionId, groupId)
@@ -89,13 +89,13 @@ describe('Reading and changing group links', () => {
     const jobs = (await api.call('GET', `/sync-jobs?collectionId=${collectionId}`)).body.data as { error: string }[]
     assert.deepEqual(
       jobs.map(({ error }) => error),
-      ['The group link was deleted', null],
+      ['The group link was deleted.', null],
     )
     assert.equal((await api.membersOf(groupId)).size, 3)
     assert.ok(await api.create(collectionId, groupId))
   })
 
-  it('shows nothing of another tenant', async () => {
+  it('returns no link or job of another tenant', async () => {
     const collectionId = api.collections.make(users(0, 3))
     const id = await api.create(collectionId, await api.newGroup())
     const [job] = await api.jobsOf(collectionId)
@@ -108,7 +108,7 @@ describe('Reading and changing group links', () => {
     assert.equal((await api.call('GET', `/sync-jobs/${job?.id}`)).status, 200)
   })
 
-  it('lets readers read and preview, and only writers change', async () => {
+  it('allows readers to read and preview, and only writers to change', async () => {
     const id = NOBODYS_ID
     for (const [method, path, forReaders] of [
       ['POST', '/group-links', false],

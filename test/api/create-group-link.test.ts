@@ -15,7 +15,7 @@ describe('Creating and previewing group links', () => {
     api.rings.length = 0
   })
 
-  it('creates a link, and answers exactly the fields of the statement', async () => {
+  it('creates a link, and returns exactly the fields of the statement', async () => {
     const collectionId = api.collections.make(users(0, 3))
     const directoryGroupId = await api.newGroup({ displayName: 'Rådhuset' })
     const created = await api.call('POST', '/group-links', {
@@ -91,7 +91,7 @@ describe('Creating and previewing group links', () => {
     })
   }
 
-  it('takes a unified group, and one that was mastered on premises once', async () => {
+  it('accepts a unified group, and a group that is no longer synced from on-premises', async () => {
     const collectionId = api.collections.make(users(0, 3))
     for (const properties of [
       { groupTypes: ['Unified'], mailEnabled: true, securityEnabled: false },
@@ -105,7 +105,7 @@ describe('Creating and previewing group links', () => {
     }
   })
 
-  it('refuses faulty input with all that is wrong, before it looks anywhere', async () => {
+  it('reports all errors of an invalid body before other checks', async () => {
     const { errors } = (await api.call('POST', '/group-links', { collectionId: '', directoryGroupId: '' })).body
     assert.deepEqual(
       errors.map(({ code, target }) => [code, target]),
@@ -118,7 +118,7 @@ describe('Creating and previewing group links', () => {
     assert.deepEqual(codes(await api.call('POST', '/group-links')), [400, 'BodyRequired'])
   })
 
-  it('refuses in the decided order: collection, its type, an existing link, the group', async () => {
+  it('checks in the decided order: collection, object type, existing link, group', async () => {
     const groupId = await api.newGroup()
     const missing = { collectionId: NOBODYS_ID, directoryGroupId: NOBODYS_ID }
     const unknown = await api.call('POST', '/group-links', missing)
@@ -136,7 +136,7 @@ describe('Creating and previewing group links', () => {
     assert.deepEqual(codes(again), [409, 'GroupAlreadyLinked'])
   })
 
-  it('makes none for a collection that is deleted at the same moment', async () => {
+  it('creates no link for a collection that is deleted concurrently', async () => {
     const directoryGroupId = await api.newGroup()
     const collectionId = api.collections.make(users(0, 3))
     const verified = api.collections.find
@@ -153,7 +153,7 @@ describe('Creating and previewing group links', () => {
     await api.create(api.collections.make(users(0, 3)), directoryGroupId)
   })
 
-  it('lets one of several creates at once win', async () => {
+  it('accepts one of several concurrent creates for a group', async () => {
     const directoryGroupId = await api.newGroup()
     const replies = await Promise.all(
       [1, 2, 3, 4].map(() =>
@@ -161,7 +161,7 @@ describe('Creating and previewing group links', () => {
       ),
     )
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409, 409, 409])
-    const message = `The directory group ${directoryGroupId} is already linked to a collection`
+    const message = `The directory group ${directoryGroupId} is already linked to a collection.`
     for (const { body } of replies.filter(({ status }) => status === 409)) {
       assert.deepEqual(body.errors, [{ code: 'GroupAlreadyLinked', message, target: '/directoryGroupId' }])
     }
@@ -170,9 +170,9 @@ describe('Creating and previewing group links', () => {
   for (const [claim, fault] of [
     ['fails', { status: 500 }],
     ['refuses', { status: 403 }],
-    ['hangs up', { drop: true }],
+    ['closes the connection', { drop: true }],
   ] as const) {
-    it(`answers 502 when the directory ${claim}, at creation and preview`, async () => {
+    it(`returns 502 when the directory ${claim}, at creation and preview`, async () => {
       const collectionId = api.collections.make(users(0, 3))
       const groupId = await api.newGroup()
       api.server.setFaults([{ ...fault, method: 'GET' }])
@@ -185,7 +185,7 @@ describe('Creating and previewing group links', () => {
     })
   }
 
-  it('answers 502 when the collection cannot be looked up', async () => {
+  it('returns 502 when the collection cannot be read', async () => {
     api.collections.failing = true
     const body = { collectionId: NOBODYS_ID, directoryGroupId: NOBODYS_ID }
     assert.deepEqual(codes(await api.call('POST', '/group-links', body)), [502, 'CollectionNotVerified'])

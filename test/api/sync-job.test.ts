@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { users } from '../jobs/link-directory.ts'
 import { codes, type LinkApi, NOBODYS_ID, openLinkApi } from './link-api.ts'
 
-describe('Asking for syncs and reading their jobs', () => {
+describe('Requesting syncs and reading their jobs', () => {
   let api: LinkApi
   before(async () => {
     api = await openLinkApi()
@@ -15,7 +15,7 @@ describe('Asking for syncs and reading their jobs', () => {
     api.rings.length = 0
   })
 
-  it('answers a queued ManualSync again, also when several ask at once, and queues anew once it runs', async () => {
+  it('returns the queued ManualSync to concurrent requests, and queues another once it has run', async () => {
     const collectionId = api.collections.make(users(0, 3))
     await api.create(collectionId, await api.newGroup())
     await api.drain()
@@ -32,7 +32,7 @@ describe('Asking for syncs and reading their jobs', () => {
     ])
   })
 
-  it('lists ten jobs, or as many as asked up to fifty, newest first', async () => {
+  it('lists ten jobs, or up to fifty by limit, newest first', async () => {
     const collectionId = api.collections.make(users(0, 1))
     await api.create(collectionId, await api.newGroup())
     await api.drain()

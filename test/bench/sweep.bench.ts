@@ -1,6 +1,6 @@
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
-import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
 import { enqueueSweeps } from '../../shared/domain/sync/sweep.ts'
+import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { TENANT, users } from '../jobs/link-directory.ts'
 import { openWorld } from '../jobs/link-world.ts'
 
@@ -47,7 +47,7 @@ const deps = {
   jobs: counted(world.deps.jobs, 'jobs'),
   tenants: counted(world.deps.tenants, 'tenants'),
   budget: counted(world.deps.budget, 'budget'),
-} satisfies LinkDependencies
+} satisfies SyncDependencies
 
 world.server.clearRequests()
 const startMs = performance.now()

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { allMembers } from '../../shared/domain/sync/group-members.ts'
+import { readAllMembers } from '../../shared/domain/group-links/directory.ts'
+import { type GraphReply, retryAfterMsOf } from '../../shared/graph/graph-calls.ts'
 import { graphDirectory } from '../../shared/graph/graph-directory.ts'
-import { type GraphReply, retryAfterMsOf } from '../../shared/graph/graph-reply.ts'
 import { graphTokens } from '../../shared/graph/graph-tokens.ts'
-import { removeCall } from '../../shared/graph/member-calls.ts'
+import { removeCall } from '../../shared/graph/write-members.ts'
 import {
   openDirectory,
   SMALL_TENANT,
@@ -15,9 +15,9 @@ import {
   users,
 } from '../jobs/link-directory.ts'
 
-const NOBODY = user(900_000)
-/** No end of the time to write. */
-const ANY_TIME = Number.POSITIVE_INFINITY
+const UNKNOWN_USER = user(900_000)
+/** No deadline. */
+const NO_DEADLINE = Number.POSITIVE_INFINITY
 const NO_GROUP = 'dddddddd-0000-4000-8000-00000000000f'
 
 describe('The directory through Graph', () => {
@@ -42,7 +42,7 @@ describe('The directory through Graph', () => {
         batch === undefined ? method : `batch of ${batch.map((item) => item.method).join(' ')}`,
       )
 
-  it('reads a group, and knows one that is not there', async () => {
+  it('reads a group, and returns undefined for a missing one', async () => {
     const groupId = await world.newGroup({ displayName: 'Kommunestyret' })
     const group = await world.directory.readGroup(TENANT, groupId)
     assert.deepEqual(group, {
@@ -58,16 +58,16 @@ describe('The directory through Graph', () => {
     assert.equal(await world.directory.readGroup(SMALL_TENANT, groupId), undefined)
   })
 
-  it('lists members to the last page, users apart from what is none', async () => {
+  it('lists members to the last page, users separately from other members', async () => {
     const nested = await world.newGroup()
     const groupId = await world.newGroup({}, [...users(0, 2_100), nested])
-    assert.deepEqual(await allMembers(TENANT, groupId, world.directory), {
+    assert.deepEqual(await readAllMembers(TENANT, groupId, world.directory), {
       users: new Set(users(0, 2_100)),
       others: new Set([nested]),
     })
   })
 
-  it('sends no write after the time for it, and tells what was written in time', async () => {
+  it('sends no write after the deadline, and reports what was sent before', async () => {
     const groupId = await world.newGroup()
     world.server.clearRequests()
     const late = await world.directory.removeMembers(TENANT, groupId, users(0, 40), clock.nowMs())
@@ -82,36 +82,36 @@ describe('The directory through Graph', () => {
   it('adds a thousand members in ten calls, and removes forty in two', async () => {
     const groupId = await world.newGroup()
     world.server.clearRequests()
-    const added = await world.directory.addMembers(TENANT, groupId, users(0, 1_000), ANY_TIME)
+    const added = await world.directory.addMembers(TENANT, groupId, users(0, 1_000), NO_DEADLINE)
     assert.deepEqual(added, { written: users(0, 1_000), unchanged: [], missing: [], sentCount: 50 })
     assert.equal(world.server.requests().length, 10)
-    const removed = await world.directory.removeMembers(TENANT, groupId, users(0, 40), ANY_TIME)
+    const removed = await world.directory.removeMembers(TENANT, groupId, users(0, 40), NO_DEADLINE)
     assert.deepEqual(removed, { written: users(0, 40), unchanged: [], missing: [], sentCount: 40 })
     assert.equal(world.server.requests().length, 12)
     assert.equal((await world.membersOf(groupId)).size, 960)
   })
 
-  it('tells for each account what became of it, when a PATCH of twenty is refused', async () => {
+  it('reports the outcome of each account when a PATCH of twenty is refused', async () => {
     const groupId = await world.newGroup({}, users(3, 2))
     world.server.clearRequests()
-    const outcome = await world.directory.addMembers(TENANT, groupId, [...users(0, 25), NOBODY], ANY_TIME)
+    const outcome = await world.directory.addMembers(TENANT, groupId, [...users(0, 25), UNKNOWN_USER], NO_DEADLINE)
     assert.deepEqual(outcome.written.toSorted(), [...users(0, 3), ...users(5, 20)])
     assert.deepEqual(outcome.unchanged, users(3, 2))
-    assert.deepEqual(outcome.missing, [NOBODY])
+    assert.deepEqual(outcome.missing, [UNKNOWN_USER])
     assert.equal(outcome.fault, undefined)
     assert.deepEqual(writes(), ['batch of PATCH PATCH', `batch of ${Array(20).fill('POST').join(' ')}`, 'PATCH'])
   })
 
-  it('takes one who is there already, or gone already, as done', async () => {
+  it('reports an added member and a removed non-member as unchanged', async () => {
     const groupId = await world.newGroup({}, [user(1)])
     world.server.clearRequests()
-    assert.deepEqual(await world.directory.addMembers(TENANT, groupId, [user(1)], ANY_TIME), {
+    assert.deepEqual(await world.directory.addMembers(TENANT, groupId, [user(1)], NO_DEADLINE), {
       written: [],
       unchanged: [user(1)],
       missing: [],
       sentCount: 1,
     })
-    assert.deepEqual(await world.directory.removeMembers(TENANT, groupId, [user(2)], ANY_TIME), {
+    assert.deepEqual(await world.directory.removeMembers(TENANT, groupId, [user(2)], NO_DEADLINE), {
       written: [],
       unchanged: [user(2)],
       missing: [],
@@ -120,33 +120,33 @@ describe('The directory through Graph', () => {
     assert.deepEqual(writes(), ['PATCH', 'DELETE'])
   })
 
-  it('tells what was written before it failed', async () => {
+  it('reports what was written before a fault', async () => {
     const groupId = await world.newGroup()
     world.server.setFaults([{ method: 'PATCH', times: 1, delayMs: 0 }])
-    const outcome = await world.directory.addMembers(TENANT, groupId, users(0, 100), ANY_TIME)
+    const outcome = await world.directory.addMembers(TENANT, groupId, users(0, 100), NO_DEADLINE)
     assert.equal(outcome.written.length, 100)
     world.server.setFaults([{ path: 'batch', status: 500 }])
-    const failed = await world.directory.addMembers(TENANT, groupId, users(100, 100), ANY_TIME)
+    const failed = await world.directory.addMembers(TENANT, groupId, users(100, 100), NO_DEADLINE)
     assert.equal(failed.fault?.kind, 'unavailable')
     assert.deepEqual(failed.written, [])
   })
 
-  it('says what kind of trouble it is', async () => {
+  it('reports the kind of a fault', async () => {
     const groupId = await world.newGroup()
     const kindOf = async (fault: Parameters<typeof world.server.setFaults>[0]) => {
       world.server.setFaults(fault)
-      const { fault: told } = await world.directory.addMembers(TENANT, groupId, [user(1)], ANY_TIME)
-      return [told?.kind, told?.retryAfterMs]
+      const { fault: reported } = await world.directory.addMembers(TENANT, groupId, [user(1)], NO_DEADLINE)
+      return [reported?.kind, reported?.retryAfterMs]
     }
     assert.deepEqual(await kindOf([{ method: 'PATCH', retryAfterS: 120 }]), ['throttled', 120_000])
     assert.deepEqual(await kindOf([{ method: 'PATCH', status: 403 }]), ['refused', undefined])
     assert.deepEqual(await kindOf([{ method: 'PATCH', drop: true }]), ['unavailable', undefined])
     world.server.setFaults([])
-    const gone = await world.directory.addMembers(TENANT, NO_GROUP, [user(1)], ANY_TIME)
+    const gone = await world.directory.addMembers(TENANT, NO_GROUP, [user(1)], NO_DEADLINE)
     assert.equal(gone.fault?.kind, 'groupMissing')
   })
 
-  it('never follows a link to another host, and never takes a page without members for the end', async () => {
+  it('follows no link to another host, and does not take a page without members as the last', async () => {
     const replyWith = (body: unknown) =>
       graphDirectory({
         graphUrl: 'https://graph.example',
@@ -155,27 +155,27 @@ describe('The directory through Graph', () => {
         nowMs: () => 0,
         random: () => 0,
       })
-    const elsewhere = replyWith({ value: [], '@odata.nextLink': 'https://evil.example/v1.0/groups/x/members' })
-    const { continueAfter } = await elsewhere.listMembers(TENANT, NO_GROUP, undefined)
+    const otherHost = replyWith({ value: [], '@odata.nextLink': 'https://evil.example/v1.0/groups/x/members' })
+    const { continueAfter } = await otherHost.listMembers(TENANT, NO_GROUP, undefined)
     const unavailable = { name: 'DirectoryFault', kind: 'unavailable' }
-    await assert.rejects(elsewhere.listMembers(TENANT, NO_GROUP, continueAfter), unavailable)
+    await assert.rejects(otherHost.listMembers(TENANT, NO_GROUP, continueAfter), unavailable)
     const own = 'https://graph.example/v1.0/groups/x/members?$skiptoken=1'
     const circle = replyWith({ value: [], '@odata.nextLink': own })
-    await assert.rejects(allMembers(TENANT, NO_GROUP, circle), unavailable)
+    await assert.rejects(readAllMembers(TENANT, NO_GROUP, circle), unavailable)
     await assert.rejects(replyWith({}).listMembers(TENANT, NO_GROUP, undefined), unavailable)
     await assert.rejects(replyWith(undefined).listMembers(TENANT, NO_GROUP, undefined), unavailable)
     const whole = await replyWith({ value: [] }).listMembers(TENANT, NO_GROUP, undefined)
     assert.deepEqual(whole, { users: [], others: [] })
   })
 
-  it('builds the path of a removal from ids alone, always with its ending', () => {
+  it('builds the path of a removal from GUIDs only, always ending in /$ref', () => {
     assert.equal(removeCall(NO_GROUP, user(1)).path, `/groups/${NO_GROUP}/members/${user(1)}/$ref`)
     for (const account of ['', `${user(1)}/../..`, `${user(1)}?x=`, 'me']) {
       assert.throws(() => removeCall(NO_GROUP, account), /is not a directory object's id/)
     }
   })
 
-  it('asks once for a tenant’s token, however many need it, anew when it was refused, and says when there is none', async () => {
+  it('requests a tenant’s token once for concurrent calls, again after it was invalidated, and reports a refusal', async () => {
     const settings = {
       authorityUrl: world.server.url,
       homeTenantId: TENANT,
@@ -184,16 +184,16 @@ describe('The directory through Graph', () => {
       managedIdentityClientId: undefined,
     }
     const tokens = graphTokens(settings, Date.now)
-    const all = await Promise.all([1, 2, 3, 4].map(() => tokens.of(TENANT)))
+    const all = await Promise.all([1, 2, 3, 4].map(() => tokens.get(TENANT)))
     assert.equal(new Set(all).size, 1)
-    assert.notEqual(await tokens.of(SMALL_TENANT), all[0])
-    tokens.forget(TENANT)
-    assert.notEqual(await tokens.of(TENANT), all[0])
+    assert.notEqual(await tokens.get(SMALL_TENANT), all[0])
+    tokens.invalidate(TENANT)
+    assert.notEqual(await tokens.get(TENANT), all[0])
     const wrong = graphTokens({ ...settings, clientSecret: 'wrong' }, Date.now)
-    await assert.rejects(wrong.of(TENANT), { name: 'DirectoryFault', kind: 'refused' })
+    await assert.rejects(wrong.get(TENANT), { name: 'DirectoryFault', kind: 'refused' })
   })
 
-  it('asks once also when a token has become old, and remembers a limited number of tenants', async (context) => {
+  it('renews an old token once for concurrent calls, and caches a limited number of tenants', async (context) => {
     context.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const settings = {
       authorityUrl: world.server.url,
@@ -203,13 +203,13 @@ describe('The directory through Graph', () => {
       managedIdentityClientId: undefined,
     }
     const tokens = graphTokens(settings, Date.now, 1)
-    const first = await tokens.of(TENANT)
-    assert.equal(await tokens.of(TENANT), first)
+    const first = await tokens.get(TENANT)
+    assert.equal(await tokens.get(TENANT), first)
     context.mock.timers.tick(56 * 60 * 1000)
-    const renewed = new Set(await Promise.all([1, 2, 3, 4].map(() => tokens.of(TENANT))))
+    const renewed = new Set(await Promise.all([1, 2, 3, 4].map(() => tokens.get(TENANT))))
     assert.deepEqual([renewed.size, renewed.has(first)], [1, false])
-    await tokens.of(SMALL_TENANT)
-    assert.equal(renewed.has(await tokens.of(TENANT)), false)
+    await tokens.get(SMALL_TENANT)
+    assert.equal(renewed.has(await tokens.get(TENANT)), false)
   })
 
   it('reads Retry-After as seconds and as a date', () => {

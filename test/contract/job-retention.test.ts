@@ -12,7 +12,7 @@ const clock = { nowMs: CREATED_MS }
 const { container } = await localAccount(() => clock.nowMs)
 const jobs = cosmosJobStore(container('jobs'))
 
-/** The types of those of a link's jobs that are still there some time after they have ended. */
+/** The types of a link's jobs that are stored at a given time after they have ended. */
 async function typesKept(after: string): Promise<SyncJobType[]> {
   clock.nowMs = CREATED_MS
   const [id, collectionId, directoryGroupId] = [randomUUID(), randomUUID(), randomUUID()]
@@ -29,9 +29,9 @@ async function typesKept(after: string): Promise<SyncJobType[]> {
 
 describe('Sync jobs are kept', () => {
   for (const [claim, at, expected] of [
-    ['all for two days', '2030-01-02T23:59:58Z', ['LinkCreated', 'ManualSync', 'ScheduledSweep']],
-    ['without those of sweeps from then on', '2030-01-03T00:00:02Z', ['LinkCreated', 'ManualSync']],
-    ['for thirty days where someone triggered them', '2030-01-30T23:59:58Z', ['LinkCreated', 'ManualSync']],
+    ['for two days, all types', '2030-01-02T23:59:58Z', ['LinkCreated', 'ManualSync', 'ScheduledSweep']],
+    ['longer than two days, except those of sweeps', '2030-01-03T00:00:02Z', ['LinkCreated', 'ManualSync']],
+    ['for thirty days when they were requested', '2030-01-30T23:59:58Z', ['LinkCreated', 'ManualSync']],
     ['no longer than that', '2030-01-31T00:00:02Z', []],
   ] as const) {
     it(claim, async () => assert.deepEqual(await typesKept(at), expected))

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { type LinkRecord, newLink } from '../../shared/domain/group-links/group-link.ts'
-import { type JobRecord, newJob } from '../../shared/domain/group-links/sync-job.ts'
-import { minuteOfTenant } from '../../shared/domain/sync/sweep-minute.ts'
+import { type GroupLink, newLink } from '../../shared/domain/group-links/group-link.ts'
+import { minuteOfTenant } from '../../shared/domain/group-links/link-dependencies.ts'
+import { newJob, type SyncJob } from '../../shared/domain/group-links/sync-job.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
+const [TENANT, OTHER_TENANT] = [randomUUID(), randomUUID()]
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 
 describe('The stores of group links on Cosmos DB', () => {
@@ -15,11 +16,11 @@ describe('The stores of group links on Cosmos DB', () => {
   })
   after(() => world.close())
 
-  const linkWith = (changes: Partial<LinkRecord> = {}, createdMs = NOW_MS): LinkRecord => ({
+  const linkWith = (changes: Partial<GroupLink> = {}, createdMs = NOW_MS): GroupLink => ({
     ...newLink(
       {
         id: randomUUID(),
-        tenantId: 'tenant',
+        tenantId: TENANT,
         collectionId: randomUUID(),
         directoryGroupId: randomUUID(),
         directoryGroupDisplayName: 'A group',
@@ -29,35 +30,35 @@ describe('The stores of group links on Cosmos DB', () => {
     ...changes,
   })
 
-  it('give a link back as it was given, with a version', async () => {
+  it('return a link as it was stored, with a version', async () => {
     const { links } = world.deps
     const link = linkWith()
     const added = await links.add(link)
     assert.deepEqual(added.value, link)
-    assert.deepEqual(await links.find('tenant', link.id), added)
-    assert.deepEqual((await links.ofGroup('tenant', link.directoryGroupId))?.value, link)
-    assert.equal(await links.find('other', link.id), undefined)
-    assert.equal(await links.ofGroup('other', link.directoryGroupId), undefined)
+    assert.deepEqual(await links.find(TENANT, link.id), added)
+    assert.deepEqual((await links.ofGroup(TENANT, link.directoryGroupId))?.value, link)
+    assert.equal(await links.find(OTHER_TENANT, link.id), undefined)
+    assert.equal(await links.ofGroup(OTHER_TENANT, link.directoryGroupId), undefined)
   })
 
-  it('let one of two links of a group win, and take the same group in another tenant', async () => {
+  it('accept one of two concurrent links of a group, and the same group in another tenant', async () => {
     const { links } = world.deps
     const directoryGroupId = randomUUID()
     const tries = [linkWith({ directoryGroupId }), linkWith({ directoryGroupId })].map((link) => links.add(link))
     const [won, lost] = (await Promise.allSettled(tries)).toSorted((one) => (one.status === 'fulfilled' ? -1 : 1))
     assert.equal(won?.status, 'fulfilled')
     assert.equal(lost?.status === 'rejected' && lost.reason.code, 'GroupAlreadyLinked')
-    await links.add(linkWith({ directoryGroupId, tenantId: 'other' }))
+    await links.add(linkWith({ directoryGroupId, tenantId: OTHER_TENANT }))
   })
 
-  it('refuse to replace or remove what was changed or is gone', async () => {
+  it('refuse to replace or remove a link that was changed or deleted', async () => {
     const { links } = world.deps
     const { value, version } = await links.add(linkWith())
     const next = await links.replace({ ...value, revision: 2 }, version)
     await assert.rejects(links.replace(value, version), { code: 'StaleVersion' })
-    await assert.rejects(links.remove('tenant', value.id, version), { code: 'StaleVersion' })
-    await links.remove('tenant', value.id, next.version)
-    await assert.rejects(links.remove('tenant', value.id, next.version), { code: 'LinkNotFound' })
+    await assert.rejects(links.remove(TENANT, value.id, version), { code: 'StaleVersion' })
+    await links.remove(TENANT, value.id, next.version)
+    await assert.rejects(links.remove(TENANT, value.id, next.version), { code: 'LinkNotFound' })
     await assert.rejects(links.replace(value, next.version), { code: 'LinkNotFound' })
   })
 
@@ -66,7 +67,7 @@ describe('The stores of group links on Cosmos DB', () => {
     const collectionId = randomUUID()
     const [second, third, first] = [2, 3, 1].map((age) => linkWith({ collectionId }, NOW_MS + age))
     for (const link of [second, third, first]) if (link !== undefined) await links.add(link)
-    const listed = await links.ofCollection('tenant', collectionId)
+    const listed = await links.ofCollection(TENANT, collectionId)
     assert.deepEqual(
       listed.map(({ value }) => value.id),
       [first?.id, second?.id, third?.id],
@@ -77,40 +78,40 @@ describe('The stores of group links on Cosmos DB', () => {
     const { jobs } = world.deps
     const link = linkWith()
     const made = [0, 1, 2, 3].map(
-      (age): JobRecord => newJob({ id: randomUUID(), type: 'ManualSync' }, link, NOW_MS + age),
+      (age): SyncJob => newJob({ id: randomUUID(), type: 'ManualSync' }, link, NOW_MS + age),
     )
     for (const job of made) await jobs.add(job)
     const [oldest] = made
-    const found = await jobs.find('tenant', oldest?.id ?? '')
+    const found = await jobs.find(TENANT, oldest?.id ?? '')
     assert.deepEqual(found?.value, oldest)
-    await jobs.replace({ ...(oldest as JobRecord), status: 'Succeeded' }, found?.version ?? '')
+    await jobs.replace({ ...(oldest as SyncJob), status: 'Succeeded' }, found?.version ?? '')
     assert.deepEqual(
-      (await jobs.latestOf('tenant', link.collectionId, 3)).map(({ id }) => id),
+      (await jobs.latestOf(TENANT, link.collectionId, 3)).map(({ id }) => id),
       made
         .slice(1)
         .reverse()
         .map(({ id }) => id),
     )
     assert.deepEqual(
-      (await jobs.unfinishedOf('tenant', link.id)).map(({ value }) => value.id),
+      (await jobs.unfinishedOf(TENANT, link.id)).map(({ value }) => value.id),
       made.slice(1).map(({ id }) => id),
     )
-    assert.equal((await jobs.unfinished('tenant')).length, 3)
-    assert.deepEqual(await jobs.latestOf('other', link.collectionId, 3), [])
+    assert.equal((await jobs.unfinished(TENANT)).length, 3)
+    assert.deepEqual(await jobs.latestOf(OTHER_TENANT, link.collectionId, 3), [])
   })
 
-  it('leave a job alone that is there already, and refuse a stale replace', async () => {
+  it('keep an existing job on a second add, and refuse a stale replace', async () => {
     const { jobs } = world.deps
     const job = newJob({ id: randomUUID(), type: 'ScheduledSweep' }, linkWith(), NOW_MS)
     await jobs.add(job)
     await jobs.add({ ...job, status: 'Failed' })
-    const found = await jobs.find('tenant', job.id)
+    const found = await jobs.find(TENANT, job.id)
     assert.equal(found?.value.status, 'Queued')
     await jobs.replace({ ...job, status: 'Running' }, found?.version ?? '')
     await assert.rejects(jobs.replace(job, found?.version ?? ''), { code: 'StaleVersion' })
   })
 
-  it('know every tenant once', async () => {
+  it('list every tenant once, and by its minute', async () => {
     const { tenants } = world.deps
     for (const tenantId of ['one', 'two', 'one']) await tenants.remember(tenantId)
     const listed = async (minute: number | undefined) => {

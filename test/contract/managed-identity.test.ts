@@ -14,11 +14,11 @@ import {
   type TestDirectory,
 } from '../jobs/link-directory.ts'
 
-/** One for each test: the process keeps the token of an identity that it has once asked for. */
+/** One for each test, because the process caches the token of an identity. */
 const identity = (number: number) => `aaaaaaaa-0000-4000-8000-0000000000f${number}`
 const HEADER = 'a header of these tests'
 
-/** A managed identity reaches the directory as on Azure: its token, from the platform's endpoint, is exchanged. */
+/** As on Azure: the platform's endpoint issues the managed identity's token, which is exchanged for a Graph token. */
 describe('Graph tokens by a managed identity', () => {
   let world: TestDirectory
   let platform: Server
@@ -84,13 +84,13 @@ describe('Graph tokens by a managed identity', () => {
     assert.deepEqual(asked, [{ resource: 'api://AzureADTokenExchange', clientId: identity(1), header: HEADER }])
   })
 
-  it('are refused to an identity that the application does not trust', async () => {
+  it('are refused for an identity that the application does not trust', async () => {
     claims.sub = 'ffffffff-0000-4000-8000-000000000001'
-    await assert.rejects(tokensOf(identity(2)).of(TENANT), { name: 'DirectoryFault', kind: 'refused' })
+    await assert.rejects(tokensOf(identity(2)).get(TENANT), { name: 'DirectoryFault', kind: 'refused' })
   })
 
-  it('are refused for an identity’s token that is meant for something else', async () => {
+  it('are refused for an identity’s token with another audience', async () => {
     claims.aud = 'https://graph.microsoft.com'
-    await assert.rejects(tokensOf(identity(3)).of(TENANT), { name: 'DirectoryFault', kind: 'refused' })
+    await assert.rejects(tokensOf(identity(3)).get(TENANT), { name: 'DirectoryFault', kind: 'refused' })
   })
 })

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
-import { collectionLinks } from '../../shared/domain/group-links/collection-links.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
+import { collectionLinks } from '../../shared/domain/group-links/linked-collections.ts'
 import type { Message } from '../../shared/kernel/messages.ts'
 import {
   all,

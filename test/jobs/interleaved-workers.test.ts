@@ -1,30 +1,29 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { setLinkState } from '../../shared/domain/group-links/change-link.ts'
-import type { SyncDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
-import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type Linked, type LinkWorld, openWorld, type Ring, ringForChanges, syncedLink } from './link-world.ts'
 
 const RUNS_COUNT = 18
 
-/** Accounts that come and go together: two blocks are more than one step removes. */
+/** Accounts that are added and removed together. Two blocks are more than one step removes. */
 const BLOCK_SIZE_COUNT = 12
 const BLOCKS_COUNT = 6
 const everyBlock = Array.from({ length: BLOCKS_COUNT }, (_, block) => block)
 const block = (index: number): string[] => users(index * BLOCK_SIZE_COUNT, BLOCK_SIZE_COUNT)
-/** In the collection at any time. */
+/** In the collection throughout the test. */
 const STEADY = users(BLOCKS_COUNT * BLOCK_SIZE_COUNT, 3)
 
 type Happening =
   | { readonly kind: 'change'; readonly blocks: readonly number[]; readonly withoutAccountCount: number }
-  /** A worker takes a message; it dies at one of its calls, or leaves the message for another as well. */
+  /** A worker receives a message. It may crash at one of its calls, or the message may be delivered twice. */
   | { readonly kind: 'worker'; readonly pick: number; readonly diesAt: number | undefined; readonly isDoubled: boolean }
-  /** Workers get on by a call, one worker after the other. */
+  /** Workers make one call each, one after another. */
   | { readonly kind: 'turns'; readonly picks: readonly number[] }
   | { readonly kind: 'time'; readonly delayMs: number }
   | { readonly kind: 'sync' | 'sweep' | 'disable' | 'enable' }
@@ -59,7 +58,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('sync', 'sweep', 'disable', 'enable') }) },
 )
 
-/** Calls of workers that wait until it is their turn: one after the other, so that a run can be repeated. */
+/** Makes the workers' calls one after another in a chosen order, so that a run can be repeated. */
 class Turns {
   readonly #waiting: (() => Promise<void>)[] = []
 
@@ -67,7 +66,7 @@ class Turns {
     return this.#waiting.length
   }
 
-  /** What a worker reaches through these waits its turn, and for ever from its call `diesAt` on. */
+  /** Dependencies whose calls wait for their turn. From call `diesAt` on, they never resolve. */
   worker(deps: SyncDependencies, diesAt: number | undefined, onDeath: () => void): SyncDependencies {
     let callsCount = 0
     const serialize = <T>(call: () => Promise<T>): Promise<T> => {
@@ -96,14 +95,14 @@ class Turns {
       directory: waiting(directory),
       collections: waiting(collections),
       messageQueue: waiting(messageQueue),
-      budget: { ...budget, ask: (...asked) => serialize(() => budget.ask(...asked)) },
+      budget: { ...budget, reserve: (...asked) => serialize(() => budget.reserve(...asked)) },
     }
   }
 
   async next(picked: number): Promise<void> {
     const [turn] = this.#waiting.splice(picked % Math.max(this.#waiting.length, 1), 1)
     await turn?.()
-    // Whoever had the turn goes on to the next call before anybody else gets one.
+    // The worker reaches its next call before another worker makes one.
     await new Promise(setImmediate)
   }
 
@@ -112,21 +111,21 @@ class Turns {
   }
 }
 
-describe('Single changes, jobs and sweeps at the same time', () => {
+describe('Concurrent incremental syncs, jobs and sweeps', () => {
   let world: LinkWorld
   before(async () => {
     world = await openWorld({ quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
   })
   after(() => world.close())
 
-  it('leave the group as the collection is, and never touch who is in it throughout', async () => {
+  it('make the group equal to the collection, and never remove an account that stays in it', async () => {
     let unsweptCount = 0
     const property = fc.asyncProperty(fc.array(happening, { minLength: 15, maxLength: 40 }), async (happenings) => {
       world.rings.length = 0
       const linked = await syncedLink(world, [...STEADY, ...block(0), ...block(1)])
       const end = await carriedOut(happenings, linked)
       const hasFailed = (await world.jobsOf(linked.collectionId)).some(({ status }) => status === 'Failed')
-      // What was left to a job that failed for good, or came while the link was disabled, is the sweep's.
+      // The sweep handles what a failed job has left, and changes made while the link was disabled.
       if (hasFailed || end.wasDisabled) await sweepTenant(TENANT, world.deps)
       else unsweptCount += 1
       await world.drain()
@@ -143,7 +142,7 @@ describe('Single changes, jobs and sweeps at the same time', () => {
     assert.ok(unsweptCount > 0, 'none ended without a sweep')
   })
 
-  /** @returns What the collection is in the end: the link is enabled, and everyone in it has an account. */
+  /** @returns The collection's accounts in the end. The link is enabled then, and every member has an account. */
   async function carriedOut(happenings: readonly Happening[], { collectionId, linkId }: Linked) {
     const turns = new Turns()
     let accounts = [...STEADY, ...block(0), ...block(1)]
@@ -185,7 +184,7 @@ describe('Single changes, jobs and sweeps at the same time', () => {
     void worked(enqueue, deps)
   }
 
-  /** As the queue does once the lock of a message has ended. */
+  /** As the queue does when the lock of a message expires. */
   const redeliver = (enqueue: Ring): void => void world.rings.push({ ...enqueue, dueMs: world.clock.nowMs() + 60_000 })
 
   async function worked(enqueue: Ring, deps: SyncDependencies): Promise<void> {

@@ -7,15 +7,14 @@ import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
-import { cosmosTenantStore } from '../../shared/cosmos/tenant-store.ts'
-import { cosmosWindowStore } from '../../shared/cosmos/window-store.ts'
+import { cosmosTenantStore, cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
-import type { LinkRecord } from '../../shared/domain/group-links/group-link.ts'
-import type { SyncDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
-import type { JobRecord } from '../../shared/domain/group-links/sync-job.ts'
+import type { GroupLink } from '../../shared/domain/group-links/group-link.ts'
+import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { sharedWriteBudget, type WindowStore } from '../../shared/domain/sync/write-budget.ts'
 import type { Message, MessageQueue } from '../../shared/kernel/messages.ts'
 import { NO_METRICS } from '../../shared/kernel/metrics.ts'
@@ -41,10 +40,10 @@ export type LinkWorld = TestDirectory & {
   deliverNext(deps?: SyncDependencies): Promise<boolean>
   /** Until nothing rings any more. */
   drain(deps?: SyncDependencies): Promise<void>
-  link(linkId: string): Promise<LinkRecord>
-  job(jobId: string): Promise<JobRecord>
+  link(linkId: string): Promise<GroupLink>
+  job(jobId: string): Promise<SyncJob>
   /** Newest first. */
-  jobsOf(collectionId: string): Promise<JobRecord[]>
+  jobsOf(collectionId: string): Promise<SyncJob[]>
   /** A collection of these accounts, linked to a group of those; nothing is synced yet. */
   linked(accounts: readonly string[], members?: readonly string[]): Promise<Linked>
 }
@@ -80,7 +79,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
     sleep: clock.sleep,
     retryDelaysS: [15, 60, 240],
     leaseMs: 60_000,
-    sliceMs: 240_000,
+    batchMs: 240_000,
   }
   const world: LinkWorld = {
     ...testDirectory,

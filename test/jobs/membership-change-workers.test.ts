@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { setLinkState } from '../../shared/domain/group-links/change-link.ts'
-import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld, ringForChanges, syncedLink } from './link-world.ts'
 
-describe('A membership change, beside other workers,', () => {
+describe('An incremental sync with concurrent workers', () => {
   let world: LinkWorld
   before(async () => {
     world = await openWorld()
@@ -18,7 +17,7 @@ describe('A membership change, beside other workers,', () => {
     world.rings.length = 0
   })
 
-  it('during the first sync of a link, which it finds nothing to build on, is written right after it', async () => {
+  it('during the first sync of a link is skipped, and its changes are written right after that sync', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 5))
     const directory = {
       ...world.deps.directory,
@@ -38,9 +37,9 @@ describe('A membership change, beside other workers,', () => {
 
   for (const [claim, hasWritten] of [
     ['before its write', false],
-    ['before it could note what it has written', true],
+    ['before it has recorded its write', true],
   ] as const) {
-    it(`whose worker dies ${claim} is made by another one once the lease has ended`, async () => {
+    it(`whose worker crashes ${claim} is repeated by another worker after the lease has expired`, async () => {
       const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 5))
       world.collections.change(collectionId, users(1, 5))
       const death = Promise.withResolvers<void>()
@@ -60,7 +59,7 @@ describe('A membership change, beside other workers,', () => {
     })
   }
 
-  it('ends with its lease: what others have written since is not undone', async () => {
+  it('stops when its lease has expired, and does not revert what other workers have written since', async () => {
     const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 50))
     world.collections.change(collectionId, users(0, 10))
     let isFirst = true
@@ -81,7 +80,7 @@ describe('A membership change, beside other workers,', () => {
     assert.equal((await world.link(linkId)).appliedMembershipVersion, 3)
   })
 
-  it('that could not be noted for all who wrote to the link is noted by another look', async () => {
+  it('that cannot be recorded because of repeated conflicts is recorded by a retry', async () => {
     const { collectionId, linkId } = await syncedLink(world, users(0, 5))
     world.collections.change(collectionId, users(0, 6))
     let hasLease = false
@@ -97,7 +96,7 @@ describe('A membership change, beside other workers,', () => {
     assert.deepEqual([lease, appliedMembershipVersion], [null, 2])
   })
 
-  it('keeps its lease for as long as it writes', async () => {
+  it('renews its lease while it writes', async () => {
     const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 100))
     world.collections.change(collectionId, users(0, 10))
     const removeMembers = async (...asked: Parameters<typeof world.directory.removeMembers>) => {
@@ -110,7 +109,7 @@ describe('A membership change, beside other workers,', () => {
     assert.deepEqual([(await world.link(linkId)).lease, world.rings], [null, []])
   })
 
-  it('stops at its next step when the link is disabled, and leaves nothing to a job', async () => {
+  it('stops at its next step when the link is disabled, and queues no job', async () => {
     const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 50))
     world.collections.change(collectionId, users(0, 10))
     const removeMembers = async (...asked: Parameters<typeof world.directory.removeMembers>) => {
@@ -123,7 +122,7 @@ describe('A membership change, beside other workers,', () => {
     assert.deepEqual([(await world.link(linkId)).lease, (await world.jobsOf(collectionId)).length], [null, 1])
   })
 
-  it('waits while a job writes to the group, and is not lost', async () => {
+  it('waits while a job holds the lease, and is not lost', async () => {
     const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 5))
     await requestSync(TENANT, collectionId, world.deps)
     const [job] = await world.jobsOf(collectionId)

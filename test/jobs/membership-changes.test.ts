@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { setLinkState } from '../../shared/domain/group-links/change-link.ts'
-import { collectionLinks } from '../../shared/domain/group-links/collection-links.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
-import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { collectionLinks } from '../../shared/domain/group-links/linked-collections.ts'
+import { requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
 import { TENANT, user, users } from './link-directory.ts'
 import { type LinkWorld, openWorld, ringForChanges, syncedLink } from './link-world.ts'
 
-describe('A membership change', () => {
+describe('An incremental sync', () => {
   let world: LinkWorld
   before(async () => {
     world = await openWorld()
@@ -23,7 +22,7 @@ describe('A membership change', () => {
   const calls = () =>
     world.server.requests().map(({ method, path }) => `${method} ${path.split('/').slice(4).join('/')}`)
 
-  it('of one who joins is one write and no read', async () => {
+  it('adds a new member with one write and no read', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 6))
     await enqueue(collectionId)
@@ -33,7 +32,7 @@ describe('A membership change', () => {
     assert.equal((await world.jobsOf(collectionId)).length, 1)
   })
 
-  it('of one who leaves is one write and no read', async () => {
+  it('removes a former member with one write and no read', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 4))
     await enqueue(collectionId)
@@ -42,7 +41,7 @@ describe('A membership change', () => {
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 4)))
   })
 
-  it('that was undone before anyone looked is undone again, for another worker may have written half of it', async () => {
+  it('writes a change that was reverted before it ran, because another worker may have written part of it', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 6))
     await enqueue(collectionId)
@@ -53,7 +52,7 @@ describe('A membership change', () => {
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
   })
 
-  it('rung for many times is written once', async () => {
+  it('writes a change once, also after several notifications', async () => {
     const { collectionId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 8))
     for (const _ of [1, 2, 3]) await enqueue(collectionId)
@@ -61,7 +60,7 @@ describe('A membership change', () => {
     assert.deepEqual(calls(), ['PATCH '])
   })
 
-  it('goes to every enabled link of the collection, and passes over a disabled one', async () => {
+  it('writes to every enabled link of the collection, and skips a disabled one', async () => {
     const { collectionId, groupId, linkId } = await synced(users(0, 5))
     const second = await world.newGroup()
     await createLink(TENANT, { collectionId, directoryGroupId: second }, world.deps)
@@ -74,7 +73,7 @@ describe('A membership change', () => {
     assert.equal((await world.membersOf(second)).size, 6)
   })
 
-  it('removes nobody while a member has no account, and makes up for it when all have one', async () => {
+  it('defers removals while a member has no account, and a job makes them when all members have one', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, [...users(1, 4), user(9)], 1)
     await enqueue(collectionId)
@@ -90,7 +89,7 @@ describe('A membership change', () => {
     )
   })
 
-  it('of the account of someone who stays is left to one comparing job, which also takes out the old account', async () => {
+  it('leaves a changed account of an existing member to one job, which also removes the former account', async () => {
     const { collectionId, groupId, linkId } = await synced(users(0, 5))
     world.collections.exchange(collectionId, [...users(0, 4), user(20)])
     await collectionLinks(world.deps.links, world.clock.nowMs).accountsChanged(
@@ -106,7 +105,7 @@ describe('A membership change', () => {
     assert.equal((await world.link(linkId)).accountsChangedAtMs, null)
   })
 
-  it('of accounts during a comparison is compared once more', async () => {
+  it('queues another comparison when an account changes during one', async () => {
     const { collectionId, groupId, linkId } = await synced(users(0, 5))
     await requestSync(TENANT, collectionId, world.deps)
     const directory = {
@@ -127,7 +126,7 @@ describe('A membership change', () => {
     assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 4), user(20)]))
   })
 
-  it('beyond what is remembered is left to one comparing job', async () => {
+  it('leaves changes that are older than the history to one job', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 7))
     world.collections.forgetHistory(collectionId)
@@ -139,7 +138,7 @@ describe('A membership change', () => {
     assert.deepEqual([job?.type, job?.status, others.length], ['ScheduledSweep', 'Succeeded', 1])
   })
 
-  it('that the directory does not take is left to a job, which retries', async () => {
+  it('leaves a change that the directory does not accept to a job, which retries', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.server.setFaults([{ method: 'PATCH', path: groupId, status: 503, times: 6 }])
     world.collections.change(collectionId, users(0, 7))
@@ -149,7 +148,7 @@ describe('A membership change', () => {
     assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
   })
 
-  it('of an account that the directory does not know removes nobody, and a job tells', async () => {
+  it('removes no member when the directory does not know an added account, and a job reports it', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, [...users(1, 4), user(900_001)])
     await enqueue(collectionId)
@@ -161,7 +160,7 @@ describe('A membership change', () => {
     assert.match(job?.error ?? '', /^The directory has no account/)
   })
 
-  it('is undone by a later one although the directory does not show it yet', async () => {
+  it('is reverted by a later job although the directory does not show it yet', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 6))
     await enqueue(collectionId)
@@ -176,7 +175,7 @@ describe('A membership change', () => {
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
   })
 
-  it('is not undone by a job that reads the membership as it was before', async () => {
+  it('is not reverted by a job that reads an outdated membership', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 6))
     await enqueue(collectionId)

@@ -3,13 +3,13 @@ import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import type { RequestRecord } from '../../infra/local/directory/request-log.ts'
-import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 
 const RUNS_COUNT = 200
 
-/** Two PATCHes of those who should be in the group; one of those who are when it begins. */
+/** Accounts of the collection (two PATCHes), and members of the group at the start (one PATCH). */
 const WANTED_COUNT = 25
 const FIRST_COUNT = 20
 
@@ -28,7 +28,7 @@ const faults: fc.Arbitrary<FaultDefinition[]> = fc.array(
   { maxLength: 4 },
 )
 
-/** The group shows none of what was written since it was made. */
+/** Reads show none of the writes since the group was created. */
 const staleReads = fc.integer({ min: -4, max: 3 }).map((times): FaultDefinition[] => {
   return times <= 0 ? [] : [{ method: 'GET', path: '/members$', staleMs: 3_600_000, times }]
 })
@@ -36,15 +36,15 @@ const staleReads = fc.integer({ min: -4, max: 3 }).map((times): FaultDefinition[
 const written = (requests: readonly RequestRecord[]): RequestRecord[] =>
   requests.flatMap((request) => request.batch ?? [request]).filter(({ method }) => method !== 'GET')
 
-describe('A sync job, whatever goes wrong', () => {
+describe('A sync job with random directory faults', () => {
   let world: LinkWorld
   before(async () => {
-    // What takes hours of the service's time takes seconds here: the directory would refuse as much.
+    // The test's clock runs faster than the directory's, which would throttle this many writes.
     world = await openWorld({ quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
   })
   after(() => world.close())
 
-  it('removes nobody of the collection, touches no other group and is right once the directory behaves', async () => {
+  it('removes no account of the collection, changes no other group, and succeeds once the faults have ended', async () => {
     const shifts = fc.integer({ min: 0, max: WANTED_COUNT + FIRST_COUNT })
     await fc.assert(
       fc.asyncProperty(faults, staleReads, shifts, async (list, stale, shift) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { SERVICE_PRINCIPAL, TENANT, user, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 
@@ -15,7 +15,7 @@ describe('A sync job', () => {
     world.rings.length = 0
   })
 
-  it('makes the group equal to the collection, in the fewest calls, and tells so', async () => {
+  it('makes the group equal to the collection in the fewest calls, and reports its counts', async () => {
     const { collectionId, groupId, linkId } = await world.linked(users(0, 150), users(140, 45))
     await world.drain()
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 150)))
@@ -39,10 +39,10 @@ describe('A sync job', () => {
         completedAt: '',
         error: null,
         dueAtMs: 0,
-        paused: false,
-        sliceCount: 0,
+        isYielded: false,
+        batchCount: 0,
         unresolved: [],
-        unconfirmed: { added: [], removed: [] },
+        journal: { added: [], removed: [] },
       },
     )
     const link = await world.link(linkId)
@@ -66,7 +66,7 @@ describe('A sync job', () => {
     )
   })
 
-  it('adds n accounts in n/20 PATCHes and n/100 calls; with nothing to do, reads the group and n/999 pages', async () => {
+  it('adds n accounts in n/20 PATCHes and n/100 calls; without a difference, reads the group and n/999 pages', async () => {
     const { collectionId } = await world.linked(users(0, 2_345))
     await world.drain()
     const calls = world.server.requests()
@@ -87,7 +87,7 @@ describe('A sync job', () => {
     )
   })
 
-  it('writes nothing when nothing differs', async () => {
+  it('writes nothing without a difference', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 30), users(0, 30))
     await world.drain()
     await requestSync(TENANT, collectionId, world.deps)
@@ -100,11 +100,11 @@ describe('A sync job', () => {
     )
   })
 
-  it('leaves nested groups, devices and service principals in the group alone, and does not count them', async () => {
+  it('does not change or count nested groups, devices and service principals', async () => {
     const nested = await world.newGroup()
     const device = 'dddddddd-0000-4000-8000-00000000000d'
     const { collectionId, groupId } = await world.linked(users(0, 3), [...users(2, 3), nested, SERVICE_PRINCIPAL])
-    // The local directory knows no devices: a page of members shows one all the same.
+    // The local directory has no devices, so one is added to the page.
     const directory = world.directoryOver((send) => async (tenantId, call) => {
       const reply = await send(tenantId, call)
       if (!call.path.includes('/members?')) return reply
@@ -122,7 +122,7 @@ describe('A sync job', () => {
     assert.deepEqual(removals.sort(), users(3, 2))
   })
 
-  it("tells the group's name as it last read it", async () => {
+  it("updates the group's display name on the link", async () => {
     const { collectionId, groupId, linkId } = await world.linked(users(0, 3))
     await world.drain()
     assert.equal((await world.link(linkId)).directoryGroupDisplayName, 'A group')
@@ -132,7 +132,7 @@ describe('A sync job', () => {
     assert.equal((await world.link(linkId)).directoryGroupDisplayName, 'Renamed')
   })
 
-  it('puts back who was taken out of the group by hand a moment ago', async () => {
+  it('adds an account again that was removed from the group by hand a moment ago', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 3))
     await world.drain()
     await world.asTester({ method: 'DELETE', path: `/groups/${groupId}/members/${user(1)}/$ref` })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { TENANT, user, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 
 const LAG_MS = 60_000
 const STALE = [{ method: 'GET', path: '/members$', staleMs: LAG_MS }]
 
-describe('While the directory shows groups as they were a minute ago', () => {
+describe('While reads of the directory are a minute old', () => {
   let world: LinkWorld
   before(async () => {
     world = await openWorld({ sharesClock: true })
@@ -18,8 +18,8 @@ describe('While the directory shows groups as they were a minute ago', () => {
     world.rings.length = 0
   })
 
-  /** A link whose first sync everyone has heard of. */
-  async function settled(accounts: readonly string[], members: readonly string[] = []) {
+  /** A link whose first sync is visible to all reads. */
+  async function visiblySynced(accounts: readonly string[], members: readonly string[] = []) {
     const linked = await world.linked(accounts, members)
     await world.drain()
     await world.clock.sleep(LAG_MS)
@@ -42,8 +42,8 @@ describe('While the directory shows groups as they were a minute ago', () => {
     return [job?.status, job?.attempts, job?.added, job?.removed]
   }
 
-  it('the local directory shows just that', async () => {
-    const { groupId, collectionId } = await settled(users(0, 5))
+  it('the local directory returns such reads', async () => {
+    const { groupId, collectionId } = await visiblySynced(users(0, 5))
     await change(collectionId, users(3, 5))
     world.server.setFaults(STALE)
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
@@ -51,38 +51,38 @@ describe('While the directory shows groups as they were a minute ago', () => {
     assert.deepEqual(await world.membersOf(groupId), new Set(users(3, 5)))
   })
 
-  it('a job adds and removes nobody again whom a change has just added and removed', async () => {
-    const { groupId, collectionId } = await settled(users(0, 5))
+  it('a job does not repeat the writes of an incremental sync', async () => {
+    const { groupId, collectionId } = await visiblySynced(users(0, 5))
     await change(collectionId, users(3, 5))
     assert.deepEqual(await syncStale(collectionId), ['Succeeded', 1, 0, 0])
     assert.deepEqual(await world.membersOf(groupId), new Set(users(3, 5)))
   })
 
-  it('a job adds and removes nobody again whom the job before has', async () => {
+  it('a job does not repeat the writes of the job before', async () => {
     const { groupId, collectionId } = await world.linked(users(0, 50), users(40, 30))
     await world.drain()
     assert.deepEqual(await syncStale(collectionId), ['Succeeded', 1, 0, 0])
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 50)))
   })
 
-  it('a job takes out again who has left since, although the group does not show them', async () => {
-    const { groupId, collectionId } = await settled(users(0, 5))
+  it('a job removes a member who has left since, although the group does not show the account', async () => {
+    const { groupId, collectionId } = await visiblySynced(users(0, 5))
     await change(collectionId, users(0, 6))
     world.collections.change(collectionId, users(0, 5))
     assert.deepEqual(await syncStale(collectionId), ['Succeeded', 1, 0, 1])
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
   })
 
-  it('a job puts in again who has come back since, although the group still shows them', async () => {
-    const { groupId, collectionId } = await settled(users(0, 5))
+  it('a job adds a member who has come back since, although the group still shows the account', async () => {
+    const { groupId, collectionId } = await visiblySynced(users(0, 5))
     await change(collectionId, users(0, 4))
     world.collections.change(collectionId, users(0, 5))
     assert.deepEqual(await syncStale(collectionId), ['Succeeded', 1, 1, 0])
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
   })
 
-  it('what was changed by hand is put right once it shows', async () => {
-    const { groupId, collectionId } = await settled(users(0, 5))
+  it('a job reverts a manual change once reads show it', async () => {
+    const { groupId, collectionId } = await visiblySynced(users(0, 5))
     await world.asTester({ method: 'DELETE', path: `/groups/${groupId}/members/${user(1)}/$ref` })
     const added = { '@odata.id': `${world.server.url}/v1.0/directoryObjects/${user(9)}` }
     await world.asTester({ method: 'POST', path: `/groups/${groupId}/members/$ref`, body: added })

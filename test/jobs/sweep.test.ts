@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { setLinkState } from '../../shared/domain/group-links/change-link.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
+import { minuteOfTenant } from '../../shared/domain/group-links/link-dependencies.ts'
+import { setLinkState } from '../../shared/domain/group-links/manage-links.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { enqueueDailyEvaluations, enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
-import { minuteOfTenant } from '../../shared/domain/sync/sweep-minute.ts'
 import { SMALL_TENANT, TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 
@@ -25,7 +25,7 @@ describe('The sweep', () => {
     }
   })
 
-  /** Rings for the tenants, and hands over those rings, no others. */
+  /** Enqueues the tenants' sweeps and delivers these messages only. */
   async function sweep(minute?: number): Promise<void> {
     await enqueueSweeps(minute, world.deps)
     const swept = world.rings.filter(({ message }) => message.queue === 'sweeps')
@@ -33,7 +33,7 @@ describe('The sweep', () => {
     for (const { message } of swept) await sweepTenant(message.message.tenantId, world.deps)
   }
 
-  const jobBells = () => world.rings.filter(({ message }) => message.queue === 'sync-jobs')
+  const jobMessages = () => world.rings.filter(({ message }) => message.queue === 'sync-jobs')
 
   it('queues one job for an enabled link without an unfinished one, and none for a disabled one', async () => {
     const enabled = await world.linked(users(0, 3))
@@ -49,7 +49,7 @@ describe('The sweep', () => {
     assert.equal((await world.jobsOf(enabled.collectionId))[0]?.status, 'Succeeded')
   })
 
-  it('rings for a queued job whose message was lost', async () => {
+  it('enqueues a queued job whose message was lost', async () => {
     const { collectionId } = await world.linked(users(0, 3))
     world.rings.length = 0
     await sweep()
@@ -58,16 +58,16 @@ describe('The sweep', () => {
     assert.deepEqual([job?.type, job?.status, others.length], ['LinkCreated', 'Succeeded', 0])
   })
 
-  it('leaves a job alone that waits for its retry', async () => {
+  it('does not enqueue a job that waits for its retry', async () => {
     await world.linked(users(0, 3))
     world.server.setFaults([{ status: 503 }])
     await world.deliverNext()
     world.rings.length = 0
     await sweep()
-    assert.deepEqual(jobBells(), [])
+    assert.deepEqual(jobMessages(), [])
   })
 
-  it('rings for a running job once its lease has run out, not before', async () => {
+  it('enqueues a running job once its lease has expired, not before', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 3))
     const [job] = await world.jobsOf(collectionId)
     const asked = Promise.withResolvers<void>()
@@ -80,7 +80,7 @@ describe('The sweep', () => {
     await asked.promise
     world.rings.length = 0
     await sweep()
-    assert.deepEqual(jobBells(), [])
+    assert.deepEqual(jobMessages(), [])
     await world.clock.sleep(world.deps.leaseMs + 1)
     await sweep()
     await world.drain()
@@ -89,7 +89,7 @@ describe('The sweep', () => {
     assert.deepEqual([ended?.status, ended?.attempts], ['Succeeded', 2])
   })
 
-  it('queues what a crash between a link and its first job has left out', async () => {
+  it('queues the first job of a link after a crash between the two', async () => {
     const jobs = { ...world.deps.jobs, add: () => Promise.reject(new Error('The process ends here')) }
     const collectionId = world.collections.make(users(0, 3))
     const directoryGroupId = await world.newGroup()
@@ -99,7 +99,7 @@ describe('The sweep', () => {
     assert.deepEqual(await world.membersOf(directoryGroupId), new Set(users(0, 3)))
   })
 
-  it('comes to a tenant in its own minute, and rings for its evaluation', async () => {
+  it('sweeps a tenant in its minute, and enqueues its evaluation', async () => {
     await world.linked(users(0, 3))
     await world.drain()
     const minute = minuteOfTenant(TENANT)
@@ -112,35 +112,32 @@ describe('The sweep', () => {
     )
   })
 
-  it('rings for each tenant apart, so that one tenant’s trouble is not another’s', async () => {
+  it('enqueues one message for each tenant', async () => {
     await world.deps.tenants.remember(TENANT)
     await world.deps.tenants.remember(SMALL_TENANT)
     await enqueueSweeps(undefined, world.deps)
-    const rungFor = world.rings.map(({ message }) => [message.queue, message.message.tenantId])
-    assert.deepEqual(rungFor.sort(), [
+    const enqueuedFor = world.rings.map(({ message }) => [message.queue, message.message.tenantId])
+    assert.deepEqual(enqueuedFor.sort(), [
       ['sweeps', TENANT],
       ['sweeps', SMALL_TENANT],
     ])
   })
 
-  it('rings for all other tenants when one cannot be rung for, and fails', async () => {
+  it('enqueues all other tenants when one cannot be enqueued, and fails', async () => {
     await world.deps.tenants.remember(TENANT)
     await world.deps.tenants.remember(SMALL_TENANT)
     const enqueue: typeof world.deps.messageQueue.enqueue = async (message, options) => {
-      if (message.message.tenantId === TENANT) throw new Error('The queue is away')
+      if (message.message.tenantId === TENANT) throw new Error('The queue is unavailable')
       await world.deps.messageQueue.enqueue(message, options)
     }
-    await assert.rejects(
-      enqueueSweeps(undefined, { ...world.deps, messageQueue: { enqueue: enqueue } }),
-      AggregateError,
-    )
+    await assert.rejects(enqueueSweeps(undefined, { ...world.deps, messageQueue: { enqueue } }), AggregateError)
     assert.deepEqual(
       world.rings.map(({ message }) => message.message.tenantId),
       [SMALL_TENANT],
     )
   })
 
-  it('rings for the evaluation of each tenant once in the first minute of a day, and in no other', async () => {
+  it('enqueues the evaluation of each tenant once in the first minute of a day, and in no other minute', async () => {
     await world.deps.tenants.remember(TENANT)
     await world.deps.tenants.remember(SMALL_TENANT)
     const midnightMs = Date.parse('2031-01-01T00:00:00Z')
@@ -150,14 +147,14 @@ describe('The sweep', () => {
     assert.equal(world.rings.length, 0)
     for (const atMs of [midnightMs, midnightMs + 59_999])
       await enqueueDailyEvaluations({ ...world.deps, nowMs: () => atMs })
-    const rungFor = world.rings.map(({ message }) => [message.queue, message.message.tenantId])
-    assert.deepEqual(rungFor.sort(), [
+    const enqueuedFor = world.rings.map(({ message }) => [message.queue, message.message.tenantId])
+    assert.deepEqual(enqueuedFor.sort(), [
       ['evaluations', TENANT],
       ['evaluations', SMALL_TENANT],
     ])
   })
 
-  it('spreads tenants over the hour', () => {
+  it('distributes tenants evenly over the hour', () => {
     const minutes = Array.from({ length: 6_000 }, (_, index) => minuteOfTenant(`tenant-${index}`))
     const counts = Map.groupBy(minutes, (minute) => minute)
     assert.equal(counts.size, 60)

@@ -4,7 +4,7 @@ import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import { user, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 
-describe('A sync job, when the directory misbehaves', () => {
+describe('A sync job with directory faults', () => {
   let world: LinkWorld
   before(async () => {
     world = await openWorld()
@@ -29,15 +29,15 @@ describe('A sync job, when the directory misbehaves', () => {
     ['a page of HTML', { html: true, times: 2 }],
     ['HTML in place of a batch', { path: 'batch', html: true, status: 200, times: 1 }],
     ['a lost connection', { drop: true, times: 2 }],
-    ['slow answers', { delayMs: 40 }],
-    ['a connection lost after an add', { method: 'PATCH', drop: true, applyFirst: true, times: 2 }],
+    ['slow responses', { delayMs: 40 }],
+    ['a connection lost after an addition', { method: 'PATCH', drop: true, applyFirst: true, times: 2 }],
     ['a connection lost after a removal', { method: 'DELETE', drop: true, applyFirst: true, times: 2 }],
-    ['a batch whose answer was lost', { path: 'batch', drop: true, applyFirst: true, times: 1 }],
-    ['adds that were carried out and answered as failed', { method: 'PATCH', applyFirst: true, times: 4 }],
-    ['removals that were carried out and answered as failed', { method: 'DELETE', applyFirst: true, times: 5 }],
+    ['a batch whose response was lost', { path: 'batch', drop: true, applyFirst: true, times: 1 }],
+    ['additions that took effect and were reported as failed', { method: 'PATCH', applyFirst: true, times: 4 }],
+    ['removals that took effect and were reported as failed', { method: 'DELETE', applyFirst: true, times: 5 }],
   ]
   for (const [claim, fault] of survived) {
-    it(`survives ${claim} within one run, and counts right`, async () => {
+    it(`handles ${claim} within one run, with exact counts`, async () => {
       const { collectionId, groupId } = await world.linked(users(0, 90), users(80, 30))
       world.server.setFaults([fault])
       await world.drain()
@@ -50,14 +50,14 @@ describe('A sync job, when the directory misbehaves', () => {
     })
   }
 
-  it('waits for as long as a throttled item says', async () => {
+  it('waits for the Retry-After of a throttled item', async () => {
     await world.linked(users(0, 90))
     world.server.setFaults([{ method: 'PATCH', retryAfterS: 7, times: 1 }])
     await world.drain()
     assert.ok(world.waitsMs.some((waitMs) => waitMs > 6_900 && waitMs <= 7_000))
   })
 
-  it('comes back after the directory has been left alone for as long as it asks', async () => {
+  it('is retried after the Retry-After of a throttled request', async () => {
     const { collectionId, linkId } = await world.linked(users(0, 5))
     world.server.setFaults([{ method: 'PATCH', retryAfterS: 100, times: 1 }])
     const startMs = world.clock.nowMs()
@@ -65,7 +65,7 @@ describe('A sync job, when the directory misbehaves', () => {
     const [waiting] = await world.jobsOf(collectionId)
     assert.equal(waiting?.status, 'Queued')
     assert.equal(waiting?.attempts, 1)
-    assert.equal(waiting?.error, 'The directory asks to be left alone for a while')
+    assert.equal(waiting?.error, 'The directory is throttling requests.')
     assert.ok((waiting?.dueAtMs ?? 0) >= startMs + 100_000)
     assert.deepEqual([waiting?.completedAt, (await world.link(linkId)).lastSyncOutcome], [null, null])
     assert.equal((await world.link(linkId)).lastSyncedAt, null)
@@ -74,9 +74,9 @@ describe('A sync job, when the directory misbehaves', () => {
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.error], ['Succeeded', 2, 5, null])
   })
 
-  it('counts what was written although every answer to it was lost', async () => {
+  it('counts writes whose responses were all lost', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 60), users(50, 30))
-    // All four tries of each add, and in the next run of each removal.
+    // All four attempts of each addition, and in the next run of each removal.
     world.server.setFaults([
       { method: 'PATCH', applyFirst: true, times: 12 },
       { method: 'DELETE', path: groupId, applyFirst: true, times: 80 },
@@ -87,9 +87,9 @@ describe('A sync job, when the directory misbehaves', () => {
     assert.ok((job?.attempts ?? 0) > 1)
   })
 
-  it('counts what its last run has written although no answer to it ever came', async () => {
+  it('counts the writes of its last run although no response was received', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 5), users(0, 105))
-    // Each run ends with its first removal, of twenty.
+    // Each run ends with its first step of twenty removals.
     world.server.setFaults([{ path: groupId, method: 'DELETE', applyFirst: true }])
     await world.drain()
     const [job] = await world.jobsOf(collectionId)
@@ -97,13 +97,13 @@ describe('A sync job, when the directory misbehaves', () => {
     assert.equal((await world.membersOf(groupId)).size, 25)
   })
 
-  it('is run four times when nothing helps, after 15, 60 and 240 seconds, and then stays failed', async () => {
+  it('runs four times, after 15, 60 and 240 seconds, and then stays failed', async () => {
     const { collectionId, linkId, groupId } = await world.linked(users(0, 5), users(3, 4))
     world.server.setFaults([{ path: groupId, method: 'PATCH', status: 503 }])
     await world.drain()
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.removed], ['Failed', 4, 0, 0])
-    assert.match(job?.error ?? '', /answered 503/)
+    assert.match(job?.error ?? '', /returned HTTP 503/)
     const { lastSyncOutcome, lastSyncedAt } = await world.link(linkId)
     assert.deepEqual([lastSyncOutcome, lastSyncedAt], ['Failed', job?.completedAt])
     assert.deepEqual(
@@ -112,7 +112,7 @@ describe('A sync job, when the directory misbehaves', () => {
     )
   })
 
-  it('fails at once when the group is gone, and leaves no lease behind', async () => {
+  it('fails at once when the group was deleted, and releases its lease', async () => {
     const { collectionId, groupId, linkId } = await world.linked(users(0, 5))
     await world.asTester({ method: 'DELETE', path: `/groups/${groupId}` })
     await world.drain()
@@ -125,7 +125,7 @@ describe('A sync job, when the directory misbehaves', () => {
     ['before its additions', 'batch', []],
     ['before its removals', 'batch', users(500, 60)],
   ] as const) {
-    it(`fails at once when the group is deleted in the middle, ${when}`, async () => {
+    it(`fails at once when the group is deleted during the run, ${when}`, async () => {
       const accounts = members.length > 0 ? users(0, 0) : users(0, 150)
       const { collectionId, groupId } = await world.linked(accounts, members)
       const directory = {
@@ -145,7 +145,7 @@ describe('A sync job, when the directory misbehaves', () => {
     })
   }
 
-  it('fails at once when the group is filled by a rule since', async () => {
+  it('fails at once when the group has become dynamic', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 5))
     const directory = {
       ...world.deps.directory,
@@ -165,7 +165,7 @@ describe('A sync job, when the directory misbehaves', () => {
     )
   })
 
-  it('retries when its permission is taken away, and removes nobody meanwhile', async () => {
+  it('retries without a permission, and removes no member meanwhile', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 30), users(100, 5))
     world.server.setFaults([
       { path: `^/v1.0/groups/${groupId}($|/members/)`, method: 'PATCH', status: 403 },
@@ -174,10 +174,10 @@ describe('A sync job, when the directory misbehaves', () => {
     await world.drain()
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.removed], ['Failed', 4, 0, 0])
-    assert.match(job?.error ?? '', /403: Insufficient privileges/)
+    assert.match(job?.error ?? '', /HTTP 403: Insufficient privileges/)
   })
 
-  it('reports accounts that the directory does not know, adds the others and removes nobody', async () => {
+  it('reports accounts that the directory does not know, adds the others and removes no member', async () => {
     const strangers = [user(900_001), user(900_002), user(900_003), user(900_004)]
     const { collectionId, groupId } = await world.linked([...users(0, 30), ...strangers], users(50, 3))
     await world.drain()
@@ -187,7 +187,7 @@ describe('A sync job, when the directory misbehaves', () => {
     assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 30), ...users(50, 3)]))
   })
 
-  it('removes nobody when a page of the members cannot be read', async () => {
+  it('removes no member when a page of the members cannot be read', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 5), users(0, 1_050))
     let pageCount = 0
     const directory = world.directoryOver((send) => (tenantId, call) => {

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { setLinkState } from '../../shared/domain/group-links/change-link.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
-import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
 import type { Creation } from '../../shared/domain/idempotency/run-once.ts'
 import { TENANT, users } from './link-directory.ts'
 import { openWorld, syncedLink } from './link-world.ts'
 
-describe('A link that is disabled while a sync is asked for', () => {
+describe('A link that is disabled during a sync request', () => {
   it('gets no job', async () => {
     const world = await openWorld()
     const { collectionId, linkId } = await syncedLink(world, users(0, 2))
@@ -26,13 +25,13 @@ describe('A link that is disabled while a sync is asked for', () => {
   })
 })
 
-describe('The creation of a link that is tried again while the first try is still at it', () => {
-  it('is the same creation for both', async () => {
+describe('A link creation that is retried while the first attempt is running', () => {
+  it('creates one link for both attempts', async () => {
     const world = await openWorld()
     const [linkId, jobId] = [randomUUID(), randomUUID()]
     const creationOf = (isRetry: boolean): Creation => {
       const ids = [linkId, jobId].values()
-      return { newId: () => ids.next().value ?? '', isRetry: isRetry }
+      return { newId: () => ids.next().value ?? '', isRetry }
     }
     const input = { collectionId: world.collections.make(users(0, 2)), directoryGroupId: await world.newGroup() }
     let isFirst = true
@@ -51,17 +50,17 @@ describe('The creation of a link that is tried again while the first try is stil
   })
 })
 
-describe('A worker that reads from a replica which is behind', () => {
+describe('A worker that reads from a replica that lags behind', () => {
   for (const what of ['jobs', 'links'] as const) {
-    it(`finds what is new among the ${what} with its second look`, async () => {
+    it(`finds new ${what} when it reads again`, async () => {
       const world = await openWorld()
       const { collectionId, groupId } = await world.linked(users(0, 2))
-      let lookCount = 0
+      let readCount = 0
       const behind = {
         ...world.deps[what],
         find: async (tenantId: string, id: string) => {
-          lookCount += 1
-          return lookCount === 1 ? undefined : world.deps[what].find(tenantId, id)
+          readCount += 1
+          return readCount === 1 ? undefined : world.deps[what].find(tenantId, id)
         },
       }
       await world.drain({ ...world.deps, [what]: behind })

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { deleteLink, setLinkState } from '../../shared/domain/group-links/change-link.ts'
-import type { SyncDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
-import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { deleteLink, requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
+import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 
@@ -18,17 +17,17 @@ describe('Workers of sync jobs', () => {
   })
 
   for (const [claim, lastCall] of [
-    ['may die before any call', 'unsent'],
-    ['may die before the answer to any call', 'unanswered'],
+    ['may crash before any call', 'unsent'],
+    ['may crash before the response to any call', 'unanswered'],
   ] as const) {
-    it(`${claim}: another one ends the job, the group is as it should be and what was written is counted once`, async () => {
-      let diedCount = 0
+    it(`${claim}: another worker ends the job, the group equals the collection and each write is counted once`, async () => {
+      let crashCount = 0
       for (let callsLeft = 1; ; callsLeft += 1) {
         const { collectionId, groupId, linkId } = await world.linked(users(0, 130), users(125, 30))
-        const bell = world.rings[0]
-        const hasDied = await runUntilDeath({ callsLeft, lastCall }, collectionId)
-        // The queue hands the message of a worker that died to another one.
-        if (bell !== undefined && world.rings.length === 0) world.rings.push(bell)
+        const message = world.rings[0]
+        const hasCrashed = await runUntilCrash({ callsLeft, lastCall }, collectionId)
+        // The queue delivers the message of a crashed worker again.
+        if (message !== undefined && world.rings.length === 0) world.rings.push(message)
         await world.drain()
         const [job] = await world.jobsOf(collectionId)
         assert.deepEqual(
@@ -40,15 +39,15 @@ describe('Workers of sync jobs', () => {
         assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 130)))
         const link = await world.link(linkId)
         assert.deepEqual([link.lease, link.lastSyncOutcome], [null, 'Succeeded'])
-        if (!hasDied) break
-        diedCount += 1
+        if (!hasCrashed) break
+        crashCount += 1
       }
-      assert.ok(diedCount > 15, `it died only ${diedCount} times`)
+      assert.ok(crashCount > 15, `it crashed only ${crashCount} times`)
     })
   }
 
-  /** Runs the job with dependencies that end, all of them and for good, around their last call. */
-  async function runUntilDeath(
+  /** Runs the job with dependencies that never resolve from their last call on. */
+  async function runUntilCrash(
     { callsLeft, lastCall }: { callsLeft: number; lastCall: 'unsent' | 'unanswered' },
     collectionId: string,
   ): Promise<boolean> {
@@ -86,7 +85,7 @@ describe('Workers of sync jobs', () => {
     return left < 0
   }
 
-  it('may die in every run: the job fails, and what they wrote is counted', async () => {
+  it('may crash in every run: the job fails, and their writes are counted', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 450))
     const [job] = await world.jobsOf(collectionId)
     for (let run = 1; run <= 4; run += 1) {
@@ -106,18 +105,18 @@ describe('Workers of sync jobs', () => {
     assert.equal((await world.membersOf(groupId)).size, 400)
   })
 
-  it('go on where a slice has ended, each slice with one step at least', async () => {
+  it('continue after each batch, and write at least one step in a batch', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 250), users(300, 45))
-    await world.drain({ ...world.deps, sliceMs: 0 })
+    await world.drain({ ...world.deps, batchMs: 0 })
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual(
-      [job?.status, job?.attempts, job?.added, job?.removed, job?.sliceCount],
+      [job?.status, job?.attempts, job?.added, job?.removed, job?.batchCount],
       ['Succeeded', 1, 250, 45, 5],
     )
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 250)))
   })
 
-  it('do the work of one message once, however many bring it', async () => {
+  it('run a job once, also when several receive its message', async () => {
     const { collectionId } = await world.linked(users(0, 150))
     const [job] = await world.jobsOf(collectionId)
     const message = { tenantId: TENANT, jobId: job?.id ?? '' }
@@ -129,7 +128,7 @@ describe('Workers of sync jobs', () => {
     assert.deepEqual([ended?.status, ended?.attempts, ended?.added], ['Succeeded', 1, 150])
   })
 
-  it('take the jobs of one link one after the other, the next one as soon as the first has ended', async () => {
+  it('run the jobs of one link one after another, each as soon as the one before has ended', async () => {
     const { collectionId } = await world.linked(users(0, 10))
     await requestSync(TENANT, collectionId, world.deps)
     const [second, first] = await world.jobsOf(collectionId)
@@ -150,7 +149,7 @@ describe('Workers of sync jobs', () => {
     )
   })
 
-  it('stop at their next step when the link is disabled, and tell what was written', async () => {
+  it('stop at their next step when the link is disabled, and report what was written', async () => {
     const { collectionId, linkId } = await world.linked(users(0, 350))
     let stepCount = 0
     const directory = {
@@ -168,12 +167,12 @@ describe('Workers of sync jobs', () => {
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual(
       [job?.status, job?.attempts, job?.added, job?.error],
-      ['Failed', 1, 200, 'The group link is disabled'],
+      ['Failed', 1, 200, 'The group link is disabled.'],
     )
     assert.equal((await world.link(linkId)).lease, null)
   })
 
-  it('stop at their next step when the link is deleted, and leave the group as it is', async () => {
+  it('stop at their next step when the link is deleted, and keep the group as it is', async () => {
     const { collectionId, linkId, groupId } = await world.linked(users(0, 350))
     const directory = {
       ...world.deps.directory,
@@ -185,11 +184,11 @@ describe('Workers of sync jobs', () => {
     }
     await world.drain({ ...world.deps, directory })
     const [job] = await world.jobsOf(collectionId)
-    assert.deepEqual([job?.status, job?.added, job?.error], ['Failed', 100, 'The group link was deleted'])
+    assert.deepEqual([job?.status, job?.added, job?.error], ['Failed', 100, 'The group link was deleted.'])
     assert.equal((await world.membersOf(groupId)).size, 100)
   })
 
-  it('write nothing any more once their lease has gone to someone else', async () => {
+  it('write nothing once another worker has acquired the lease', async () => {
     const { collectionId, linkId } = await world.linked(users(0, 350))
     const directory = {
       ...world.deps.directory,
@@ -197,7 +196,7 @@ describe('Workers of sync jobs', () => {
         const outcome = await world.directory.addMembers(...asked)
         const found = await world.deps.links.find(TENANT, linkId)
         if (found !== undefined) {
-          const lease = { owner: 'another', untilMs: world.clock.nowMs() + 1_000, token: found.value.lastToken + 1 }
+          const lease = { owner: 'another', expiresAtMs: world.clock.nowMs() + 1_000, token: found.value.lastToken + 1 }
           await world.deps.links.replace({ ...found.value, lease, lastToken: lease.token }, found.version)
         }
         return outcome
@@ -210,7 +209,7 @@ describe('Workers of sync jobs', () => {
     assert.equal((await world.link(linkId)).lease?.owner, 'another')
   })
 
-  it('remove nobody while a member has no account', async () => {
+  it('remove no member while a member of the collection has no account', async () => {
     const { collectionId, groupId, linkId } = await world.linked(users(0, 5), users(3, 5))
     world.collections.change(collectionId, users(0, 6), 2)
     await world.drain()
@@ -220,11 +219,11 @@ describe('Workers of sync jobs', () => {
     assert.equal((await world.link(linkId)).removalsDeferred, true)
   })
 
-  it('fail at once when the collection is gone', async () => {
+  it('fail the job at once when the collection was deleted', async () => {
     const { collectionId } = await world.linked(users(0, 5))
     world.collections.remove(collectionId)
     await world.drain()
     const [job] = await world.jobsOf(collectionId)
-    assert.deepEqual([job?.status, job?.attempts, job?.error], ['Failed', 1, 'The collection does not exist any more'])
+    assert.deepEqual([job?.status, job?.attempts, job?.error], ['Failed', 1, 'The collection no longer exists.'])
   })
 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { AccountChanges, LinkedCollections } from '../../shared/domain/group-links/linked-collections.ts'
+import type { AccountChanges, LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
 
 /** Collections of accounts, with every membership they ever had. */
 export type TestCollections = LinkedCollections & {
@@ -48,7 +48,7 @@ export function testCollections(): TestCollections {
       const collection = all.get(id)
       return collection === undefined ? undefined : { objectType: collection.objectType, name: 'A collection' }
     },
-    async keepForLink(_tenantId, id) {
+    async confirmReference(_tenantId, id) {
       return all.has(id)
     },
     async accountsOf(_tenantId, id) {

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import type { SyncDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
 import type { SyncStep } from '../../shared/domain/sync/plan-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
-import { sharedWriteBudget, type WriteBudget, type WritePurpose } from '../../shared/domain/sync/write-budget.ts'
-import { writeStep } from '../../shared/domain/sync/write-step.ts'
+import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
+import {
+  sharedWriteBudget,
+  type WriteBudget,
+  type WritePurpose,
+  writeStep,
+} from '../../shared/domain/sync/write-budget.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld, ringForChanges } from './link-world.ts'
 
@@ -17,7 +21,7 @@ describe('The write budget', () => {
   after(() => world.close())
   beforeEach(async () => {
     world.rings.length = 0
-    // The windows of 150 and 300 seconds have turned, for the application as well.
+    // New windows have begun, the application's included.
     await world.clock.sleep(600_000)
   })
 
@@ -26,30 +30,30 @@ describe('The write budget', () => {
 
   async function grantedCount(budget: WriteBudget, tenantId: string, purpose: WritePurpose, wanted: number) {
     let count = 0
-    for (let asked = 0; asked < wanted; asked += 1) if ((await budget.ask(tenantId, 1, purpose)) === 0) count += 1
+    for (let asked = 0; asked < wanted; asked += 1) if ((await budget.reserve(tenantId, 1, purpose)) === 0) count += 1
     return count
   }
 
-  it('of a tenant is shared by all instances, a fifth of it kept for single changes', async () => {
+  it('of a tenant is shared by all instances, with a fifth reserved for incremental syncs', async () => {
     const tenant = randomUUID()
     const instances = [instance(100, 10_000), instance(100, 10_000), instance(100, 10_000)]
     const bulk = await Promise.all(instances.map((budget) => grantedCount(budget, tenant, 'bulk', 60)))
     const bulkCount = bulk.reduce((sum, count) => sum + count, 0)
     assert.ok(bulkCount <= 80 && bulkCount > 60, `${bulkCount} writes of jobs`)
     const [first = instance(100, 10_000)] = instances
-    assert.ok((await first.ask(tenant, 1, 'bulk')) > 0)
+    assert.ok((await first.reserve(tenant, 1, 'bulk')) > 0)
     const changeCount = await grantedCount(first, tenant, 'change', 60)
     assert.ok(changeCount >= 20 && bulkCount + changeCount <= 100, `${changeCount} writes of changes`)
   })
 
-  it('that one tenant has used up is no other one’s', async () => {
+  it('of one tenant does not affect another tenant when it is used up', async () => {
     const [big, small] = [randomUUID(), randomUUID()]
     const budget = instance(100, 1_000)
     assert.ok((await grantedCount(budget, big, 'bulk', 200)) <= 80)
     assert.equal(await grantedCount(budget, small, 'bulk', 50), 50)
   })
 
-  it('of the application bounds all tenants together', async () => {
+  it('of the application limits all tenants together', async () => {
     const budget = instance(100, 200)
     const tenants = Array.from({ length: 6 }, () => randomUUID())
     let count = 0
@@ -57,35 +61,35 @@ describe('The write budget', () => {
     assert.equal(count, 160)
   })
 
-  it('is whole again in the next window, whose beginning it names', async () => {
+  it('is available again in the next window, after the wait that it returns', async () => {
     const tenant = randomUUID()
     const budget = instance(10, 1_000)
     await grantedCount(budget, tenant, 'bulk', 10)
-    const waitMs = await budget.ask(tenant, 1, 'bulk')
+    const waitMs = await budget.reserve(tenant, 1, 'bulk')
     assert.ok(waitMs > 0 && waitMs <= 150_000)
     await world.clock.sleep(waitMs)
-    assert.equal(await budget.ask(tenant, 1, 'bulk'), 0)
+    assert.equal(await budget.reserve(tenant, 1, 'bulk'), 0)
   })
 
-  it('lets through what is more than all of it, in a window of its own', async () => {
+  it('grants a request that exceeds it in an unused window', async () => {
     const budget = instance(10, 20)
-    assert.equal(await budget.ask(randomUUID(), 50, 'bulk'), 0)
+    assert.equal(await budget.reserve(randomUUID(), 50, 'bulk'), 0)
   })
 
-  it('counts the writes that retries and accounts added one by one cost beyond what was asked for', async () => {
+  it('counts writes of retries and of accounts added one by one beyond the reservation', async () => {
     const { groupId } = await world.linked(users(0, 40), users(0, 1))
     const budget = instance(100, 1_000)
-    const step: SyncStep = { kind: 'add', accounts: users(0, 40) }
-    assert.equal(await budget.ask(TENANT, 2, 'bulk'), 0)
-    const untilMs = Number.POSITIVE_INFINITY
-    const write = { tenantId: TENANT, groupId, step, purpose: 'bulk', untilMs } as const
+    const step: SyncStep = { kind: 'add', accounts: users(0, 40), writeCount: 2 }
+    assert.equal(await budget.reserve(TENANT, 2, 'bulk'), 0)
+    const deadlineMs = Number.POSITIVE_INFINITY
+    const write = { tenantId: TENANT, groupId, step, purpose: 'bulk', deadlineMs } as const
     const outcome = await writeStep(write, { ...world.deps, budget })
-    // Two PATCHes, of which the one with a member in it is followed by twenty calls.
+    // Two PATCHes. The one that contains a member is followed by twenty calls.
     assert.deepEqual([outcome.written.length, outcome.unchanged.length, outcome.sentCount], [39, 1, 22])
     assert.equal(await grantedCount(budget, TENANT, 'bulk', 100), 80 - 22)
   })
 
-  it('makes a job wait for the next window, which is no failed run', async () => {
+  it('makes a job wait for the next window without failing its run', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 700))
     const deps: SyncDependencies = { ...world.deps, budget: instance(20, 10_000) }
     const startMs = world.clock.nowMs()
@@ -93,17 +97,17 @@ describe('The write budget', () => {
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added], ['Succeeded', 1, 700])
     assert.equal((await world.membersOf(groupId)).size, 700)
-    // 35 writes in steps of five, of which a window takes three: a fifth of its twenty is kept back.
+    // 35 writes in steps of five. A window grants three steps, because a fifth of its twenty writes is reserved.
     assert.ok(world.clock.nowMs() - startMs > 150_000)
   })
 
-  it('lets a single removal through while jobs have used up their part', async () => {
+  it('grants an incremental sync while jobs have used up their share', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 10))
     await world.drain()
     await world.clock.sleep(600_000)
     const deps: SyncDependencies = { ...world.deps, budget: instance(20, 10_000) }
-    assert.equal(await deps.budget.ask(TENANT, 16, 'bulk'), 0)
-    assert.ok((await deps.budget.ask(TENANT, 1, 'bulk')) > 0)
+    assert.equal(await deps.budget.reserve(TENANT, 16, 'bulk'), 0)
+    assert.ok((await deps.budget.reserve(TENANT, 1, 'bulk')) > 0)
     world.rings.length = 0
     world.collections.change(collectionId, users(1, 9))
     const message = { tenantId: TENANT, collectionId }
@@ -112,7 +116,7 @@ describe('The write budget', () => {
     assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 9)))
   })
 
-  it('makes a change wait for the next window once all of it is used up, and does not lose it', async () => {
+  it('makes an incremental sync wait for the next window when it is used up, without losing changes', async () => {
     const { collectionId, groupId } = await world.linked(users(0, 10))
     await world.drain()
     await world.clock.sleep(600_000)
@@ -127,7 +131,7 @@ describe('The write budget', () => {
     assert.equal((await world.jobsOf(collectionId)).length, 1)
   })
 
-  it('makes a job that is at it for long let a waiting change go first', async () => {
+  it('does not delay a pending incremental sync behind a long-running job, which yields', async () => {
     const { collectionId, groupId, linkId } = await world.linked(users(0, 10))
     await world.drain()
     world.collections.change(collectionId, users(0, 600))
@@ -142,7 +146,7 @@ describe('The write budget', () => {
         const outcome = await world.directory.addMembers(...asked)
         await world.clock.sleep(9_000)
         const { value, version } = (await world.deps.links.find(TENANT, linkId)) ?? assert.fail()
-        if (sizes.push(1) === 1) await world.deps.links.replace({ ...value, changesWait: true }, version)
+        if (sizes.push(1) === 1) await world.deps.links.replace({ ...value, changesPending: true }, version)
         return outcome
       },
     }
@@ -150,7 +154,7 @@ describe('The write budget', () => {
     await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, { ...world.deps, directory })
     assert.equal(sizes.length, 2)
     const link = await world.link(linkId)
-    assert.deepEqual([link.lease, link.changesWait], [null, false])
+    assert.deepEqual([link.lease, link.changesPending], [null, false])
     world.rings.splice(0, 1)
     await world.drain()
     const [ended] = await world.jobsOf(collectionId)

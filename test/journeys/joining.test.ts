@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
-import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
+import type { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { type ApiClient, asApplication, asPerson, eventually, groupMembers, type ListedObject } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
@@ -41,7 +41,7 @@ describe('joining a collection, end to end', () => {
     const link = { collectionId, directoryGroupId: groupId() }
     assert.equal((await writer('POST', '/group-link/beta/group-links', link)).status, 201)
     await eventually('the first job', async () => {
-      const { json } = await writer<SyncJob[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
+      const { json } = await writer<SyncJobDto[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
       return json.data[0]?.status === 'Succeeded' ? true : undefined
     })
   })
@@ -75,7 +75,7 @@ describe('joining a collection, end to end', () => {
     assert.deepEqual(added.json.data, { added: 1, alreadyMembers: 0 })
     const both = [accountOf('employee'), accountOf('manager')].sort()
     assert.deepEqual(await groupIs(both), both)
-    const jobs = await writer<SyncJob[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
+    const jobs = await writer<SyncJobDto[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
     assert.equal(jobs.json.data.length, 1)
   })
 

@@ -4,8 +4,8 @@ import type { CollectionResults } from '../../shared/domain/collections/collecti
 import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import type { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
-import type { GroupLink } from '../../shared/domain/group-links/group-link.ts'
-import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
+import type { GroupLinkDto } from '../../shared/domain/group-links/group-link.ts'
+import type { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import type { LinkPreview } from '../../shared/domain/sync/preview-sync.ts'
 import {
   type ApiClient,
@@ -64,7 +64,7 @@ describe('the main job, end to end', () => {
     eventually(
       `${count} finished jobs`,
       async () => {
-        const { json } = await writer<SyncJob[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
+        const { json } = await writer<SyncJobDto[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
         const ended = json.data.filter(({ status }) => status === 'Succeeded' || status === 'Failed')
         return ended.length >= count ? ended : undefined
       },
@@ -115,7 +115,7 @@ describe('the main job, end to end', () => {
     assert.equal(job?.status, 'Succeeded', JSON.stringify(job))
     assert.deepEqual([job.type, job.added, job.removed, job.skipped], ['LinkCreated', expected.accounts.length, 0, 0])
     assert.deepEqual(await groupMembers(environment, groupId()), expected.accounts)
-    const link = await writer<GroupLink>('GET', `/group-link/beta/group-links/${created.json.data}`)
+    const link = await writer<GroupLinkDto>('GET', `/group-link/beta/group-links/${created.json.data}`)
     assert.equal(link.json.data.lastSyncOutcome, 'Succeeded')
   })
 

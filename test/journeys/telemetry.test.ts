@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
+import type { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { type Envelope, type IngestionEndpoint, startIngestionEndpoint } from '../telemetry/ingestion-endpoint.ts'
 import {
   type ApiClient,
@@ -166,7 +166,7 @@ async function linkedCollection(writer: ApiClient, directoryGroupId: string): Pr
   const collectionId = (await writer<string>('POST', '/collections-joinable/beta', body)).json.data
   await writer('POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
   await eventually('the first job', async () => {
-    const { json } = await writer<SyncJob[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
+    const { json } = await writer<SyncJobDto[]>('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
     return json.data[0]?.status === 'Succeeded' ? true : undefined
   })
   return collectionId

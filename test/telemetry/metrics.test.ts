@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { deleteLink } from '../../shared/domain/group-links/change-link.ts'
-import type { SyncDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
-import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { minuteOfTenant } from '../../shared/domain/group-links/link-dependencies.ts'
+import { deleteLink, requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
-import { minuteOfTenant } from '../../shared/domain/sync/sweep-minute.ts'
+import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { observedCalls } from '../../shared/graph/observed-calls.ts'
 import { METRICS, type MetricName } from '../../shared/kernel/metrics.ts'
 import { TENANT, users } from '../jobs/link-directory.ts'
@@ -128,7 +127,7 @@ describe('What is measured', () => {
   it('is how long ago the minute’s tenants were swept, told before they are swept anew', async () => {
     await syncedLink()
     await deps.tenants.remember(TENANT)
-    await deps.tenants.swept(TENANT, world.clock.nowMs() - 7_200_000)
+    await deps.tenants.recordSweep(TENANT, world.clock.nowMs() - 7_200_000)
     const minute = minuteOfTenant(TENANT)
     await enqueueSweeps((minute + 1) % 60, deps)
     assert.deepEqual(await measured(), [['sweep.age', 0, {}]])
@@ -143,7 +142,7 @@ describe('What is measured', () => {
   })
 
   it('is a sweep that failed, which makes nobody look fresh', async () => {
-    await deps.tenants.swept(TENANT, world.clock.nowMs() - 7_200_000)
+    await deps.tenants.recordSweep(TENANT, world.clock.nowMs() - 7_200_000)
     const links = { ...deps.links, ofTenant: () => Promise.reject(new Error('The database is away')) }
     await assert.rejects(sweepTenant(TENANT, { ...deps, links }), /The database is away/)
     assert.deepEqual(await measured(), [['sweep.completed', 1, { outcome: 'Failed' }]])

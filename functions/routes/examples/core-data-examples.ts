@@ -1,8 +1,8 @@
 import type { Connector, ConnectorUpdate, NewConnector } from '../../../shared/domain/connectors/connector.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
-import type { GroupLink, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
-import type { SyncJob } from '../../../shared/domain/group-links/sync-job.ts'
+import type { GroupLinkDto, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
+import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
 import type { LinkPreview, LinkPreviewInput } from '../../../shared/domain/sync/preview-sync.ts'
 
 /** All examples of the document describe the same people and objects. */
@@ -125,7 +125,7 @@ export const CORE_DATA_RESPONSES = {
 }
 
 const NEW_LINK: NewGroupLink = { collectionId: CRITERIA_COLLECTION_ID, directoryGroupId: GROUP_ID }
-const LINK: GroupLink = {
+const LINK: GroupLinkDto = {
   id: LINK_ID,
   ...NEW_LINK,
   directoryTenantId: TENANT_ID,
@@ -139,7 +139,7 @@ const LINK: GroupLink = {
 const PREVIEW_INPUT: LinkPreviewInput = { collectionId: CRITERIA_COLLECTION_ID, groupId: GROUP_ID }
 const PREVIEW: LinkPreview = { membersToAdd: [ACCOUNT_ID], membersToRemove: [], membersWithoutEntraAccount: 0 }
 
-const JOB: SyncJob = {
+const JOB: SyncJobDto = {
   id: JOB_ID,
   collectionId: CRITERIA_COLLECTION_ID,
   directoryGroupId: GROUP_ID,

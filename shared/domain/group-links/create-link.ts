@@ -1,15 +1,14 @@
 import { REFUSALS, Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
-import { DirectoryFault, type DirectoryGroup } from './directory.ts'
-import { type LinkRecord, type NewGroupLink, newLink } from './group-link.ts'
+import { DirectoryFault, type DirectoryGroup, groupRefusal } from './directory.ts'
+import { type GroupLink, type NewGroupLink, newLink } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
-import { groupRefusal } from './linkable-group.ts'
 import { queueJob } from './queue-job.ts'
 
 /** Collections whose members can have directory accounts. Org units have none. */
 const LINKABLE_OBJECT_TYPES: readonly string[] = ['Identity', 'Relationship']
 
-/** What creation and preview can refuse, in the order in which they look. */
+/** Refusals of creation and preview, in the order of the checks. */
 export const VERIFICATION_REFUSALS = [
   'CollectionUnknown',
   'ObjectTypeNotLinkable',
@@ -24,7 +23,7 @@ export const VERIFICATION_REFUSALS = [
 ] as const satisfies readonly RefusalCode[]
 
 /**
- * Links a collection to a group and queues the first sync. Should the service die in between, the sweep queues it.
+ * Links a collection to a group and queues the first sync. After a crash between the two, the sweep queues it.
  * @returns The new link's id.
  * @throws Refusal of `VERIFICATION_REFUSALS`, and `GroupAlreadyLinked`.
  */
@@ -35,20 +34,20 @@ export async function createLink(
   creation: Creation = singleAttempt(deps),
 ): Promise<string> {
   const [id, jobId] = [creation.newId(), creation.newId()]
-  const ownLink = () => deps.links.find(tenantId, id)
-  // An earlier try that is slow, not dead, may have linked the group since this one looked.
-  const whichMayBeOurs = async (error: unknown): Promise<LinkRecord> => {
-    const own = isTaken(error) ? await findFromEarlierAttempt(creation, ownLink) : undefined
+  const findOwnLink = () => deps.links.find(tenantId, id)
+  // An earlier attempt that is still running may have linked the group since the check below.
+  const recoverOwnLink = async (error: unknown): Promise<GroupLink> => {
+    const own = isGroupTaken(error) ? await findFromEarlierAttempt(creation, findOwnLink) : undefined
     if (own === undefined) throw error
     return own.value
   }
-  const earlier = await findFromEarlierAttempt(creation, ownLink)
-  const link = earlier?.value ?? (await addLink(tenantId, id, input, deps).catch(whichMayBeOurs))
+  const earlier = await findFromEarlierAttempt(creation, findOwnLink)
+  const link = earlier?.value ?? (await addLink(tenantId, id, input, deps).catch(recoverOwnLink))
   await queueJob(link, 'LinkCreated', deps, jobId)
   return id
 }
 
-async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: LinkDependencies): Promise<LinkRecord> {
+async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: LinkDependencies): Promise<GroupLink> {
   const { collectionId, directoryGroupId } = input
   await verifyCollection(tenantId, collectionId, deps)
   if ((await deps.links.ofGroup(tenantId, directoryGroupId)) !== undefined) {
@@ -61,9 +60,9 @@ async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: 
   )
   await deps.tenants.remember(tenantId)
   const { version } = await deps.links.add(link).catch((error: unknown) => {
-    throw isTaken(error) ? groupTaken(directoryGroupId, error) : error
+    throw isGroupTaken(error) ? groupTaken(directoryGroupId, error) : error
   })
-  if (!(await deps.collections.keepForLink(tenantId, collectionId))) {
+  if (!(await deps.collections.confirmReference(tenantId, collectionId))) {
     await deps.links.remove(tenantId, id, version)
     throw collectionUnknown(collectionId)
   }
@@ -71,51 +70,55 @@ async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: 
   return link
 }
 
-const isTaken = (error: unknown): boolean => error instanceof Refusal && error.code === 'GroupAlreadyLinked'
+const isGroupTaken = (error: unknown): boolean => error instanceof Refusal && error.code === 'GroupAlreadyLinked'
 
 function collectionUnknown(collectionId: string): Refusal {
-  return new Refusal('CollectionUnknown', `The collection ${collectionId} does not exist`, '/collectionId')
+  return new Refusal('CollectionUnknown', `The collection ${collectionId} does not exist.`, '/collectionId')
 }
 
-/** The same answer whether the other link was there already or came at the same moment. */
+/** The same refusal for a link that existed before and for one created concurrently. */
 function groupTaken(groupId: string, cause?: unknown): Refusal {
-  const message = `The directory group ${groupId} is already linked to a collection`
+  const message = `The directory group ${groupId} is already linked to a collection.`
   return new Refusal('GroupAlreadyLinked', message, '/directoryGroupId', cause)
 }
 
-/** @throws Refusal `CollectionUnknown`, `ObjectTypeNotLinkable`, and `CollectionNotVerified` when the check itself fails. */
+/** @throws Refusal `CollectionUnknown`, `ObjectTypeNotLinkable`; `CollectionNotVerified` when the check itself fails. */
 export async function verifyCollection(tenantId: string, collectionId: string, deps: LinkDependencies): Promise<void> {
   const target = '/collectionId'
   const collection = await deps.collections.find(tenantId, collectionId).catch((fault: unknown) => {
     deps.log.error('link.collection-check-failed', fault, { tenantId, collectionId })
-    throw new Refusal('CollectionNotVerified', `The collection ${collectionId} could not be verified`, target, fault)
+    throw new Refusal('CollectionNotVerified', `The collection ${collectionId} could not be read.`, target, fault)
   })
   if (collection === undefined) throw collectionUnknown(collectionId)
   if (!LINKABLE_OBJECT_TYPES.includes(collection.objectType)) {
-    const message = `A collection of object type ${collection.objectType} has no directory accounts`
+    const message = `Members of collections of object type ${collection.objectType} have no directory accounts.`
     throw new Refusal('ObjectTypeNotLinkable', message, target)
   }
 }
 
 type GroupToVerify = { readonly tenantId: string; readonly groupId: string; readonly target: string }
 
-/** @throws Refusal that names what is wrong with the group, and `GroupNotVerified` when the check itself fails. */
-export async function verifyGroup(asked: GroupToVerify, deps: LinkDependencies): Promise<DirectoryGroup> {
-  const group = await askDirectory(asked, deps, () => deps.directory.readGroup(asked.tenantId, asked.groupId))
+/** @throws Refusal with the reason why the group cannot be linked; `GroupNotVerified` when the check itself fails. */
+export async function verifyGroup(checked: GroupToVerify, deps: LinkDependencies): Promise<DirectoryGroup> {
+  const { tenantId, groupId, target } = checked
+  const group = await callDirectory(checked, deps, () => deps.directory.readGroup(tenantId, groupId))
   const refusal = groupRefusal(group)
   if (group !== undefined && refusal === undefined) return group
   const code = refusal ?? 'GroupNotFound'
-  throw new Refusal(code, `${REFUSALS[code].message}: ${asked.groupId}`, asked.target)
+  throw new Refusal(code, `Directory group ${groupId}: ${REFUSALS[code].message}`, target)
 }
 
-/** Turns what the directory failed to do into the refusal `GroupNotVerified`. */
-export async function askDirectory<T>(asked: GroupToVerify, deps: LinkDependencies, ask: () => Promise<T>): Promise<T> {
+/** Calls the directory to check a group. @throws Refusal `GroupNotVerified` in place of a DirectoryFault. */
+export async function callDirectory<T>(
+  { tenantId, groupId, target }: GroupToVerify,
+  deps: LinkDependencies,
+  call: () => Promise<T>,
+): Promise<T> {
   try {
-    return await ask()
+    return await call()
   } catch (fault) {
     if (!(fault instanceof DirectoryFault)) throw fault
-    const { tenantId, groupId, target } = asked
     deps.log.warn('link.group-check-failed', { tenantId, groupId, kind: fault.kind, reason: fault.message })
-    throw new Refusal('GroupNotVerified', `The directory did not let group ${groupId} be verified`, target, fault)
+    throw new Refusal('GroupNotVerified', `The directory group ${groupId} could not be verified.`, target, fault)
   }
 }

@@ -1,4 +1,6 @@
-/** A group with the properties that tell whether it can be linked. */
+import type { RefusalCode } from '../../kernel/refusals.ts'
+
+/** A directory group with the properties that decide whether it can be linked. */
 export type DirectoryGroup = {
   readonly id: string
   readonly displayName: string | null
@@ -9,34 +11,34 @@ export type DirectoryGroup = {
   readonly visibility: string | null
 }
 
-/** What became of the accounts that were to be added or removed. Each is in one list, or in none when `fault` is set. */
+/** Outcome of adding or removing accounts. Each account is in one list, or in none when `fault` is set. */
 export type WriteOutcome = {
   readonly written: readonly string[]
-  /** Already a member; not a member any more. */
+  /** Already a member when adding; not a member when removing. */
   readonly unchanged: readonly string[]
-  /** The directory knows no such account. */
+  /** The directory has no such account. */
   readonly missing: readonly string[]
-  /** Writes that were sent for it, each try of each: what the directory counts. */
+  /** Write requests sent, retries included: what the directory counts against its limits. */
   readonly sentCount: number
-  /** Why the rest was not written, after a few tries. */
+  /** Why the remaining accounts were not written, after retries. */
   readonly fault?: DirectoryFault
 }
 
 export type DirectoryFaultKind =
-  /** Asked to wait longer than a call may take. */
+  /** The directory requires a longer wait than a call may take. */
   | 'throttled'
-  /** No answer, or one that says nothing. */
+  /** No response, or an invalid one. */
   | 'unavailable'
-  /** Refused: a permission is missing, or the group does not take such members. */
+  /** A permission is missing, or the group does not accept such members. */
   | 'refused'
-  /** The directory says that the group is not there. */
+  /** The group does not exist. */
   | 'groupMissing'
 
-/** The directory did not do as asked, also when asked again. */
+/** A call to the directory that failed after retries. The message can become a sync job's `error`. */
 export class DirectoryFault extends Error {
   override readonly name = 'DirectoryFault'
   readonly kind: DirectoryFaultKind
-  /** Milliseconds that the directory wants to be left alone. */
+  /** Milliseconds after which the directory accepts calls again, when it has said so. */
   readonly retryAfterMs: number | undefined
 
   constructor(kind: DirectoryFaultKind, message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {
@@ -46,24 +48,80 @@ export class DirectoryFault extends Error {
   }
 }
 
-/** One page of a group's direct members. Only the last one has no `continueAfter`. */
+/** One page of a group's direct members. Only the last page has no `continueAfter`. */
 export type MemberPage = {
   readonly users: readonly string[]
-  /** Nested groups, devices and the like: no link's business, and nobody's account. */
+  /** Nested groups, devices and service principals. The service never changes them. */
   readonly others: readonly string[]
   readonly continueAfter?: string
 }
 
-/** The customer's directory. Ids are in lower case; every call is tried a few times with short waits. */
+/** How the directory batches writes of one kind. */
+export type WriteLimits = {
+  /** Accounts that one call of the port handles in a single request to the directory. */
+  readonly accountsPerStep: number
+  /** Accounts for which the directory counts one write. */
+  readonly accountsPerWrite: number
+}
+
+/** The customer's directory. Ids are in lower case. Every call is retried a few times after short waits. */
 export interface Directory {
-  /** Undefined when there is no such group. @throws DirectoryFault */
+  readonly limits: { readonly add: WriteLimits; readonly remove: WriteLimits }
+  /** Undefined when the group does not exist. @throws DirectoryFault */
   readGroup(tenantId: string, groupId: string): Promise<DirectoryGroup | undefined>
-  /** A page may be empty and yet not the last. @throws DirectoryFault */
+  /** A page that is not the last may be empty. @throws DirectoryFault */
   listMembers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
   /**
-   * In the fewest calls. What was written before a fault is told with it.
-   * @param untilMs when the right to write ends: nothing is sent after it, which is a fault as well.
+   * Adds accounts in the fewest calls. A fault is part of the outcome, beside what was written before it.
+   * @param deadlineMs nothing is sent from then on; what is left ends with a fault.
    */
-  addMembers(tenantId: string, groupId: string, accounts: readonly string[], untilMs: number): Promise<WriteOutcome>
-  removeMembers(tenantId: string, groupId: string, accounts: readonly string[], untilMs: number): Promise<WriteOutcome>
+  addMembers(tenantId: string, groupId: string, accounts: readonly string[], deadlineMs: number): Promise<WriteOutcome>
+  /** Removes accounts, as `addMembers` adds them. */
+  removeMembers(
+    tenantId: string,
+    groupId: string,
+    accounts: readonly string[],
+    deadlineMs: number,
+  ): Promise<WriteOutcome>
+}
+
+/** The first reason why a group cannot be linked; undefined when it can be. Decisions, section 8. */
+export function groupRefusal(group: DirectoryGroup | undefined): RefusalCode | undefined {
+  if (group === undefined) return 'GroupNotFound'
+  if (group.groupTypes.includes('DynamicMembership')) return 'GroupMembershipIsDynamic'
+  if (group.mailEnabled && !group.groupTypes.includes('Unified')) return 'GroupIsMailEnabled'
+  if (group.onPremisesSyncEnabled === true) return 'GroupIsSyncedFromOnPremises'
+  if (group.isAssignableToRole === true) return 'GroupIsRoleAssignable'
+  if (group.visibility === 'HiddenMembership') return 'GroupHasHiddenMembership'
+  return undefined
+}
+
+/** A group's direct members: users, and members of other types. */
+export type GroupMembers = { readonly users: ReadonlySet<string>; readonly others: ReadonlySet<string> }
+
+/**
+ * All direct members of a group, read to the last page. A partial list is never returned.
+ * @param beforePage called before every page; what it throws ends the read.
+ * @throws DirectoryFault
+ */
+export async function readAllMembers(
+  tenantId: string,
+  groupId: string,
+  directory: Directory,
+  beforePage: () => Promise<unknown> = async () => undefined,
+): Promise<GroupMembers> {
+  const users = new Set<string>()
+  const others = new Set<string>()
+  const seen = new Set<string | undefined>()
+  let continueAfter: string | undefined
+  do {
+    await beforePage()
+    if (seen.has(continueAfter)) throw new DirectoryFault('unavailable', 'The directory returned the same page twice.')
+    seen.add(continueAfter)
+    const page = await directory.listMembers(tenantId, groupId, continueAfter)
+    for (const user of page.users) users.add(user)
+    for (const other of page.others) others.add(other)
+    continueAfter = page.continueAfter
+  } while (continueAfter !== undefined)
+  return { users, others }
 }

@@ -1,14 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
-import type { RecentWrite } from '../sync/recent-writes.ts'
-import type { Lease } from './lease.ts'
 
 export const LinkState = OneOf(['Enabled', 'Disabled'])
 const SyncOutcome = OneOf(['Succeeded', 'Failed'])
 
-/** A group link as clients see it: statement, "Group link". */
-export const GroupLink = Closed({
+/** A group link on the wire: statement, "Group link". */
+export const GroupLinkDto = Closed({
   id: Guid,
   collectionId: Guid,
   directoryGroupId: Guid,
@@ -16,50 +14,71 @@ export const GroupLink = Closed({
   createdAt: Timestamp,
   state: Described(
     LinkState,
-    'A disabled link is left out by the sweep and by single changes; its group stays as it is.',
+    'The sweep and incremental syncs skip a disabled link. Its group keeps its current members.',
   ),
-  lastSyncedAt: Described(Nullable(Timestamp), 'When a job last ended, either way; null until the first one has.'),
-  lastSyncOutcome: Described(Nullable(SyncOutcome), 'How it ended; null until the first job has.'),
+  lastSyncedAt: Described(
+    Nullable(Timestamp),
+    'When the last sync job ended, with either outcome; null until the first job has ended.',
+  ),
+  lastSyncOutcome: Described(
+    Nullable(SyncOutcome),
+    'Outcome of the last sync job; null until the first job has ended.',
+  ),
   directoryGroupDisplayName: Described(
     Nullable(Type.String()),
-    "The group's name as last read; `directoryGroupId` serves for display when it is null.",
+    "The group's display name when it was last read; null when the group has none. Display `directoryGroupId` then.",
   ),
 })
-export type GroupLink = Static<typeof GroupLink>
+export type GroupLinkDto = Static<typeof GroupLinkDto>
 
-/** Unknown members of a body are dropped before it gets here. */
+/** Body of a create request. Validation drops unknown members. */
 export const NewGroupLink = Type.Object({ collectionId: Guid, directoryGroupId: Guid })
 export type NewGroupLink = Static<typeof NewGroupLink>
 
-/** A link with what only the service needs to know of it. */
-export type LinkRecord = GroupLink & {
-  readonly tenantId: string
-  /** Rises with every change that a caller makes. Syncs leave it alone, so that they never fail an `If-Match`. */
-  readonly revision: number
-  /** Whoever writes to the group at the moment. */
-  readonly lease: Lease | null
-  /** The highest fencing token ever given out. */
-  readonly lastToken: number
-  /** Membership version of the collection that the group is known to hold; null until the first sync has succeeded. */
-  readonly appliedMembershipVersion: number | null
-  /** Removals were held back while members had no account: only a whole comparison can tell which. */
-  readonly removalsDeferred: boolean
-  /** When members who stayed last got other accounts, until a whole comparison that began later has ended. */
-  readonly accountsChangedAtMs: number | null
-  /** When the last whole comparison that ended well began; null until one has. */
-  readonly comparedAtMs: number | null
-  readonly recentWrites: readonly RecentWrite[]
-  /** A single change has found the link held: a job that has been at it for a while lets it go first. */
-  readonly changesWait: boolean
-  /** The ManualSync queued last, which answers further ones for as long as it is queued. */
-  readonly manualJobId: string | null
-}
+/** The exclusive right to write to a link's group. It expires, so that a crashed worker blocks the link for a limited time. */
+const Lease = Type.Object({
+  /** A sync job's id, or another name that only the owner uses. */
+  owner: Type.String(),
+  expiresAtMs: Type.Number(),
+  /** Fencing token, one higher than every earlier one. A worker that finds another token on the link has lost the lease. */
+  token: Type.Integer(),
+})
+export type Lease = Readonly<Static<typeof Lease>>
 
-/** A link as it is created: enabled, and never synced. */
+/** A change that the directory has accepted and that its reads may not show yet. */
+const RecentWrite = Type.Object({ account: Type.String(), kind: OneOf(['added', 'removed']), atMs: Type.Number() })
+export type RecentWrite = Readonly<Static<typeof RecentWrite>>
+
+/** A group link as stored. */
+export const GroupLink = Type.Object({
+  ...GroupLinkDto.properties,
+  tenantId: Type.String(),
+  /** Increases with every change that a caller makes. Syncs leave it unchanged, so they never fail an `If-Match`. */
+  revision: Type.Integer(),
+  lease: Nullable(Lease),
+  /** The highest fencing token issued so far. */
+  lastToken: Type.Integer(),
+  /** Membership version of the collection that was last written to the group; null until the first sync has succeeded. */
+  appliedMembershipVersion: Nullable(Type.Integer()),
+  /** Removals were deferred because a member had no account. Only a full comparison finds them. */
+  removalsDeferred: Type.Boolean(),
+  /** When accounts of existing members last changed; null once a full comparison that began later has succeeded. */
+  accountsChangedAtMs: Nullable(Type.Number()),
+  /** When the last successful full comparison began; null until one has succeeded. */
+  comparedAtMs: Nullable(Type.Number()),
+  recentWrites: Type.Unsafe<readonly RecentWrite[]>(Type.Array(RecentWrite)),
+  /** An incremental sync is waiting for the lease. A long-running job yields to it. */
+  changesPending: Type.Boolean(),
+  /** The last ManualSync job. Further requests return it while it is queued. */
+  manualJobId: Nullable(Type.String()),
+})
+export type GroupLink = Readonly<Static<typeof GroupLink>>
+
+/** A new link: enabled, never synced. */
 export function newLink(
   input: NewGroupLink & { id: string; tenantId: string; directoryGroupDisplayName: string | null },
   nowMs: number,
-): LinkRecord {
+): GroupLink {
   return {
     id: input.id,
     tenantId: input.tenantId,
@@ -79,13 +98,13 @@ export function newLink(
     accountsChangedAtMs: null,
     comparedAtMs: null,
     recentWrites: [],
-    changesWait: false,
+    changesPending: false,
     manualJobId: null,
   }
 }
 
-/** The part of a link that clients see. */
-export function toGroupLink(link: LinkRecord): GroupLink {
+/** The members of a link that clients see. */
+export function toGroupLinkDto(link: GroupLink): GroupLinkDto {
   return {
     id: link.id,
     collectionId: link.collectionId,
@@ -99,7 +118,7 @@ export function toGroupLink(link: LinkRecord): GroupLink {
   }
 }
 
-/** The link's entity tag, quoted as RFC 9110, section 8.8.3, has it. */
-export function linkTag(link: LinkRecord): string {
+/** The link's entity tag, quoted as in RFC 9110, section 8.8.3. */
+export function linkETag(link: GroupLink): string {
   return `"${link.revision}"`
 }

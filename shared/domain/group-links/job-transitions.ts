@@ -1,91 +1,119 @@
 import { toTimestamp } from '../../kernel/timestamp.ts'
-import { EMPTY_JOURNAL } from '../sync/write-journal.ts'
-import type { JobRecord } from './sync-job.ts'
+import type { GroupLink, Lease } from './group-link.ts'
+import { leaseDecision } from './lease.ts'
+import { EMPTY_JOURNAL, type SyncJob } from './sync-job.ts'
 
-/** A failed job is run again this often before it stays failed: statement, "Limits". */
+/** Retries of a failed job before it stays `Failed`: statement, "Limits". */
 const RETRIES_AT_MOST = 3
 
-/** Delays before retries vary by this share, so that jobs that failed together do not come back together. */
+/** Retry delays vary by this share, so that jobs that failed together are not retried together. */
 const JITTER_SHARE = 0.2
 
-/** Whatever the directory asks for: the next sweep would ask it as soon, and a job that waits keeps that from queueing one. */
+/** Upper limit for the directory's Retry-After: the hourly sweep would call the directory as soon. */
 const RETRY_AFTER_AT_MOST_MS = 60 * 60 * 1000
 
-/** Longer reasons help nobody, and may carry whole answers of the directory. */
+/** Characters of `error`. A longer text may contain a complete response of the directory. */
 const ERROR_LENGTH = 500
 
-/** Why a run failed, and whether another could do better. */
+/** The clocks of queue and service differ. A job that is due within this time is run. */
+const EARLY_MS = 2_000
+
+/** A job is enqueued again when the job it waits for ends. This delay applies when that message is lost. */
+const WAIT_FOR_OTHER_JOB_MS = 15_000
+
+/** Why a run failed, and whether a retry can succeed. */
 export type RunFailure = {
   readonly reason: string
   readonly isPermanent: boolean
-  /** Milliseconds that the directory wants to be left alone. */
+  /** Milliseconds after which the directory accepts calls again, when it has said so. */
   readonly retryAfterMs?: number | undefined
 }
 
-/** Whether nothing more becomes of the job. */
-export function isEnded(job: JobRecord): boolean {
-  return job.status === 'Succeeded' || job.status === 'Failed'
+export type ClaimDecision =
+  | { readonly outcome: 'run'; readonly lease: Lease; readonly job: SyncJob }
+  | { readonly outcome: 'wait'; readonly delayMs: number }
+  /** The job fails without a run. */
+  | { readonly outcome: 'abort'; readonly reason: string }
+
+/** What a worker does with an unfinished job that it has received a message for. */
+export function claimDecision(
+  job: SyncJob,
+  link: GroupLink | undefined,
+  leaseMs: number,
+  nowMs: number,
+): ClaimDecision {
+  if (link === undefined) return { outcome: 'abort', reason: 'The group link was deleted.' }
+  const lease = leaseDecision(link, { owner: job.id, resumes: job.isYielded, leaseMs }, nowMs)
+  if (lease.outcome === 'held') {
+    const leftMs = lease.expiresAtMs - nowMs + 1
+    // Under the job's own lease, its worker is running or has crashed.
+    return { outcome: 'wait', delayMs: link.lease?.owner === job.id ? leftMs : Math.min(leftMs, WAIT_FOR_OTHER_JOB_MS) }
+  }
+  if (link.state === 'Disabled') return { outcome: 'abort', reason: 'The group link is disabled.' }
+  if (job.dueAtMs > nowMs + EARLY_MS) return { outcome: 'wait', delayMs: job.dueAtMs - nowMs }
+  if (job.status === 'Running' && !job.isYielded && hasNoAttemptLeft(job)) {
+    return { outcome: 'abort', reason: 'The last run was interrupted before it ended.' }
+  }
+  return { outcome: 'run', lease: lease.lease, job: started(job, nowMs) }
 }
 
-/** The job as its worker takes it up: for the next slice of a run, or for a new run. */
-export function started(job: JobRecord, nowMs: number): JobRecord {
-  if (job.paused) return { ...job, paused: false }
+/** The job when a worker starts its next batch or a new run. */
+export function started(job: SyncJob, nowMs: number): SyncJob {
+  if (job.isYielded) return { ...job, isYielded: false }
   return {
     ...job,
     status: 'Running',
     attempts: job.attempts + 1,
     startedAt: job.startedAt ?? toTimestamp(nowMs),
-    sliceCount: 0,
+    batchCount: 0,
     unresolved: [],
   }
 }
 
-/** The job between two slices of a run. */
-export function yielded(job: JobRecord, dueAtMs: number): JobRecord {
-  return { ...job, paused: true, sliceCount: job.sliceCount + 1, dueAtMs }
+/** The job between two batches of a run. */
+export function yielded(job: SyncJob, dueAtMs: number): SyncJob {
+  return { ...job, isYielded: true, batchCount: job.batchCount + 1, dueAtMs }
 }
 
-/** The job after a run that left nothing to do. */
-export function completed(job: JobRecord, nowMs: number): JobRecord {
+/** The job after a successful run. */
+export function completed(job: SyncJob, nowMs: number): SyncJob {
   return { ...ended(job, nowMs), status: 'Succeeded', error: null }
 }
 
-/** The job after what no retry can mend, or after its last one. */
-export function failed(job: JobRecord, reason: string, nowMs: number): JobRecord {
+/** The job after a permanent failure, or after the last failed run. */
+export function failed(job: SyncJob, reason: string, nowMs: number): SyncJob {
   return { ...ended(job, nowMs), status: 'Failed', error: shortened(reason) }
 }
 
-function ended(job: JobRecord, nowMs: number): JobRecord {
-  const completedAt = toTimestamp(nowMs)
-  return { ...job, completedAt, paused: false, unresolved: [], journal: EMPTY_JOURNAL }
+function ended(job: SyncJob, nowMs: number): SyncJob {
+  return { ...job, completedAt: toTimestamp(nowMs), isYielded: false, unresolved: [], journal: EMPTY_JOURNAL }
 }
 
-/** Whether the runs that a job may have are used up. */
-export function hasNoAttemptLeft(job: JobRecord): boolean {
+function hasNoAttemptLeft(job: SyncJob): boolean {
   return job.attempts > RETRIES_AT_MOST
 }
 
 export type RetryOptions = {
-  /** Seconds before each retry; the last one serves for all further ones. */
+  /** Seconds before each retry. The last entry applies to all further retries. */
   readonly delaysS: readonly number[]
-  /** 0 to 1, evenly spread. */
+  /** 0 to 1, evenly distributed. */
   readonly jitter: number
   readonly nowMs: number
 }
 
-/** Queued again after a growing delay, or failed for good: what no retry can mend, and the fourth failed run. */
-export function afterFailedRun(job: JobRecord, failure: RunFailure, options: RetryOptions): JobRecord {
+/** The job after a failed run: queued again after a delay, or failed for a permanent failure and after the fourth run. */
+export function afterFailedRun(job: SyncJob, failure: RunFailure, options: RetryOptions): SyncJob {
   if (failure.isPermanent || hasNoAttemptLeft(job)) return failed(job, failure.reason, options.nowMs)
   const delayS = options.delaysS[job.attempts - 1] ?? options.delaysS.at(-1) ?? 0
   const jitteredMs = delayS * 1000 * (1 - JITTER_SHARE + 2 * JITTER_SHARE * options.jitter)
-  const askedMs = Math.min(failure.retryAfterMs ?? 0, RETRY_AFTER_AT_MOST_MS)
-  const delayMs = Math.round(Math.max(jitteredMs, askedMs))
+  const requiredMs = Math.min(failure.retryAfterMs ?? 0, RETRY_AFTER_AT_MOST_MS)
+  const delayMs = Math.round(Math.max(jitteredMs, requiredMs))
   return {
     ...job,
     status: 'Queued',
     error: shortened(failure.reason),
     dueAtMs: options.nowMs + delayMs,
-    paused: false,
+    isYielded: false,
     unresolved: [],
   }
 }

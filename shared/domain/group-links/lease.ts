@@ -1,36 +1,95 @@
-/** The right to write to a link's group. It ends by itself, so that nobody has to clean up after a dead worker. */
-export type Lease = {
-  /** A sync job's id, or another name that its holder alone uses. */
-  readonly owner: string
-  readonly untilMs: number
-  /** One higher than any before. Whoever finds another one on the link has lost the lease. */
-  readonly token: number
-}
+import { Refusal } from '../../kernel/refusals.ts'
+import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import type { GroupLink, Lease } from './group-link.ts'
+import type { LinkStore } from './link-dependencies.ts'
 
-/** A lease with a smaller share of its time left is prolonged before the next step. */
+/** A lease is renewed before the next step once it has less than this share of its time left. */
 const RENEWED_BELOW_SHARE = 2 / 3
 
-export type LeaseHolder = { readonly lease: Lease | null; readonly lastToken: number }
-
 export type LeaseDecision =
-  | { readonly outcome: 'take'; readonly lease: Lease }
-  | { readonly outcome: 'held'; readonly untilMs: number }
+  | { readonly outcome: 'acquire'; readonly lease: Lease }
+  | { readonly outcome: 'held'; readonly expiresAtMs: number }
 
 /**
- * Whether `owner` may write to the group now. A live lease is respected, the owner's own too (its worker may be alive),
- * unless the owner has put its work down on purpose: then `resumes` is true.
+ * Whether `owner` may write to the group now. A lease that has not expired is respected, also the owner's own (its
+ * worker may still be running), unless the owner has yielded: then `resumes` is true.
  */
 export function leaseDecision(
-  { lease, lastToken }: LeaseHolder,
+  { lease, lastToken }: Pick<GroupLink, 'lease' | 'lastToken'>,
   { owner, resumes = false, leaseMs }: { owner: string; resumes?: boolean; leaseMs: number },
   nowMs: number,
 ): LeaseDecision {
-  const isLive = lease !== null && lease.untilMs > nowMs
-  if (isLive && !(resumes && lease.owner === owner)) return { outcome: 'held', untilMs: lease.untilMs }
-  return { outcome: 'take', lease: { owner, untilMs: nowMs + leaseMs, token: lastToken + 1 } }
+  const isHeld = lease !== null && lease.expiresAtMs > nowMs
+  if (isHeld && !(resumes && lease.owner === owner)) return { outcome: 'held', expiresAtMs: lease.expiresAtMs }
+  return { outcome: 'acquire', lease: { owner, expiresAtMs: nowMs + leaseMs, token: lastToken + 1 } }
 }
 
 /** The lease with its full time again, or undefined when enough of it is left. */
 export function renewedLease(lease: Lease, leaseMs: number, nowMs: number): Lease | undefined {
-  return lease.untilMs - nowMs < leaseMs * RENEWED_BELOW_SHARE ? { ...lease, untilMs: nowMs + leaseMs } : undefined
+  return lease.expiresAtMs - nowMs < leaseMs * RENEWED_BELOW_SHARE
+    ? { ...lease, expiresAtMs: nowMs + leaseMs }
+    : undefined
+}
+
+/** @throws Refusal `LinkNotFound`. */
+export async function getLink(tenantId: string, linkId: string, links: LinkStore): Promise<Versioned<GroupLink>> {
+  const found = await links.find(tenantId, linkId)
+  if (found === undefined) throw new Refusal('LinkNotFound', `The group link ${linkId} does not exist.`)
+  return found
+}
+
+/**
+ * Reads a link, changes it and writes it with the version that was read; after a conflict, from the start.
+ * @throws Refusal `LinkNotFound`, `StaleVersion` after repeated conflicts, and what `change` throws.
+ */
+export async function changeLink(
+  tenantId: string,
+  linkId: string,
+  change: (link: GroupLink) => GroupLink,
+  { links }: { readonly links: LinkStore },
+): Promise<Versioned<GroupLink>> {
+  return retryOnConflict(async () => {
+    const { value, version } = await getLink(tenantId, linkId, links)
+    return links.replace(change(value), version)
+  })
+}
+
+/** Another worker has acquired the lease, or changed the job. The results of this worker must not be saved. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost'
+}
+
+/** A link together with the lease under which a worker writes to its group. */
+export type LeasedLink = { readonly tenantId: string; readonly linkId: string; readonly lease: Lease }
+
+/** Changes a link as the owner of its lease. @throws LeaseLost, and as `changeLink`. */
+export function changeLeasedLink(
+  { tenantId, linkId, lease }: LeasedLink,
+  change: (link: GroupLink) => GroupLink,
+  deps: { readonly links: LinkStore },
+): Promise<Versioned<GroupLink>> {
+  return changeLink(tenantId, linkId, (link) => change(assertLease(link, lease)), deps)
+}
+
+/**
+ * Checks before a step that the link exists and that the lease is still held, and renews the lease when it would expire
+ * too soon.
+ * @returns The link as read, and the lease.
+ * @throws LeaseLost, Refusal `LinkNotFound`.
+ */
+export async function renewLease(
+  leased: LeasedLink,
+  deps: { readonly links: LinkStore; readonly leaseMs: number; nowMs(): number },
+): Promise<{ link: GroupLink; lease: Lease }> {
+  const { value: link } = await getLink(leased.tenantId, leased.linkId, deps.links)
+  assertLease(link, leased.lease)
+  const lease = renewedLease(leased.lease, deps.leaseMs, deps.nowMs())
+  if (lease === undefined) return { link, lease: leased.lease }
+  const renewed = await changeLeasedLink(leased, (current) => ({ ...current, lease }), deps)
+  return { link: renewed.value, lease }
+}
+
+function assertLease(link: GroupLink, lease: Lease): GroupLink {
+  if (link.lease?.token === lease.token) return link
+  throw new LeaseLost(`Lease ${lease.token} of group link ${link.id} is no longer held.`)
 }

@@ -1,36 +1,114 @@
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import type { WriteBudget } from '../sync/write-budget.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import type { Directory } from './directory.ts'
-import type { JobStore } from './job-store.ts'
-import type { LinkStore } from './link-store.ts'
-import type { LinkedCollections } from './linked-collections.ts'
-import type { TenantStore } from './tenant-store.ts'
+import type { GroupLink } from './group-link.ts'
+import type { SyncJob } from './sync-job.ts'
 
-/** What the use cases of group links stand on. */
+/** Stored group links. */
+export interface LinkStore {
+  /** Milliseconds after which a read includes what another instance has written. */
+  readonly replicationLagMs: number
+  find(tenantId: string, linkId: string): Promise<Versioned<GroupLink> | undefined>
+  /** The links of a collection, oldest first. */
+  ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
+  ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>
+  ofTenant(tenantId: string): Promise<Versioned<GroupLink>[]>
+  /** @throws Refusal `GroupAlreadyLinked` when the group has a link, also when two creates race. */
+  add(link: GroupLink): Promise<Versioned<GroupLink>>
+  /** @throws Refusal `StaleVersion` when `version` is no longer current, `LinkNotFound` when the link was deleted. */
+  replace(link: GroupLink, version: string): Promise<Versioned<GroupLink>>
+  /** @throws Refusal `StaleVersion`, `LinkNotFound`, as `replace`. */
+  remove(tenantId: string, linkId: string, version: string): Promise<void>
+}
+
+/** Stored sync jobs. Each expires after the time that `retentionS` defines for its type. */
+export interface JobStore {
+  /** Milliseconds after which a read includes what another instance has written. */
+  readonly replicationLagMs: number
+  find(tenantId: string, jobId: string): Promise<Versioned<SyncJob> | undefined>
+  /** Leaves an existing job of this id unchanged. */
+  add(job: SyncJob): Promise<void>
+  /** @throws Refusal `StaleVersion` when `version` is no longer current, `SyncJobNotFound` when the job has expired. */
+  replace(job: SyncJob, version: string): Promise<Versioned<SyncJob>>
+  /** Newest first. */
+  latestOf(tenantId: string, collectionId: string, limit: number): Promise<SyncJob[]>
+  /** Queued and running jobs of a link, oldest first. */
+  unfinishedOf(tenantId: string, linkId: string): Promise<Versioned<SyncJob>[]>
+  /** Queued and running jobs of a tenant, oldest first. */
+  unfinished(tenantId: string): Promise<Versioned<SyncJob>[]>
+}
+
+/** A tenant and its last sweep; before the first sweep, the time of its registration. */
+export type KnownTenant = { readonly tenantId: string; readonly sweptAtMs: number }
+
+/** Stored tenants, for the sweep. */
+export interface TenantStore {
+  /** Registers the tenant unless it is registered. Calls for a registered tenant cost little. */
+  remember(tenantId: string): Promise<void>
+  /** Tenants whose `minuteOfTenant` is this minute, or all tenants; in pages, unordered. */
+  list(minute: number | undefined): AsyncIterable<readonly KnownTenant[]>
+  recordSweep(tenantId: string, atMs: number): Promise<void>
+}
+
+const MINUTES_PER_HOUR = 60
+
+/** The minute of every hour in which a tenant is swept. It never changes; tenants are distributed evenly. */
+export function minuteOfTenant(tenantId: string): number {
+  // FNV-1a, 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/
+  let hash = 0x811c9dc5
+  for (const character of tenantId) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0
+  return hash % MINUTES_PER_HOUR
+}
+
+/** The directory accounts of a collection's members. Each account once, in lower case. */
+export type CollectionAccounts = {
+  readonly accounts: ReadonlySet<string>
+  /** Members without an account. While it is above zero, no member is removed from a group. */
+  readonly withoutAccountCount: number
+  /** Increases with every change of the membership. */
+  readonly membershipVersion: number
+}
+
+/**
+ * The net change since an earlier version: no account is in both lists. A member that left and came back is in `added`,
+ * because a write that was not recorded may have removed it in between.
+ */
+export type AccountChanges = {
+  readonly added: readonly string[]
+  /** Accounts that no remaining member has. */
+  readonly removed: readonly string[]
+  readonly withoutAccountCount: number
+  /** The version after these changes. Later changes are not included, even if they were made during the read. */
+  readonly membershipVersion: number
+}
+
+/** What group links read of collections. */
+export interface LinkedCollections {
+  /** Undefined when the collection does not exist. */
+  find(tenantId: string, collectionId: string): Promise<{ objectType: string; name: string } | undefined>
+  /**
+   * Called after a link is written. A concurrent deletion that has not seen the link gets a conflict.
+   * @returns Whether the collection still exists.
+   */
+  confirmReference(tenantId: string, collectionId: string): Promise<boolean>
+  /** The current accounts. Evaluates a collection that has never been evaluated. */
+  accountsOf(tenantId: string, collectionId: string): Promise<CollectionAccounts>
+  /** Undefined when the history does not reach back to that version. A full comparison is needed then. */
+  changesSince(tenantId: string, collectionId: string, membershipVersion: number): Promise<AccountChanges | undefined>
+}
+
+/** Ports and settings of the group link use cases. */
 export type LinkDependencies = {
   readonly links: LinkStore
   readonly jobs: JobStore
   readonly tenants: TenantStore
   readonly collections: LinkedCollections
   readonly directory: Directory
-  readonly budget: WriteBudget
   readonly messageQueue: MessageQueue
   readonly log: Log
   readonly metrics: Metrics
-  /** Milliseconds for which a worker that died holds up its link at most. */
-  readonly leaseMs: number
   nowMs(): number
   newId(): string
-}
-
-/** What running jobs needs beyond that. */
-export type SyncDependencies = LinkDependencies & {
-  /** 0 to 1, evenly spread. */
-  random(): number
-  sleep(delayMs: number): Promise<void>
-  readonly retryDelaysS: readonly number[]
-  /** Milliseconds of work after which a job goes on in a new message. */
-  readonly sliceMs: number
 }

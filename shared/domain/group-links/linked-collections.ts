@@ -1,36 +1,198 @@
-/** The directory accounts that stand behind a collection's members. Each account once, in lower case. */
-export type CollectionAccounts = {
-  readonly accounts: ReadonlySet<string>
-  /** Members without an account. While there are any, nothing may be removed from a group. */
-  readonly withoutAccountCount: number
-  /** Rises with every change of the membership. */
-  readonly membershipVersion: number
+import { Refusal } from '../../kernel/refusals.ts'
+import type { Collection } from '../collections/collection.ts'
+import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
+import { joinedMembersOf } from '../collections/joined-members.ts'
+import type { MembershipChange } from '../collections/membership-store.ts'
+import type { TenantEvaluator } from '../collections/tenant-evaluator.ts'
+import type { Reference } from '../core/core-object.ts'
+import type { DeletedCoreObjects } from '../core/core-object-store.ts'
+import { ACCOUNT_CHANGE_WINDOW_MS } from '../core/core-object-store.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { GroupLink } from './group-link.ts'
+import { changeLink } from './lease.ts'
+import type { AccountChanges, CollectionAccounts, LinkedCollections, LinkStore } from './link-dependencies.ts'
+
+type AccountDependencies = CollectionDependencies & { readonly deletedObjects: DeletedCoreObjects }
+
+/** Object types that can have directory accounts. */
+type AccountHolder = 'identity' | 'relationship'
+
+/** The directory accounts of collections' members: decisions, section 8. */
+export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvaluator): LinkedCollections {
+  const { collections, snapshots } = deps
+  const accountsOf = async (tenantId: string, collectionId: string): Promise<CollectionAccounts> => {
+    const collection = await existing(tenantId, collectionId, deps)
+    const { ids, membershipVersion } = await memberIds(collection, deps, evaluator)
+    const { accounts, withoutAccountCount } = accountsBehind(ids, collection, await snapshots.fresh(tenantId))
+    return { accounts, withoutAccountCount, membershipVersion }
+  }
+  return {
+    accountsOf,
+    async find(tenantId, collectionId) {
+      const collection = (await collections.find(tenantId, collectionId))?.value
+      return collection && { objectType: collection.objectType, name: collection.name }
+    },
+    async confirmReference(tenantId, collectionId) {
+      await collections.noteReference(tenantId)
+      return (await collections.find(tenantId, collectionId)) !== undefined
+    },
+    async changesSince(tenantId, collectionId, membershipVersion): Promise<AccountChanges | undefined> {
+      const collection = await existing(tenantId, collectionId, deps)
+      const history = collection.kind === 'joinable' ? deps.joined : deps.memberships
+      const changes = await history.changesAfter(tenantId, collectionId, membershipVersion)
+      if (changes === undefined) return undefined
+      const now = await accountsOf(tenantId, collectionId)
+      const { added, removed } = netChange(changes)
+      const rows = await snapshots.fresh(tenantId)
+      const lost = await accountsLost(removed, collection, rows, deps)
+      if (lost === undefined) return undefined
+      return {
+        added: [...accountsBehind(added, collection, rows).accounts],
+        removed: [...lost].filter((account) => !now.accounts.has(account)),
+        withoutAccountCount: now.withoutAccountCount,
+        // Each change makes a version. The members read above may already be newer than the history.
+        membershipVersion: membershipVersion + changes.length,
+      }
+    },
+  }
+}
+
+/** Member ids as in the history. For a joinable collection these are identities, one for each membership. */
+async function memberIds(
+  { tenantId, id, kind }: Collection,
+  { memberships, joined }: CollectionDependencies,
+  evaluator: TenantEvaluator,
+): Promise<{ ids: readonly string[]; membershipVersion: number }> {
+  if (kind === 'joinable') {
+    const { memberships: joinedNow, membershipVersion } = await joinedMembersOf(tenantId, id, joined)
+    return { ids: joinedNow.map(({ identityId }) => identityId), membershipVersion }
+  }
+  // A collection that was never evaluated must not appear empty.
+  if ((await memberships.head(tenantId, id)) === undefined) await evaluator.evaluate(tenantId)
+  const membership = await memberships.members(tenantId, id)
+  if (membership === undefined) throw new Error(`Collection ${id} could not be evaluated.`)
+  return { ids: membership.ids, membershipVersion: membership.head.membershipVersion }
+}
+
+async function existing(tenantId: string, collectionId: string, deps: CollectionDependencies): Promise<Collection> {
+  const collection = await deps.collections.find(tenantId, collectionId)
+  if (collection === undefined) throw new Error(`Collection ${collectionId} does not exist.`)
+  return collection.value
+}
+
+function holderIn({ kind, objectType }: Collection): AccountHolder {
+  if (objectType !== 'Identity' && objectType !== 'Relationship') {
+    throw new Error(`Collections of ${objectType} objects have no directory accounts.`)
+  }
+  return kind === 'joinable' || objectType === 'Identity' ? 'identity' : 'relationship'
 }
 
 /**
- * What has changed since an earlier version, netted: nobody is in both lists. Who left and came back is among the added:
- * a write that nobody has noted may have taken them out in between.
+ * The accounts of former members, deleted objects included. Undefined when a former member's account cannot be
+ * determined; a full comparison is needed then. A member whose account changed recently may have left another account in
+ * the group.
  */
-export type AccountChanges = {
-  readonly added: readonly string[]
-  /** Only accounts that no remaining member stands behind. */
-  readonly removed: readonly string[]
-  readonly withoutAccountCount: number
-  /** The version that these changes lead to: later ones are not among them, even if they were made while these were read. */
-  readonly membershipVersion: number
+async function accountsLost(
+  removed: readonly string[],
+  collection: Collection,
+  rows: RowSnapshot,
+  { deletedObjects, accountChanges, nowMs }: AccountDependencies,
+): Promise<ReadonlySet<string> | undefined> {
+  const { tenantId } = collection
+  let identityIds = removed
+  if (holderIn(collection) === 'relationship') {
+    const former = await deletedObjects.ofIds(
+      tenantId,
+      removed.filter((id) => rows.holderOf(id) === undefined),
+    )
+    const formerHolders = new Map(
+      former.map(({ id, attributes }) => [id, (attributes.identity as Reference)?.objectId]),
+    )
+    const holders = removed.map((id) => rows.holderOf(id) ?? formerHolders.get(id))
+    if (holders.includes(undefined)) return undefined
+    identityIds = holders as string[]
+  }
+  const left = [...new Set([...removed, ...identityIds])]
+  if ((await accountChanges.amongSince(tenantId, left, nowMs() - ACCOUNT_CHANGE_WINDOW_MS)).length > 0) return undefined
+  const gone = identityIds.filter((id) => !rows.has('identity', id))
+  const former = await deletedObjects.ofIds(tenantId, gone)
+  const formerIds = new Set(former.map(({ id }) => id))
+  if (gone.some((id) => !formerIds.has(id))) return undefined
+  const accounts = [
+    ...identityIds.map((id) => rows.accountOf('identity', id)),
+    ...former.map(({ attributes }) => attributes.directoryObjectId as string | undefined),
+  ]
+  return new Set(accounts.filter((account) => account !== undefined))
 }
 
-/** What links need to know of collections. */
-export interface LinkedCollections {
-  /** Undefined when there is no such collection. */
-  find(tenantId: string, collectionId: string): Promise<{ objectType: string; name: string } | undefined>
-  /**
-   * To be asked once a link is written: a deletion that saw no link before then finds itself overtaken, and one that
-   * was faster is told here. @returns Whether the collection is still there.
-   */
-  keepForLink(tenantId: string, collectionId: string): Promise<boolean>
-  /** The accounts as of now; a collection that was never evaluated is evaluated first. */
-  accountsOf(tenantId: string, collectionId: string): Promise<CollectionAccounts>
-  /** Undefined when the history does not reach back to that version: then only a whole comparison tells. */
-  changesSince(tenantId: string, collectionId: string, membershipVersion: number): Promise<AccountChanges | undefined>
+function accountsBehind(ids: readonly string[], collection: Collection, rows: RowSnapshot) {
+  const holder = holderIn(collection)
+  const accounts = new Set<string>()
+  let withoutAccountCount = 0
+  for (const id of ids) {
+    const account = rows.accountOf(holder, id)
+    if (account === undefined) withoutAccountCount += 1
+    else accounts.add(account)
+  }
+  return { accounts, withoutAccountCount }
+}
+
+/** The net effect of several changes. For each member only the last change counts. */
+export function netChange(changes: readonly MembershipChange[]): MembershipChange {
+  const last = new Map<string, 'added' | 'removed'>()
+  for (const { added, removed } of changes) {
+    for (const id of removed) last.set(id, 'removed')
+    for (const id of added) last.set(id, 'added')
+  }
+  const ending = (how: 'added' | 'removed') => [...last].filter(([, end]) => end === how).map(([id]) => id)
+  return { added: ending('added'), removed: ending('removed') }
+}
+
+/**
+ * An account change has its time from another instance's clock, before it is written. A comparison that began within this
+ * time after it may have missed the change.
+ */
+const ACCOUNT_CHANGE_DELAY_MS = 5 * 60 * 1000
+
+/** What collections read of group links, and record on them. */
+export function collectionLinks(links: LinkStore, nowMs: () => number): CollectionLinks {
+  const enabled = async (tenantId: string): Promise<GroupLink[]> =>
+    (await links.ofTenant(tenantId)).map(({ value }) => value).filter(({ state }) => state === 'Enabled')
+  return {
+    async linksOf(tenantId, collectionId) {
+      return (await links.ofCollection(tenantId, collectionId)).map(({ value }) => value.id)
+    },
+    async linkedCollections(tenantId) {
+      return new Set((await enabled(tenantId)).map(({ collectionId }) => collectionId))
+    },
+    async accountsChanged(tenantId, moved) {
+      const affected = (await enabled(tenantId)).filter((link) => mayContainFormerAccounts(link, moved))
+      for (const { id } of affected) {
+        const accountsChangedAtMs = nowMs()
+        await changeLink(tenantId, id, (link) => ({ ...link, accountsChangedAtMs: accountsChangedAtMs }), {
+          links,
+        }).catch(ignoreDeleted)
+      }
+      return new Set(affected.map(({ collectionId }) => collectionId))
+    },
+    async behind(tenantId, versions) {
+      const late = (await enabled(tenantId)).filter(
+        ({ collectionId, appliedMembershipVersion: applied }) =>
+          applied !== null && applied < (versions.get(collectionId) ?? 0),
+      )
+      return new Set(late.map(({ collectionId }) => collectionId))
+    },
+  }
+}
+
+function mayContainFormerAccounts(
+  { collectionId, comparedAtMs }: GroupLink,
+  moved: ReadonlyMap<string, number>,
+): boolean {
+  const movedAtMs = moved.get(collectionId)
+  return movedAtMs !== undefined && (comparedAtMs ?? 0) < movedAtMs + ACCOUNT_CHANGE_DELAY_MS
+}
+
+function ignoreDeleted(error: unknown): void {
+  if (!(error instanceof Refusal) || error.code !== 'LinkNotFound') throw error
 }

@@ -1,30 +1,30 @@
+import type { Metrics } from '../../kernel/metrics.ts'
 import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
-import type { LinkRecord } from './group-link.ts'
-import { recordEndedJob } from './job-metrics.ts'
+import type { GroupLink } from './group-link.ts'
 import { failed } from './job-transitions.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
-import { type JobRecord, newJob, type SyncJobType } from './sync-job.ts'
+import { newJob, type SyncJob, type SyncJobType } from './sync-job.ts'
 
-/** Writes a job down and rings for it. Queued it is once it is written: a ring that fails is the sweep's to repeat. */
+/** Stores a job and enqueues it. The stored job counts as queued: the sweep repeats a notification that was lost. */
 export async function queueJob(
-  link: LinkRecord,
+  link: GroupLink,
   type: SyncJobType,
   deps: LinkDependencies,
   id: string = deps.newId(),
-): Promise<JobRecord> {
+): Promise<SyncJob> {
   const job = newJob({ id, type }, link, deps.nowMs())
   await deps.jobs.add(job)
   deps.log.info('sync-job.queued', { tenantId: job.tenantId, jobId: id, linkId: link.id, type })
   try {
     await notifyWorker(job, 'queued', deps)
   } catch (error) {
-    deps.log.error('sync-job.ring-failed', error, { tenantId: job.tenantId, jobId: id })
+    deps.log.error('sync-job.enqueue-failed', error, { tenantId: job.tenantId, jobId: id })
   }
   return job
 }
 
-/** Rings for a job. `occasion` sets this ring apart from the job's others. */
+/** Enqueues a notification for a job. `occasion` distinguishes it from the job's other notifications. */
 export async function notifyWorker(
   job: { tenantId: string; id: string },
   occasion: string,
@@ -38,13 +38,30 @@ export async function notifyWorker(
   )
 }
 
-/** Ends a link's queued jobs; those that run find out at their next step. @returns How many were ended. */
-export async function endQueuedJobs(link: LinkRecord, reason: string, deps: LinkDependencies): Promise<number> {
+/**
+ * Follows up on a job that its worker has saved: enqueues the next batch or the retry, or records the metrics of an
+ * ended job. When the run is over, it also enqueues the link's next waiting job.
+ */
+export async function followUp(job: SyncJob, deps: LinkDependencies): Promise<void> {
+  const { tenantId, id: jobId, linkId, attempts, batchCount } = job
+  const delayMs = job.dueAtMs - deps.nowMs()
+  if (job.isYielded) return notifyWorker(job, `batch:${attempts}:${batchCount}`, deps, delayMs)
+  const { status, type, added, removed, skipped } = job
+  deps.log.info('sync-job.run-ended', { tenantId, jobId, status, type, attempts, added, removed, skipped })
+  if (status === 'Queued') await notifyWorker(job, `run:${attempts + 1}`, deps, delayMs)
+  else recordEndedJob(job, deps.metrics)
+  const waiting = await deps.jobs.unfinishedOf(tenantId, linkId)
+  const next = waiting.find(({ value }) => value.id !== jobId && value.dueAtMs <= deps.nowMs())
+  if (next !== undefined) await notifyWorker(next.value, `after:${jobId}:${attempts}`, deps)
+}
+
+/** Ends a link's queued jobs. Running jobs stop at their next step. @returns How many jobs were ended. */
+export async function endQueuedJobs(link: GroupLink, reason: string, deps: LinkDependencies): Promise<number> {
   const unfinished = await deps.jobs.unfinishedOf(link.tenantId, link.id)
   let endedCount = 0
   for (const { value, version } of unfinished) {
     if (value.status !== 'Queued') continue
-    const ended = await deps.jobs.replace(failed(value, reason, deps.nowMs()), version).catch(unlessOvertaken)
+    const ended = await deps.jobs.replace(failed(value, reason, deps.nowMs()), version).catch(ignoreConflict)
     if (ended === undefined) continue
     recordEndedJob(ended.value, deps.metrics)
     endedCount += 1
@@ -53,20 +70,44 @@ export async function endQueuedJobs(link: LinkRecord, reason: string, deps: Link
   return endedCount
 }
 
-const OVERTAKEN: readonly RefusalCode[] = ['StaleVersion', 'SyncJobNotFound', 'LinkNotFound']
+const CONFLICTS: readonly RefusalCode[] = ['StaleVersion', 'SyncJobNotFound', 'LinkNotFound']
 
-/** A worker was faster: it reads the link before it does anything. */
-function unlessOvertaken(error: unknown): undefined {
-  if (error instanceof Refusal && OVERTAKEN.includes(error.code)) return undefined
+/** A worker has changed the record in between. It reads the link before its next step. */
+function ignoreConflict(error: unknown): undefined {
+  if (error instanceof Refusal && CONFLICTS.includes(error.code)) return undefined
   throw error
 }
 
-/** Marks on a link that a job of it ended badly without a run. Its deletion or another job's end makes this pointless. */
-export async function recordFailure(link: LinkRecord, deps: LinkDependencies, jobId?: string): Promise<void> {
+/**
+ * Records on the link that a job failed without a run, and releases the lease if that job owned it. A conflict is
+ * ignored: the link was deleted, or another job has ended.
+ */
+export async function recordFailure(link: GroupLink, deps: LinkDependencies, jobId?: string): Promise<void> {
   const found = await deps.links.find(link.tenantId, link.id)
   if (found === undefined) return
   const { value, version } = found
   const lease = value.lease?.owner === jobId ? null : value.lease
-  const failed: LinkRecord = { ...value, lease, lastSyncedAt: toTimestamp(deps.nowMs()), lastSyncOutcome: 'Failed' }
-  await deps.links.replace(failed, version).catch(unlessOvertaken)
+  const failed: GroupLink = { ...value, lease, lastSyncedAt: toTimestamp(deps.nowMs()), lastSyncOutcome: 'Failed' }
+  await deps.links.replace(failed, version).catch(ignoreConflict)
+}
+
+/** Records the metrics of a job that has ended, with what all its runs have written. */
+export function recordEndedJob(job: SyncJob, metrics: Metrics): void {
+  const { type, status: outcome, createdAt, completedAt } = job
+  metrics.record('sync.jobs', 1, { type, outcome })
+  if (completedAt !== null) {
+    metrics.record('sync.job.duration', Date.parse(completedAt) - Date.parse(createdAt), { type, outcome })
+  }
+  recordMemberWrites(job, 'job', metrics)
+  if (job.skipped > 0) metrics.record('members.skipped', job.skipped, {})
+}
+
+/** Records how many members were added to groups and removed from them. */
+export function recordMemberWrites(
+  { added, removed }: { readonly added: number; readonly removed: number },
+  cause: 'job' | 'change',
+  metrics: Metrics,
+): void {
+  if (added > 0) metrics.record('members.added', added, { cause })
+  if (removed > 0) metrics.record('members.removed', removed, { cause })
 }

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
-import { EMPTY_JOURNAL, type WriteJournal } from '../sync/write-journal.ts'
 
 export const SyncJobType = OneOf(['ManualSync', 'LinkCreated', 'ScheduledSweep'])
 export type SyncJobType = Static<typeof SyncJobType>
@@ -9,45 +8,58 @@ const SyncJobStatus = OneOf(['Queued', 'Running', 'Succeeded', 'Failed'])
 
 const Count = Type.Integer({ minimum: 0 })
 
-/** A sync job as clients see it: statement, "Sync job". */
-export const SyncJob = Closed({
+/** A sync job on the wire: statement, "Sync job". */
+export const SyncJobDto = Closed({
   id: Guid,
   collectionId: Guid,
   directoryGroupId: Guid,
   type: SyncJobType,
   status: Described(
     SyncJobStatus,
-    'A failed run with retries left is `Queued` again; after the fourth it stays `Failed`.',
+    'A failed run returns the job to `Queued` while retries are left. After the fourth failed run it stays `Failed`.',
   ),
-  attempts: Described(Count, 'Runs so far.'),
-  added: Described(Count, 'Members really written to the group, over all runs.'),
-  removed: Described(Count, 'Members really removed from the group, over all runs.'),
+  attempts: Described(Count, 'Number of runs so far.'),
+  added: Described(Count, 'Number of members added to the group, over all runs.'),
+  removed: Described(Count, 'Number of members removed from the group, over all runs.'),
   skipped: Described(
     Count,
-    'Members of the collection without a directory account, as of the last run; while above zero, nothing is removed.',
+    'Number of collection members without a directory account in the last run. While it is above zero, no member is ' +
+      'removed from the group.',
   ),
   createdAt: Timestamp,
-  startedAt: Described(Nullable(Timestamp), 'When the first run began.'),
-  completedAt: Described(Nullable(Timestamp), 'When the last run ended; null until then.'),
+  startedAt: Described(Nullable(Timestamp), 'When the first run started; null until then.'),
+  completedAt: Described(Nullable(Timestamp), 'When the last run ended; null until the job has succeeded or failed.'),
   error: Described(Nullable(Type.String()), 'Why the last run failed; null after success.'),
 })
-export type SyncJob = Static<typeof SyncJob>
+export type SyncJobDto = Static<typeof SyncJobDto>
 
-/** A job with what only the service needs to know of it. */
-export type JobRecord = SyncJob & {
-  readonly tenantId: string
-  readonly linkId: string
-  /** Not to be run before. */
-  readonly dueAtMs: number
-  /** Its worker has put it down between two slices, and keeps the lease for the next one. */
-  readonly paused: boolean
-  /** Slices of the present run that have ended. */
-  readonly sliceCount: number
-  /** Accounts that the directory did not know in the present run. */
-  readonly unresolved: readonly string[]
-  /** Begun by a worker of this job, and neither counted nor known to have failed. */
-  readonly journal: WriteJournal
-}
+const Accounts = Type.Unsafe<readonly string[]>(Type.Array(Type.String()))
+
+/**
+ * Accounts whose write was started and whose outcome is unknown: the worker crashed, or the directory's response was
+ * lost. Saved before each step, so that `added` and `removed` stay exact when another worker continues the job.
+ */
+const WriteJournal = Type.Object({ added: Accounts, removed: Accounts })
+export type WriteJournal = Readonly<Static<typeof WriteJournal>>
+
+export const EMPTY_JOURNAL: WriteJournal = { added: [], removed: [] }
+
+/** A sync job as stored. */
+export const SyncJob = Type.Object({
+  ...SyncJobDto.properties,
+  tenantId: Type.String(),
+  linkId: Type.String(),
+  /** The job is not run earlier. */
+  dueAtMs: Type.Number(),
+  /** Its worker has ended a batch and left the rest of the run to the next one. */
+  isYielded: Type.Boolean(),
+  /** Batches of the current run that have ended. */
+  batchCount: Count,
+  /** Accounts of the current run that the directory does not know as users. */
+  unresolved: Accounts,
+  journal: WriteJournal,
+})
+export type SyncJob = Readonly<Static<typeof SyncJob>>
 
 const DAY_S = 24 * 60 * 60
 
@@ -56,12 +68,12 @@ export function retentionS(type: SyncJobType): number {
   return (type === 'ScheduledSweep' ? 2 : 30) * DAY_S
 }
 
-/** A job as it is queued: due at once. */
+/** A queued job that is due at once. */
 export function newJob(
   input: { id: string; type: SyncJobType },
   link: { id: string; tenantId: string; collectionId: string; directoryGroupId: string },
   nowMs: number,
-): JobRecord {
+): SyncJob {
   return {
     id: input.id,
     tenantId: link.tenantId,
@@ -79,15 +91,15 @@ export function newJob(
     completedAt: null,
     error: null,
     dueAtMs: nowMs,
-    paused: false,
-    sliceCount: 0,
+    isYielded: false,
+    batchCount: 0,
     unresolved: [],
     journal: EMPTY_JOURNAL,
   }
 }
 
-/** The part of a job that clients see. */
-export function toSyncJob(job: JobRecord): SyncJob {
+/** The members of a job that clients see. */
+export function toSyncJobDto(job: SyncJob): SyncJobDto {
   return {
     id: job.id,
     collectionId: job.collectionId,

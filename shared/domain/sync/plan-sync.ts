@@ -1,60 +1,206 @@
 import { chunk } from '../../kernel/chunk.ts'
-import type { RecentWrite } from './recent-writes.ts'
+import type { Directory, GroupMembers, WriteOutcome } from '../group-links/directory.ts'
+import type { RecentWrite } from '../group-links/group-link.ts'
+import type { CollectionAccounts } from '../group-links/link-dependencies.ts'
+import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
 
 export type SyncPlanOptions = {
-  /** Members of the collection without an account. While there are any, nothing is removed. */
+  /** Members of the collection without an account. While it is above zero, all removals are deferred. */
   readonly withoutAccountCount: number
   readonly recentWrites?: readonly RecentWrite[]
-  /** Accounts that the directory does not know: not asked for again, and nothing is removed while there are any. */
+  /** Accounts that the directory does not know. They are not added, and all removals are deferred. */
   readonly unresolved?: ReadonlySet<string>
 }
 
 export type SyncPlan = {
   readonly add: readonly string[]
   readonly remove: readonly string[]
-  /** Group members that would go if every member of the collection had an account. */
-  readonly heldBackCount: number
+  /** Members that would be removed if every member of the collection had an account. */
+  readonly deferredRemovalCount: number
 }
 
 /**
- * What has to be written so that the group's users become the desired accounts. Carried out and planned again, it is
- * empty.
+ * The writes that make the group's users equal to the desired accounts. Planned again after they are carried out, the
+ * result is empty.
  *
- * Reads of the directory lag behind its writes. Where one contradicts a recent write, neither is believed: the account
- * is written as desired, which the directory answers with "already so" if it was the read that was stale. A memory
- * that were believed instead would hide that someone has changed the group by hand since.
+ * Reads of the directory lag behind its writes. Where a read contradicts a recent write, the account is written as
+ * desired; if only the read was stale, the directory answers that nothing has changed. Trusting the recent write instead
+ * would hide a change made by hand since then.
  */
 export function planSync(
   desired: ReadonlySet<string>,
   actual: ReadonlySet<string>,
-  options: SyncPlanOptions,
+  { withoutAccountCount, recentWrites = [], unresolved = new Set<string>() }: SyncPlanOptions,
 ): SyncPlan {
-  const { withoutAccountCount, recentWrites = [], unresolved = new Set<string>() } = options
-  const lately = (kind: RecentWrite['kind']) =>
+  const recently = (kind: RecentWrite['kind']) =>
     new Set(recentWrites.filter((write) => write.kind === kind).map(({ account }) => account))
-  const certain = actual.difference(lately('removed'))
-  const possible = actual.union(lately('added'))
+  const certain = actual.difference(recently('removed'))
+  const possible = actual.union(recently('added'))
   const surplus = [...possible.difference(desired)].sort()
-  const holdBack = withoutAccountCount > 0 || unresolved.size > 0
+  const isDeferred = withoutAccountCount > 0 || unresolved.size > 0
   return {
     add: [...desired.difference(certain).difference(unresolved)].sort(),
-    remove: holdBack ? [] : surplus,
-    heldBackCount: holdBack ? surplus.length : 0,
+    remove: isDeferred ? [] : surplus,
+    deferredRemovalCount: isDeferred ? surplus.length : 0,
   }
 }
 
-/** Accounts that one step of a run adds: five PATCHes of twenty in one call. */
-const ADDS_PER_STEP_COUNT = 100
+/** Accounts that are written together. */
+export type SyncStep = {
+  readonly kind: 'add' | 'remove'
+  readonly accounts: readonly string[]
+  /** Writes that the directory counts for the step, without retries. */
+  readonly writeCount: number
+}
 
-/** Accounts that one step of a run removes: one call of twenty DELETEs. */
-const REMOVALS_PER_STEP_COUNT = 20
+/** The steps of a plan in order. All additions come first, so that a fault never removes a member before others are added. */
+export function stepsOf({ add, remove }: Pick<SyncPlan, 'add' | 'remove'>, limits: Directory['limits']): SyncStep[] {
+  const steps = (kind: SyncStep['kind'], all: readonly string[]) => {
+    const { accountsPerStep, accountsPerWrite } = limits[kind]
+    return chunk(all, accountsPerStep).map(
+      (accounts): SyncStep => ({ kind, accounts, writeCount: Math.ceil(accounts.length / accountsPerWrite) }),
+    )
+  }
+  return [...steps('add', add), ...steps('remove', remove)]
+}
 
-export type SyncStep = { readonly kind: 'add' | 'remove'; readonly accounts: readonly string[] }
+/** What a batch does, decided from the collection's accounts and the group's members. */
+export type BatchPlan = Progress & {
+  /** Writes of earlier workers that the read of the group has neither confirmed nor refuted. */
+  readonly earlier: WriteJournal
+  /** Accounts for which the read of the group is not trusted. */
+  readonly uncertain: ReadonlySet<string>
+  readonly steps: readonly SyncStep[]
+  readonly deferredRemovalCount: number
+  /** Membership version that the group has once the steps are written. */
+  readonly membershipVersion: number
+}
 
-/** The plan in the order it is carried out: whatever goes wrong, nobody is removed before all are in who should be. */
-export function stepsOf({ add, remove }: Pick<SyncPlan, 'add' | 'remove'>): SyncStep[] {
+export function planBatch(
+  { accounts, withoutAccountCount, membershipVersion }: CollectionAccounts,
+  { users, others }: GroupMembers,
+  { job, recentWrites }: { readonly job: SyncJob; readonly recentWrites: readonly RecentWrite[] },
+  { limits, nowMs }: { readonly limits: Directory['limits']; readonly nowMs: number },
+): BatchPlan {
+  const reconciliation = reconciledByRead(job.journal, users)
+  const earlier = reconciliation.open
+  // Wrong source data can name a group, a device or the linked group itself as an account.
+  const notUsers = accounts.intersection(new Set([...others, job.directoryGroupId]))
+  const unresolved = notUsers.union(new Set(job.unresolved))
+  const untrusted = [...unexpiredWrites(recentWrites, nowMs), ...asRecentWrites(earlier, nowMs)]
+  const plan = planSync(accounts, users, { withoutAccountCount, recentWrites: untrusted, unresolved })
+  return {
+    ...progress({ ...job, unresolved: [...unresolved], skipped: withoutAccountCount }, reconciliation),
+    earlier,
+    uncertain: new Set(untrusted.map(({ account }) => account)),
+    steps: stepsOf(plan, limits),
+    deferredRemovalCount: plan.deferredRemovalCount,
+    membershipVersion,
+  }
+}
+
+/** An earlier worker may have written these although the group does not show it yet. */
+function asRecentWrites({ added, removed }: WriteJournal, atMs: number): RecentWrite[] {
   return [
-    ...chunk(add, ADDS_PER_STEP_COUNT).map((accounts): SyncStep => ({ kind: 'add', accounts })),
-    ...chunk(remove, REMOVALS_PER_STEP_COUNT).map((accounts): SyncStep => ({ kind: 'remove', accounts })),
+    ...added.map((account): RecentWrite => ({ account, kind: 'added', atMs })),
+    ...removed.map((account): RecentWrite => ({ account, kind: 'removed', atMs })),
   ]
+}
+
+/** Journaled writes whose outcome is now known, and those that are still open. */
+type Reconciliation = WriteJournal & { readonly open: WriteJournal }
+
+/** A job with newly known writes in its counts, and the accounts of these writes. */
+export type Progress = {
+  readonly job: SyncJob
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+function progress(job: SyncJob, { added, removed, open }: Reconciliation): Progress {
+  const counted = { ...job, added: job.added + added.length, removed: job.removed + removed.length, journal: open }
+  return { job: counted, added, removed }
+}
+
+/**
+ * The journal when a step starts. Uncertain accounts are left out: the read that planned them contradicts a recent
+ * write, so a later read could not show which worker wrote them.
+ */
+export function journaled(journal: WriteJournal, step: SyncStep, uncertain: ReadonlySet<string>): WriteJournal {
+  const accounts = step.accounts.filter((account) => !uncertain.has(account))
+  const added = step.kind === 'add' ? [...new Set([...journal.added, ...accounts])] : journal.added
+  const removed = step.kind === 'remove' ? [...new Set([...journal.removed, ...accounts])] : journal.removed
+  return { added, removed }
+}
+
+/** Reconciles the journal with a read of the group. A read can be stale, so writes that it does not show stay open. */
+export function reconciledByRead({ added, removed }: WriteJournal, actual: ReadonlySet<string>): Reconciliation {
+  return {
+    added: added.filter((account) => actual.has(account)),
+    removed: removed.filter((account) => !actual.has(account)),
+    open: {
+      added: added.filter((account) => !actual.has(account)),
+      removed: removed.filter((account) => actual.has(account)),
+    },
+  }
+}
+
+/**
+ * The job after a step, its journal reconciled with the directory's responses. An account that is already a member
+ * counts as added if an earlier worker had started to add it; one that can be removed although no read shows it had been
+ * added.
+ * @param earlier what was open before this worker started its first step.
+ */
+export function progressOfStep(
+  job: SyncJob,
+  { kind }: SyncStep,
+  { written, unchanged, missing }: WriteOutcome,
+  earlier: WriteJournal,
+): Progress {
+  const isAdding = kind === 'add'
+  const startedEarlier = new Set(isAdding ? earlier.added : earlier.removed)
+  const oppositeEarlier = new Set(isAdding ? earlier.removed : earlier.added)
+  const counted = [...written, ...unchanged.filter((account) => startedEarlier.has(account))]
+  const reverted = written.filter((account) => oppositeEarlier.has(account))
+  const answered = new Set([...written, ...unchanged, ...missing])
+  const stillOpen = (accounts: readonly string[]) => accounts.filter((account) => !answered.has(account))
+  const unresolved = [...new Set([...job.unresolved, ...missing])]
+  return progress(
+    { ...job, unresolved },
+    {
+      added: isAdding ? counted : reverted,
+      removed: isAdding ? reverted : counted,
+      open: { added: stillOpen(job.journal.added), removed: stillOpen(job.journal.removed) },
+    },
+  )
+}
+
+/** How long reads of the directory may lag behind its writes. */
+const RECENT_WRITES_MS = 10 * 60 * 1000
+
+/** Bounds the size of the link's document. For a write that was dropped, a stale read is believed. */
+const RECENT_WRITES_AT_MOST_COUNT = 500
+
+/** The recent writes with these added: one entry for each account, the newest kept, expired entries removed. */
+export function withRecentWrites(
+  writes: readonly RecentWrite[],
+  added: readonly string[],
+  removed: readonly string[],
+  nowMs: number,
+): RecentWrite[] {
+  const byAccount = new Map<string, RecentWrite>()
+  const fresh = [
+    ...added.map((account): RecentWrite => ({ account, kind: 'added', atMs: nowMs })),
+    ...removed.map((account): RecentWrite => ({ account, kind: 'removed', atMs: nowMs })),
+  ]
+  for (const write of [...unexpiredWrites(writes, nowMs), ...fresh]) {
+    byAccount.delete(write.account)
+    byAccount.set(write.account, write)
+  }
+  return [...byAccount.values()].slice(-RECENT_WRITES_AT_MOST_COUNT)
+}
+
+/** The writes that a read of the directory may not show yet. */
+function unexpiredWrites(writes: readonly RecentWrite[], nowMs: number): RecentWrite[] {
+  return writes.filter(({ atMs }) => nowMs - atMs < RECENT_WRITES_MS)
 }

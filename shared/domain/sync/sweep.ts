@@ -1,45 +1,43 @@
 import { chunk } from '../../kernel/chunk.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
-import type { LinkRecord } from '../group-links/group-link.ts'
-import type { LinkDependencies } from '../group-links/link-dependencies.ts'
+import type { GroupLink } from '../group-links/group-link.ts'
+import { type KnownTenant, type LinkDependencies, minuteOfTenant } from '../group-links/link-dependencies.ts'
 import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
-import type { JobRecord } from '../group-links/sync-job.ts'
-import type { KnownTenant } from '../group-links/tenant-store.ts'
-import { minuteOfTenant } from './sweep-minute.ts'
+import type { SyncJob } from '../group-links/sync-job.ts'
 
 export type SweepPlan = {
-  /** Enabled links without an unfinished job. */
-  readonly queueFor: readonly LinkRecord[]
-  /** Jobs that nobody works on although they are due: their message was lost, or their worker died. */
-  readonly ringFor: readonly JobRecord[]
+  /** Enabled links without an unfinished job. A job is queued for each. */
+  readonly linksToQueue: readonly GroupLink[]
+  /** Due jobs without a worker: their message was lost, or their worker has crashed. Each is enqueued again. */
+  readonly jobsToNotify: readonly SyncJob[]
 }
 
-/** What one tenant's sweep has to do. */
-export function sweepPlan(links: readonly LinkRecord[], unfinished: readonly JobRecord[], nowMs: number): SweepPlan {
+/** What the sweep of one tenant does. */
+export function sweepPlan(links: readonly GroupLink[], unfinished: readonly SyncJob[], nowMs: number): SweepPlan {
   const busy = new Set(unfinished.map(({ linkId }) => linkId))
   const byId = new Map(links.map((link) => [link.id, link]))
   return {
-    queueFor: links.filter((link) => link.state === 'Enabled' && !busy.has(link.id)),
-    ringFor: unfinished.filter((job) => job.dueAtMs <= nowMs && !isWorkedOn(job, byId.get(job.linkId), nowMs)),
+    linksToQueue: links.filter((link) => link.state === 'Enabled' && !busy.has(link.id)),
+    jobsToNotify: unfinished.filter((job) => job.dueAtMs <= nowMs && !hasWorker(job, byId.get(job.linkId), nowMs)),
   }
 }
 
-/** A queued job counts as well when its link is held: it is rung for when the other one ends. */
-function isWorkedOn(job: JobRecord, link: LinkRecord | undefined, nowMs: number): boolean {
+/** A queued job whose link is leased counts as well: it is enqueued when the lease's owner ends. */
+function hasWorker(job: SyncJob, link: GroupLink | undefined, nowMs: number): boolean {
   const lease = link?.lease
-  if (lease === undefined || lease === null || lease.untilMs <= nowMs) return false
+  if (lease === undefined || lease === null || lease.expiresAtMs <= nowMs) return false
   return job.status === 'Running' ? lease.owner === job.id : true
 }
 
 const MINUTE_MS = 60_000
 
-/** Tenants for which is rung, and links for which a job is queued, at the same time. */
-const AT_A_TIME_COUNT = 20
+/** Tenants that are enqueued, and links for which a job is queued, at the same time. */
+const CONCURRENT_COUNT = 20
 
 /**
- * Rings for the tenants whose minute it is; for all of them when no minute is given. Each is swept by a message of its
- * own, so that instances share the work, and one tenant's trouble is not another's. Measures how long ago the one of
- * them was swept that has waited longest.
+ * Enqueues the sweep of every tenant whose minute it is, or of all tenants without a minute. Each tenant has a message of
+ * its own, so that instances share the work and a failure affects one tenant. Records the age of the oldest sweep.
+ * @throws AggregateError when tenants could not be enqueued.
  */
 export async function enqueueSweeps(
   minute: number | undefined,
@@ -48,17 +46,18 @@ export async function enqueueSweeps(
   const startMs = nowMs()
   const enqueue = ({ tenantId }: KnownTenant) =>
     messageQueue.enqueue({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
-  const rung = await ringForEach(tenants.list(minute), enqueue)
-  const longestAgoMs = rung.tenants.reduce((earliestMs, { sweptAtMs }) => Math.min(earliestMs, sweptAtMs), startMs)
-  metrics.record('sweep.age', (startMs - longestAgoMs) / 1000, {})
-  const counts = { tenantCount: rung.tenants.length, failedCount: rung.failures.length }
-  log.info('sweep.rung', { minute: minute ?? 'all', ...counts })
-  refuseFailures(rung)
+  const enqueued = await enqueueEach(tenants.list(minute), enqueue)
+  const oldestMs = enqueued.tenants.reduce((earliestMs, { sweptAtMs }) => Math.min(earliestMs, sweptAtMs), startMs)
+  metrics.record('sweep.age', (startMs - oldestMs) / 1000, {})
+  const counts = { tenantCount: enqueued.tenants.length, failedCount: enqueued.failures.length }
+  log.info('sweep.enqueued', { minute: minute ?? 'all', ...counts })
+  throwFailures(enqueued)
 }
 
 /**
- * Rings for the evaluation of all tenants in the first minute of a day, by which members come and go where conditions ask
- * for today; in any other minute for none. Spread over the minute, and late enough for clocks that are a little slow.
+ * Enqueues the evaluation of all tenants in the first minute of a day, because conditions that use today's date change
+ * their result; in any other minute, of none. Messages are spread over a minute, and late enough for slow clocks.
+ * @throws AggregateError when tenants could not be enqueued.
  */
 export async function enqueueDailyEvaluations({ tenants, messageQueue, nowMs }: LinkDependencies): Promise<void> {
   const startMs = nowMs()
@@ -69,20 +68,20 @@ export async function enqueueDailyEvaluations({ tenants, messageQueue, nowMs }: 
     const message = { queue: 'evaluations', message: { tenantId } } as const
     return messageQueue.enqueue(message, { id: `${tenantId}:day:${todayMs}`, delayMs })
   }
-  refuseFailures(await ringForEach(tenants.list(undefined), enqueue))
+  throwFailures(await enqueueEach(tenants.list(undefined), enqueue))
 }
 
-type Rung = { readonly tenants: readonly KnownTenant[]; readonly failures: readonly unknown[] }
+type Enqueued = { readonly tenants: readonly KnownTenant[]; readonly failures: readonly unknown[] }
 
-/** No timer comes again before the hour, or the day, is over: one that cannot be rung for does not cost the others theirs. */
-async function ringForEach(
+/** The timer does not retry before the next hour or day, so a failure for one tenant does not end the loop. */
+async function enqueueEach(
   pages: AsyncIterable<readonly KnownTenant[]>,
   enqueue: (tenant: KnownTenant) => Promise<void>,
-): Promise<Rung> {
+): Promise<Enqueued> {
   const tenants: KnownTenant[] = []
   const failures: unknown[] = []
   for await (const page of pages) {
-    for (const some of chunk(page, AT_A_TIME_COUNT)) {
+    for (const some of chunk(page, CONCURRENT_COUNT)) {
       await Promise.all(some.map((tenant) => enqueue(tenant).catch((failure: unknown) => failures.push(failure))))
     }
     tenants.push(...page)
@@ -90,18 +89,18 @@ async function ringForEach(
   return { tenants, failures }
 }
 
-function refuseFailures({ failures }: Rung): void {
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} tenants could not be rung for`)
+function throwFailures({ failures }: Enqueued): void {
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} tenants could not be enqueued.`)
 }
 
 /**
- * Queues a job for each enabled link without one, and rings again for jobs that nobody works on. The bell for the
- * evaluation makes up for those that were missed.
+ * Queues a job for each enabled link without one, and enqueues jobs without a worker again. Also enqueues the tenant's
+ * evaluation, in case an earlier notification was lost.
  */
 export async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<void> {
   try {
     await sweepLinks(tenantId, deps)
-    await deps.tenants.swept(tenantId, deps.nowMs())
+    await deps.tenants.recordSweep(tenantId, deps.nowMs())
     deps.metrics.record('sweep.completed', 1, { outcome: 'Succeeded' })
   } catch (fault) {
     deps.metrics.record('sweep.completed', 1, { outcome: 'Failed' })
@@ -114,14 +113,14 @@ async function sweepLinks(tenantId: string, deps: LinkDependencies): Promise<voi
   await deps.messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, { id: `${tenantId}:sweep:${nowMs}` })
   const links = await deps.links.ofTenant(tenantId)
   const unfinished = await deps.jobs.unfinished(tenantId)
-  const plan = sweepPlan(
+  const { linksToQueue, jobsToNotify } = sweepPlan(
     links.map(({ value }) => value),
     unfinished.map(({ value }) => value),
     nowMs,
   )
-  for (const some of chunk(plan.queueFor, AT_A_TIME_COUNT)) {
+  for (const some of chunk(linksToQueue, CONCURRENT_COUNT)) {
     await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
   }
-  for (const job of plan.ringFor) await notifyWorker(job, `sweep:${nowMs}`, deps)
-  deps.log.info('sweep.tenant-swept', { tenantId, queued: plan.queueFor.length, rung: plan.ringFor.length })
+  for (const job of jobsToNotify) await notifyWorker(job, `sweep:${nowMs}`, deps)
+  deps.log.info('sweep.tenant-swept', { tenantId, queued: linksToQueue.length, enqueued: jobsToNotify.length })
 }

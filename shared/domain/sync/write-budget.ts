@@ -1,26 +1,29 @@
+import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
+import type { Directory, WriteOutcome } from '../group-links/directory.ts'
 import type { SyncStep } from './plan-sync.ts'
 
-/** Writes that all instances together have set aside for themselves in one window of time. */
-export type WindowUse = { readonly windowStartMs: number; readonly usedCount: number }
+/** Writes that all instances have reserved in one time window. */
+export const WindowUse = Type.Object({ windowStartMs: Type.Number(), usedCount: Type.Number() })
+export type WindowUse = Readonly<Static<typeof WindowUse>>
 
-/** Where windows are kept: one for each tenant, and one for the application under a name that no tenant has. */
+/** Stored windows: one for each scope. A scope is a tenant, or the application. */
 export interface WindowStore {
   find(scope: string): Promise<Versioned<WindowUse> | undefined>
-  /** `version` is undefined for the first one. @throws Refusal `StaleVersion` when another instance was faster. */
-  keep(scope: string, use: WindowUse, version: string | undefined): Promise<void>
+  /** `version` is undefined for the first one. @throws Refusal `StaleVersion` after a conflict. */
+  save(scope: string, use: WindowUse, version: string | undefined): Promise<void>
 }
 
-/** `change`: what follows a single change of a collection. `bulk`: what a job writes. */
+/** `change`: writes of an incremental sync. `bulk`: writes of a job. */
 export type WritePurpose = 'change' | 'bulk'
 
-/** The service's own bounds on what it writes to directories, below those at which the directory refuses. */
+/** The service's own limits for writes to directories, below the directory's throttling limits. */
 export interface WriteBudget {
-  /** Milliseconds after which to ask again; 0 when the writes may be sent now. They count then, sent or not. */
-  ask(tenantId: string, writeCount: number, purpose: WritePurpose): Promise<number>
-  /** Counts writes that have been sent beyond what was asked for: those who ask next in this window wait for them. */
-  overspent(tenantId: string, writeCount: number, purpose: WritePurpose): void
+  /** 0 when the writes are reserved; they count, sent or not. Otherwise milliseconds after which to ask again. */
+  reserve(tenantId: string, writeCount: number, purpose: WritePurpose): Promise<number>
+  /** Counts writes that were sent beyond a reservation. They reduce what is left of the window. */
+  recordOverspend(tenantId: string, writeCount: number, purpose: WritePurpose): void
 }
 
 export type WriteBudgetOptions = {
@@ -32,83 +35,78 @@ export type WriteBudgetOptions = {
   nowMs(): number
 }
 
-/** The windows in which Graph counts. https://learn.microsoft.com/graph/throttling-limits */
+/** The time windows in which the directory counts writes. https://learn.microsoft.com/graph/throttling-limits */
 const TENANT_WINDOW_MS = 150_000
 const APPLICATION_WINDOW_MS = 300_000
 const APPLICATION_SCOPE = 'application'
 
-/** The part of every budget that jobs leave to single changes, so that these never wait behind them. */
-const RESERVED_SHARE = 0.2
+/** Share of every budget that only incremental syncs may use, so that they do not wait for jobs. */
+const CHANGE_SHARE = 0.2
 
-/** An instance sets aside this part of a budget at a time: twenty writes of a document for a budget used up. */
-const SLICE_SHARE = 0.05
+/** Share of a budget that an instance reserves at a time. A budget is used up in about twenty writes of its document. */
+const RESERVATION_SHARE = 0.05
 
-/** Several instances asked at the same moment. */
-const CONTENDED_MS = 250
-const TRIES_COUNT = 5
+/** Wait after repeated conflicts with other instances. */
+const CONFLICT_DELAY_MS = 250
+const ATTEMPTS_AT_MOST = 5
 
 type Scope = { readonly name: string; readonly limitCount: number; readonly windowMs: number }
-type Aside = { readonly windowStartMs: number; leftCount: number }
-
-/** What a step costs: a PATCH adds twenty members for the price of one write, a removal is one. */
-export function writesOf({ kind, accounts }: SyncStep): number {
-  return kind === 'add' ? Math.ceil(accounts.length / 20) : accounts.length
-}
+type Reservation = { readonly windowStartMs: number; leftCount: number }
 
 /**
- * Budgets that instances share: each sets aside a slice of the present window in a document, and spends it without
- * asking anyone. One tenant gets no more than its own budget, whatever the others leave.
+ * Budgets that all instances share. Each instance reserves a part of the current window in a stored document and spends
+ * it without further reads. A tenant never gets more than its own budget, even if others leave theirs unused.
  */
 export function sharedWriteBudget({ windows, writesPerTenant, writesInAll, nowMs }: WriteBudgetOptions): WriteBudget {
-  const aside = new Map<string, Aside>()
+  const reservations = new Map<string, Reservation>()
   const application: Scope = { name: APPLICATION_SCOPE, limitCount: writesInAll, windowMs: APPLICATION_WINDOW_MS }
   const tenantScope = (name: string): Scope => ({ name, limitCount: writesPerTenant, windowMs: TENANT_WINDOW_MS })
   const windowStartOf = ({ windowMs }: Scope): number => Math.floor(nowMs() / windowMs) * windowMs
 
   /** 0, or milliseconds to wait. */
-  async function take(scope: Scope, writeCount: number, purpose: WritePurpose): Promise<number> {
+  async function reserve(scope: Scope, writeCount: number, purpose: WritePurpose): Promise<number> {
     const windowStartMs = windowStartOf(scope)
     const own = ownOf(scope, purpose, windowStartMs)
-    for (let tries = 1; own.leftCount < writeCount; tries += 1) {
+    for (let attempts = 1; own.leftCount < writeCount; attempts += 1) {
       const found = await windows.find(scope.name)
       const usedCount = found?.value.windowStartMs === windowStartMs ? found.value.usedCount : 0
-      const moreCount = slice(scope, purpose, { usedCount, neededCount: writeCount - own.leftCount })
+      const moreCount = reservable(scope, purpose, { usedCount, neededCount: writeCount - own.leftCount })
       if (moreCount === 0) return windowStartMs + scope.windowMs - nowMs()
       try {
-        await windows.keep(scope.name, { windowStartMs, usedCount: usedCount + moreCount }, found?.version)
+        await windows.save(scope.name, { windowStartMs, usedCount: usedCount + moreCount }, found?.version)
         own.leftCount += moreCount
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
-        if (tries === TRIES_COUNT) return CONTENDED_MS
+        if (attempts === ATTEMPTS_AT_MOST) return CONFLICT_DELAY_MS
       }
     }
     own.leftCount -= writeCount
     return 0
   }
 
-  function ownOf(scope: Scope, purpose: WritePurpose, windowStartMs: number): Aside {
+  function ownOf(scope: Scope, purpose: WritePurpose, windowStartMs: number): Reservation {
     const key = `${scope.name} ${purpose}`
-    const known = aside.get(key)
+    const known = reservations.get(key)
     if (known?.windowStartMs === windowStartMs) return known
-    // What was set aside in an earlier window is void, also that of tenants which nobody asks for any more.
-    for (const [name, { windowStartMs: startMs }] of aside) {
-      if (startMs + APPLICATION_WINDOW_MS <= windowStartMs) aside.delete(name)
+    // Reservations of earlier windows are void, also those of tenants that have no more writes.
+    for (const [name, { windowStartMs: startMs }] of reservations) {
+      if (startMs + APPLICATION_WINDOW_MS <= windowStartMs) reservations.delete(name)
     }
     const own = { windowStartMs, leftCount: 0 }
-    aside.set(key, own)
+    reservations.set(key, own)
     return own
   }
 
   return {
-    async ask(tenantId, writeCount, purpose) {
-      const tenantWaitMs = await take(tenantScope(tenantId), writeCount, purpose)
+    async reserve(tenantId, writeCount, purpose) {
+      const tenantWaitMs = await reserve(tenantScope(tenantId), writeCount, purpose)
       if (tenantWaitMs > 0) return tenantWaitMs
-      const waitMs = await take(application, writeCount, purpose)
-      const own = aside.get(`${tenantId} ${purpose}`)
+      const waitMs = await reserve(application, writeCount, purpose)
+      const own = reservations.get(`${tenantId} ${purpose}`)
       if (waitMs > 0 && own !== undefined) own.leftCount += writeCount
       return waitMs
     },
-    overspent(tenantId, writeCount, purpose) {
+    recordOverspend(tenantId, writeCount, purpose) {
       for (const scope of [tenantScope(tenantId), application]) {
         ownOf(scope, purpose, windowStartOf(scope)).leftCount -= writeCount
       }
@@ -116,14 +114,62 @@ export function sharedWriteBudget({ windows, writesPerTenant, writesInAll, nowMs
   }
 }
 
-/** How many writes to set aside; 0 when the window has too few left. What is more than a whole budget gets a window of its own. */
-function slice(
+/** How many writes to reserve; 0 when too few are left. A request that exceeds the whole budget gets an unused window. */
+function reservable(
   { limitCount }: Scope,
   purpose: WritePurpose,
   { usedCount, neededCount }: { usedCount: number; neededCount: number },
 ): number {
-  const boundCount = purpose === 'bulk' ? Math.floor(limitCount * (1 - RESERVED_SHARE)) : limitCount
+  const boundCount = purpose === 'bulk' ? Math.floor(limitCount * (1 - CHANGE_SHARE)) : limitCount
   const leftCount = Math.max(boundCount, usedCount === 0 ? neededCount : 0) - usedCount
   if (leftCount < neededCount) return 0
-  return Math.min(leftCount, Math.max(neededCount, Math.ceil(limitCount * SLICE_SHARE)))
+  return Math.min(leftCount, Math.max(neededCount, Math.ceil(limitCount * RESERVATION_SHARE)))
+}
+
+/** A longer wait for the budget is left to the queue. */
+const WAIT_IN_PLACE_MS = 10_000
+
+/**
+ * Reserves a job's writes, waiting in place for a short time.
+ * @param afterWait called after each wait; what it throws ends the reservation.
+ * @returns Milliseconds of a longer wait after which to ask again, or 0 when the writes are reserved.
+ */
+export async function reserveForJob(
+  tenantId: string,
+  writeCount: number,
+  { budget, sleep }: { readonly budget: WriteBudget; sleep(delayMs: number): Promise<void> },
+  afterWait: () => Promise<void>,
+): Promise<number> {
+  for (;;) {
+    const waitMs = await budget.reserve(tenantId, writeCount, 'bulk')
+    if (waitMs === 0 || waitMs > WAIT_IN_PLACE_MS) return waitMs
+    await sleep(waitMs)
+    await afterWait()
+  }
+}
+
+export type StepWrite = {
+  readonly tenantId: string
+  readonly groupId: string
+  readonly step: SyncStep
+  readonly purpose: WritePurpose
+  /** When the lease for the step expires. */
+  readonly deadlineMs: number
+}
+
+/**
+ * Writes a step whose writes are reserved. Retries and accounts that are written one by one exceed the reservation; the
+ * excess is charged to the next step.
+ */
+export async function writeStep(
+  { tenantId, groupId, step, purpose, deadlineMs }: StepWrite,
+  { directory, budget }: { readonly directory: Directory; readonly budget: WriteBudget },
+): Promise<WriteOutcome> {
+  const outcome =
+    step.kind === 'add'
+      ? await directory.addMembers(tenantId, groupId, step.accounts, deadlineMs)
+      : await directory.removeMembers(tenantId, groupId, step.accounts, deadlineMs)
+  const excessCount = outcome.sentCount - step.writeCount
+  if (excessCount > 0) budget.recordOverspend(tenantId, excessCount, purpose)
+  return outcome
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { withVerdicts } from '../../../shared/domain/collections/members-now.ts'
-import { netChange } from '../../../shared/domain/group-links/linked-accounts.ts'
+import { netChange } from '../../../shared/domain/group-links/linked-collections.ts'
 
 const someIds = fc.uniqueArray(fc.constantFrom(...'abcdefgh'), { maxLength: 8 })
 

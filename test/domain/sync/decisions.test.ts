@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { DirectoryGroup } from '../../../shared/domain/group-links/directory.ts'
+import { groupRefusal } from '../../../shared/domain/group-links/directory.ts'
 import { newLink } from '../../../shared/domain/group-links/group-link.ts'
-import { groupRefusal } from '../../../shared/domain/group-links/linkable-group.ts'
 import { newJob } from '../../../shared/domain/group-links/sync-job.ts'
 import { changesDecision } from '../../../shared/domain/sync/incremental-sync.ts'
 import { sweepPlan } from '../../../shared/domain/sync/sweep.ts'
@@ -37,11 +37,11 @@ describe('groupRefusal', () => {
     ['GroupIsRoleAssignable', { isAssignableToRole: true }],
     ['GroupHasHiddenMembership', { visibility: 'HiddenMembership' }],
   ] as const) {
-    it(`${expected ?? 'allows it'} for ${JSON.stringify(properties)}`, () => {
+    it(`is ${expected ?? 'undefined'} for ${JSON.stringify(properties)}`, () => {
       assert.equal(groupRefusal({ ...group, ...properties }), expected)
     })
   }
-  it('GroupNotFound for none', () => assert.equal(groupRefusal(undefined), 'GroupNotFound'))
+  it('is GroupNotFound without a group', () => assert.equal(groupRefusal(undefined), 'GroupNotFound'))
 })
 
 describe('changesDecision', () => {
@@ -49,18 +49,18 @@ describe('changesDecision', () => {
   it('writes what has changed', () => {
     assert.deepEqual(changesDecision(synced, changes), { outcome: 'write', add: ['a'], remove: ['b'] })
   })
-  it('removes nobody while a member has no account', () => {
+  it('removes no member while a member of the collection has no account', () => {
     const decision = changesDecision(synced, { ...changes, withoutAccountCount: 1 })
     assert.deepEqual(decision, { outcome: 'write', add: ['a'], remove: [] })
   })
-  it('compares when the history does not reach back, is too long, or removals are owed', () => {
+  it('compares when the history is too short, the changes are too many, or removals are deferred', () => {
     assert.equal(changesDecision(synced, undefined).outcome, 'compare')
     assert.equal(changesDecision(synced, { ...changes, added: Array(500).fill('a') }).outcome, 'compare')
     assert.equal(changesDecision({ ...synced, removalsDeferred: true }, changes).outcome, 'compare')
     const stillMissing = { ...changes, withoutAccountCount: 1 }
     assert.equal(changesDecision({ ...synced, removalsDeferred: true }, stillMissing).outcome, 'write')
   })
-  it('has nothing to do for a version that was applied', () => {
+  it('has nothing to do for a version that is applied already', () => {
     const none = { added: [], removed: [], withoutAccountCount: 0, membershipVersion: 3 }
     assert.equal(changesDecision(synced, none).outcome, 'nothing')
   })
@@ -75,19 +75,22 @@ describe('sweepPlan', () => {
   const job = newJob({ id: 'job', type: 'ManualSync' }, busy, NOW_MS)
   const plan = (changes: Partial<typeof job>, lease: typeof busy.lease = null) => {
     const made = sweepPlan([idle, { ...busy, lease }, disabled], [{ ...job, ...changes }], NOW_MS)
-    return { queued: made.queueFor.map(({ id }) => id), rung: made.ringFor.map(({ id }) => id) }
+    return { queued: made.linksToQueue.map(({ id }) => id), enqueued: made.jobsToNotify.map(({ id }) => id) }
   }
-  const live = { owner: 'job', untilMs: NOW_MS + 1, token: 1 }
+  const live = { owner: 'job', expiresAtMs: NOW_MS + 1, token: 1 }
 
-  it('queues for enabled links without an unfinished job, and rings for what nobody works on', () => {
-    assert.deepEqual(plan({}), { queued: ['idle'], rung: ['job'] })
-    assert.deepEqual(plan({ status: 'Running' }), { queued: ['idle'], rung: ['job'] })
-    assert.deepEqual(plan({ status: 'Running' }, { ...live, untilMs: NOW_MS }), { queued: ['idle'], rung: ['job'] })
-    assert.deepEqual(plan({ linkId: 'gone' }), { queued: ['idle', 'busy'], rung: ['job'] })
+  it('queues jobs for enabled links without an unfinished job, and enqueues due jobs without a worker', () => {
+    assert.deepEqual(plan({}), { queued: ['idle'], enqueued: ['job'] })
+    assert.deepEqual(plan({ status: 'Running' }), { queued: ['idle'], enqueued: ['job'] })
+    assert.deepEqual(plan({ status: 'Running' }, { ...live, expiresAtMs: NOW_MS }), {
+      queued: ['idle'],
+      enqueued: ['job'],
+    })
+    assert.deepEqual(plan({ linkId: 'gone' }), { queued: ['idle', 'busy'], enqueued: ['job'] })
   })
-  it('leaves alone what is worked on, what waits for it, and what is not due', () => {
-    assert.deepEqual(plan({ status: 'Running' }, live).rung, [])
-    assert.deepEqual(plan({}, { ...live, owner: 'other' }).rung, [])
-    assert.deepEqual(plan({ dueAtMs: NOW_MS + 1 }).rung, [])
+  it('does not enqueue jobs with a worker, jobs that wait for them, and jobs that are not due', () => {
+    assert.deepEqual(plan({ status: 'Running' }, live).enqueued, [])
+    assert.deepEqual(plan({}, { ...live, owner: 'other' }).enqueued, [])
+    assert.deepEqual(plan({ dueAtMs: NOW_MS + 1 }).enqueued, [])
   })
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { planSync, stepsOf } from '../../../shared/domain/sync/plan-sync.ts'
-import { type RecentWrite, withRecentWrites } from '../../../shared/domain/sync/recent-writes.ts'
+import type { RecentWrite } from '../../../shared/domain/group-links/group-link.ts'
+import { planSync, stepsOf, withRecentWrites } from '../../../shared/domain/sync/plan-sync.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 
@@ -17,28 +17,38 @@ const writes = fc.array(
 )
 
 describe('planSync', () => {
-  it('adds who is missing and removes who is not wanted', () => {
+  it('adds missing accounts and removes surplus ones', () => {
     const plan = planSync(new Set('abc'), new Set('cde'), { withoutAccountCount: 0 })
-    assert.deepEqual(plan, { add: ['a', 'b'], remove: ['d', 'e'], heldBackCount: 0 })
+    assert.deepEqual(plan, { add: ['a', 'b'], remove: ['d', 'e'], deferredRemovalCount: 0 })
   })
 
-  it('removes nobody while a member has no account, and counts whom it would', () => {
+  it('defers removals while a member has no account, and counts them', () => {
     const plan = planSync(new Set('abc'), new Set('cde'), { withoutAccountCount: 1 })
-    assert.deepEqual(plan, { add: ['a', 'b'], remove: [], heldBackCount: 2 })
+    assert.deepEqual(plan, { add: ['a', 'b'], remove: [], deferredRemovalCount: 2 })
   })
 
-  it('neither asks again for an account that the directory does not know, nor removes anyone then', () => {
+  it('does not add an unresolved account, and defers removals', () => {
     const options = { withoutAccountCount: 0, unresolved: new Set('a') }
-    assert.deepEqual(planSync(new Set('abc'), new Set('cde'), options), { add: ['b'], remove: [], heldBackCount: 2 })
+    assert.deepEqual(planSync(new Set('abc'), new Set('cde'), options), {
+      add: ['b'],
+      remove: [],
+      deferredRemovalCount: 2,
+    })
   })
 
   for (const [claim, desired, actual, kind, expected] of [
-    ['adds again who was added and is not listed', 'a', '', 'added', { add: ['a'], remove: [] }],
-    ['removes who was added, is not listed and not wanted any more', '', '', 'added', { add: [], remove: ['a'] }],
-    ['removes again who was removed and is listed', '', 'a', 'removed', { add: [], remove: ['a'] }],
-    ['adds who was removed, is listed and wanted again', 'a', 'a', 'removed', { add: ['a'], remove: [] }],
-    ['leaves alone who was added and is listed', 'a', 'a', 'added', { add: [], remove: [] }],
-    ['leaves alone who was removed and is not listed', '', '', 'removed', { add: [], remove: [] }],
+    ['adds an account that was added and is not listed', 'a', '', 'added', { add: ['a'], remove: [] }],
+    [
+      'removes an account that was added, is not listed and no longer desired',
+      '',
+      '',
+      'added',
+      { add: [], remove: ['a'] },
+    ],
+    ['removes an account that was removed and is listed', '', 'a', 'removed', { add: [], remove: ['a'] }],
+    ['adds an account that was removed, is listed and desired again', 'a', 'a', 'removed', { add: ['a'], remove: [] }],
+    ['keeps an account that was added and is listed', 'a', 'a', 'added', { add: [], remove: [] }],
+    ['ignores an account that was removed and is not listed', '', '', 'removed', { add: [], remove: [] }],
   ] as const) {
     it(claim, () => {
       const recentWrites = [{ account: 'a', kind, atMs: NOW_MS }]
@@ -47,7 +57,7 @@ describe('planSync', () => {
     })
   }
 
-  it('leads to the desired accounts, and replayed on its outcome yields nothing', () => {
+  it('leads to the desired accounts, and is empty when planned again', () => {
     fc.assert(
       fc.property(accounts, accounts, writes, (desired, actual, earlier) => {
         const recentWrites = withRecentWrites(earlier, [], [], NOW_MS)
@@ -58,13 +68,13 @@ describe('planSync', () => {
         assert.deepEqual(planSync(desired, outcome, { withoutAccountCount: 0, recentWrites: after }), {
           add: [],
           remove: [],
-          heldBackCount: 0,
+          deferredRemovalCount: 0,
         })
       }),
     )
   })
 
-  it('never removes a wanted account, and none at all while some are missing', () => {
+  it('never removes a desired account, and none at all while an account is missing', () => {
     fc.assert(
       fc.property(
         accounts,
@@ -84,24 +94,28 @@ describe('planSync', () => {
 })
 
 describe('stepsOf', () => {
-  it('adds before it removes, a hundred and twenty at a time', () => {
-    const steps = stepsOf({ add: Array(250).fill('a'), remove: Array(41).fill('r') })
+  it('adds before it removes, in steps within the limits of the directory', () => {
+    const limits = {
+      add: { accountsPerStep: 100, accountsPerWrite: 20 },
+      remove: { accountsPerStep: 20, accountsPerWrite: 1 },
+    }
+    const steps = stepsOf({ add: Array(250).fill('a'), remove: Array(41).fill('r') }, limits)
     assert.deepEqual(
-      steps.map(({ kind, accounts: list }) => [kind, list.length]),
+      steps.map(({ kind, accounts: list, writeCount }) => [kind, list.length, writeCount]),
       [
-        ['add', 100],
-        ['add', 100],
-        ['add', 50],
-        ['remove', 20],
-        ['remove', 20],
-        ['remove', 1],
+        ['add', 100, 5],
+        ['add', 100, 5],
+        ['add', 50, 3],
+        ['remove', 20, 20],
+        ['remove', 20, 20],
+        ['remove', 1, 1],
       ],
     )
   })
 })
 
-describe('remembered', () => {
-  it('keeps the last write of an account, for ten minutes, and five hundred in all', () => {
+describe('withRecentWrites', () => {
+  it('keeps the last write of each account for ten minutes, at most five hundred', () => {
     const old = withRecentWrites([], ['a', 'b'], [], NOW_MS)
     assert.deepEqual(withRecentWrites(old, [], ['a'], NOW_MS + 1_000), [
       { account: 'b', kind: 'added', atMs: NOW_MS },

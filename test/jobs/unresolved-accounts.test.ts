@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { requestSync } from '../../shared/domain/group-links/request-sync.ts'
+import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import { TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld, ringForChanges, syncedLink } from './link-world.ts'
 
-describe('Data that name a group as somebody’s account', () => {
+describe('Source data that name a group as an account', () => {
   let world: LinkWorld
   before(async () => {
     world = await openWorld()
@@ -22,19 +22,19 @@ describe('Data that name a group as somebody’s account', () => {
     return [job?.status, job?.added, job?.removed, job?.error]
   }
 
-  it('nest that group, which only the next comparison can see: it fails, names it and removes nobody', async () => {
+  it('nest that group; the next job detects it, fails with its id and removes no member', async () => {
     const nested = await world.newGroup({}, users(50, 3))
     const { collectionId, groupId } = await syncedLink(world, [...users(0, 5), nested])
     assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 5), nested]))
     assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
     world.collections.exchange(collectionId, [...users(1, 5), nested])
-    assert.deepEqual(await syncedAgain(collectionId), ['Failed', 1, 0, `The directory has no account ${nested}`])
+    assert.deepEqual(await syncedAgain(collectionId), ['Failed', 1, 0, `The directory has no account ${nested}.`])
     assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 6), nested]))
     const writes = world.server.requests().filter(({ method, path }) => method !== 'GET' && path.includes(groupId))
     assert.equal(writes.length, 1)
   })
 
-  it('take it out again within minutes when they are put right, and leave one alone that was nested before', async () => {
+  it('remove it within minutes when they are corrected, and keep a group that was nested before', async () => {
     const [ours, theirs] = [await world.newGroup(), await world.newGroup()]
     const { collectionId, groupId } = await syncedLink(world, [...users(0, 5), ours], [theirs])
     world.collections.exchange(collectionId, users(0, 5))
@@ -42,18 +42,18 @@ describe('Data that name a group as somebody’s account', () => {
     assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 5), theirs]))
   })
 
-  it('never have a group asked to hold itself, by jobs or by single changes', async () => {
+  it('never add a group to itself, by a job or by an incremental sync', async () => {
     const { collectionId, groupId } = await syncedLink(world, users(0, 5))
     world.collections.change(collectionId, [...users(0, 6), groupId])
     await ringForChanges(world, collectionId)
     await world.drain()
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual([job?.type, job?.status, job?.added], ['ScheduledSweep', 'Failed', 1])
-    assert.equal(job?.error, `The directory has no account ${groupId}`)
+    assert.equal(job?.error, `The directory has no account ${groupId}.`)
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 6)))
   })
 
-  it('are left out of a preview once the group is nested', async () => {
+  it('are not part of a preview once the group is nested', async () => {
     const nested = await world.newGroup()
     const collectionId = world.collections.make([...users(0, 2), nested])
     const groupId = await world.newGroup({}, [nested, ...users(1, 1)])

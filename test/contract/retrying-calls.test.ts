@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { GraphCall } from '../../shared/graph/graph-calls.ts'
-import type { GraphReply } from '../../shared/graph/graph-reply.ts'
+import type { GraphCall, GraphReply } from '../../shared/graph/graph-calls.ts'
 import { retryingCalls } from '../../shared/graph/retrying-calls.ts'
 
 type Item = { readonly id: string; readonly method: string; readonly url: string }
 type ItemReply = { readonly status: number; readonly retryAfterS?: number }
 
-/** A directory that gives each path one reply after the other, the last one for good, and notes what came when. */
+/** A directory with a list of replies for each path, of which the last is repeated. Records its calls with their time. */
 function scripted(
   replies: Readonly<Record<string, readonly ItemReply[]>>,
-  { heldUpMs = 0, untilMs = Number.POSITIVE_INFINITY } = {},
+  { suspendedMs = 0, deadlineMs = Number.POSITIVE_INFINITY } = {},
 ) {
   let ms = 0
   const sent: { atS: number; paths: string[] }[] = []
@@ -36,16 +35,16 @@ function scripted(
     return { status: 200, body: { responses: responses.reverse() }, isJson: true, retryAfterMs: undefined }
   }
   const sleep = async (delayMs: number) => {
-    ms += delayMs + heldUpMs
+    ms += delayMs + suspendedMs
   }
   const calls = retryingCalls({ send, sleep, nowMs: () => ms, random: () => 0 })
-  const settle = (...paths: string[]) =>
-    calls.settle(
+  const sendEach = (...paths: string[]) =>
+    calls.sendAll(
       'tenant',
       paths.map((path) => ({ method: 'PATCH', path })),
-      untilMs,
+      deadlineMs,
     )
-  return { sent, settle }
+  return { sent, sendEach }
 }
 
 const throttledFor = (...secondsOfEach: number[]): ItemReply[] => [
@@ -53,17 +52,25 @@ const throttledFor = (...secondsOfEach: number[]): ItemReply[] => [
   { status: 204 },
 ]
 
-describe('Calls that wait', () => {
-  it('send each item of a batch again when its own time has come, and none that is through', async () => {
-    const { sent, settle } = scripted({ '/a': throttledFor(2), '/b': throttledFor(7), '/d': throttledFor(2, 5) })
-    const replies = await settle('/a', '/b', '/c', '/d')
+describe('Retrying calls', () => {
+  it('retry each item of a batch after its own Retry-After, and no item that is done', async () => {
+    const { sent, sendEach } = scripted({
+      '/a': throttledFor(2),
+      '/b': throttledFor(7),
+      '/d': throttledFor(2, 5),
+    })
+    const replies = await sendEach('/a', '/b', '/c', '/d')
     assert.deepEqual(sent, [
       { atS: 0, paths: ['/a', '/b', '/c', '/d'] },
       { atS: 2, paths: ['/a', '/d'] },
       { atS: 7, paths: ['/b', '/d'] },
     ])
     assert.deepEqual(
-      replies.map(({ reply, triesCount, mayBeDoneBefore }) => [reply.status, triesCount, mayBeDoneBefore]),
+      replies.map(({ reply, attemptCount, mayHaveSucceededBefore }) => [
+        reply.status,
+        attemptCount,
+        mayHaveSucceededBefore,
+      ]),
       [
         [204, 2, true],
         [204, 2, true],
@@ -73,28 +80,32 @@ describe('Calls that wait', () => {
     )
   })
 
-  it('leave a longer wait to those above, without holding up the others', async () => {
-    const { sent, settle } = scripted({ '/a': throttledFor(60), '/b': throttledFor(2) })
-    const [long, short] = await settle('/a', '/b')
+  it('leave a longer wait to the caller without delaying other items', async () => {
+    const { sent, sendEach } = scripted({ '/a': throttledFor(60), '/b': throttledFor(2) })
+    const [long, short] = await sendEach('/a', '/b')
     assert.deepEqual([long?.reply.status, long?.reply.retryAfterMs, short?.reply.status], [429, 60_000, 204])
     assert.deepEqual(sent.at(-1), { atS: 2, paths: ['/b'] })
   })
 
-  it('are sent four times at most, each wait longer than the one before', async () => {
-    const { sent, settle } = scripted({ '/a': [{ status: 503 }] })
-    const [settled] = await settle('/a')
-    assert.deepEqual([settled?.reply.status, settled?.triesCount, sent.length], [503, 4, 4])
+  it('make at most four attempts', async () => {
+    const { sent, sendEach } = scripted({ '/a': [{ status: 503 }] })
+    const [result] = await sendEach('/a')
+    assert.deepEqual([result?.reply.status, result?.attemptCount, sent.length], [503, 4, 4])
   })
 
-  it('are not sent again once the time for them is over, though it ended while the process was held up', async () => {
-    const { sent, settle } = scripted({ '/a': throttledFor(2) }, { heldUpMs: 60_000, untilMs: 30_000 })
-    const [settled] = await settle('/a')
-    assert.deepEqual([settled?.reply.status, settled?.triesCount, sent.length], [429, 1, 1])
+  it('make no attempt after the deadline, also when the process was suspended meanwhile', async () => {
+    const { sent, sendEach } = scripted({ '/a': throttledFor(2) }, { suspendedMs: 60_000, deadlineMs: 30_000 })
+    const [result] = await sendEach('/a')
+    assert.deepEqual([result?.reply.status, result?.attemptCount, sent.length], [429, 1, 1])
   })
 
-  it('are not sent again when the answer is clear', async () => {
-    const { sent, settle } = scripted({ '/a': [{ status: 403 }], '/b': [{ status: 404 }], '/c': [{ status: 400 }] })
-    await settle('/a', '/b', '/c')
+  it('make one attempt when the reply is clear', async () => {
+    const { sent, sendEach } = scripted({
+      '/a': [{ status: 403 }],
+      '/b': [{ status: 404 }],
+      '/c': [{ status: 400 }],
+    })
+    await sendEach('/a', '/b', '/c')
     assert.equal(sent.length, 1)
   })
 })

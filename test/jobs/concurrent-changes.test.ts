@@ -11,8 +11,8 @@ before(async () => {
 })
 after(() => world.close())
 
-/** A choir of Ann that is linked to a group, and the ids of Ann, Bo and Cy, whose accounts are the first three. */
-async function linkedChoir() {
+/** A linked collection with the member Ann, and the ids of Ann, Bo and Cy, who have the first three accounts. */
+async function linkedCollection() {
   const source = await world.newSource()
   const names = ['Ann', 'Bo', 'Cy']
   await world.write(source, ...names.map((name, index) => identity(name, { directoryObjectId: user(index) })))
@@ -21,26 +21,26 @@ async function linkedChoir() {
   return { collectionId, groupId: await world.linkedGroup(collectionId), ann, bo, cy }
 }
 
-/** Lets something happen once, right after the history of changes was read. */
-function afterHistory(happen: () => Promise<void>): JoinedMembers {
+/** Calls a function once, right after the history of changes was read. */
+function afterHistory(call: () => Promise<void>): JoinedMembers {
   const joined = cosmosJoinedMembers(world.container('requests'))
-  let hasHappened = false
+  let wasCalled = false
   return {
     ...joined,
     async changesAfter(...asked) {
       const changes = await joined.changesAfter(...asked)
-      if (!hasHappened) {
-        hasHappened = true
-        await happen()
+      if (!wasCalled) {
+        wasCalled = true
+        await call()
       }
       return changes
     },
   }
 }
 
-describe('A change of members while an earlier one is written to the group', () => {
-  it('is written as well when somebody joins', async () => {
-    const { collectionId, groupId, bo, cy } = await linkedChoir()
+describe('A membership change during an incremental sync', () => {
+  it('is written when another member joins', async () => {
+    const { collectionId, groupId, bo, cy } = await linkedCollection()
     const { requests } = world.coldProcess()
     await world.join(collectionId, [bo], requests)
     const joined = afterHistory(() => world.join(collectionId, [cy], requests))
@@ -48,8 +48,8 @@ describe('A change of members while an earlier one is written to the group', () 
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
   })
 
-  it('is written as well when the one who has just joined leaves again', async () => {
-    const { collectionId, groupId, bo } = await linkedChoir()
+  it('is written when the member who has just joined leaves', async () => {
+    const { collectionId, groupId, bo } = await linkedCollection()
     await world.join(collectionId, [bo], world.coldProcess().requests)
     const joined = afterHistory(() => world.leave(collectionId, [bo]))
     await world.drain(world.coldProcess(joined).sync)

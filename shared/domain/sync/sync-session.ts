@@ -1,0 +1,258 @@
+import { REFUSALS, Refusal } from '../../kernel/refusals.ts'
+import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import { groupRefusal, readAllMembers } from '../group-links/directory.ts'
+import type { GroupLink, Lease } from '../group-links/group-link.ts'
+import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
+import { changeLeasedLink, type LeasedLink, LeaseLost, renewLease } from '../group-links/lease.ts'
+import type { CollectionAccounts } from '../group-links/link-dependencies.ts'
+import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
+import {
+  type BatchPlan,
+  journaled,
+  type Progress,
+  planBatch,
+  progressOfStep,
+  type SyncStep,
+  withRecentWrites,
+} from './plan-sync.ts'
+import { failureOf, finalCounts, RunFault, unresolvedFault } from './run-failure.ts'
+import type { SyncDependencies } from './sync-dependencies.ts'
+import { reserveForJob, writeStep } from './write-budget.ts'
+
+/** More unknown accounts than this have another cause than single wrong ids: the run ends. */
+const UNRESOLVED_AT_MOST_COUNT = 1000
+
+/** An incremental sync waits for a running job at most this long, plus the delay of its message. */
+const UNDISTURBED_MS = 15_000
+
+/** Pending incremental syncs are enqueued again within this time. */
+const YIELD_TO_CHANGES_MS = 5_000
+
+/** How a job waits for its next batch: for how long, and whether other workers may write to the group meanwhile. */
+export type Yield = { readonly delayMs: number; readonly releasesLease: boolean }
+
+/**
+ * One worker's batch of a job, from its start until it yields or the run ends. The session owns all state of the batch:
+ * the lease, the job's progress, and what was written. Other code passes values to it and receives values from it.
+ */
+export class SyncSession {
+  readonly #deps: SyncDependencies
+  /** Before the accounts were read. */
+  readonly #startMs: number
+  readonly #accountsChangedAtMs: number | null
+  readonly #added: string[] = []
+  readonly #removed: string[] = []
+  #leased: LeasedLink
+  #link: GroupLink
+  #job: Versioned<SyncJob>
+  /** Writes of earlier workers that are still open after this session's read of the group. */
+  #earlier: WriteJournal
+  #uncertain: ReadonlySet<string> = new Set()
+  #journaledStep: SyncStep | undefined
+  /** As read in this session; undefined until then. */
+  #displayName: string | null | undefined
+
+  private constructor(link: GroupLink, lease: Lease, job: Versioned<SyncJob>, startMs: number, deps: SyncDependencies) {
+    this.#deps = deps
+    this.#startMs = startMs
+    this.#accountsChangedAtMs = link.accountsChangedAtMs
+    this.#leased = { tenantId: link.tenantId, linkId: link.id, lease }
+    this.#link = link
+    this.#job = job
+    this.#earlier = job.value.journal
+  }
+
+  /**
+   * Acquires the lease and saves the job as started.
+   * @throws Refusal, LeaseLost after a conflict; nothing is acquired then.
+   */
+  static async start(
+    { lease, job }: Extract<ClaimDecision, { outcome: 'run' }>,
+    jobVersion: string,
+    link: Versioned<GroupLink>,
+    deps: SyncDependencies,
+  ): Promise<SyncSession> {
+    const leased = await deps.links.replace({ ...link.value, lease, lastToken: lease.token }, link.version)
+    const startMs = deps.nowMs()
+    try {
+      return new SyncSession(leased.value, lease, await deps.jobs.replace(job, jobVersion), startMs, deps)
+    } catch (error) {
+      const { tenantId, id: linkId } = leased.value
+      await changeLeasedLink({ tenantId, linkId, lease }, (current) => ({ ...current, lease: null }), deps)
+      throw error
+    }
+  }
+
+  /**
+   * Reads the collection's accounts and the group's members and plans the batch.
+   * @throws RunFault, LeaseLost, DirectoryFault, Refusal `LinkNotFound`.
+   */
+  async compare(): Promise<BatchPlan> {
+    const { directory, nowMs } = this.#deps
+    await this.verifyGroup()
+    const desired = await this.#desiredAccounts()
+    const { tenantId, directoryGroupId } = this.#link
+    const members = await readAllMembers(tenantId, directoryGroupId, directory, () => this.#assertLease())
+    const known = { job: this.#job.value, recentWrites: this.#link.recentWrites }
+    const plan = planBatch(desired, members, known, { limits: directory.limits, nowMs: nowMs() })
+    this.#earlier = plan.earlier
+    this.#uncertain = plan.uncertain
+    // Saved with the next step, or with the end of the run.
+    this.#job = { ...this.#job, value: this.#recorded(plan) }
+    return plan
+  }
+
+  /** @throws RunFault when the group was deleted or can no longer be linked, DirectoryFault. */
+  async verifyGroup(): Promise<void> {
+    const group = await this.#deps.directory.readGroup(this.#link.tenantId, this.#link.directoryGroupId)
+    if (group !== undefined) this.#displayName = group.displayName
+    const refusal = groupRefusal(group)
+    if (refusal !== undefined) throw new RunFault(REFUSALS[refusal].message, { isPermanent: true })
+  }
+
+  /**
+   * Writes one step and saves its outcome. Removals are left out while an account is unresolved.
+   * @param next the step that follows. It is journaled in the same write.
+   * @returns Undefined to continue with the next step; otherwise the session has to yield.
+   * @throws RunFault, LeaseLost, DirectoryFault, Refusal `LinkNotFound`.
+   */
+  async apply(step: SyncStep, next: SyncStep | undefined): Promise<Yield | undefined> {
+    if (isDeferred(this.#job.value, step)) return undefined
+    await this.#assertLease()
+    const { tenantId, changesPending } = this.#link
+    if (changesPending && this.#deps.nowMs() >= this.#startMs + UNDISTURBED_MS) {
+      return { delayMs: YIELD_TO_CHANGES_MS, releasesLease: true }
+    }
+    const waitMs = await reserveForJob(tenantId, step.writeCount, this.#deps, () => this.#assertLease())
+    if (waitMs > 0) return { delayMs: waitMs, releasesLease: true }
+    if (this.#journaledStep !== step) await this.#save(this.#job.value, step)
+    return this.#write(step, next)
+  }
+
+  async #write(step: SyncStep, next: SyncStep | undefined): Promise<Yield | undefined> {
+    const { tenantId, directoryGroupId: groupId } = this.#link
+    const write = { tenantId, groupId, step, purpose: 'bulk', deadlineMs: this.#leased.lease.expiresAtMs } as const
+    const outcome = await writeStep(write, this.#deps)
+    const job = this.#recorded(progressOfStep(this.#job.value, step, outcome, this.#earlier))
+    const isTimeUp = this.#deps.nowMs() >= this.#startMs + this.#deps.batchMs
+    const continues = !isTimeUp && outcome.fault === undefined && next !== undefined && !isDeferred(job, next)
+    await this.#save(job, continues ? next : undefined)
+    if (job.unresolved.length > UNRESOLVED_AT_MOST_COUNT) throw unresolvedFault(job)
+    if (outcome.fault !== undefined) throw outcome.fault
+    // The directory answers every removal from a deleted group with "not a member".
+    if (step.kind === 'remove' && outcome.written.length === 0) await this.verifyGroup()
+    return isTimeUp && next !== undefined ? { delayMs: 0, releasesLease: false } : undefined
+  }
+
+  /** Ends the batch. @returns The saved job. @throws LeaseLost, Refusal `LinkNotFound`. */
+  async yield({ delayMs, releasesLease }: Yield): Promise<SyncJob> {
+    const nowMs = this.#deps.nowMs()
+    const lease = releasesLease ? null : { ...this.#leased.lease, expiresAtMs: nowMs + this.#deps.leaseMs }
+    await this.#save(yielded(this.#job.value, nowMs + delayMs))
+    await this.#changeLink(() => ({ lease, changesPending: false }))
+    return this.#job.value
+  }
+
+  /** Ends the run successfully. @returns The saved job. @throws RunFault when an account is unresolved, LeaseLost. */
+  async complete({ membershipVersion, deferredRemovalCount }: BatchPlan): Promise<SyncJob> {
+    if (this.#job.value.unresolved.length > 0) throw unresolvedFault(this.#job.value)
+    const { messageQueue, nowMs } = this.#deps
+    const { tenantId, collectionId, appliedMembershipVersion } = this.#link
+    const endMs = nowMs()
+    const job = await this.#end(completed(this.#job.value, endMs), (link) => ({
+      lastSyncedAt: toTimestamp(endMs),
+      lastSyncOutcome: 'Succeeded',
+      appliedMembershipVersion: membershipVersion,
+      removalsDeferred: deferredRemovalCount > 0,
+      accountsChangedAtMs: link.accountsChangedAtMs === this.#accountsChangedAtMs ? null : link.accountsChangedAtMs,
+      comparedAtMs: this.#startMs,
+    }))
+    if (appliedMembershipVersion !== null) return job
+    // Incremental syncs skip a link that was never synced. Changes made during its first sync are written now.
+    const id = `${collectionId}:first:${job.id}`
+    await messageQueue.enqueue({ queue: 'membership-changes', message: { tenantId, collectionId } }, { id })
+    return job
+  }
+
+  /** Ends the run with a failure: the job is queued for a retry, or fails. @returns The saved job. @throws LeaseLost. */
+  async fail(error: unknown): Promise<SyncJob> {
+    const { directory, retryDelaysS, random, nowMs } = this.#deps
+    const job = this.#job.value
+    const failure = await failureOf(error, job, () => this.verifyGroup(), this.#deps)
+    const endMs = nowMs()
+    const next = afterFailedRun(job, failure, { delaysS: retryDelaysS, jitter: random(), nowMs: endMs })
+    if (next.completedAt === null) return this.#end(next, () => ({}))
+    const outcome = { lastSyncedAt: toTimestamp(endMs), lastSyncOutcome: 'Failed' } as const
+    return this.#end({ ...next, ...(await finalCounts(job, directory)) }, () => outcome)
+  }
+
+  /**
+   * The lease is released before the job is saved, so that a caller that sees the job's end also sees its outcome on the
+   * link. A worker that crashes in between leaves a job that runs once more and finds nothing to do.
+   */
+  async #end(job: SyncJob, change: (link: GroupLink) => Partial<GroupLink>): Promise<SyncJob> {
+    await this.#changeLink((link) => ({ ...change(link), lease: null })).catch((error: unknown) => {
+      if (!(error instanceof Refusal) || error.code !== 'LinkNotFound') throw error
+    })
+    await this.#save(job)
+    return this.#job.value
+  }
+
+  /** Changes the link and records what this session has read and written. */
+  async #changeLink(change: (link: GroupLink) => Partial<GroupLink>): Promise<void> {
+    const nowMs = this.#deps.nowMs()
+    const displayName = this.#displayName
+    const withTraces = (link: GroupLink): GroupLink => ({
+      ...link,
+      ...change(link),
+      recentWrites: withRecentWrites(link.recentWrites, this.#added, this.#removed, nowMs),
+      directoryGroupDisplayName: displayName === undefined ? link.directoryGroupDisplayName : displayName,
+    })
+    await changeLeasedLink(this.#leased, withTraces, this.#deps)
+  }
+
+  /** Saves the job, with `step` journaled as started. @throws LeaseLost when another worker has changed the job. */
+  async #save(job: SyncJob, step?: SyncStep): Promise<void> {
+    const journal = step === undefined ? job.journal : journaled(job.journal, step, this.#uncertain)
+    try {
+      this.#job = await this.#deps.jobs.replace({ ...job, journal }, this.#job.version)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      throw new LeaseLost(`Sync job ${job.id} was changed by another worker.`, { cause: error })
+    }
+    this.#journaledStep = step
+  }
+
+  /** Remembers written accounts for the link. @returns The job to be saved. */
+  #recorded({ job, added, removed }: Progress): SyncJob {
+    this.#added.push(...added)
+    this.#removed.push(...removed)
+    return job
+  }
+
+  /** @throws RunFault when the link is disabled, LeaseLost, Refusal `LinkNotFound`. */
+  async #assertLease(): Promise<void> {
+    const { link, lease } = await renewLease(this.#leased, this.#deps)
+    this.#link = link
+    this.#leased = { ...this.#leased, lease }
+    if (link.state === 'Disabled') throw new RunFault('The group link is disabled.', { isPermanent: true })
+  }
+
+  async #desiredAccounts(): Promise<CollectionAccounts> {
+    const { collections } = this.#deps
+    const { tenantId, collectionId, appliedMembershipVersion } = this.#link
+    if ((await collections.find(tenantId, collectionId)) === undefined) {
+      throw new RunFault('The collection no longer exists.', { isPermanent: true })
+    }
+    const desired = await collections.accountsOf(tenantId, collectionId)
+    if (desired.membershipVersion >= (appliedMembershipVersion ?? 0)) return desired
+    // Writing it would revert what incremental syncs have written since.
+    throw new RunFault('An outdated version of the collection was read.', { isPermanent: false })
+  }
+}
+
+/** No member is removed while an account that belongs in the group cannot be added. */
+function isDeferred({ unresolved }: SyncJob, { kind }: SyncStep): boolean {
+  return kind === 'remove' && unresolved.length > 0
+}
