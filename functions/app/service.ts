@@ -60,6 +60,10 @@ const CURSOR_KEY_BYTES = 32
 export type Overrides = Partial<Foundation & Connections> & {
   /** Shared by all long computations of the process. */
   readonly scheduler?: CooperativeScheduler
+  /** Rows of tenants that are kept in memory at most. */
+  readonly rowsAtMostCount?: number
+  /** Keeps membership requests in line with the core objects during an evaluation. */
+  readonly reconciler?: Pick<RequestReconciler, 'follow'>
   /** What the use cases of collections work with. */
   readonly collections?: Partial<CollectionDependencies>
   /** The collections as group links see them. */
@@ -86,7 +90,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const linkStore = cosmosLinkStore(container('links'))
   const tenants = cosmosTenantStore(container('tenants'))
   const collections: CollectionDependencies = {
-    ...collectionParts(parts),
+    ...collectionParts(parts, overrides.rowsAtMostCount),
     links: collectionLinks(linkStore, nowMs),
     tenants,
     ...overrides.collections,
@@ -96,7 +100,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     requests: cosmosRequestStore(container('requests')),
     membershipResolver: liveMembershipResolver(collections),
   }
-  const evaluator = new TenantEvaluator({ ...collections, follower: new RequestReconciler(requests) })
+  const evaluator = new TenantEvaluator({
+    ...collections,
+    follower: overrides.reconciler ?? new RequestReconciler(requests),
+  })
   const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const links: SyncDependencies = {
     ...linkParts(settings, parts),
@@ -140,7 +147,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
 type Parts = Foundation &
   Connections & { readonly scheduler: CooperativeScheduler; readonly deriveId: typeof derivedId }
 
-function collectionParts(parts: Parts) {
+function collectionParts(parts: Parts, rowsAtMostCount = ROWS_AT_MOST_COUNT) {
   const { container, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
   const changes = cosmosCoreObjectChanges(container('coreObjects'), elapsedMs)
   return {
@@ -148,7 +155,7 @@ function collectionParts(parts: Parts) {
     memberships: cosmosMembershipStore(container('members'), scheduler),
     evaluationLog: cosmosEvaluationLogStore(container('tenants')),
     joined: cosmosJoinedMembers(container('requests')),
-    snapshots: new TenantSnapshots(changes, ROWS_AT_MOST_COUNT, scheduler),
+    snapshots: new TenantSnapshots(changes, rowsAtMostCount, scheduler),
     accountChanges: cosmosAccountChangeStore(container('coreObjects')),
     messageQueue,
     log,

@@ -1,26 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { after } from 'node:test'
-import type { Container } from '@azure/cosmos'
 import { connectorReadRoutes, connectorRoutes } from '../../functions/routes/connectors.ts'
 import { coreObjectRoutes } from '../../functions/routes/core-objects.ts'
-import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
-import { createContainers } from '../../infra/local/create-containers.ts'
-import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
-import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
-import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
-import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
-import { openDatabase } from '../../shared/cosmos/database.ts'
-import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { ObjectAccessResolver } from '../../shared/domain/object-access/object-access.ts'
-import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
-import { cursors } from '../../shared/http/paging.ts'
+import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import type { Caller, Role } from '../../shared/kernel/caller.ts'
-import type { Message } from '../../shared/kernel/messages.ts'
+import type { MessageQueue } from '../../shared/kernel/messages.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
-import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/idempotency-dependencies.ts'
+import { type LocalAccount, startLocalAccount } from '../contract/local-database.ts'
+import { builtService, faultLog, requestsTo } from './built-service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes
 export type Body = any
@@ -40,8 +28,8 @@ export type Send = (
 ) => Promise<TestAnswer>
 
 export type CoreDataService = {
-  readonly cosmos: LocalCosmos
-  readonly database: ReturnType<typeof openDatabase>
+  readonly cosmos: LocalAccount['cosmos']
+  readonly database: LocalAccount['container']
   /** Rings for evaluations so far, by tenant. */
   readonly rings: string[]
   /** Reads a tenant's rows into memory, as an evaluation does. */
@@ -54,13 +42,10 @@ export type CoreDataService = {
 }
 
 export const CURSOR_KEY = createHash('sha256').update('one').digest('base64')
-const COSMOS_KEY = createHash('sha256').update('key of the local database').digest('base64')
 
 /** The connector and core object routes on a database of their own. */
 export async function startCoreDataService(nowMs: () => number = Date.now): Promise<CoreDataService> {
-  const cosmos = await startCosmos({ port: 0, file: ':memory:', key: COSMOS_KEY, strict: true, nowMs })
-  await createContainers(cosmos.endpoint, cosmos.key)
-  return serviceOn(cosmos, nowMs, [CURSOR_KEY])
+  return serviceOn(await startLocalAccount(nowMs), nowMs, [CURSOR_KEY])
 }
 
 /** The service for the tests of one file, closed after them. */
@@ -70,40 +55,26 @@ export async function coreDataServiceOfTests(nowMs?: () => number): Promise<Core
   return service
 }
 
-function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonly string[]): CoreDataService {
-  const database = openDatabase({ endpoint: cosmos.endpoint, key: cosmos.key })
+function serviceOn(account: LocalAccount, nowMs: () => number, cursorKeys: readonly string[]): CoreDataService {
+  const { cosmos, container } = account
   const rings: string[] = []
-  const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(database('coreObjects'), nowMs), 100_000)
-  const deps = {
-    connectors: cosmosConnectorStore(database('connectors')),
-    objects: cosmosConnectorObjectStore(database('connectorObjects')),
-    coreObjects: cosmosCoreObjectStore(database('coreObjects')),
-    objectAccess: new ObjectAccessResolver((tenantId) => snapshots.fresh(tenantId), {
-      load: () => undefined,
-      holds: (tenantId) => snapshots.holds(tenantId),
-      links: cosmosCoreObjectReferences(database('coreObjects')),
-    }),
-    cursors: async () => cursors(cursorKeys),
-    messageQueue: {
-      enqueue: async ({ queue, message }: Message) => {
-        if (queue === 'evaluations') rings.push(message.tenantId)
-      },
-    },
-    log: { info() {}, warn() {}, error: (_event: string, error: unknown) => faults.push(error) },
-    evaluationDelayMs: 0,
-    deriveId: derivedId,
-    newId: randomUUID,
-    nowMs,
-  }
   const faults: unknown[] = []
-  const groups = [connectorRoutes(deps), connectorReadRoutes(deps), coreObjectRoutes(deps)]
+  const enqueue: MessageQueue['enqueue'] = async ({ queue, message }) => {
+    if (queue === 'evaluations') rings.push(message.tenantId)
+  }
+  const { collections, connectors, coreObjects, dispatch } = builtService(
+    container,
+    { nowMs, elapsedMs: nowMs, log: faultLog(faults), messageQueue: { enqueue }, loadTenant: () => undefined },
+    { cursorKeys },
+  )
+  const groups = [connectorRoutes(connectors), connectorReadRoutes(connectors), coreObjectRoutes(coreObjects)]
   return {
     cosmos,
-    database,
+    database: container,
     rings,
-    loadRows: (tenantId) => snapshots.fresh(tenantId),
-    as: (caller) => sendTo(groups, caller, nowMs, database('idempotencyKeys'), faults),
-    restarted: (keys = cursorKeys) => serviceOn(cosmos, nowMs, keys),
+    loadRows: (tenantId) => collections.snapshots.fresh(tenantId),
+    as: (caller) => sendTo(groups, caller, dispatch, faults),
+    restarted: (keys = cursorKeys) => serviceOn(account, nowMs, keys),
     close: () => cosmos.close(),
   }
 }
@@ -112,39 +83,16 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
 export function sendTo(
   groups: readonly RouteGroup[],
   caller: Caller,
-  nowMs: () => number,
-  keys: Container,
-  faults: unknown[] = [],
+  dispatch: DispatchDependencies,
+  faults: readonly unknown[] = [],
 ): Send {
-  const log = { info() {}, warn() {}, error: (_event: string, error: unknown) => faults.push(error) }
   const authenticate = async (authorization: string | null) => {
     if (authorization === null) throw new Refusal('TokenMissing')
     return caller
   }
-  const dispatchers = groups.map((group) => ({
-    prefix: `/${group.prefix}`,
-    dispatch: conformingDispatcher(group, {
-      authenticate,
-      findIdentity: async () => undefined,
-      once: onceOn(keys, nowMs, log),
-      log,
-      newId: randomUUID,
-      nowMs,
-    }),
-  }))
+  const request = requestsTo(groups, { ...dispatch, authenticate })
   return async (method, path, body, headers = {}) => {
-    const found = dispatchers.find(
-      ({ prefix }) => path === prefix || (/^[/?]/.test(path.slice(prefix.length)) && path.startsWith(prefix)),
-    )
-    if (found === undefined) throw new Error(`No group answers ${path}`)
-    const sent: Record<string, string> = { authorization: 'Bearer x', 'content-type': 'application/json', ...headers }
-    const bytes = new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body))
-    const answer = await found.dispatch({
-      method,
-      url: `http://localhost${path}`,
-      header: (name) => sent[name] ?? null,
-      bytes: async () => bytes,
-    })
+    const answer = await request(method, path, { authorization: 'Bearer x', ...headers }, body)
     if (answer.status === 500) throw new Error(`${method} ${path} answered 500`, { cause: faults.at(-1) })
     return { status: answer.status, headers: answer.headers, body: JSON.parse(answer.body ?? 'null') }
   }

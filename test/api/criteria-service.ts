@@ -1,22 +1,13 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
+import type { Service } from '../../functions/app/service.ts'
 import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
-import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
-import { createContainers } from '../../infra/local/create-containers.ts'
-import { cosmosAccountChangeStore } from '../../shared/cosmos/account-changes.ts'
-import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
-import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { openDatabase } from '../../shared/cosmos/database.ts'
-import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
-import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
-import { cosmosJoinedMembers } from '../../shared/cosmos/request-store.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
-import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
-import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
 import type { Message } from '../../shared/kernel/messages.ts'
-import { NO_METRICS } from '../../shared/kernel/metrics.ts'
+import { type LocalAccount, startLocalAccount } from '../contract/local-database.ts'
+import { builtService } from './built-service.ts'
 import { application, type Body, type Send, sendTo, type TestAnswer, user } from './core-data-service.ts'
 
 export const CRITERIA = '/collections-criteria/beta'
@@ -24,67 +15,47 @@ export const COLLECTIONS = '/collections/beta'
 export const NOBODYS_ID = 'eeeeeeee-0000-4000-8000-000000000001'
 
 /** One process of the service with its own memory, on a database that it may share. */
-export type CriteriaProcess = CollectionDependencies & {
-  readonly evaluator: TenantEvaluator
-  readonly rings: Message[]
-}
+export type CriteriaProcess = CollectionDependencies &
+  Pick<Service, 'evaluator' | 'dispatch'> & { readonly rings: Message[] }
 
 export type CriteriaService = {
-  readonly cosmos: LocalCosmos
-  readonly database: ReturnType<typeof openDatabase>
+  readonly cosmos: LocalAccount['cosmos']
+  readonly database: LocalAccount['container']
   readonly process: CriteriaProcess
   /** Collections that feed a group: collection id to the ids of its links. */
   readonly links: Map<string, string[]>
   readonly clock: { nowMs: number }
   /** Another process on the same database. What is given replaces its parts. */
-  newProcess(parts?: Partial<CollectionDependencies>, rowsAtMost?: number): CriteriaProcess
+  newProcess(parts?: Partial<CollectionDependencies>, rowsAtMostCount?: number): CriteriaProcess
   /** Requests of an application of a tenant that may write, or of one with other roles. */
   as(tenantId: string, ...roles: Role[]): Send
   asUser(tenantId: string, objectId: string, ...roles: Role[]): Send
   close(): Promise<void>
 }
 
-const QUIET = { info() {}, warn() {}, error() {} }
-
 /** The routes of criteria collections and of all collections on a database of their own. */
 export async function startCriteriaService(): Promise<CriteriaService> {
-  const key = createHash('sha256').update('key of the local database').digest('base64')
-  const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true })
-  await createContainers(cosmos.endpoint, key)
-  const database = openDatabase({ endpoint: cosmos.endpoint, key })
+  const { cosmos, container: database } = await startLocalAccount()
   const links = new Map<string, string[]>()
   const clock = { nowMs: Date.parse('2030-03-01T12:00:00Z') }
-  const newProcess = (parts: Partial<CollectionDependencies> = {}, rowsAtMost = 1_000_000): CriteriaProcess => {
+  const newProcess = (parts: Partial<CollectionDependencies> = {}, rowsAtMostCount = 1_000_000) => {
     const rings: Message[] = []
-    const deps: CollectionDependencies = {
-      collections: cosmosCollectionStore(database('collections')),
-      memberships: cosmosMembershipStore(database('members')),
-      evaluationLog: cosmosEvaluationLogStore(database('tenants')),
-      joined: cosmosJoinedMembers(database('requests')),
-      snapshots: new TenantSnapshots(
-        cosmosCoreObjectChanges(database('coreObjects'), () => performance.now()),
-        rowsAtMost,
-      ),
-      accountChanges: cosmosAccountChangeStore(database('coreObjects')),
-      links: {
-        linksOf: async (_tenantId, collectionId) => links.get(collectionId) ?? [],
-        linkedCollections: async () => new Set(links.keys()),
-        accountsChanged: async () => new Set(),
-        behind: async () => new Set(),
-      },
-      tenants: { remember: async () => undefined },
-      messageQueue: { enqueue: async (message) => void rings.push(message) },
-      log: QUIET,
-      metrics: NO_METRICS,
-      newId: randomUUID,
+    const service = builtService(database, {
       nowMs: () => clock.nowMs,
-      ...parts,
-    }
-    return {
-      ...deps,
-      rings,
-      evaluator: new TenantEvaluator({ ...deps, follower: { follow: async () => undefined } }),
-    }
+      messageQueue: { enqueue: async (message) => void rings.push(message) },
+      rowsAtMostCount,
+      reconciler: { follow: async () => undefined },
+      collections: {
+        links: {
+          linksOf: async (_tenantId, collectionId) => links.get(collectionId) ?? [],
+          linkedCollections: async () => new Set(links.keys()),
+          accountsChanged: async () => new Set(),
+          behind: async () => new Set(),
+        },
+        ...parts,
+      },
+    })
+    return { ...service.collections, rings, evaluator: service.evaluator, dispatch: service.dispatch }
   }
   const process = newProcess()
   const groups = [criteriaRoutes(process), collectionRoutes(process)]
@@ -97,10 +68,9 @@ export async function startCriteriaService(): Promise<CriteriaService> {
     newProcess,
     as: (tenantId, ...roles) => {
       const held: Role[] = roles.length > 0 ? roles : ['collections-criteria.criteria.readwrite.all']
-      return sendTo(groups, application(tenantId, randomUUID(), ...held), process.nowMs, database('idempotencyKeys'))
+      return sendTo(groups, application(tenantId, randomUUID(), ...held), process.dispatch)
     },
-    asUser: (tenantId, objectId, ...roles) =>
-      sendTo(groups, user(tenantId, objectId, ...roles), process.nowMs, database('idempotencyKeys')),
+    asUser: (tenantId, objectId, ...roles) => sendTo(groups, user(tenantId, objectId, ...roles), process.dispatch),
     close: () => cosmos.close(),
   }
 }

@@ -2,33 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
-import { cosmosAccountChangeStore } from '../../shared/cosmos/account-changes.ts'
-import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
-import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
-import { cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
-import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
-import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
-import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
-import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
 import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
-import { linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
-import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
-import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
-import { ownIdentity } from '../../shared/domain/object-access/caller-identity.ts'
-import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import type { dispatcher } from '../../shared/http/dispatch.ts'
-import type { RouteGroup } from '../../shared/http/route.ts'
 import type { Caller, Role } from '../../shared/kernel/caller.ts'
-import type { Log } from '../../shared/kernel/log.ts'
+import { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.ts'
 import type { Message } from '../../shared/kernel/messages.ts'
-import { NO_METRICS } from '../../shared/kernel/metrics.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { localAccount } from '../contract/local-database.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/idempotency-dependencies.ts'
+import { builtService, faultLog, requestsTo } from './built-service.ts'
 
 const START_MS = Date.parse('2030-06-01T08:00:00Z')
 
@@ -44,13 +27,11 @@ export type ApiAnswer<Data> = {
 
 type Membership = { readonly objectId: string; readonly relationshipId: string | null }
 
-const SILENT: Log = { info: () => undefined, warn: () => undefined, error: (_event, error) => faults.push(error) }
-
 /** What was logged as a fault: none of the tests means there to be any. */
 export const faults: unknown[] = []
 
 /**
- * The service's own routes and stores over a local database, one tenant, and a clock that only the test moves.
+ * The routes of collections over a local database, one tenant, and a clock that only the test advances.
  * @param dispatcherOf the service's own one where time is measured.
  */
 export async function joinableWorld(
@@ -63,59 +44,35 @@ export async function joinableWorld(
   const rung: Message[] = []
   const linked = new Set<string>()
   const callers = new Map<string, Caller>()
-  const collectionDependencies = {
-    collections: cosmosCollectionStore(container('collections')),
-    memberships: cosmosMembershipStore(container('members')),
-    evaluationLog: cosmosEvaluationLogStore(container('tenants')),
-    joined: cosmosJoinedMembers(container('requests')),
-    snapshots: new TenantSnapshots(
-      cosmosCoreObjectChanges(container('coreObjects'), () => elapsedMs),
-      100_000,
-    ),
-    accountChanges: cosmosAccountChangeStore(container('coreObjects')),
-    links: {
-      linksOf: async () => [],
-      linkedCollections: async () => linked,
-      accountsChanged: async () => new Set<string>(),
-      behind: async () => new Set<string>(),
-    },
-    tenants: { remember: async () => undefined },
-    messageQueue: { enqueue: async (message: Message) => void rung.push(message) },
-    log: SILENT,
-    metrics: NO_METRICS,
-    newId: randomUUID,
-    nowMs,
-  }
-  const deps: RequestDependencies = {
-    ...collectionDependencies,
-    requests: cosmosRequestStore(container('requests')),
-    membershipResolver: liveMembershipResolver(collectionDependencies),
-  }
-  const { snapshots } = collectionDependencies
-  const freshRows = (tenantId: string) => snapshots.fresh(tenantId)
-  const unloaded = {
-    holds: (tenantId: string) => snapshots.holds(tenantId),
-    links: cosmosCoreObjectReferences(container('coreObjects')),
-  }
-  const evaluatorOf = () => new TenantEvaluator({ ...collectionDependencies, follower: new RequestReconciler(deps) })
-  const evaluator = evaluatorOf()
-  const dispatch = [joinableRoutes(deps), criteriaRoutes(deps), collectionRoutes(deps)].map((group: RouteGroup) => ({
-    prefix: `/${group.prefix}`,
-    answer: dispatcherOf(group, {
+  /** The service as a process that has just started. */
+  const newService = () =>
+    builtService(container, {
+      nowMs,
+      elapsedMs: () => elapsedMs,
+      scheduler: new CooperativeScheduler(() => performance.now()),
+      log: faultLog(faults),
+      messageQueue: { enqueue: async (message) => void rung.push(message) },
+      loadTenant: () => undefined,
       authenticate: async (authorization) => {
         const caller = callers.get(authorization ?? '')
         if (caller === undefined) throw new Refusal('TokenMissing')
         return caller
       },
-      findIdentity: (caller) => ownIdentity(caller, freshRows, unloaded),
-      once: onceOn(container('idempotencyKeys'), nowMs, SILENT),
-      log: SILENT,
-      newId: randomUUID,
-      nowMs,
-    }),
-  }))
+      collections: {
+        links: {
+          linksOf: async () => [],
+          linkedCollections: async () => linked,
+          accountsChanged: async () => new Set<string>(),
+          behind: async () => new Set<string>(),
+        },
+      },
+    })
+  const service = newService()
+  const { requests: deps, evaluator } = service
+  const groups = [joinableRoutes(deps), criteriaRoutes(deps), collectionRoutes(deps)]
+  const request = requestsTo(groups, service.dispatch, dispatcherOf)
 
-  /** Tells the store's clock and the service's. */
+  /** Advances the store's clock and the service's. */
   function pass(seconds: number): void {
     elapsedMs += seconds * 1000
   }
@@ -128,16 +85,7 @@ export async function joinableWorld(
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<ApiAnswer<Data>> {
-    const group = dispatch.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))
-    if (group === undefined) throw new Error(`No group has ${path}`)
-    const all: Record<string, string> = { authorization: token, 'content-type': 'application/json', ...headers }
-    const answer = await group.answer({
-      method,
-      url: `http://localhost${path}`,
-      header: (name) => all[name] ?? null,
-      bytes: async () =>
-        body instanceof Uint8Array ? body : new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
-    })
+    const answer = await request(method, path, { authorization: token, ...headers }, body)
     const envelope = JSON.parse(answer.body ?? 'null')
     // A 304 has no envelope.
     const errors: { code: string; target?: string }[] = envelope?.errors ?? []
@@ -150,30 +98,17 @@ export async function joinableWorld(
     }
   }
 
+  async function write(id: string, objectType: ObjectType, attributes: Attributes, deleted: boolean): Promise<void> {
+    const document = { id, tenantId, objectType, externalId: id, attributes, contributors: [], deleted }
+    await container('coreObjects').items.upsert(document)
+  }
+
   async function put(objectType: ObjectType, attributes: Attributes, id: string = randomUUID()): Promise<string> {
-    await container('coreObjects').items.upsert({
-      id,
-      tenantId,
-      objectType,
-      externalId: id,
-      attributes,
-      contributors: [],
-      deleted: false,
-    })
+    await write(id, objectType, attributes, false)
     return id
   }
 
-  async function remove(objectType: ObjectType, id: string): Promise<void> {
-    await container('coreObjects').items.upsert({
-      id,
-      tenantId,
-      objectType,
-      externalId: id,
-      attributes: {},
-      contributors: [],
-      deleted: true,
-    })
-  }
+  const remove = (objectType: ObjectType, id: string): Promise<void> => write(id, objectType, {}, true)
 
   function caller(kind: Caller['kind'], roles: readonly Role[], objectId: string = randomUUID()): string {
     const token = randomUUID()
@@ -223,13 +158,11 @@ export async function joinableWorld(
     tenantId,
     cosmos,
     container,
+    service,
     deps,
     evaluator,
-    evaluatorOf,
-    linkedCollections: linkedAccounts(
-      { ...collectionDependencies, deletedObjects: cosmosDeletedCoreObjects(container('coreObjects')) },
-      evaluator,
-    ),
+    evaluatorOf: () => newService().evaluator,
+    linkedCollections: service.links.collections,
     rung,
     linked,
     nowMs,

@@ -1,11 +1,11 @@
+import { setTimeout } from 'node:timers/promises'
 import { groupLinkRoutes } from '../../functions/routes/group-link.ts'
 import { PREFIXES } from '../../functions/routes/prefixes.ts'
 import type { Caller, Role } from '../../shared/kernel/caller.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
-import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/idempotency-dependencies.ts'
 import { SMALL_TENANT, TENANT, user } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
+import { requestsTo } from './built-service.ts'
 
 export const NOBODYS_ID = 'eeeeeeee-0000-4000-8000-000000000001'
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/
@@ -45,22 +45,15 @@ export type LinkApi = LinkWorld & {
 
 export async function openLinkApi(): Promise<LinkApi> {
   const world = await openWorld()
-  const dispatch = conformingDispatcher(groupLinkRoutes(world.deps), {
-    ...world.deps,
-    once: onceOn(world.container('idempotencyKeys'), world.deps.nowMs, world.deps.log),
-    authenticate: async (header) => callerOf(header ?? ''),
-    findIdentity: async () => undefined,
-  })
+  const authenticate = async (header: string | null) => callerOf(header ?? '')
+  // The world's own sleep advances its clock: a claim of a key would expire while others wait for its answer.
+  const once = { ...world.dispatch.once, sleep: (delayMs: number) => setTimeout(delayMs) }
+  const request = requestsTo([groupLinkRoutes(world.deps)], { ...world.dispatch, authenticate, once })
   const as =
     (name: string): Call =>
     async (method, path, body, headers = {}) => {
-      const all: Record<string, string> = { authorization: name, 'content-type': 'application/json', ...headers }
-      const answer = await dispatch({
-        method,
-        url: `/${PREFIXES.groupLink}${path}`,
-        header: (header) => all[header] ?? null,
-        bytes: async () => new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
-      })
+      const sent = { authorization: name, ...headers }
+      const answer = await request(method, `/${PREFIXES.groupLink}${path}`, sent, body)
       return { status: answer.status, headers: answer.headers, body: JSON.parse(answer.body ?? 'null') }
     }
   const call = as('writer')

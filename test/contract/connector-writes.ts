@@ -1,26 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import type { Container } from '@azure/cosmos'
-import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
-import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
-import type { ContainerId } from '../../shared/cosmos/containers.ts'
-import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
-import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import type { Overrides } from '../../functions/app/service.ts'
 import type { ConnectorObjectStore } from '../../shared/domain/connectors/connector-object.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
+import { builtService } from '../api/built-service.ts'
 
-/** What connectors' objects are written with, on a test's database, with nobody who listens. */
-export function writeDependencies(database: (id: ContainerId) => Container): WriteDependencies {
-  return {
-    connectors: cosmosConnectorStore(database('connectors')),
-    objects: cosmosConnectorObjectStore(database('connectorObjects')),
-    coreObjects: cosmosCoreObjectStore(database('coreObjects')),
-    messageQueue: { enqueue: async () => undefined },
-    log: { info() {}, warn() {}, error() {} },
-    evaluationDelayMs: 0,
-    deriveId: derivedId,
-    newId: randomUUID,
-    nowMs: () => Date.parse('2030-01-01T00:00:00Z'),
-  }
+/** The dependencies of writes to connectors on a test's database. Messages are dropped. */
+export function writeDependencies(database: NonNullable<Overrides['container']>): WriteDependencies {
+  return builtService(database, { nowMs: () => Date.parse('2030-01-01T00:00:00Z') }).connectors
 }
 
 /** The same stores, but something happens the first time that one of these is called: before it does its work, or after. */

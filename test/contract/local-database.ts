@@ -6,19 +6,25 @@ import { createContainers } from '../../infra/local/create-containers.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 
-/** A database of its own for a test file, with all containers; it ends with the file's tests. */
+/** A database with all containers for one test file. It is closed after the file's tests. */
 export async function localDatabase(): Promise<(id: ContainerId) => Container> {
   return (await localAccount()).container
 }
 
+export type LocalAccount = { readonly cosmos: LocalCosmos; readonly container: (id: ContainerId) => Container }
+
 /** The same with the account itself, for tests that count operations or set its clock. */
-export async function localAccount(
-  nowMs?: () => number,
-): Promise<{ cosmos: LocalCosmos; container: (id: ContainerId) => Container }> {
+export async function localAccount(nowMs?: () => number): Promise<LocalAccount> {
+  const account = await startLocalAccount(nowMs)
+  after(() => account.cosmos.close())
+  return account
+}
+
+/** The same for callers that close the account themselves. */
+export async function startLocalAccount(nowMs?: () => number): Promise<LocalAccount> {
   const key = randomBytes(64).toString('base64')
   const clock = nowMs === undefined ? {} : { nowMs }
   const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, ...clock })
-  after(() => cosmos.close())
   await createContainers(cosmos.endpoint, key)
   return { cosmos, container: openDatabase({ endpoint: cosmos.endpoint, key }) }
 }

@@ -1,21 +1,13 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
-import { type AllRouteDependencies, allRoutes } from '../../functions/routes/all-routes.ts'
-import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
-import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
-import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
-import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
-import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { freshOrgChart } from '../../shared/domain/membership-requests/request-dependencies.ts'
-import { ObjectAccessResolver } from '../../shared/domain/object-access/object-access.ts'
+import { allRoutes } from '../../functions/routes/all-routes.ts'
 import type { HttpResponse } from '../../shared/http/envelope.ts'
-import { cursors } from '../../shared/http/paging.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { APPLICATION_ROLES, type Caller, USER_ROLES } from '../../shared/kernel/caller.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
-import { equals, joinableWorld, OPEN } from '../api/joinable-world.ts'
+import { requestsTo } from '../api/built-service.ts'
+import { equals, faults, joinableWorld, OPEN } from '../api/joinable-world.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/idempotency-dependencies.ts'
 import { TENANT } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
@@ -48,70 +40,23 @@ export type WholeService = {
 export async function openWholeService(): Promise<WholeService> {
   const world = await joinableWorld(conformingDispatcher, TENANT)
   const links = await openWorld()
-  const faults: unknown[] = []
-  const log = { info() {}, warn() {}, error: (_event: string, error: unknown) => void faults.push(error) }
-  const { container, nowMs } = world
-  const coreData = {
-    coreObjects: cosmosCoreObjectStore(container('coreObjects')),
-    objectAccess: new ObjectAccessResolver((tenantId) => world.deps.snapshots.fresh(tenantId), {
-      load: () => undefined,
-      holds: (tenantId) => world.deps.snapshots.holds(tenantId),
-      links: cosmosCoreObjectReferences(container('coreObjects')),
-    }),
-    cursors: async () => cursors([createHash('sha256').update('fuzz').digest('base64')]),
-  }
-  const deps: AllRouteDependencies = {
-    requests: { ...world.deps, log },
-    links: { ...links.deps, log },
-    coreObjects: coreData,
-    connectors: {
-      ...coreData,
-      connectors: cosmosConnectorStore(container('connectors')),
-      objects: cosmosConnectorObjectStore(container('connectorObjects')),
-      messageQueue: { enqueue: async () => undefined },
-      log,
-      evaluationDelayMs: 0,
-      deriveId: derivedId,
-      newId: randomUUID,
-      nowMs,
-    },
-  }
+  const { service, container } = world
   const self = await world.person(['User'])
   const clientId = randomUUID()
   const callers: Record<string, Caller> = {
     person: callerOf('user', world.tenantId, self.account, clientId),
     application: callerOf('application', world.tenantId, randomUUID(), clientId),
   }
-  const groups = allRoutes(deps)
-  const dispatchers = groups.map((group) => ({
-    prefix: `/${group.prefix}`,
-    dispatch: conformingDispatcher(group, {
-      authenticate: async (authorization) => {
-        const caller = callers[authorization ?? '']
-        if (caller === undefined) throw new Refusal('TokenMissing')
-        return caller
-      },
-      findIdentity: async ({ tenantId, objectId }) =>
-        (await freshOrgChart(tenantId, world.deps)).identityOfAccount(objectId),
-      once: onceOn(container('idempotencyKeys'), nowMs, log),
-      log,
-      newId: randomUUID,
-      nowMs,
-    }),
-  }))
-  const send: WholeService['send'] = async ({ method, path, headers = {}, body = '' }, as = 'application') => {
-    const found = dispatchers.find(
-      ({ prefix }) => path === prefix || (/^[/?]/.test(path.slice(prefix.length)) && path.startsWith(prefix)),
-    )
-    if (found === undefined) throw new Error(`No group answers ${path}`)
-    const all: Record<string, string> = { authorization: as, 'content-type': 'application/json', ...headers }
+  const authenticate = async (authorization: string | null) => {
+    const caller = callers[authorization ?? '']
+    if (caller === undefined) throw new Refusal('TokenMissing')
+    return caller
+  }
+  const groups = allRoutes({ ...service, links: { ...links.deps, log: service.log } })
+  const request = requestsTo(groups, { ...service.dispatch, authenticate })
+  const send: WholeService['send'] = ({ method, path, headers = {}, body = '' }, as = 'application') => {
     const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
-    return found.dispatch({
-      method,
-      url: `http://localhost${path}`,
-      header: (name) => all[name] ?? null,
-      bytes: async () => bytes,
-    })
+    return request(method, path, { authorization: as, ...headers }, bytes)
   }
   const own = [...(await filled(world, send, clientId)), ...(await filledLinks(links))]
   const everywhere = [...KEPT.map((name) => container(name)), links.container('links'), links.container('jobs')]

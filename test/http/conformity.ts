@@ -42,7 +42,7 @@ export function assertConforming(method: string, url: string, answer: HttpRespon
     if (answer.body !== undefined && answer.body !== '') fail('with a body')
     return
   }
-  const body = JSON.parse(answer.body ?? 'null')
+  const body = JSON.parse(textOf(answer) ?? 'null')
   const [code] = body.errors.map((error: { code: string }) => error.code)
   const found = finders.flatMap(({ prefix, find }) => {
     const { outcome, ...rest } = find(method, pathname)
@@ -82,6 +82,11 @@ function complain(fail: (reason: string) => never, place: string, body: unknown)
   const validate = validators.get($ref) ?? ajv.compile({ $ref })
   validators.set($ref, validate)
   if (!validate(body)) fail(ajv.errorsText(validate.errors))
+}
+
+/** The body as text: a long one is made of bytes. */
+export function textOf({ body, bytes }: HttpResponse): string | undefined {
+  return bytes === undefined ? body : new TextDecoder().decode(bytes)
 }
 
 /** The dispatcher, held to the description of the API in every answer. */

@@ -1,31 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { cosmosAccountChangeStore } from '../../shared/cosmos/account-changes.ts'
-import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
-import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
-import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
-import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
-import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
-import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
-import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import type { JoinedMembers } from '../../shared/domain/collections/joined-members.ts'
 import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
-import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
 import { type Connector, newConnector } from '../../shared/domain/connectors/connector.ts'
 import { connectorObjectId, type ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
-import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import { addMembersDirectly, removeMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
 import { createJoinableCollection } from '../../shared/domain/membership-requests/joinable-collection.ts'
-import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
-import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
-import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
-import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { TENANT } from './link-directory.ts'
 import { openWorld } from './link-world.ts'
@@ -41,19 +25,8 @@ const CALLER: Caller = {
 /** The way from connectors through collections and links to the directory, in processes that know nothing at first. */
 export async function openAccountWorld() {
   const world = await openWorld()
-  const { container, deps, clock } = world
-  const coreObjects = cosmosCoreObjectStore(container('coreObjects'))
-  const writing = {
-    connectors: cosmosConnectorStore(container('connectors')),
-    objects: cosmosConnectorObjectStore(container('connectorObjects')),
-    coreObjects,
-    messageQueue: deps.messageQueue,
-    log: deps.log,
-    evaluationDelayMs: 0,
-    deriveId: derivedId,
-    newId: randomUUID,
-    nowMs: clock.nowMs,
-  }
+  const { clock } = world
+  const writing = world.newService().connectors
 
   async function newSource(): Promise<Connector> {
     const creation = { id: randomUUID(), createdBy: CALLER.objectId, createdAt: new Date(clock.nowMs()).toISOString() }
@@ -68,37 +41,11 @@ export async function openAccountWorld() {
    * A process as it starts. It gets its evaluations by hand, and all other messages by `drain`.
    * @param joined How it reads the members of joinable collections.
    */
-  function coldProcess(joined: JoinedMembers = cosmosJoinedMembers(container('requests'))) {
-    const collections: CollectionDependencies = {
-      collections: cosmosCollectionStore(container('collections')),
-      memberships: cosmosMembershipStore(container('members')),
-      evaluationLog: cosmosEvaluationLogStore(container('tenants')),
-      joined,
-      snapshots: new TenantSnapshots(
-        cosmosCoreObjectChanges(container('coreObjects'), () => performance.now()),
-        1_000_000,
-      ),
-      accountChanges: cosmosAccountChangeStore(container('coreObjects')),
-      links: collectionLinks(deps.links, clock.nowMs),
-      tenants: deps.tenants,
-      messageQueue: deps.messageQueue,
-      log: deps.log,
-      metrics: deps.metrics,
-      newId: randomUUID,
-      nowMs: clock.nowMs,
-    }
-    const requests: RequestDependencies = {
-      ...collections,
-      requests: cosmosRequestStore(container('requests')),
-      membershipResolver: liveMembershipResolver(collections),
-    }
-    const evaluator = new TenantEvaluator({ ...collections, follower: new RequestReconciler(requests) })
-    const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
-    const sync: SyncDependencies = {
-      ...deps,
-      collections: linkedAccounts({ ...collections, deletedObjects }, evaluator),
-    }
-    return { collections, requests, sync, evaluate: () => evaluator.evaluate(TENANT) }
+  function coldProcess(joined?: JoinedMembers) {
+    const { collections, requests, links, evaluator } = world.newService(
+      joined === undefined ? {} : { collections: { joined } },
+    )
+    return { collections, requests, sync: links, evaluate: () => evaluator.evaluate(TENANT) }
   }
 
   /** Evaluates in a process that has just started, and delivers all that rings to it. */
@@ -167,7 +114,7 @@ export async function openAccountWorld() {
 
   return {
     ...world,
-    coreObjects,
+    coreObjects: writing.coreObjects,
     newSource,
     write,
     coldProcess,

@@ -1,27 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
-import { startCosmos } from '../../infra/local/cosmos/server.ts'
-import { createContainers } from '../../infra/local/create-containers.ts'
+import { linkMessages, type Overrides, type Service } from '../../functions/app/service.ts'
 import type { DirectoryOptions } from '../../infra/local/directory/server.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
-import { openDatabase } from '../../shared/cosmos/database.ts'
-import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
-import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
-import { cosmosTenantStore, cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
+import { cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import type { GroupLink } from '../../shared/domain/group-links/group-link.ts'
 import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
-import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
-import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
-import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
-import { sharedWriteBudget, type WindowStore } from '../../shared/domain/sync/write-budget.ts'
+import type { WindowStore } from '../../shared/domain/sync/write-budget.ts'
 import type { Message, MessageQueue } from '../../shared/kernel/messages.ts'
-import { NO_METRICS } from '../../shared/kernel/metrics.ts'
+import { builtService } from '../api/built-service.ts'
+import { startLocalAccount } from '../contract/local-database.ts'
 import { openDirectory, TENANT, type TestDirectory, testClock } from './link-directory.ts'
 import { type TestCollections, testCollections } from './test-collections.ts'
 
-const KEY = Buffer.from('a key of these tests').toString('base64')
+/** Within seconds of their clock, these tests write more than a tenant may in as many real seconds. */
+const UNLIMITED_WRITES = { directoryWritesPerTenant: 1e9, directoryWritesInAll: 1e9 }
 
 /** More deliveries than any of these tests needs: what goes on for ever fails. */
 const DELIVERIES_AT_MOST = 500
@@ -31,6 +26,10 @@ export type Ring = { readonly message: Message; readonly id: string; readonly du
 /** Group links on the local database and the local directory, with a queue that the test empties itself. */
 export type LinkWorld = TestDirectory & {
   readonly container: (id: ContainerId) => Container
+  /** The service on the same servers, as a process that has just started. */
+  newService(overrides?: Overrides): Service
+  readonly dispatch: Service['dispatch']
+  /** Of a service whose collections are `collections`. */
   readonly deps: SyncDependencies
   readonly windows: WindowStore
   readonly collections: TestCollections
@@ -55,37 +54,22 @@ export type WorldOptions = Partial<DirectoryOptions> & { readonly sharesClock?: 
 /** The directory lives in real time unless it shares the clock; then its throttling and its tokens' lifetimes do too. */
 export async function openWorld({ sharesClock = false, ...options }: WorldOptions = {}): Promise<LinkWorld> {
   const clock = testClock()
-  const cosmos = await startCosmos({ port: 0, file: ':memory:', key: KEY, strict: true })
-  await createContainers(cosmos.endpoint, KEY)
-  const container = openDatabase({ endpoint: cosmos.endpoint, key: KEY })
+  const { cosmos, container } = await startLocalAccount()
   const testDirectory = await openDirectory(clock, { ...options, ...(sharesClock ? { nowMs: clock.nowMs } : {}) })
   const collections = testCollections()
   const { rings, messageQueue } = recordedRings(clock.nowMs)
-  const windows = cosmosWindowStore(container('tenants'))
-  const deps: SyncDependencies = {
-    links: cosmosLinkStore(container('links')),
-    jobs: cosmosJobStore(container('jobs')),
-    tenants: cosmosTenantStore(container('tenants')),
-    collections,
-    directory: testDirectory.directory,
-    // What these tests write in seconds of their clock is more than a tenant may in as many of a real one.
-    budget: sharedWriteBudget({ windows, writesPerTenant: 1e9, writesInAll: 1e9, nowMs: clock.nowMs }),
-    messageQueue,
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    metrics: NO_METRICS,
-    nowMs: clock.nowMs,
-    newId: randomUUID,
-    random: () => 0.5,
-    sleep: clock.sleep,
-    retryDelaysS: [15, 60, 240],
-    leaseMs: 60_000,
-    batchMs: 240_000,
-  }
+  const { directory } = testDirectory
+  const parts = { nowMs: clock.nowMs, sleep: clock.sleep, random: () => 0.5, directory, messageQueue }
+  const newService = (overrides: Overrides = {}) =>
+    builtService(container, { ...parts, ...overrides }, UNLIMITED_WRITES)
+  const { links: deps, dispatch } = newService({ linkedCollections: collections })
   const world: LinkWorld = {
     ...testDirectory,
     container,
+    newService,
+    dispatch,
     deps,
-    windows,
+    windows: cosmosWindowStore(container('tenants')),
     collections,
     rings,
     clock,
@@ -140,9 +124,7 @@ async function deliverNext(
   const waitMs = next.dueMs - clock.nowMs()
   if (waitMs > 0) await clock.sleep(waitMs)
   const { queue, message } = next.message
-  if (queue === 'sync-jobs') await runSyncJob(message, deps)
-  if (queue === 'sweeps') await sweepTenant(message.tenantId, deps)
-  if (queue === 'membership-changes') await syncIncrementally(message, deps)
+  if (queue !== 'evaluations') await linkMessages(deps)[queue].handle(message)
   return true
 }
 

@@ -23,7 +23,7 @@ function loadedWith(settings: Readonly<Record<string, string>>): Loaded {
 }
 
 const ofTelemetry = (urls: readonly string[]) =>
-  urls.filter((url) => /@opentelemetry|monitor-opentelemetry-exporter|shared\/telemetry/.test(url))
+  urls.filter((url) => /@opentelemetry|monitor-opentelemetry-exporter|shared\/telemetry\/azure-monitor/.test(url))
 
 describe('The packages of telemetry', () => {
   it('are not loaded where nothing is to be exported', () => {

@@ -3,8 +3,7 @@ import { collectionRoutes } from '../../../functions/routes/collections.ts'
 import { tokenVerifier } from '../../../shared/auth/token-verifier.ts'
 import { derivedId } from '../../../shared/cosmos/derived-id.ts'
 import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
-import { conformingDispatcher } from '../../http/conformity.ts'
-import { onceOn } from '../../http/idempotency-dependencies.ts'
+import { faultLog, requestsTo } from '../built-service.ts'
 import { type JoinableWorld, OPEN } from '../joinable-world.ts'
 import { type Provocation, provoked } from './provocation.ts'
 
@@ -61,24 +60,12 @@ export function wireProvocations(world: JoinableWorld) {
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** A request whose token the service's own check looks at, its authority being out of reach. */
-function tokenCheck({ deps, container, nowMs }: JoinableWorld) {
+/** A request whose token is checked by the service's own verifier, with an authority that is unreachable. */
+function tokenCheck({ deps, service, nowMs }: JoinableWorld) {
   const authenticate = tokenVerifier({ authorityUrl: UNREACHABLE_AUTHORITY, audiences: ['x'] }, nowMs)
-  const dispatch = conformingDispatcher(collectionRoutes(deps), {
-    authenticate,
-    findIdentity: async () => undefined,
-    once: onceOn(container('idempotencyKeys'), nowMs, deps.log),
-    log: { info() {}, warn() {}, error() {} },
-    newId: randomUUID,
-    nowMs,
-  })
+  const request = requestsTo([collectionRoutes(deps)], { ...service.dispatch, authenticate, log: faultLog() })
   return async (authorization: string) => {
-    const { status, body } = await dispatch({
-      method: 'GET',
-      url: '/collections/beta',
-      header: (name) => (name === 'authorization' ? authorization : null),
-      bytes: async () => new Uint8Array(),
-    })
+    const { status, body } = await request('GET', '/collections/beta', { authorization })
     return provoked({ status, body: JSON.parse(body ?? '') })
   }
 }
