@@ -35,7 +35,7 @@ export const dispatchDependencies: Omit<DispatchDependencies, 'findIdentity'> = 
     nowMs,
     keys,
   ),
-  once: {
+  idempotency: {
     keys: cosmosIdempotencyStore(container('idempotencyKeys')),
     log,
     deriveId: derivedId,

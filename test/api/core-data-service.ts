@@ -20,7 +20,7 @@ import type { Caller, Role } from '../../shared/kernel/caller.ts'
 import type { Message } from '../../shared/kernel/messages.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/idempotency-dependencies.ts'
+import { idempotencyOn } from '../http/idempotency-dependencies.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes
 export type Body = any
@@ -126,7 +126,7 @@ export function sendTo(
     dispatch: conformingDispatcher(group, {
       authenticate,
       findIdentity: async () => undefined,
-      once: onceOn(keys, nowMs, log),
+      idempotency: idempotencyOn(keys, nowMs, log),
       log,
       newId: randomUUID,
       nowMs,
@@ -146,7 +146,7 @@ export function sendTo(
       bytes: async () => bytes,
     })
     if (answer.status === 500) throw new Error(`${method} ${path} answered 500`, { cause: faults.at(-1) })
-    return { status: answer.status, headers: answer.headers, body: JSON.parse(answer.body ?? 'null') }
+    return { status: answer.status, headers: answer.headers, body: JSON.parse(String(answer.body ?? 'null')) }
   }
 }
 

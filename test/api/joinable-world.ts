@@ -28,7 +28,7 @@ import { NO_METRICS } from '../../shared/kernel/metrics.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { localAccount } from '../contract/local-database.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/idempotency-dependencies.ts'
+import { idempotencyOn } from '../http/idempotency-dependencies.ts'
 
 const START_MS = Date.parse('2030-06-01T08:00:00Z')
 
@@ -108,7 +108,7 @@ export async function joinableWorld(
         return caller
       },
       findIdentity: (caller) => ownIdentity(caller, freshRows, unloaded),
-      once: onceOn(container('idempotencyKeys'), nowMs, SILENT),
+      idempotency: idempotencyOn(container('idempotencyKeys'), nowMs, SILENT),
       log: SILENT,
       newId: randomUUID,
       nowMs,
@@ -138,7 +138,7 @@ export async function joinableWorld(
       bytes: async () =>
         body instanceof Uint8Array ? body : new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
     })
-    const envelope = JSON.parse(answer.body ?? 'null')
+    const envelope = JSON.parse(String(answer.body ?? 'null'))
     // A 304 has no envelope.
     const errors: { code: string; target?: string }[] = envelope?.errors ?? []
     return {

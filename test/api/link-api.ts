@@ -3,7 +3,7 @@ import { PREFIXES } from '../../functions/routes/prefixes.ts'
 import type { Caller, Role } from '../../shared/kernel/caller.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/idempotency-dependencies.ts'
+import { idempotencyOn } from '../http/idempotency-dependencies.ts'
 import { SMALL_TENANT, TENANT, user } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
@@ -47,7 +47,7 @@ export async function openLinkApi(): Promise<LinkApi> {
   const world = await openWorld()
   const dispatch = conformingDispatcher(groupLinkRoutes(world.deps), {
     ...world.deps,
-    once: onceOn(world.container('idempotencyKeys'), world.deps.nowMs, world.deps.log),
+    idempotency: idempotencyOn(world.container('idempotencyKeys'), world.deps.nowMs, world.deps.log),
     authenticate: async (header) => callerOf(header ?? ''),
     findIdentity: async () => undefined,
   })
@@ -61,7 +61,7 @@ export async function openLinkApi(): Promise<LinkApi> {
         header: (header) => all[header] ?? null,
         bytes: async () => new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
       })
-      return { status: answer.status, headers: answer.headers, body: JSON.parse(answer.body ?? 'null') }
+      return { status: answer.status, headers: answer.headers, body: JSON.parse(String(answer.body ?? 'null')) }
     }
   const call = as('writer')
   return {

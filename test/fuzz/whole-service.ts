@@ -15,7 +15,7 @@ import { APPLICATION_ROLES, type Caller, USER_ROLES } from '../../shared/kernel/
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { equals, joinableWorld, OPEN } from '../api/joinable-world.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/idempotency-dependencies.ts'
+import { idempotencyOn } from '../http/idempotency-dependencies.ts'
 import { TENANT } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
@@ -93,7 +93,7 @@ export async function openWholeService(): Promise<WholeService> {
       },
       findIdentity: async ({ tenantId, objectId }) =>
         (await freshOrgChart(tenantId, world.deps)).identityOfAccount(objectId),
-      once: onceOn(container('idempotencyKeys'), nowMs, log),
+      idempotency: idempotencyOn(container('idempotencyKeys'), nowMs, log),
       log,
       newId: randomUUID,
       nowMs,
@@ -140,7 +140,7 @@ async function filled(world: World, send: WholeService['send'], clientId: string
   const open = await world.joinable(OPEN, { metadata: { tags: ['a'], attributes: { key: 'value' } } })
   const criteria = await world.criteria('Identity', equals('identityDisplayName', 'Somebody'))
   const post = async (path: string, body: object) =>
-    JSON.parse((await send({ method: 'POST', path, body: JSON.stringify(body) })).body ?? 'null').data
+    JSON.parse(String((await send({ method: 'POST', path, body: JSON.stringify(body) })).body)).data
   const connector = await post('/iamcore/beta/sync/connectors', { name: 'HR', clientId })
   const object = { objectType: 'identity', externalId: 'a', data: { displayName: 'A' } }
   const connected = await post(`/iamcore/beta/sync/connectors/${connector}/data`, object)

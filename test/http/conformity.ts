@@ -42,7 +42,7 @@ export function assertConforming(method: string, url: string, answer: HttpRespon
     if (answer.body !== undefined && answer.body !== '') fail('with a body')
     return
   }
-  const body = JSON.parse(answer.body ?? 'null')
+  const body = JSON.parse(String(answer.body ?? 'null'))
   const [code] = body.errors.map((error: { code: string }) => error.code)
   const found = finders.flatMap(({ prefix, find }) => {
     const { outcome, ...rest } = find(method, pathname)

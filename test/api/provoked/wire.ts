@@ -4,7 +4,7 @@ import { tokenVerifier } from '../../../shared/auth/token-verifier.ts'
 import { derivedId } from '../../../shared/cosmos/derived-id.ts'
 import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 import { conformingDispatcher } from '../../http/conformity.ts'
-import { onceOn } from '../../http/idempotency-dependencies.ts'
+import { idempotencyOn } from '../../http/idempotency-dependencies.ts'
 import { type JoinableWorld, OPEN } from '../joinable-world.ts'
 import { type Provocation, provoked } from './provocation.ts'
 
@@ -67,7 +67,7 @@ function tokenCheck({ deps, container, nowMs }: JoinableWorld) {
   const dispatch = conformingDispatcher(collectionRoutes(deps), {
     authenticate,
     findIdentity: async () => undefined,
-    once: onceOn(container('idempotencyKeys'), nowMs, deps.log),
+    idempotency: idempotencyOn(container('idempotencyKeys'), nowMs, deps.log),
     log: { info() {}, warn() {}, error() {} },
     newId: randomUUID,
     nowMs,
@@ -79,6 +79,6 @@ function tokenCheck({ deps, container, nowMs }: JoinableWorld) {
       header: (name) => (name === 'authorization' ? authorization : null),
       bytes: async () => new Uint8Array(),
     })
-    return provoked({ status, body: JSON.parse(body ?? '') })
+    return provoked({ status, body: JSON.parse(String(body ?? '')) })
   }
 }
