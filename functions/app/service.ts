@@ -118,7 +118,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     links: cosmosCoreObjectReferences(container('coreObjects')),
   }
   const findIdentity: DispatchDependencies['findIdentity'] = (caller) => ownIdentity(caller, freshRows, coldAccess)
-  const dispatch: DispatchDependencies = { ...parts, findIdentity, once: onceParts(parts) }
+  const dispatch: DispatchDependencies = { ...parts, findIdentity, idempotency: idempotencyParts(parts) }
   const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: cursorsOf(settings, parts) }
   return {
     ...foundation,
@@ -203,7 +203,7 @@ function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
   }
 }
 
-function onceParts({ container, log, deriveId, newId, nowMs, sleep }: Parts) {
+function idempotencyParts({ container, log, deriveId, newId, nowMs, sleep }: Parts) {
   return { keys: cosmosIdempotencyStore(container('idempotencyKeys')), log, deriveId, newId, nowMs, sleep }
 }
 

@@ -16,7 +16,7 @@ export type AllRouteDependencies = {
   readonly coreObjects: CoreObjectRouteDependencies
 }
 
-/** Every group of routes that the service answers. */
+/** All route groups of the service. */
 export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRouteDependencies) =>
   [
     collectionRoutes(requests),
@@ -28,7 +28,7 @@ export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRoute
     connectorReadRoutes(connectors),
   ] satisfies readonly RouteGroup[]
 
-/** The routes as data, for those who describe or check them. None of them can be run. */
+/** The routes as data, for the API document and tests. They cannot be run. */
 export function routeTables(): readonly RouteGroup[] {
   const nothing = {} as never
   return allRoutes({ requests: nothing, links: nothing, connectors: nothing, coreObjects: nothing })

@@ -11,26 +11,26 @@ import { actingIdentity, ok, pathValue, type RouteInput } from '../../shared/htt
 import { type Role, USER_ROLES } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 
-/** Whoever may read definitions and members, preview and filter: decisions, section 2. */
+/** Can read definitions and members, preview and filter: decisions, section 2. */
 export const COLLECTION_READERS: readonly Role[] = [
   'collection_criteria_definition-administrator',
   'collections-criteria.criteria.read.all',
   'collections-criteria.criteria.readwrite.all',
 ]
 
-/** Whoever may create, change and delete them. */
+/** Can create, change and delete collections. */
 export const COLLECTION_WRITERS: readonly Role[] = [
   'collection_criteria_definition-administrator',
   'collections-criteria.criteria.readwrite.all',
 ]
 
-/** Whoever may act as themselves: any user, given a core identity. */
+/** Act as themselves: any user with a core identity. */
 export const PERSON_ROLES: readonly Role[] = USER_ROLES
 
-/** Who sees every membership request: decisions, section 2. */
+/** Can read all membership requests: decisions, section 2. */
 export const SEES_ALL_REQUESTS: readonly Role[] = ELIGIBILITY_READERS
 
-/** The others see what is their business. */
+/** A `User` can read their own requests and those that they can decide. */
 export const REQUEST_READERS: readonly Role[] = ['User', ...SEES_ALL_REQUESTS]
 
 /** Decisions, section 6. */
@@ -38,7 +38,7 @@ const IDS_AT_MOST = 10_000
 
 const Ids = Type.Array(Guid, { maxItems: IDS_AT_MOST })
 
-/** `{ "ids": [...] }` or the bare list. The choice is made on the type, so that a fault in one is told for that one. */
+/** `{ "ids": [...] }` or a list. Selected by type, so that errors refer to the form that was sent. */
 export const FilterMembersRequest = Type.Unsafe<Static<typeof Ids> | { ids: Static<typeof Ids> }>({
   type: ['object', 'array'],
   if: { type: 'array' },
@@ -49,43 +49,44 @@ export const FilterMembersRequest = Type.Unsafe<Static<typeof Ids> | { ids: Stat
 
 export const MemberIds = Type.Array(Guid)
 
-/** What collections of any kind are searched by: decisions, section 6. */
+/** The query of searches over collections: decisions, section 6. */
 export const SearchQuery = Type.Object({
   tags: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'All of which a collection has to have. Given again or separated by commas. A tag that has commas itself is found by a parameter of its own: `tags=a%2Cb` finds what has the tag `a,b`, and what has both `a` and `b`.',
+        'Collections must have all of these tags. Repeat the parameter or separate tags by commas. A parameter with a comma also matches the tag with the comma: `tags=a%2Cb` finds collections with the tag `a,b` and collections with both `a` and `b`.',
     }),
   ),
   attributes: Type.Optional(
     Type.Array(Type.String(), {
-      description: '`key:value`, all of which a collection has to have. May be given again.',
+      description:
+        'Collections must have all of these attributes, each as `key:value`. Repeat the parameter for several.',
     }),
   ),
 })
 
-/** The collection that the path names. */
+/** The collection id of the path. */
 export function collectionOf({ path }: RouteInput): string {
   return pathValue(path, 'collectionId')
 }
 
-/** The request that the path names. */
+/** The ids of the path. */
 export function requestNameOf(input: RouteInput): RequestName {
   const { tenantId } = input.caller
   return { tenantId, collectionId: collectionOf(input), requestId: pathValue(input.path, 'requestId') }
 }
 
-/** The caller, on a route for people. */
+/** The caller as a person. */
 export function personOf(input: RouteInput): Person {
   return { tenantId: input.caller.tenantId, identityId: actingIdentity(input) }
 }
 
-/** The caller as one who looks at requests: all of them, or those that are its business. */
+/** The caller with its access to requests. */
 export function viewerOf({ caller, identityId }: RouteInput): Viewer {
   return { identityId, seesAll: SEES_ALL_REQUESTS.some((role) => caller.roles.has(role)) }
 }
 
-/** Requests as callers see them. */
+/** A result with request records. */
 export function okRequests(requests: readonly MembershipRequest[]): RouteResult {
   return ok(requests.map(toMembershipRequestDto))
 }

@@ -48,13 +48,14 @@ const CONDITION_REFUSALS: readonly RefusalCode[] = [
   'TooManyEntries',
 ]
 
-/** Managing criteria collections: statement, "Criteria collections". */
+/** Manages criteria collections: statement, "Criteria collections". */
 export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
   prefix: PREFIXES.criteria,
   routes: [
     route({
       operationId: 'listCriteriaCollections',
-      summary: 'All criteria collections, by name',
+      summary: 'List criteria collections',
+      description: 'Ordered by name.',
       method: 'GET',
       path: '/',
       roles: COLLECTION_READERS,
@@ -65,7 +66,8 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'createCriteriaCollection',
-      summary: 'Make a criteria collection; its members follow within seconds',
+      summary: 'Create a criteria collection',
+      description: 'The members are evaluated in the background, normally within seconds.',
       method: 'POST',
       path: '/',
       roles: COLLECTION_WRITERS,
@@ -77,7 +79,7 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'getCriteriaCollection',
-      summary: 'One criteria collection',
+      summary: 'Get a criteria collection',
       method: 'GET',
       path: '/{id}',
       roles: COLLECTION_READERS,
@@ -91,11 +93,11 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'updateCriteriaCollection',
-      summary:
-        'Change a criteria collection; what is left out keeps its value, tags and attributes each for themselves',
+      summary: 'Update a criteria collection',
       description:
-        'What the definition names already may be sent back when it is gone, so that a record that was read can ' +
-        'be written.',
+        'Omitted members keep their values; `tags` and `attributes` are kept separately. The condition can keep ' +
+        'attributes and collections that no longer exist if the stored condition already names them, so that a record ' +
+        'can always be sent back as it was read.',
       method: 'PUT',
       path: '/{id}',
       roles: COLLECTION_WRITERS,
@@ -118,8 +120,9 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'deleteCriteriaCollection',
-      summary: 'Delete a criteria collection that nothing refers to',
-      description: 'While other collections or links refer to it, `CollectionInUse` names them.',
+      summary: 'Delete a criteria collection',
+      description:
+        'A collection that other collections or group links refer to cannot be deleted. `CollectionInUse` names them.',
       method: 'DELETE',
       path: '/{id}',
       roles: COLLECTION_WRITERS,
@@ -130,10 +133,11 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'getCriteriaResults',
-      summary: 'The members, as last evaluated',
+      summary: 'List the members of a criteria collection',
       description:
-        'A change of a person, a position or a definition shows within seconds. A collection whose stored ' +
-        'condition cannot be understood any more keeps the members it has, until its definition is changed.',
+        'Returns the members of the last evaluation. Changes of core objects and definitions are evaluated in the ' +
+        'background, normally within seconds. A collection with an invalid stored condition keeps its members, and so ' +
+        'do the collections that refer to it, until its definition is changed.',
       method: 'GET',
       path: '/{id}/results',
       roles: COLLECTION_READERS,
@@ -143,7 +147,8 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'filterCriteriaMembers',
-      summary: 'Those of the given ids that are members',
+      summary: 'Filter ids by membership',
+      description: 'Returns those of the given ids that are members, in the order given.',
       method: 'POST',
       path: '/{id}/results/filter-members',
       roles: COLLECTION_READERS,
@@ -155,8 +160,10 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'previewCriteria',
-      summary: 'Who would be a member now, and how that differs from an existing collection; saves nothing',
-      description: 'Computed from what is known now: a preview waits for no evaluation.',
+      summary: 'Preview a criteria collection',
+      description:
+        'Evaluates a definition on the current core objects, and compares the result with the collection `currentId`. ' +
+        'Saves nothing.',
       method: 'POST',
       path: '/preview',
       roles: COLLECTION_READERS,
@@ -167,7 +174,8 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'getTenantSchemas',
-      summary: 'The attributes that conditions can filter on',
+      summary: 'List the attributes for conditions',
+      description: 'Returns the attributes of the tenant with their types, per object type.',
       method: 'GET',
       path: '/tenant-schemas',
       roles: COLLECTION_READERS,

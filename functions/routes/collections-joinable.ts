@@ -57,17 +57,18 @@ const POLICY_REFUSALS: readonly RefusalCode[] = [
   'CollectionUnknown',
 ]
 
-/** Joinable collections and the requests to join them: one HTTP function for both. */
+/** Joinable collections and the requests to join them: one HTTP function. */
 export const joinableRoutes = (deps: RequestDependencies): RouteGroup => ({
   prefix: PREFIXES.joinable,
   routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...membershipRequestRoutes(PREFIXES.joinable, deps)],
 })
 
-/** Managing joinable collections: statement, "Joinable collections". */
+/** Manages joinable collections: statement, "Joinable collections". */
 const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
   route({
     operationId: 'listJoinableCollections',
-    summary: 'All joinable collections, by name',
+    summary: 'List joinable collections',
+    description: 'Ordered by name.',
     method: 'GET',
     path: '/',
     roles: COLLECTION_READERS,
@@ -78,7 +79,8 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'createJoinableCollection',
-    summary: 'Make a joinable collection, without members',
+    summary: 'Create a joinable collection',
+    description: 'The collection has no members at first.',
     method: 'POST',
     path: '/',
     roles: COLLECTION_WRITERS,
@@ -90,7 +92,8 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'searchJoinableCollections',
-    summary: 'Joinable collections that have all of the given tags and attributes',
+    summary: 'Search joinable collections',
+    description: 'Returns the collections that have all given tags and attributes, ordered by name.',
     method: 'GET',
     path: '/search',
     roles: COLLECTION_READERS,
@@ -104,7 +107,7 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'getJoinableCollection',
-    summary: 'One joinable collection',
+    summary: 'Get a joinable collection',
     method: 'GET',
     path: '/{id}',
     roles: COLLECTION_READERS,
@@ -118,11 +121,11 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'updateJoinableCollection',
-    summary:
-      'Change a joinable collection; what is left out keeps its value (as in criteria collections), and waiting requests follow the policy',
+    summary: 'Update a joinable collection',
     description:
-      'Whoever is named already may be sent back when they are gone, so that a record that was read can be ' +
-      'written. A request that the policy leaves no gate to wait at joins.',
+      'Omitted members keep their values; `tags` and `attributes` are kept separately. The policy can keep identities ' +
+      'and collections that no longer exist if the stored policy already names them, so that a record can always be ' +
+      'sent back as it was read. Pending requests follow the new policy: a request that has no gate left is approved.',
     method: 'PUT',
     path: '/{id}',
     roles: COLLECTION_WRITERS,
@@ -137,8 +140,10 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'deleteJoinableCollection',
-    summary: 'Delete a joinable collection that nothing refers to; its open requests are cancelled',
-    description: 'While other collections or links refer to it, `CollectionInUse` names them.',
+    summary: 'Delete a joinable collection',
+    description:
+      'Cancels its open requests. A collection that other collections or group links refer to cannot be deleted. ' +
+      '`CollectionInUse` names them.',
     method: 'DELETE',
     path: '/{id}',
     roles: COLLECTION_WRITERS,
@@ -152,7 +157,8 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
 const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
   route({
     operationId: 'getJoinableResults',
-    summary: 'The members, each with the position that the membership is for',
+    summary: 'List the members of a joinable collection',
+    description: 'Returns each member with the relationship that the membership is for.',
     method: 'GET',
     path: '/{id}/results',
     roles: COLLECTION_READERS,
@@ -162,10 +168,11 @@ const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'addMembers',
-    summary: 'Make identities members without a request; all of them, or none when one does not exist',
+    summary: 'Add members',
     description:
-      'Whoever has a request that waits joins by that request. Every membership has a request, and so a history. ' +
-      'In an Identity collection an identity has one membership, whatever position is recorded.',
+      'Adds identities without approval. If one of them does not exist, none is added. A pending request of an identity ' +
+      'is approved; otherwise a request is recorded, so that every membership has a history. In an Identity collection, ' +
+      'an identity has one membership, whichever relationship is recorded.',
     method: 'POST',
     path: '/{id}/results/members',
     roles: COLLECTION_WRITERS,
@@ -178,7 +185,8 @@ const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'removeMembers',
-    summary: 'End all memberships of identities',
+    summary: 'Remove members',
+    description: 'Ends all memberships of the given identities.',
     method: 'DELETE',
     path: '/{id}/results/members',
     roles: COLLECTION_WRITERS,
@@ -191,7 +199,8 @@ const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'listOwnCollections',
-    summary: 'The joinable collections that the caller is a member of, by name',
+    summary: 'List my collections',
+    description: 'Returns the joinable collections that the caller is a member of, ordered by name.',
     method: 'GET',
     path: '/member-of',
     roles: PERSON_ROLES,

@@ -18,13 +18,14 @@ import { ok, okVersioned, pathValue, type RouteGroup, route } from '../../shared
 import { COLLECTION_READERS, FilterMembersRequest, MemberIds, SearchQuery } from './collection-contract.ts'
 import { PREFIXES } from './prefixes.ts'
 
-/** Reading across both kinds of collection: statement, "All collections". */
+/** Reads collections of both kinds: statement, "All collections". */
 export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
   prefix: PREFIXES.collections,
   routes: [
     route({
       operationId: 'listCollections',
-      summary: 'All collections of both kinds, by name',
+      summary: 'List collections',
+      description: 'Returns criteria and joinable collections, ordered by name.',
       method: 'GET',
       path: '/',
       roles: COLLECTION_READERS,
@@ -40,7 +41,8 @@ export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'searchCollections',
-      summary: 'Collections that have all of the given tags and attributes',
+      summary: 'Search collections',
+      description: 'Returns the collections that have all given tags and attributes, ordered by name.',
       method: 'GET',
       path: '/search',
       roles: COLLECTION_READERS,
@@ -52,7 +54,7 @@ export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'getCollection',
-      summary: 'One collection',
+      summary: 'Get a collection',
       method: 'GET',
       path: '/{collectionId}',
       roles: COLLECTION_READERS,
@@ -66,7 +68,7 @@ export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'getCollectionResults',
-      summary: 'The members',
+      summary: 'List the members of a collection',
       method: 'GET',
       path: '/{collectionId}/results',
       roles: COLLECTION_READERS,
@@ -77,7 +79,8 @@ export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
     }),
     route({
       operationId: 'filterCollectionMembers',
-      summary: 'Those of the given ids that are members',
+      summary: 'Filter ids by membership',
+      description: 'Returns those of the given ids that are members, in the order given.',
       method: 'POST',
       path: '/{collectionId}/filter-members',
       roles: COLLECTION_READERS,

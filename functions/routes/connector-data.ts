@@ -25,7 +25,7 @@ export type ConnectorDataDependencies = WriteDependencies & { readonly cursors: 
 const BATCH_LIMIT_BYTES = 4 * 1024 * 1024
 const BATCH_ITEMS_LIMIT_COUNT = 1000
 
-/** Attributes by name. Checked by the type of the object rather than by a schema. */
+/** Attributes by name. Validated in code by the object's type. */
 export const ObjectDataBody = Type.Record(Type.String(), Type.Unknown())
 
 export const NewObjectBody = Type.Object({ externalId: ExternalId, objectType: ObjectTypeName, data: ObjectDataBody })
@@ -35,7 +35,7 @@ export const ReplacementBody = Type.Object({
   data: ObjectDataBody,
 })
 
-/** Each item is checked for itself, so the list says nothing of its items to the validator. */
+/** Items are validated separately, so the schema of the list does not describe them. */
 export const BatchItemBody = Type.Unknown({ title: `An ${BATCH_OPERATIONS.join(' or ')}` })
 export const BatchBody = Type.Object({ items: Type.Array(BatchItemBody, { maxItems: BATCH_ITEMS_LIMIT_COUNT }) })
 
@@ -51,11 +51,12 @@ export const BatchItemResult = Closed({
 const WRITE_REFUSALS = ['ConnectorNotFound', 'NotThisConnector', 'ConnectorDisabled'] as const
 const DATA_REFUSALS = ['UnknownAttribute', 'ReferenceToItself', 'ReferenceCycle', 'StaleVersion'] as const
 
-/** What a connector says: its connector space. */
+/** The connector space: the objects of one connector. */
 export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: string): Route[] => [
   route({
     operationId: 'listConnectorData',
-    summary: 'The connector space, in the order of ids',
+    summary: 'List connector objects',
+    description: 'Returns a page of the connector space, ordered by id.',
     method: 'GET',
     path: '/{id}/data',
     roles: CONNECTOR_DATA_READERS,
@@ -69,10 +70,11 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   }),
   route({
     operationId: 'createConnectorObject',
-    summary: 'Add an object to the connector space, or restore the deleted one of these names',
+    summary: 'Create a connector object',
     description:
-      'A write that died half-way is mended by sending the same again. `null` and strings of white space alone ' +
-      'count as absent. The data of one object may have 512 KiB at most.',
+      'Restores the deleted object with the same `objectType` and `externalId`, if there is one. Repeat the request to ' +
+      'complete an interrupted write. `null` and blank strings count as absent. The data of one object is limited to ' +
+      '512 KiB.',
     method: 'POST',
     path: '/{id}/data',
     roles: CONNECTOR_WRITERS,
@@ -84,10 +86,11 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   }),
   route({
     operationId: 'writeConnectorBatch',
-    summary: 'Up to 1000 upserts and deletions; one bad item fails alone',
+    summary: 'Write a batch of connector objects',
     description:
-      'Each item is answered in its place. Once the deletion of the connector is certain, items are refused with ' +
-      '`ConnectorNotFound`. Of two changes that would together close a circle of org units, the later is refused.',
+      'Processes up to 1000 upserts and deletions. Each item succeeds or fails separately; the results are in the order ' +
+      'of the items. When the connector is deleted meanwhile, the remaining items are refused with `ConnectorNotFound`. ' +
+      'Of two changes that would together make an org unit its own ancestor, the later one is refused.',
     method: 'POST',
     path: '/{id}/data/batch',
     roles: CONNECTOR_WRITERS,
@@ -101,7 +104,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   }),
   route({
     operationId: 'readConnectorObject',
-    summary: 'One object by its own names',
+    summary: 'Get a connector object',
+    description: 'By its `objectType` and `externalId`.',
     method: 'GET',
     path: '/{id}/data/{objectType}/{externalId}',
     parameters: { objectType: ObjectTypeName, externalId: ExternalId },
@@ -113,7 +117,9 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   }),
   route({
     operationId: 'replaceConnectorObject',
-    summary: 'Replace what the connector says of an object',
+    summary: 'Replace a connector object',
+    description:
+      'Replaces the data of the object. Data equal to the stored data changes nothing, `lastUpdated` included.',
     method: 'PUT',
     path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,
@@ -125,8 +131,10 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   }),
   route({
     operationId: 'deleteConnectorObject',
-    summary: 'Delete an object; it can be restored for as long as the connector keeps deleted objects',
-    description: 'A deletion that died half-way is mended by sending it again, although it is then answered with 404.',
+    summary: 'Delete a connector object',
+    description:
+      'The object can be restored for `softDeletionDays` of the connector. Repeat the request to complete an interrupted ' +
+      'deletion; the repeated request returns 404.',
     method: 'DELETE',
     path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,

@@ -30,13 +30,13 @@ import { PREFIXES } from './prefixes.ts'
 const MANAGERS: readonly Role[] = ['Administrator', 'iam-core.connector-configuration.readwrite.all']
 const READERS: readonly Role[] = [...MANAGERS, 'iam-core.connector-configuration.read.all']
 
-/** Reading connectors where the statement names it, without the segment of the version. */
+/** The read routes at the path of the statement, without the version segment. */
 export function connectorReadRoutes(deps: ConnectorDependencies): RouteGroup {
   const routes = readingRoutes(deps).map((each) => ({ ...each, operationId: `${each.operationId}Unversioned` }))
   return { prefix: PREFIXES.connectorsReading, routes }
 }
 
-/** Connectors and what they say: decisions, section 4. */
+/** Connectors and their data: decisions, section 4. */
 export function connectorRoutes(deps: ConnectorDependencies & ConnectorDataDependencies): RouteGroup {
   return {
     prefix: PREFIXES.connectors,
@@ -47,7 +47,8 @@ export function connectorRoutes(deps: ConnectorDependencies & ConnectorDataDepen
 const readingRoutes = ({ connectors }: ConnectorDependencies): Route[] => [
   route({
     operationId: 'listConnectors',
-    summary: 'All connectors, in the order of their creation',
+    summary: 'List connectors',
+    description: 'In order of creation.',
     method: 'GET',
     path: '/',
     roles: READERS,
@@ -57,7 +58,7 @@ const readingRoutes = ({ connectors }: ConnectorDependencies): Route[] => [
   }),
   route({
     operationId: 'readConnector',
-    summary: 'One connector',
+    summary: 'Get a connector',
     method: 'GET',
     path: '/{id}',
     roles: READERS,
@@ -71,7 +72,7 @@ const readingRoutes = ({ connectors }: ConnectorDependencies): Route[] => [
 const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   route({
     operationId: 'createConnector',
-    summary: 'Add a connector',
+    summary: 'Create a connector',
     method: 'POST',
     path: '/',
     roles: MANAGERS,
@@ -83,7 +84,8 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   }),
   route({
     operationId: 'updateConnector',
-    summary: 'Change a connector; what is left out keeps its value',
+    summary: 'Update a connector',
+    description: 'Omitted members keep their values.',
     method: 'PUT',
     path: '/{id}',
     roles: MANAGERS,
@@ -95,10 +97,10 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   }),
   route({
     operationId: 'deleteConnector',
-    summary: 'Remove a connector that has no live objects',
+    summary: 'Delete a connector',
     description:
-      'A deletion that died half-way is finished by the next one; of two at once, one finds no connector any ' +
-      'more.',
+      'A connector with live objects cannot be deleted. Repeat the request to complete an interrupted deletion. Of two ' +
+      'concurrent deletions, one returns 404.',
     method: 'DELETE',
     path: '/{id}',
     roles: MANAGERS,

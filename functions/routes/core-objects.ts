@@ -22,28 +22,34 @@ export type CoreObjectRouteDependencies = CoreObjectDependencies & { readonly cu
 
 /** Decisions, section 3. */
 const IDS_LIMIT_COUNT = 1000
-/** Since when the old path to an identity's relationships is deprecated: 2026-01-01, in the form of RFC 9745. */
+/** The old path to an identity's relationships is deprecated since 2026-01-01. In the format of RFC 9745. */
 const DEPRECATED_SINCE = '@1767225600'
 
 const Ids = Type.Array(Guid, { maxItems: IDS_LIMIT_COUNT })
 export const IdsBody = Type.Object({ ids: Ids })
 export const OrgUnitIdsBody = Type.Object({ ids: Ids, includeParents: Type.Optional(Type.Boolean()) })
 
-/** The schemas of the records, by type. */
+/** The record schemas by object type. */
 export const CORE_OBJECT_RECORDS = {
   identity: coreObjectDtoSchema('identity'),
   orgUnit: coreObjectDtoSchema('orgUnit'),
   relationship: coreObjectDtoSchema('relationship'),
 }
 
-/** How the types are called in paths and operations. */
+/** The names of object types in paths, operation ids and summaries. */
 const NAMES = {
-  identity: { path: '/identities', one: 'Identity', many: 'Identities' },
-  orgUnit: { path: '/orgunits', one: 'OrgUnit', many: 'OrgUnits' },
-  relationship: { path: '/relationships', one: 'Relationship', many: 'Relationships' },
+  identity: { path: '/identities', one: 'Identity', many: 'Identities', singular: 'an identity', plural: 'identities' },
+  orgUnit: { path: '/orgunits', one: 'OrgUnit', many: 'OrgUnits', singular: 'an org unit', plural: 'org units' },
+  relationship: {
+    path: '/relationships',
+    one: 'Relationship',
+    many: 'Relationships',
+    singular: 'a relationship',
+    plural: 'relationships',
+  },
 } as const
 
-/** Reading what all connectors say together: statement, "Core objects". */
+/** Reads the objects merged from all connectors: statement, "Core objects". */
 export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup {
   return {
     prefix: PREFIXES.coreObjects,
@@ -61,10 +67,11 @@ export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup 
 const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route[] => [
   route({
     operationId: `list${NAMES[objectType].many}`,
-    summary: 'All that the caller may see, page by page, in the order of ids',
+    summary: `List ${NAMES[objectType].plural}`,
     description:
-      'A page whose objects are unusually large has fewer of them than asked for: only a missing `nextCursor` ' +
-      'tells the end. What a `User` sees does not depend on when a relationship begins or ends.',
+      'Returns a page of the objects that the caller can access, ordered by id. A page of large objects can have fewer ' +
+      'items than `pageSize`; the last page is the one without `nextCursor`. The access of a `User` does not depend on ' +
+      'the start and end dates of relationships.',
     method: 'GET',
     path: NAMES[objectType].path,
     roles: CORE_OBJECT_READERS,
@@ -78,12 +85,15 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
   }),
   route({
     operationId: `search${NAMES[objectType].many}`,
-    summary: 'At most 100 that match the text, by name or title',
+    summary: `Search ${NAMES[objectType].plural}`,
+    description: 'Returns at most 100 matches that the caller can access, ordered by display name or title.',
     method: 'GET',
     path: `${NAMES[objectType].path}/search`,
     roles: CORE_OBJECT_READERS,
     query: Type.Object({
-      text: Type.String({ description: 'Compared whole with ids and numbers, in part with names.' }),
+      text: Type.String({
+        description: '1 to 200 characters. Matches parts of names and titles, and complete ids and numbers.',
+      }),
     }),
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]) },
     refusals: ['InvalidLength'],
@@ -91,7 +101,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
   }),
   route({
     operationId: `read${NAMES[objectType].one}`,
-    summary: 'One by its id',
+    summary: `Get ${NAMES[objectType].singular}`,
     method: 'GET',
     path: `${NAMES[objectType].path}/{id}`,
     roles: CORE_OBJECT_READERS,
@@ -99,13 +109,15 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     refusals: ['CoreObjectNotFound'],
     run: async ({ path, caller }) => ok(await readCoreObject(objectType, pathValue(path, 'id'), caller, deps)),
   }),
-  objectType === 'orgUnit' ? severalWithParents(deps) : several(objectType, deps),
+  objectType === 'orgUnit' ? orgUnitsByIds(deps) : objectsByIds(objectType, deps),
 ]
 
-const several = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route =>
+const objectsByIds = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route =>
   route({
     operationId: `readSeveral${NAMES[objectType].many}`,
-    summary: 'Those that are found, in the order asked, each once',
+    summary: `Get ${NAMES[objectType].plural} by id`,
+    description:
+      'Returns the objects that exist and that the caller can access, in the order given, without duplicates.',
     method: 'POST',
     path: `${NAMES[objectType].path}/multiple`,
     roles: CORE_OBJECT_READERS,
@@ -115,10 +127,13 @@ const several = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Rou
     run: async ({ body, caller }) => ok(await readSeveral(objectType, body.ids, false, caller, deps)),
   })
 
-const severalWithParents = (deps: CoreObjectRouteDependencies): Route =>
+const orgUnitsByIds = (deps: CoreObjectRouteDependencies): Route =>
   route({
     operationId: 'readSeveralOrgUnits',
-    summary: 'Those that are found, in the order asked, each once; then, if wanted, each of their ancestors',
+    summary: 'Get org units by id',
+    description:
+      'Returns the org units that exist and that the caller can access, in the order given, without duplicates. With ' +
+      '`includeParents`, each of their ancestors follows once.',
     method: 'POST',
     path: '/orgunits/multiple',
     roles: CORE_OBJECT_READERS,
@@ -132,7 +147,8 @@ const severalWithParents = (deps: CoreObjectRouteDependencies): Route =>
 const relationshipsOf = (end: 'identity' | 'orgUnit', deps: CoreObjectRouteDependencies): Route =>
   route({
     operationId: `listRelationshipsOf${NAMES[end].one}`,
-    summary: 'The relationships that it has, in the order of ids',
+    summary: `List the relationships of ${NAMES[end].singular}`,
+    description: 'Ordered by id.',
     method: 'GET',
     path: `${NAMES[end].path}/{id}/relationships`,
     roles: CORE_OBJECT_READERS,
@@ -144,7 +160,8 @@ const relationshipsOf = (end: 'identity' | 'orgUnit', deps: CoreObjectRouteDepen
 const deprecatedRelationships = (deps: CoreObjectRouteDependencies): Route =>
   route({
     operationId: 'listRelationshipsByIdentity',
-    summary: 'Deprecated: use /identities/{id}/relationships',
+    summary: 'List the relationships of an identity (deprecated)',
+    description: 'Deprecated. Use `GET /iamcore/beta/sync/coreobjects/identities/{id}/relationships`.',
     deprecated: true,
     method: 'GET',
     path: '/relationships/identity/{identityId}',
@@ -160,7 +177,7 @@ function deprecated<T>(data: T, identityId: string): RouteResult<T> {
   return { data, headers: { deprecation: DEPRECATED_SINCE, link: `<${successor}>; rel="successor-version"` } }
 }
 
-/** A cursor is good for those who see the same: everyone who sees all, or one user. */
+/** A cursor is valid for callers with the same access: all who can read everything, or one user. */
 function scopeOf(caller: Caller): string {
   return canSeeAll(caller) ? 'all' : caller.objectId
 }

@@ -37,7 +37,7 @@ import { Guid } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-contract.ts'
 import { PREFIXES } from './prefixes.ts'
 
-/** Statement, "Roles for collections and group links": whoever may manage a collection may manage its link. */
+/** The same roles as for collections: statement, "Roles for collections and group links". */
 const WRITERS = COLLECTION_WRITERS
 const READERS = COLLECTION_READERS
 
@@ -45,7 +45,7 @@ const READERS = COLLECTION_READERS
 const JOBS_LISTED_COUNT = 10
 const JOBS_LISTED_AT_MOST_COUNT = 50
 
-/** What a caller may change of a link. */
+/** The members of a link that callers can change. */
 export const GroupLinkChange = Type.Object({ state: LinkState })
 
 const OfCollection = Type.Object({ collectionId: Guid })
@@ -55,7 +55,7 @@ const JobsOfCollection = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: JOBS_LISTED_AT_MOST_COUNT,
-      description: `How many jobs at most; ${JOBS_LISTED_COUNT} when left out.`,
+      description: `Maximum number of jobs. Default: ${JOBS_LISTED_COUNT}.`,
     }),
   ),
 })
@@ -69,7 +69,8 @@ export const groupLinkRoutes = (deps: LinkDependencies): RouteGroup => ({
 const readRoutes = (deps: LinkDependencies): readonly Route[] => [
   route({
     operationId: 'listGroupLinks',
-    summary: 'All links of a collection, oldest first',
+    summary: 'List the group links of a collection',
+    description: 'Oldest first.',
     method: 'GET',
     path: '/group-links',
     roles: READERS,
@@ -80,7 +81,8 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'getGroupLinkOfCollection',
-    summary: 'The oldest link of a collection',
+    summary: 'Get the group link of a collection',
+    description: 'Returns the oldest link if the collection has several.',
     method: 'GET',
     path: '/group-links/by-collection/{collectionId}',
     roles: READERS,
@@ -91,8 +93,8 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'getGroupLink',
-    summary: 'One group link',
-    description: 'The `ETag` changes when a caller changes the link, not with each sync.',
+    summary: 'Get a group link',
+    description: 'The `ETag` changes when a caller changes the link, not when it is synced.',
     method: 'GET',
     path: '/group-links/{id}',
     roles: READERS,
@@ -103,7 +105,9 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'previewGroupLink',
-    summary: 'What a sync of a collection into a group would write; writes nothing and needs no link',
+    summary: 'Preview a group link',
+    description:
+      'Returns what a sync of the collection to the group would add and remove. Needs no link, writes nothing.',
     method: 'POST',
     path: '/group-links/preview',
     roles: READERS,
@@ -117,10 +121,11 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
 const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
   route({
     operationId: 'createGroupLink',
-    summary: 'Link a collection to a directory group; queues the first sync',
+    summary: 'Create a group link',
     description:
-      'From then on each change of the members is written to the group within seconds. Members of the group that ' +
-      'are no users, such as nested groups, are left alone.',
+      'Links a collection to a directory group and queues the first sync job. Afterwards, each membership change is ' +
+      'written to the group within seconds, and an hourly sweep reverts changes made in the directory. The service ' +
+      'never changes group members that are not users, such as nested groups.',
     method: 'POST',
     path: '/group-links',
     roles: WRITERS,
@@ -132,7 +137,8 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'setGroupLinkState',
-    summary: 'Enable or disable a group link; a disabled one leaves its group as it is',
+    summary: 'Enable or disable a group link',
+    description: 'The group of a disabled link keeps its members and is no longer synced.',
     method: 'PATCH',
     path: '/group-links/{id}',
     roles: WRITERS,
@@ -143,7 +149,8 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'deleteGroupLink',
-    summary: 'Delete a group link; its group keeps its members',
+    summary: 'Delete a group link',
+    description: 'The group keeps its members.',
     method: 'DELETE',
     path: '/group-links/{id}',
     roles: WRITERS,
@@ -156,11 +163,14 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
 const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
   route({
     operationId: 'syncCollection',
-    summary: "Queue a sync for each of a collection's enabled links; poll the jobs for their outcome",
+    summary: 'Sync a collection',
     description:
-      'A job that waits already is answered again rather than doubled. Accounts are taken from ' +
-      '`directoryObjectId` as it is: where that names a group, the directory nests it, and later jobs fail with ' +
-      '`The directory has no account` and remove nobody until the data are right.',
+      'Queues a sync job for each enabled link of the collection. Poll the jobs for their outcome. A link with a queued ' +
+      'job gets no second one: the existing job is returned.\n\n' +
+      'Members without `directoryObjectId` are counted in `skipped`. While there are any, jobs add members and remove ' +
+      'none. The service does not check what a `directoryObjectId` refers to. If it is the id of a group, the directory ' +
+      'nests that group; later jobs fail with `The directory has no account <id>` and remove no members until the data ' +
+      'is corrected.',
     method: 'POST',
     path: '/group-links/{collectionId}/sync',
     roles: WRITERS,
@@ -170,10 +180,10 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'listSyncJobs',
-    summary: "A collection's sync jobs, newest first",
+    summary: 'List the sync jobs of a collection',
     description:
-      'A job of type `ScheduledSweep` is queued by the hourly sweep, and at once where changes of the members cannot be ' +
-      'written to the group one by one.',
+      'Newest first. Jobs of type `ScheduledSweep` are queued by the hourly sweep, and when membership changes cannot be ' +
+      'written incrementally.',
     method: 'GET',
     path: '/sync-jobs',
     roles: READERS,
@@ -185,7 +195,7 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'getSyncJob',
-    summary: 'One sync job',
+    summary: 'Get a sync job',
     method: 'GET',
     path: '/sync-jobs/{id}',
     roles: READERS,

@@ -67,11 +67,12 @@ export const membershipRequestRoutes = (group: string, deps: RequestDependencies
 const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[] => [
   route({
     operationId: 'submitRequest',
-    summary: 'Ask to join',
+    summary: 'Submit a request',
     description:
-      '`relationshipId` may be left out by whoever has one position that has not ended; a position has ended when ' +
-      'its `endDate` is before today. In a Relationship collection it is due from whoever has several. In an ' +
-      'Identity collection an identity has one membership, whatever position is recorded.',
+      'Requests a membership for the caller. `relationshipId` is optional for an identity with one active relationship, ' +
+      'and required in a Relationship collection for an identity with several. A relationship is active unless its ' +
+      '`endDate` is before today. In an Identity collection, an identity has one membership, whichever relationship is ' +
+      'recorded.',
     method: 'POST',
     path: '/membership-requests/{collectionId}/submit',
     roles: PERSON_ROLES,
@@ -84,8 +85,8 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
   }),
   route({
     operationId: 'submitRequestOnBehalf',
-    summary: 'Ask to join on behalf of somebody who reports to the caller',
-    description: '`requesterId` or `relationshipId` names the report; one of them is due.',
+    summary: 'Submit a request on behalf of a report',
+    description: 'Requests a membership for a report of the caller, named by `requesterId` or `relationshipId`.',
     method: 'POST',
     path: '/membership-requests/{collectionId}/submit-on-behalf',
     roles: PERSON_ROLES,
@@ -101,7 +102,8 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
 const readRoutes = (deps: RequestDependencies): readonly Route[] => [
   route({
     operationId: 'listRequests',
-    summary: 'The requests for a collection that the caller may see, newest first',
+    summary: 'List the requests for a collection',
+    description: 'Newest first. A caller with the role `User` gets their own requests and those that they can decide.',
     method: 'GET',
     path: '/membership-requests/{collectionId}',
     roles: REQUEST_READERS,
@@ -113,7 +115,8 @@ const readRoutes = (deps: RequestDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'getRequest',
-    summary: 'One request, with its lifecycle',
+    summary: 'Get a request',
+    description: 'Returns the request with its lifecycle.',
     method: 'GET',
     path: '/membership-requests/{collectionId}/{requestId}',
     roles: REQUEST_READERS,
@@ -129,12 +132,14 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
   const action = (
     kind: 'approve' | 'reject' | 'cancel' | 'leave',
     summary: string,
+    description: string,
     body: TObject,
     refusals: readonly RefusalCode[],
   ): Route =>
     route({
       operationId: `${kind}Request`,
       summary,
+      description,
       method: 'POST',
       path: `/membership-requests/{collectionId}/{requestId}/${kind}`,
       roles: PERSON_ROLES,
@@ -148,12 +153,20 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
         return okVersioned(await actOnRequest(requestNameOf(input), kind, given, actor, deps), toMembershipRequestDto)
       },
     })
+  const decision = RequestDecision
+  const approvers = 'Approvers cannot decide their own requests.'
   const deciding: readonly RefusalCode[] = ['SelfApproval', 'NotCurrentApprover']
   return [
-    action('approve', 'Approve at the gate where the request waits', RequestDecision, deciding),
-    action('reject', 'Reject at the gate where the request waits', RequestDecision, deciding),
-    action('cancel', 'Withdraw a request that is not decided yet', RequestWithdrawal, ['NotRequester']),
-    action('leave', 'Leave a collection', RequestWithdrawal, ['NotRequester']),
+    action(
+      'approve',
+      'Approve a request',
+      `Approves the request at its current gate. ${approvers}`,
+      decision,
+      deciding,
+    ),
+    action('reject', 'Reject a request', `Rejects the request at its current gate. ${approvers}`, decision, deciding),
+    action('cancel', 'Cancel a request', 'Cancels a pending request.', RequestWithdrawal, ['NotRequester']),
+    action('leave', 'Leave a collection', 'Ends the membership.', RequestWithdrawal, ['NotRequester']),
   ]
 }
 

@@ -22,11 +22,12 @@ import { collectionOf, okRequests, PERSON_ROLES, personOf, REQUEST_READERS } fro
 const Requests = Type.Array(MembershipRequestDto)
 const Collections = Type.Array(JoinableCollectionDto)
 
-/** What concerns the caller as a person: what to ask for, what was asked, what to decide. */
+/** The caller's own requests and approvals. */
 export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] => [
   route({
     operationId: 'listEligibleCollections',
-    summary: 'The collections that the caller may ask to join, by name',
+    summary: 'List collections I can request',
+    description: 'Returns the collections that the caller is eligible to join, ordered by name.',
     method: 'GET',
     path: '/membership-requests/eligible',
     roles: PERSON_ROLES,
@@ -37,7 +38,10 @@ export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] =>
   }),
   route({
     operationId: 'listEligibleCollectionsOf',
-    summary: 'The same for somebody else: a core identity id or a directory object id',
+    summary: 'List collections a user can request',
+    description:
+      'Returns the collections that the user is eligible to join, ordered by name. `userId` is a core identity id or a ' +
+      'directory object id. A caller with the role `User` can specify themselves and their direct reports.',
     method: 'GET',
     path: '/membership-requests/eligible/{userId}',
     roles: REQUEST_READERS,
@@ -49,7 +53,8 @@ export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] =>
   }),
   route({
     operationId: 'listSubmittedOnBehalf',
-    summary: 'The requests that the caller filed for others, newest first',
+    summary: 'List requests I submitted on behalf of others',
+    description: 'Newest first.',
     method: 'GET',
     path: '/membership-requests/submitted-on-behalf',
     roles: PERSON_ROLES,
@@ -60,7 +65,8 @@ export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] =>
   }),
   route({
     operationId: 'listPendingRequests',
-    summary: "The caller's own requests that wait for a decision, newest first",
+    summary: 'List my pending requests',
+    description: 'Newest first.',
     method: 'GET',
     path: '/membership-requests/pending-approval',
     roles: PERSON_ROLES,
@@ -71,7 +77,8 @@ export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] =>
   }),
   route({
     operationId: 'listCollectionsToReview',
-    summary: 'The collections with requests that wait for the caller, by name',
+    summary: 'List collections with requests to review',
+    description: 'Returns the collections with requests that the caller can decide, ordered by name.',
     method: 'GET',
     path: '/membership-requests/pending-approval-review',
     roles: PERSON_ROLES,
@@ -82,7 +89,8 @@ export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] =>
   }),
   route({
     operationId: 'listRequestsToReview',
-    summary: 'The requests of one of these collections that wait for the caller, newest first',
+    summary: 'List requests to review',
+    description: 'Returns the requests of a collection that the caller can decide, newest first.',
     method: 'GET',
     path: '/membership-requests/pending-approval-review/{collectionId}',
     roles: PERSON_ROLES,

@@ -62,29 +62,29 @@ export const SERVICE_TITLE = 'Collections, Group Link and Core Objects'
 const CONNECTORS: Tag = {
   name: 'Connectors',
   description:
-    'Where people, positions and org units come from, and what each source says of them. Two sources speak of one ' +
-    'person when they give the same `nin` or, where one gives none, the same `directoryObjectId`; people of different ' +
-    '`nin` are never joined, whatever account they share. Of several with the account, whoever has no `nin` goes with ' +
-    "the oldest connector's. Attributes of the oldest connector win, the others fill what is missing. When two turn " +
-    "out to be one, the core id of the older connector's stays.",
+    'Sources of identities, relationships and org units, and the data of each source. Identities of several connectors ' +
+    'merge into one core identity when they have the same `nin`, or the same `directoryObjectId` if one of them has no ' +
+    '`nin`. Identities with different `nin` never merge. If several identities have the same `directoryObjectId`, one ' +
+    'without `nin` merges with that of the oldest connector. Attributes of the oldest connector take precedence; other ' +
+    'connectors fill in missing ones. A merged identity keeps the core id from the oldest connector.',
 }
 const TAGS: ApiDescription['tags'] = {
-  'collections/beta': { name: 'Collections', description: 'Reading collections of either kind, and who is in them.' },
+  'collections/beta': { name: 'Collections', description: 'Collections of both kinds, and their members.' },
   'collections-criteria/beta': {
     name: 'Criteria collections',
-    description: 'Collections that a condition fills: whoever satisfies it is a member, within seconds.',
+    description: 'Collections whose members are the objects that satisfy a condition.',
   },
   'collections-joinable/beta': {
     name: 'Joinable collections and membership requests',
-    description: 'Collections that people ask to join, and those who decide on it.',
+    description: 'Collections with members by request and approval.',
   },
   'group-link/beta': {
     name: 'Group links',
-    description: 'Keeping a group of the directory equal to a collection, and the jobs that do it.',
+    description: 'Links that keep a directory group in sync with a collection, and their sync jobs.',
   },
   'iamcore/beta/sync/coreobjects': {
     name: 'Core objects',
-    description: 'Reading identities, org units and relationships, as merged from all connectors.',
+    description: 'Identities, org units and relationships, merged from all connectors.',
   },
   'iamcore/beta/sync/connectors': CONNECTORS,
   'iamcore/sync/connectors': CONNECTORS,
@@ -94,20 +94,20 @@ const FILES: readonly FileOperation[] = [
   {
     path: DOCUMENT_PATH,
     operationId: 'readApiDocument',
-    summary: 'This document',
+    summary: 'Get the OpenAPI document',
     contentType: 'application/json',
     schema: { type: 'object' },
   },
   {
     path: REFERENCE_PAGE_PATH,
     operationId: 'readReferencePage',
-    summary: 'This document as a page to read, and to try the API from',
+    summary: 'Get the reference page',
     contentType: 'text/html',
     schema: { type: 'string' },
   },
 ]
 
-/** The description of the whole API, OpenAPI 3.1. */
+/** The OpenAPI 3.1 document of the service. */
 export function serviceDocument(): object {
   return apiDocument({
     title: SERVICE_TITLE,
@@ -127,13 +127,13 @@ export function serviceDocument(): object {
   })
 }
 
-/** The document as it is served. */
+/** The document as a file. */
 export function documentFile(): PublicFiles {
   const read = () => Buffer.from(JSON.stringify(serviceDocument()))
   return new Map([[DOCUMENT_PATH, { contentType: 'application/json; charset=utf-8', read }]])
 }
 
-/** What the document calls the schemas of the service: what generated clients call their types. */
+/** Component names of the document. Generated clients use them as type names. */
 export const NAMED_SCHEMAS: NamedSchemas = {
   Guid,
   Timestamp,
@@ -160,7 +160,7 @@ export const NAMED_SCHEMAS: NamedSchemas = {
   AddedMembers,
   RemovedMembers,
   MembershipRequest: MembershipRequestDto,
-  // Approving and rejecting take the same as submitting.
+  // Also the body of approving and rejecting.
   RequestInput: Submission,
   RequestInputOnBehalf: SubmissionOnBehalf,
   RequestWithdrawal,

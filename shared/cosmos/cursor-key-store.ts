@@ -1,46 +1,56 @@
 import type { Container } from '@azure/cosmos'
+import { Type } from 'typebox'
+import { documentParser } from './document-parser.ts'
 import { readDocument, statusOf } from './documents.ts'
 
-/** A partition that no tenant has, and the document in it. */
-const SCOPE = 'application'
+/** A partition that is not a tenant's. */
+const PARTITION = 'application'
 const KEYS_ID = 'cursor-keys'
 
-/** Milliseconds. So long an instance goes by what it has read: a key that was put first signs everywhere after that. */
-const READ_AGAIN_MS = 10 * 60 * 1000
+/** Milliseconds for which an instance caches the keys. A new first key signs on all instances after that. */
+const KEYS_CACHED_MS = 10 * 60 * 1000
 
-type KeysDocument = { readonly id: string; readonly tenantId: string; readonly keys: readonly string[] }
+const KEY_BYTES = 32
+
+type StoredKeys = { readonly keys: readonly string[] }
+type KeysDocument = StoredKeys & { readonly id: string; readonly tenantId: string }
+
+const parse = documentParser<StoredKeys>(
+  'list of cursor keys',
+  Type.Object({ keys: Type.Array(Type.String({ minLength: Math.ceil((KEY_BYTES * 8) / 6) }), { minItems: 1 }) }),
+)
 
 /**
- * Keys of the cursors that nobody has to know: made when first asked for, and the same for all instances from then on.
- * Container `tenants`. The first one signs, all verify, as with keys of the settings.
+ * Cursor keys that all instances share. The first call creates them. Container `tenants`. The first key signs, all keys
+ * verify, as with keys from the settings.
  */
 export function storedCursorKeys(
   tenants: Container,
   makeKey: () => string,
   nowMs: () => number,
 ): () => Promise<readonly string[]> {
-  let known: { readonly keys: Promise<readonly string[]>; readonly untilMs: number } | undefined
+  let cached: { readonly keys: Promise<readonly string[]>; readonly untilMs: number } | undefined
 
-  async function read(): Promise<readonly string[]> {
-    const document = await readDocument<KeysDocument>(tenants, KEYS_ID, SCOPE)
-    if (document !== undefined) return document.keys
-    const made: KeysDocument = { id: KEYS_ID, tenantId: SCOPE, keys: [makeKey()] }
+  async function readKeys(): Promise<readonly string[]> {
+    const document = await readDocument<KeysDocument>(tenants, KEYS_ID, PARTITION)
+    if (document !== undefined) return parse(document).keys
+    const created: KeysDocument = { id: KEYS_ID, tenantId: PARTITION, keys: [makeKey()] }
     try {
-      await tenants.items.create(made)
-      return made.keys
+      await tenants.items.create(created)
+      return created.keys
     } catch (error) {
-      // Another instance has made them a moment ago.
-      if (statusOf(error) === 409) return read()
+      // Another instance has created them at the same time.
+      if (statusOf(error) === 409) return readKeys()
       throw error
     }
   }
 
   return () => {
-    if (known !== undefined && nowMs() < known.untilMs) return known.keys
-    const keys = read()
-    known = { keys, untilMs: nowMs() + READ_AGAIN_MS }
+    if (cached !== undefined && nowMs() < cached.untilMs) return cached.keys
+    const keys = readKeys()
+    cached = { keys, untilMs: nowMs() + KEYS_CACHED_MS }
     keys.catch(() => {
-      known = undefined
+      cached = undefined
     })
     return keys
   }

@@ -1,21 +1,26 @@
 import type { Container } from '@azure/cosmos'
-import type { IdempotencyRecord, IdempotentRequest } from '../domain/idempotency/idempotency-record.ts'
-import { type IdempotencyStore, RECORD_TTL_S } from '../domain/idempotency/idempotency-record.ts'
+import {
+  type IdempotencyRecord,
+  type IdempotencyStore,
+  type IdempotentRequest,
+  RECORD_TTL_S,
+  StoredIdempotencyRecord,
+} from '../domain/idempotency/idempotency-record.ts'
 import { derivedId } from './derived-id.ts'
+import { documentParser } from './document-parser.ts'
 import { ifVersion, readDocument, statusOf } from './documents.ts'
 
-/** The key is known by what its document is called: what a caller chose is kept nowhere. */
-type KeyDocument = Omit<IdempotencyRecord, 'key'> & { readonly id: string; readonly ttl: number }
+/** The document's id is derived from the key. The key itself is not stored, because its content is up to the caller. */
+type IdempotencyDocument = Omit<IdempotencyRecord, 'key'> & { readonly id: string; readonly ttl: number }
 
-/** Container `idempotencyKeys`, partition key `/tenantId`. Of two that add one key, the document's id lets one win. */
+const parse = documentParser<Omit<IdempotencyRecord, 'key'>>('idempotency record', StoredIdempotencyRecord)
+
+/** Container `idempotencyKeys`, partition key `/tenantId`. The derived id lets one of two concurrent adds succeed. */
 export function cosmosIdempotencyStore(container: Container): IdempotencyStore {
   return {
     async find(name) {
-      const document = await readDocument<KeyDocument>(container, documentId(name), name.tenantId)
-      if (document === undefined) return undefined
-      const { tenantId, callerId, fingerprint, seed, claimedUntilMs, answer } = document
-      const value = { tenantId, callerId, key: name.key, fingerprint, seed, claimedUntilMs, answer }
-      return { value, version: document._etag }
+      const document = await readDocument<IdempotencyDocument>(container, documentId(name), name.tenantId)
+      return document && { value: { ...parse(document), key: name.key }, version: document._etag }
     },
     add: (record) => versionUnless([409], () => container.items.create(documentOf(record))),
     replace: (record, version) =>
@@ -33,12 +38,12 @@ function documentId({ callerId, key }: Pick<IdempotentRequest, 'callerId' | 'key
   return derivedId(callerId, key)
 }
 
-function documentOf(record: IdempotencyRecord): KeyDocument {
-  const { key, ...kept } = record
-  return { id: documentId(record), ...kept, ttl: RECORD_TTL_S }
+function documentOf(record: IdempotencyRecord): IdempotencyDocument {
+  const { key: _key, ...stored } = record
+  return { id: documentId(record), ...stored, ttl: RECORD_TTL_S }
 }
 
-/** The version that a write has made; undefined when it was refused with one of these statuses. */
+/** The version after a write; undefined when the write fails with one of these statuses. */
 function versionUnless(statuses: readonly number[], write: () => Promise<{ etag: string }>) {
   return write().then(({ etag }) => etag, unless(statuses, undefined))
 }

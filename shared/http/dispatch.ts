@@ -24,13 +24,12 @@ import { runRoute } from './run-route.ts'
 import { bodyFaults, readPath, readQuery } from './validation.ts'
 
 export type DispatchDependencies = {
-  /** @throws Refusal `TokenMissing`, `TokenInvalid`. */
+  /** @throws Refusal `TokenMissing`, `TokenInvalid`, `TokenNotVerified`. */
   authenticate(authorization: string | null): Promise<Caller>
-  /** The core identity that stands for the caller's account; undefined when there is none. */
+  /** The core identity of the caller's account; undefined when there is none. */
   findIdentity(caller: Caller): Promise<string | undefined>
-  /** What creations are done once with. */
-  readonly once: IdempotencyDependencies
-  /** What writing a long answer takes turns by; without them it is written in one go. */
+  readonly idempotency: IdempotencyDependencies
+  /** Serializes long results without blocking other requests. Without it, they are serialized at once. */
   readonly scheduler?: CooperativeScheduler
   readonly log: Log
   newId(): string
@@ -38,117 +37,116 @@ export type DispatchDependencies = {
 }
 
 /**
- * Answers every request below a group's prefix, and never throws: find the route, authenticate, authorise, validate,
- * run, wrap. The order is that of decisions, section 10. The activity that the request is learns what the log says.
+ * Returns the function that responds to every request below a group's prefix: match the route, authenticate, authorize,
+ * validate, run, serialize. It never throws. The order is that of decisions, section 10.
  */
 export function dispatcher(
   group: RouteGroup,
   deps: DispatchDependencies,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  const find = routeMatcher(group)
+  const match = routeMatcher(group)
   return async (request) => {
     const startedMs = deps.nowMs()
     const requestId = requestIdOf(request, deps.newId)
     const url = new URL(request.url, 'http://localhost')
     const isHead = request.method === 'HEAD'
-    const found = find(isHead ? 'GET' : request.method, url.pathname)
-    const trace: Trace = { requestId, ...operationOf(found, group), method: request.method }
-    describeInvocation(trace, found.outcome === 'found' ? trace.operationId : undefined)
-    const tell: Tell = (caller) => {
-      Object.assign(trace, caller)
-      describeInvocation(caller)
+    const matched = match(isHead ? 'GET' : request.method, url.pathname)
+    const details: RequestDetails = { requestId, ...operationOf(matched, group), method: request.method }
+    describeInvocation(details, matched.outcome === 'found' ? details.operationId : undefined)
+    const onCaller = ({ tenantId, objectId: callerId }: Caller): void => {
+      Object.assign(details, { tenantId, callerId })
+      describeInvocation({ tenantId, callerId })
     }
-    const { answer, fault } = await answerTo(request, url, found, tell, deps)
-    const details = { ...trace, status: answer.status, durationMs: deps.nowMs() - startedMs }
-    if (fault !== undefined) deps.log.error(fault.event, fault.error, details)
-    deps.log.info('http.answered', details)
-    const headers = { ...answer.headers, 'x-request-id': requestId }
-    // RFC 9110, section 9.3.2: what GET would answer, without its content.
-    return isHead ? { status: answer.status, headers } : { ...answer, headers }
+    const { response, fault } = await respond(request, url, matched, onCaller, deps)
+    const logged = { ...details, status: response.status, durationMs: deps.nowMs() - startedMs }
+    if (fault !== undefined) deps.log.error(fault.event, fault.error, logged)
+    deps.log.info('http.completed', logged)
+    const headers = { ...response.headers, 'x-request-id': requestId }
+    // RFC 9110, section 9.3.2: the response to GET, without its content.
+    return isHead ? { status: response.status, headers } : { ...response, headers }
   }
 }
 
-/** What the log line of a request says of it. Grows while the request is understood. */
-type Trace = {
+/** What the log contains about a request, from the time at which it is known. */
+type RequestDetails = {
   requestId: string
   operationId: string
-  /** The path's template; undefined when there is no such operation. */
+  /** The path template; undefined when no route matches. */
   route?: string
   method: string
   tenantId?: string
   callerId?: string
 }
 
-/** Told who asks as soon as that is known. */
-type Tell = (caller: { readonly tenantId: string; readonly callerId: string }) => void
-
-type Answered = {
-  readonly answer: HttpResponse
-  /** What has gone wrong on our side, or behind us. */
+type Outcome = {
+  readonly response: HttpResponse
+  /** An error of this service (`http.fault`) or of one that it depends on (`http.upstream`). */
   readonly fault?: { readonly event: 'http.fault' | 'http.upstream'; readonly error: unknown }
 }
 
-function operationOf(found: RouteMatch, { prefix }: RouteGroup): Pick<Trace, 'operationId' | 'route'> {
-  if (found.outcome !== 'found') return { operationId: 'none' }
-  const { operationId, path } = found.route
+function operationOf(matched: RouteMatch, { prefix }: RouteGroup): Pick<RequestDetails, 'operationId' | 'route'> {
+  if (matched.outcome !== 'found') return { operationId: 'none' }
+  const { operationId, path } = matched.route
   return { operationId, route: `/${prefix}${path}` }
 }
 
-async function answerTo(
+async function respond(
   request: HttpRequest,
   url: URL,
-  found: RouteMatch,
-  tell: Tell,
+  matched: RouteMatch,
+  onCaller: (caller: Caller) => void,
   deps: DispatchDependencies,
-): Promise<Answered> {
+): Promise<Outcome> {
   try {
-    if (found.outcome === 'none')
-      throw new Refusal('RouteNotFound', `There is nothing at ${url.pathname.slice(0, 200)}`)
-    if (found.outcome === 'other-methods') {
-      const refusal = new Refusal('MethodNotAllowed', `${request.method} is not one of ${found.allow.join(', ')}`)
-      return { answer: refusalEnvelope(refusal, { allow: found.allow.join(', ') }) }
+    if (matched.outcome === 'none') {
+      throw new Refusal('RouteNotFound', `The path ${url.pathname.slice(0, 200)} does not exist`)
     }
-    const { route } = found
+    if (matched.outcome === 'other-methods') {
+      const allow = matched.allow.join(', ')
+      const message = `${request.method} is not allowed. Allowed methods: ${allow}`
+      return { response: refusalEnvelope(new Refusal('MethodNotAllowed', message), { allow }) }
+    }
+    const { route } = matched
     const caller = await deps.authenticate(request.header('authorization'))
-    tell({ tenantId: caller.tenantId, callerId: caller.objectId })
-    authorise(caller, route)
+    onCaller(caller)
+    authorize(caller, route)
     const identityId = await identityOf(caller, route, deps)
     const input = {
       caller,
       identityId,
-      path: readPath(found.path, route.parameters),
+      path: readPath(matched.path, route.parameters),
       query: readQuery(route.query, url.searchParams),
       body: await validBody(request, route),
       ifMatch: ifMatchOf(request),
     }
-    const answer = await runRoute(route, input, request, deps.once)
-    const isUnchanged = isKnownVersion(request, answer.headers?.etag)
-    return { answer: isUnchanged ? notModified(answer) : await wrapped(answer, route, deps) }
+    const result = await runRoute(route, input, request, deps.idempotency)
+    const isUnchanged = isKnownVersion(request, result.headers?.etag)
+    return { response: isUnchanged ? notModified(result) : await serialized(result, route, deps) }
   } catch (error) {
-    if (!(error instanceof Refusal)) return { answer: faultEnvelope(), fault: { event: 'http.fault', error } }
-    const answer = refusalEnvelope(error, adviceOn(error))
-    return error.kind === 'upstream' ? { answer, fault: { event: 'http.upstream', error } } : { answer }
+    if (!(error instanceof Refusal)) return { response: faultEnvelope(), fault: { event: 'http.fault', error } }
+    const response = refusalEnvelope(error, headersOf(error))
+    return error.kind === 'upstream' ? { response, fault: { event: 'http.upstream', error } } : { response }
   }
 }
 
-async function wrapped(answer: RouteResult, { reply: { status } }: Route, { scheduler }: DispatchDependencies) {
-  if (scheduler === undefined || !hasLongList(answer.data)) return successEnvelope(answer, status)
-  return scheduler.run(successEnvelopeSteps(answer, status))
+async function serialized(result: RouteResult, { reply: { status } }: Route, { scheduler }: DispatchDependencies) {
+  if (scheduler === undefined || !hasLongList(result.data)) return successEnvelope(result, status)
+  return scheduler.run(successEnvelopeSteps(result, status))
 }
 
-/** What a client should do about a refusal, in the headers that its library looks at. */
-function adviceOn(refusal: Refusal): Record<string, string> {
+/** Headers that tell HTTP clients how to continue after a refusal. */
+function headersOf(refusal: Refusal): Record<string, string> {
   if (refusal.code === 'IdempotencyKeyInUse') return { 'retry-after': '1' }
   return httpStatusOf(refusal) === 401 ? { 'www-authenticate': 'Bearer' } : {}
 }
 
-function authorise(caller: Caller, route: Route): void {
+function authorize(caller: Caller, route: Route): void {
   if (route.roles.some((role) => caller.roles.has(role))) return
   if (caller.kind === 'application' && route.roles.every(isUserRole)) throw new Refusal('UsersOnly')
-  throw new Refusal('RoleRequired', `This needs one of the roles ${route.roles.join(', ')}`)
+  throw new Refusal('RoleRequired', `This operation requires one of the roles ${route.roles.join(', ')}`)
 }
 
-/** Part of the 403 for the role, and so before the input is looked at: decisions, section 10. */
+/** Checked with the roles, before the input is validated: decisions, section 10. */
 async function identityOf(
   caller: Caller,
   { identity }: Route,
@@ -169,7 +167,7 @@ async function validBody(request: HttpRequest, route: Route): Promise<unknown> {
   return knownMembers(route, body)
 }
 
-/** Clients send back whole records: members that the schema does not name are dropped here. */
+/** Drops members that are not in the schema: clients send back whole records. */
 function knownMembers(route: Route, body: unknown): unknown {
   const properties = (route.body as TObject | undefined)?.properties
   if (properties === undefined || typeof body !== 'object' || body === null || Array.isArray(body)) return body

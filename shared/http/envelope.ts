@@ -3,10 +3,10 @@ import { REFUSALS, type Refusal, type RefusalEntry, type RefusalKind } from '../
 import { jsonSteps } from './json-steps.ts'
 import type { Part, UnreadyParts } from './probes.ts'
 
-/** What a route answers when all went well. `data` goes into the envelope. */
+/** The result of a route. `data` goes into the envelope. */
 export type RouteResult<T = unknown> = {
   readonly data: T
-  /** Only for paged lists, and there not on the last page. */
+  /** Paged lists only; absent on the last page. */
   readonly nextCursor?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -14,10 +14,8 @@ export type RouteResult<T = unknown> = {
 export type HttpResponse = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Absent for 304 and HEAD. */
-  readonly body?: string
-  /** In place of the body where the answer is long. */
-  readonly bytes?: Uint8Array
+  /** Absent for 304 and HEAD. Long responses and files are bytes. */
+  readonly body?: string | Uint8Array
 }
 
 const STATUS: Record<RefusalKind, number> = {
@@ -34,52 +32,50 @@ const STATUS: Record<RefusalKind, number> = {
   upstream: 502,
 }
 
-/** The HTTP status, which the kind of the refusal decides alone. */
+/** The HTTP status of a refusal. Depends only on its kind. */
 export function httpStatusOf(refusal: Pick<Refusal, 'code'>): number {
   return STATUS[REFUSALS[refusal.code].kind]
 }
 
-/** Data in their envelope: decisions, section 1. */
-export function successEnvelope(answer: RouteResult, status: number): HttpResponse {
-  return envelope(status, JSON.stringify(success(answer, status)), answer.headers)
+/** The response to a successful request: decisions, section 1. */
+export function successEnvelope(result: RouteResult, status: number): HttpResponse {
+  return envelope(status, JSON.stringify(success(result, status)), result.headers)
 }
 
-/** The same in steps, for an answer with long lists. */
-export function* successEnvelopeSteps(answer: RouteResult, status: number): Task<HttpResponse> {
-  return { status, headers: envelopeHeaders(answer.headers), bytes: yield* jsonSteps(success(answer, status)) }
+/** The same as a task, for results with long lists. */
+export function* successEnvelopeSteps(result: RouteResult, status: number): Task<HttpResponse> {
+  return { status, headers: envelopeHeaders(result.headers), body: yield* jsonSteps(success(result, status)) }
 }
 
 function success({ data, nextCursor }: RouteResult, status: number): object {
   return { data, isSuccess: true, statusCode: status, errors: [], nextCursor }
 }
 
-/** What the caller has is still what there is. */
+/** 304: the caller's version is the current one. */
 export function notModified({ headers }: RouteResult): HttpResponse {
   return { status: 304, headers: { 'cache-control': 'no-store', ...headers } }
 }
 
-/** All entries of a refusal in their envelope. */
+/** The response to a refused request, with all entries of the refusal. */
 export function refusalEnvelope(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return failureEnvelope(httpStatusOf(refusal), refusal.entries, headers)
 }
 
-/** Says nothing of the inside: decisions, section 1. */
+/** 500. Discloses no internals: decisions, section 1. */
 export function faultEnvelope(): HttpResponse {
-  return failureEnvelope(500, [
-    { code: 'InternalError', message: 'Something went wrong here. Please try again later.' },
-  ])
+  return failureEnvelope(500, [{ code: 'InternalError', message: 'An internal error occurred. Try again later.' }])
 }
 
-/** Names the parts and says nothing of what is wrong with them. */
+/** 503. Names the unavailable parts without the cause. */
 export function unreadyEnvelope(unready: UnreadyParts): HttpResponse {
   const entries = unready.map((part) => ({ code: 'NotReady', message: UNREADY_MESSAGES[part], target: part }) as const)
   return failureEnvelope(503, entries)
 }
 
 const UNREADY_MESSAGES: Readonly<Record<Part, string>> = {
-  database: 'The database cannot be reached',
-  queue: 'The queue cannot be reached',
-  directoryKeys: 'The keys that access tokens are signed with cannot be had',
+  database: 'The database is unavailable',
+  queue: 'The queue is unavailable',
+  directoryKeys: 'The token signing keys are unavailable',
 }
 
 type FailureEntry =

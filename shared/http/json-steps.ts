@@ -1,20 +1,20 @@
 import type { Task } from '../kernel/cooperative-scheduler.ts'
 
-/** Entries of a list that are written between two pauses: ids take microseconds, the longest records a millisecond. */
+/** Entries of a list that are serialized between two yields: microseconds for ids, a millisecond for the longest records. */
 const ENTRIES_PER_STEP_COUNT = 128
 
-/** Whether writing an answer takes long enough for others to notice: it is a long list, or has one as a member. */
+/** Whether the data is a long list or has one as a member, so that serializing it would block other requests. */
 export function hasLongList(data: unknown): boolean {
   return isLong(data) || (isObject(data) && Object.values(data).some(isLong))
 }
 
 /**
- * The JSON of an answer in UTF-8, the same as `JSON.stringify` writes, with pauses within the long lists. Bytes, because
- * whoever sends a text of megabytes turns it into bytes in one go.
+ * Serializes to the same JSON as `JSON.stringify`, in UTF-8, and yields within long lists. Returns bytes because encoding
+ * a string of megabytes blocks too.
  */
-export function* jsonSteps(answer: object): Task<Uint8Array> {
+export function* jsonSteps(value: object): Task<Uint8Array> {
   const pieces: Uint8Array[] = []
-  yield* write(answer, (text) => pieces.push(Buffer.from(text)))
+  yield* write(value, (text) => pieces.push(Buffer.from(text)))
   return Buffer.concat(pieces)
 }
 

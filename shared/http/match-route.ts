@@ -1,17 +1,18 @@
 import type { Method, Route, RouteGroup } from './route.ts'
 
+/** The outcome of matching a method and a path against a route group. */
 export type RouteMatch =
   | { readonly outcome: 'found'; readonly route: Route; readonly path: Readonly<Record<string, string>> }
   | { readonly outcome: 'other-methods'; readonly allow: readonly string[] }
   | { readonly outcome: 'none' }
 
-/** Routes of the same path shape, one for each method at most. */
+/** Routes with the same path shape, at most one per method. */
 type Shape = { readonly segments: readonly string[]; readonly routes: Map<Method, Route> }
 
 /**
- * Makes the look-up for a group of routes. A literal segment wins over a parameter, segment by segment from the left and
- * whatever the method: `/search` is no id, not even where only `/{id}` can be deleted. A trailing slash does not matter;
- * a path is compared by case. Throws when two routes share method and shape.
+ * Returns the matcher of a route group. From the left, a literal segment takes precedence over a parameter, regardless of
+ * the method: `DELETE /search` does not match `DELETE /{id}`. Paths are case-sensitive; a trailing slash is ignored.
+ * @throws Error when two routes have the same method and shape.
  */
 export function routeMatcher(group: RouteGroup): (method: string, rawPath: string) => RouteMatch {
   const prefix = `/${group.prefix}`
@@ -28,7 +29,7 @@ export function routeMatcher(group: RouteGroup): (method: string, rawPath: strin
   }
 }
 
-/** Whatever can be read can be asked for without its content. */
+/** HEAD is allowed wherever GET is. */
 function allowed({ routes }: Shape): string[] {
   return [...routes.keys(), ...(routes.has('GET') ? ['HEAD'] : [])].sort()
 }
@@ -58,7 +59,7 @@ function isParameter(segment: string): boolean {
   return segment.startsWith('{')
 }
 
-/** Undefined for a path that cannot be decoded, or that holds an empty segment before its end. */
+/** Undefined for a path that cannot be decoded, or that has an empty segment before its end. */
 function decodedSegments(rest: string): string[] | undefined {
   const raw = rest.split('/').slice(1)
   if (raw.at(-1) === '') raw.pop()
@@ -77,9 +78,7 @@ function fits(shape: Shape, segments: readonly string[]): boolean {
   )
 }
 
-/**
- * Parameters take their names from the shape's first route, so routes of one shape name them alike.
- */
+/** Parameters are named as in the first route of the shape. */
 function parameters(shape: Shape, segments: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     shape.segments.flatMap((segment, index) =>

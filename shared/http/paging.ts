@@ -8,23 +8,26 @@ import type { RouteResult } from './envelope.ts'
 const PAGE_SIZE_DEFAULT = 2000
 const PAGE_SIZE_LIMIT = 5000
 
-/** The query of every list that is read page by page. */
+/** The query of paged lists. */
 export const PageQuery = Type.Object({
   pageSize: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: PAGE_SIZE_LIMIT,
-      description: `Left out: that of the cursor, or ${PAGE_SIZE_DEFAULT}.`,
+      description: `Maximum number of items per page. Default: the page size of the cursor, or ${PAGE_SIZE_DEFAULT} without one.`,
     }),
   ),
   nextCursor: Type.Optional(
-    Type.String({ maxLength: 1000, description: 'As the page before gave it. Opaque, and good for this list alone.' }),
+    Type.String({
+      maxLength: 1000,
+      description: 'The `nextCursor` of the previous page. Opaque; valid for the same list and caller only.',
+    }),
   ),
 })
 export type PageQuery = Static<typeof PageQuery>
 
 /**
- * Answers one page of a list. The page size of a cursor is the one it was made with unless the query gives another.
+ * Returns one page of a list. Without `pageSize` in the query, the page size of the cursor applies.
  * @throws Refusal `InvalidCursor`.
  */
 export async function pagedResult<T>(
@@ -40,31 +43,32 @@ export async function pagedResult<T>(
   return { data: items, nextCursor: (await cursors()).seal({ after: continueAfter, pageSize: size }, binding) }
 }
 
-/** Where a list goes on. */
+/** Where the next page starts. */
 type CursorPosition = {
-  /** The last id of the page before. */
+  /** The last id of the previous page. */
   readonly after: string
   readonly pageSize: number
 }
 
-/** What a cursor is good for: tenant, operation, the caller's scope, filters. Another list's cursor does not open. */
+/** What a cursor is valid for: tenant, operation, the caller's scope, filters. */
 export type CursorBinding = readonly (string | undefined)[]
 
 export type Cursors = {
   seal(position: CursorPosition, binding: CursorBinding): string
-  /** @throws Refusal `InvalidCursor` for anything that `seal` did not make for the same binding. */
+  /** @throws Refusal `InvalidCursor` for anything that `seal` did not return for the same binding. */
   open(cursor: string, binding: CursorBinding): CursorPosition
 }
 
-/** The cursors, once their keys are at hand. */
+/** Resolves when the keys are loaded. */
 export type OpenCursors = () => Promise<Cursors>
 
 const PREFIX = 'v1_'
 const MAC_BYTES = 32
 
 /**
- * Cursors that clients can neither read into nor alter, and that survive a restart.
- * @param keys In base64. The first signs, all verify: so keys can be changed without breaking anyone's paging.
+ * Cursors whose position is readable (plain base64url) but authenticated: a client cannot alter one or use it for another
+ * list. They survive a restart.
+ * @param keys In base64. The first one signs, all verify, so that keys can be rotated without breaking cursors in use.
  */
 export function cursors(keys: readonly string[]): Cursors {
   const [signing, ...others] = keys.map((key) => Buffer.from(key, 'base64'))
@@ -77,11 +81,11 @@ export function cursors(keys: readonly string[]): Cursors {
     open(cursor, binding) {
       const bytes = Buffer.from(cursor.slice(PREFIX.length), 'base64url')
       const payload = bytes.subarray(MAC_BYTES)
-      // Decoding forgives: only the very text that was given out is taken back.
-      const isAsMade = cursor === `${PREFIX}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES
+      // Decoding ignores invalid characters, so the text is compared too.
+      const isExact = cursor === `${PREFIX}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES
       const given = bytes.subarray(0, MAC_BYTES)
-      if (!isAsMade || ![signing, ...others].some((key) => timingSafeEqual(given, mac(key, payload, binding)))) {
-        throw new Refusal('InvalidCursor', 'The cursor was altered, or was made by another list', 'nextCursor')
+      if (!isExact || ![signing, ...others].some((key) => timingSafeEqual(given, mac(key, payload, binding)))) {
+        throw new Refusal('InvalidCursor', 'The cursor is invalid or belongs to another list', 'nextCursor')
       }
       const [after, pageSize] = JSON.parse(payload.toString()) as [string, number]
       return { after, pageSize }

@@ -3,23 +3,23 @@ import { Refusal } from '../kernel/refusals.ts'
 import { type HttpResponse, refusalEnvelope, successEnvelope, unreadyEnvelope } from './envelope.ts'
 import { type HttpRequest, requestIdOf } from './request.ts'
 
-/** What the service cannot work without. */
+/** The dependencies without which the service cannot work. */
 export const PARTS = ['database', 'queue', 'directoryKeys'] as const
 export type Part = (typeof PARTS)[number]
 
-/** Resolves when the part can be used. May end early when the signal says so. */
+/** Resolves when the part is available. Should stop when the signal aborts. */
 export type PartCheck = (signal: AbortSignal) => Promise<void>
 
-/** The parts that cannot be used now; none when all is well. */
+/** The parts that are unavailable. */
 export type UnreadyParts = readonly Part[]
 
 export type ReadinessDependencies = {
   readonly checks: Readonly<Record<Part, PartCheck>>
   readonly log: Log
   nowMs(): number
-  /** Milliseconds that one check may take. */
+  /** Milliseconds after which a check fails. */
   readonly checkLimitMs?: number
-  /** Milliseconds for which an outcome is told again without a look. */
+  /** Milliseconds for which an outcome is cached. */
   readonly keptMs?: number
 }
 
@@ -27,8 +27,8 @@ const CHECK_LIMIT_MS = 3_000
 const KEPT_MS = 5_000
 
 /**
- * Makes the look at all parts, side by side. Whoever asks while one is under way, or within the seconds after it, is told
- * the same: however often it is asked, the parts are not burdened. A part is logged when it fails and when it is back.
+ * Returns the function that checks all parts concurrently. Calls during a check and for some seconds after it share its
+ * outcome, so that frequent probes add no load. Logs when a part fails and when it recovers.
  */
 export function readinessCheck({
   checks,
@@ -37,8 +37,8 @@ export function readinessCheck({
   checkLimitMs = CHECK_LIMIT_MS,
   keptMs = KEPT_MS,
 }: ReadinessDependencies): () => Promise<UnreadyParts> {
-  let looking: Promise<UnreadyParts> | undefined
-  let lookedMs = Number.NEGATIVE_INFINITY
+  let checking: Promise<UnreadyParts> | undefined
+  let checkedMs = Number.NEGATIVE_INFINITY
   const failed = new Set<Part>()
 
   const checkPart = async (part: Part): Promise<void> => {
@@ -50,29 +50,29 @@ export function readinessCheck({
       failed.add(part)
     }
   }
-  const look = async (): Promise<UnreadyParts> => {
+  const checkAll = async (): Promise<UnreadyParts> => {
     const parts = Object.keys(checks) as Part[]
     await Promise.all(parts.map(checkPart))
-    lookedMs = nowMs()
+    checkedMs = nowMs()
     return parts.filter((part) => failed.has(part))
   }
 
   return () => {
-    if (looking !== undefined && nowMs() - lookedMs < keptMs) return looking
-    // As long as the look is under way, it is newer than anything.
-    lookedMs = Number.POSITIVE_INFINITY
-    looking = look()
-    return looking
+    if (checking !== undefined && nowMs() - checkedMs < keptMs) return checking
+    // Until it ends, the check never expires.
+    checkedMs = Number.POSITIVE_INFINITY
+    checking = checkAll()
+    return checking
   }
 }
 
-/** A client may not heed the signal, so the time is kept here too. */
+/** Rejects after the limit even when the check ignores its signal. */
 async function limited(check: PartCheck, limitMs: number): Promise<void> {
   const limit = Promise.withResolvers<never>()
   const controller = new AbortController()
   const timer = setTimeout(() => {
     controller.abort()
-    limit.reject(new Error(`No answer within ${limitMs} ms`))
+    limit.reject(new Error(`No response within ${limitMs} ms`))
   }, limitMs)
   try {
     await Promise.race([check(controller.signal), limit.promise])
@@ -83,39 +83,42 @@ async function limited(check: PartCheck, limitMs: number): Promise<void> {
 
 const PROBE_METHODS = 'GET, HEAD'
 
-/** The answer of a process that answers. */
+/** The response of `/health`. */
 export const ALIVE = successEnvelope({ data: { status: 'alive' } }, 200)
 
-/** The answer when every part can be used. */
+/** The response of `/ready` when all parts are available. */
 export const READY = successEnvelope({ data: Object.fromEntries(PARTS.map((part) => [part, 'ready'])) }, 200)
 
-/** Says that the process answers, and nothing else: a restart would mend nothing that this does not show. */
+/** Reports only that the process responds. It checks no dependencies, because a restart would not repair those. */
 export function livenessResponder(newId: () => string): (request: HttpRequest) => Promise<HttpResponse> {
   return responder(async () => ALIVE, newId)
 }
 
-/** Says whether work would succeed: 503 names the parts that fail. No more than that, since anyone may ask. */
+/** Reports whether all dependencies are available; 503 names those that are not. No details, because no token is required. */
 export function readinessResponder(
-  probe: () => Promise<UnreadyParts>,
+  check: () => Promise<UnreadyParts>,
   newId: () => string,
 ): (request: HttpRequest) => Promise<HttpResponse> {
   return responder(async () => {
-    const unready = await probe()
+    const unready = await check()
     return unready.length > 0 ? unreadyEnvelope(unready) : READY
   }, newId)
 }
 
 function responder(
-  answer: () => Promise<HttpResponse>,
+  respond: () => Promise<HttpResponse>,
   newId: () => string,
 ): (request: HttpRequest) => Promise<HttpResponse> {
   return async (request) => {
     const id = { 'x-request-id': requestIdOf(request, newId) }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      const refusal = new Refusal('MethodNotAllowed', `${request.method} is not one of ${PROBE_METHODS}`)
+      const refusal = new Refusal(
+        'MethodNotAllowed',
+        `${request.method} is not allowed. Allowed methods: ${PROBE_METHODS}`,
+      )
       return refusalEnvelope(refusal, { allow: PROBE_METHODS, ...id })
     }
-    const { status, headers, body } = await answer()
+    const { status, headers, body } = await respond()
     const isBare = request.method === 'HEAD' || body === undefined
     return { status, headers: { ...headers, ...id }, ...(isBare ? {} : { body }) }
   }

@@ -6,40 +6,41 @@ import { faultEnvelope, type HttpResponse, refusalEnvelope } from './envelope.ts
 import type { HttpRequest } from './request.ts'
 import { isKnownVersion, requestIdOf } from './request.ts'
 
-/** A file that anyone may read. */
+/** A file that is served without a token. */
 export type PublicFile = {
   readonly contentType: string
-  /** Its path changes with its content, so that it need never be asked for again. */
+  /** The path contains the version, so that clients can cache the file forever. */
   readonly isImmutable?: true
   readonly headers?: Readonly<Record<string, string>>
-  /** Read when first asked for. */
+  /** Called on the first request for the file. */
   read(): Uint8Array
 }
 
-/** All files that there are, by path. A path that is not among them is refused, whatever lies on the disk. */
+/** All files by path. Any other path is refused, whatever exists on disk. */
 export type PublicFiles = ReadonlyMap<string, PublicFile>
-
-export type FileAnswer = Omit<HttpResponse, 'body'> & { readonly body?: string | Uint8Array }
 
 export type FileDependencies = { readonly log: Log; newId(): string }
 
 const ALLOWED = 'GET, HEAD'
 const YEAR_S = 365 * 24 * 60 * 60
 
-/** Answers files from memory, with a tag and compressed for whoever takes that. Never throws. */
-export function fileResponder(files: () => PublicFiles, deps: FileDependencies): (request: HttpRequest) => FileAnswer {
+/** Serves files from memory, with an `ETag`, and compressed if the client accepts gzip. Never throws. */
+export function fileResponder(
+  files: () => PublicFiles,
+  deps: FileDependencies,
+): (request: HttpRequest) => HttpResponse {
   const loaded = new Map<PublicFile, LoadedFile>()
   let known: PublicFiles | undefined
-  const find = (path: string): LoadedFile => {
+  const fileAt = (path: string): LoadedFile => {
     known ??= files()
     const file = known.get(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path)
-    if (file === undefined) throw new Refusal('RouteNotFound', `There is nothing at ${path.slice(0, 200)}`)
+    if (file === undefined) throw new Refusal('RouteNotFound', `The path ${path.slice(0, 200)} does not exist`)
     const ready = loaded.get(file) ?? load(file)
     loaded.set(file, ready)
     return ready
   }
   return (request) => {
-    const { status, headers, body } = respond(request, find, deps.log)
+    const { status, headers, body } = respond(request, fileAt, deps.log)
     const identified = { ...headers, 'x-request-id': requestIdOf(request, deps.newId) }
     return request.method === 'HEAD' || body === undefined
       ? { status, headers: identified }
@@ -47,13 +48,16 @@ export function fileResponder(files: () => PublicFiles, deps: FileDependencies):
   }
 }
 
-function respond(request: HttpRequest, find: (path: string) => LoadedFile, log: Log): FileAnswer {
+function respond(request: HttpRequest, fileAt: (path: string) => LoadedFile, log: Log): HttpResponse {
   try {
-    const file = find(new URL(request.url, 'http://localhost').pathname)
+    const file = fileAt(new URL(request.url, 'http://localhost').pathname)
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      return refusalEnvelope(new Refusal('MethodNotAllowed', `${request.method} is not one of ${ALLOWED}`), {
-        allow: ALLOWED,
-      })
+      return refusalEnvelope(
+        new Refusal('MethodNotAllowed', `${request.method} is not allowed. Allowed methods: ${ALLOWED}`),
+        {
+          allow: ALLOWED,
+        },
+      )
     }
     if (isKnownVersion(request, file.headers.etag)) {
       const { 'content-type': _absent, ...headers } = file.headers
@@ -75,7 +79,7 @@ type LoadedFile = {
   readonly gzipped: Uint8Array
 }
 
-/** The tag is a weak one: it names the content, whatever its encoding. */
+/** The tag is weak: it identifies the content in every encoding. */
 function load({ contentType, isImmutable, headers, read }: PublicFile): LoadedFile {
   const plain = read()
   return {
@@ -92,7 +96,7 @@ function load({ contentType, isImmutable, headers, read }: PublicFile): LoadedFi
   }
 }
 
-/** RFC 9110, section 12.5.3: by name and not at weight zero. `*` is left aside: whoever wants gzip says so. */
+/** RFC 9110, section 12.5.3: listed by name with a weight above zero. `*` is not supported. */
 function acceptsGzip(header: string | null): boolean {
   return (header ?? '').split(',').some((coding) => /^\s*gzip\s*(;\s*q=(1|0\.\d*[1-9]\d*).*)?$/i.test(coding))
 }

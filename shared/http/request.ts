@@ -6,16 +6,16 @@ const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 /** Levels of nesting. Decisions, section 1. */
 const DEPTH_LIMIT = 64
 
-/** A request as the API sees it, whatever host brought it. */
+/** A request, independent of the host. */
 export type HttpRequest = {
   readonly method: string
-  /** Absolute or path-absolute; the path still percent-encoded. */
+  /** Absolute, or an absolute path; percent-encoded. */
   readonly url: string
   header(name: string): string | null
   bytes(): Promise<Uint8Array>
 }
 
-/** What a route says of its body. */
+/** The members of a route that apply to its body. */
 type BodyRules = { readonly bodyLimitBytes?: number; readonly itemsFailAlone?: boolean }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -38,7 +38,7 @@ export async function readJsonBody(
   if (depthOf(text) > DEPTH_LIMIT) throw new Refusal('BodyTooDeep')
   const value = parsed(text)
   if (!itemsFailAlone && !isWellFormed(text)) {
-    throw new Refusal('InvalidJson', 'The body has half a surrogate pair in one of its texts')
+    throw new Refusal('InvalidJson', 'A string in the body contains an unpaired surrogate')
   }
   return value
 }
@@ -51,15 +51,15 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether JSON holds Unicode only: RFC 7493, section 2.1. What is not can come in by an escape alone. */
+/** Whether all strings are valid Unicode: RFC 7493, section 2.1. Only an escape can produce an unpaired surrogate. */
 function isWellFormed(json: string): boolean {
   if (!/\\u[dD][89a-fA-F]/.test(json)) return true
-  let isSound = true
+  let isValid = true
   JSON.parse(json, (name, value: unknown) => {
-    isSound &&= name.isWellFormed() && (typeof value !== 'string' || value.isWellFormed())
+    isValid &&= name.isWellFormed() && (typeof value !== 'string' || value.isWellFormed())
     return value
   })
-  return isSound
+  return isValid
 }
 
 function isJson(contentType: string | null): boolean {
@@ -74,7 +74,7 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
-/** Counted on the text, before parsing, so that no depth can exhaust the stack of whatever walks the value. */
+/** Computed from the text before parsing, so that no nesting can exhaust the stack of later recursive code. */
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0
@@ -94,15 +94,15 @@ function depthOf(text: string): number {
 }
 
 /** Decisions, section 10. */
-const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-/** The caller's own id for the request, if it is a sane one; else a new one. */
+/** The request id that the caller sent, if it is valid; otherwise a new one. */
 export function requestIdOf(request: Pick<HttpRequest, 'header'>, newId: () => string): string {
   const given = request.header('x-request-id') ?? ''
-  return SANE_REQUEST_ID.test(given) ? given : newId()
+  return VALID_REQUEST_ID.test(given) ? given : newId()
 }
 
-/** Whether the caller of a reading request has this version already: RFC 9110, section 13.1.2, compared weakly. */
+/** Whether `If-None-Match` of a GET or HEAD names this version: RFC 9110, section 13.1.2, weak comparison. */
 export function isKnownVersion(request: Pick<HttpRequest, 'method' | 'header'>, etag: string | undefined): boolean {
   const known = request.header('if-none-match')?.trim()
   if (known === undefined || etag === undefined || !['GET', 'HEAD'].includes(request.method)) return false

@@ -10,55 +10,55 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** A request after it has been authenticated, authorised and validated. */
 export type RouteInput<Query = unknown, Body = unknown> = {
   readonly caller: Caller
-  /** The caller's core identity. Only where the route asks for it, and there for all but those it makes exempt. */
+  /** The caller's core identity. Only on routes with `identity`; can be undefined there for exempt roles. */
   readonly identityId: string | undefined
-  /** Path parameters. Those that are GUIDs are in lower case. */
+  /** Path parameters. GUIDs are in lower case. */
   readonly path: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
-  /** The version that `If-Match` names; undefined without one, or for `*`. */
+  /** The value of `If-Match`; undefined when absent or `*`. */
   readonly ifMatch: string | undefined
-  /** Ids for what the route makes, which are the same when the caller tries again. */
+  /** Ids for new records. A retry under the same `Idempotency-Key` gets the same ids. */
   readonly creation: Creation
 }
 
-/** One operation of the API as data: matching, authorisation, validation, document and generated tests read it. */
+/** One operation of the API as data: matching, authorization, validation, the API document and generated tests use it. */
 export type Route = {
   readonly operationId: string
   readonly summary: string
-  /** What a caller has to know of it beyond the summary. Markdown. */
+  /** Details beyond the summary, in Markdown. */
   readonly description?: string
   readonly deprecated?: true
   readonly method: Method
   /** Below the group's prefix: `/group-links/{id}`. A `{name}` is a GUID unless `parameters` says otherwise. */
   readonly path: string
-  /** Whoever has one of these roles may call. */
+  /** Callers need one of these roles. */
   readonly roles: readonly Role[]
-  /** The caller acts as a person: 403 `CallerHasNoIdentity` without a core identity, but for those of an exempt role. */
+  /** Requires a core identity (else 403 `CallerHasNoIdentity`), except for callers with an exempt role. */
   readonly identity?: { readonly exempt: readonly Role[] }
   /** Path parameters that are not GUIDs. */
   readonly parameters?: Readonly<Record<string, TSchema>>
   readonly query?: TObject
   readonly body?: TSchema
-  /** Bytes. 1 MiB unless said otherwise. */
+  /** Bytes. Default: 1 MiB. */
   readonly bodyLimitBytes?: number
-  /** The body is a list of items, of which one that is faulty fails alone: its texts are the route's own to look at. */
+  /** The route validates each item of the body separately, strings included. */
   readonly itemsFailAlone?: true
   readonly reply: {
     readonly status: 200 | 201 | 202
     readonly schema: TSchema
     readonly paged?: true
-    /** With an `ETag`; a GET then heeds `If-None-Match`. */
+    /** Responses have an `ETag`, and GET supports `If-None-Match`. */
     readonly versioned?: true
   }
-  /** What this operation may refuse beyond finding, authentication, authorisation and validation. */
+  /** Refusals other than those of routing, authentication, authorization and validation. */
   readonly refusals: readonly RefusalCode[]
   readonly run: (input: RouteInput) => Promise<RouteResult>
 }
 
-/** The routes below one prefix: one HTTP function. */
+/** The routes of one HTTP function. */
 export type RouteGroup = {
-  /** Without slashes at its ends: `group-link/beta`. */
+  /** Without leading and trailing slash: `group-link/beta`. */
   readonly prefix: string
   readonly routes: readonly Route[]
 }
@@ -69,35 +69,35 @@ type Typed<Query extends TObject, Body extends TSchema> = Omit<Route, 'query' | 
   readonly run: (input: RouteInput<Static<Query>, Static<Body>>) => Promise<RouteResult>
 }
 
-/** Ties the types of `query` and `body` that `run` sees to their schemas. */
+/** Gives `run` the types of the query and body schemas. */
 export function route<Query extends TObject, Body extends TSchema>(definition: Typed<Query, Body>): Route {
   return definition as unknown as Route
 }
 
-/** Whether the operation makes something new, so that sending it twice would make two. */
+/** Whether the operation creates a record, so that it supports `Idempotency-Key`. */
 export function isCreating({ reply }: Pick<Route, 'reply'>): boolean {
   return reply.status === 201
 }
 
-/** The value of a path parameter. One that the route's path does not name is a fault. */
+/** The value of a path parameter. @throws Error when the route's path has no such parameter. */
 export function pathValue(path: Readonly<Record<string, string>>, name: string): string {
   const value = path[name]
   if (value === undefined) throw new Error(`The route has no path parameter ${name}`)
   return value
 }
 
-/** The caller's identity, on a route that exempts nobody from having one. */
+/** The caller's identity, on a route without exempt roles. @throws Error on any other route. */
 export function actingIdentity({ identityId }: Pick<RouteInput, 'identityId'>): string {
-  if (identityId === undefined) throw new Error('The route does not ask for the identity of the caller')
+  if (identityId === undefined) throw new Error('The route does not require an identity of every caller')
   return identityId
 }
 
-/** The data alone. */
+/** A result with data only. */
 export function ok<T>(data: T): RouteResult<T> {
   return { data }
 }
 
-/** A record with its version as `ETag`. */
+/** A result with a record and its version as `ETag`. */
 export function okVersioned<T, Record>(
   { value, version }: Versioned<T>,
   toRecord: (value: T) => Record,
@@ -105,18 +105,18 @@ export function okVersioned<T, Record>(
   return { data: toRecord(value), headers: { etag: version } }
 }
 
-/** A new thing: its id, and where it is. `collectionPath` is without slashes at its ends. */
+/** A result with the id and `Location` of a new record. @param collectionPath Without leading and trailing slash. */
 export function created(collectionPath: string, id: string): RouteResult<string> {
   return { data: id, headers: { location: `/${collectionPath}/${id}` } }
 }
 
-/** The answer to a deletion, once it is done. */
+/** The result of a deletion, after it has completed. */
 export async function deleted(deletion: Promise<void>): Promise<RouteResult<null>> {
   await deletion
   return { data: null }
 }
 
-/** Refused before a route is found, so documented for all paths at once. */
+/** Refused before routing, so documented once for all paths. */
 export const REFUSALS_BEFORE_ROUTING: readonly RefusalCode[] = ['RouteNotFound', 'MethodNotAllowed']
 
 const VALIDATION: readonly RefusalCode[] = ['InvalidType', 'InvalidValue', 'InvalidLength', 'InvalidId']
@@ -131,7 +131,7 @@ const BODY: readonly RefusalCode[] = [
 
 const CREATION: readonly RefusalCode[] = ['IdempotencyKeyInvalid', 'IdempotencyKeyReused', 'IdempotencyKeyInUse']
 
-/** Every code that a route can refuse with, sorted: its own, and those of the steps that run before it. */
+/** Every refusal code of a route, sorted: its own, and those of the steps before it. */
 export function refusalsOf(route: Route): RefusalCode[] {
   const { roles, identity, query, body, parameters, path, refusals } = route
   const named = pathParameters(path)

@@ -5,7 +5,7 @@ import type { TObject, TSchema } from 'typebox'
 import { isGuid } from '../kernel/guid.ts'
 import { type RefusalCode, type RefusalEntry, refusalEntry, throwIfRefused } from '../kernel/refusals.ts'
 
-/** More errors of one body than anyone reads. */
+/** Errors that one response reports at most. */
 const ERRORS_AT_MOST = 50
 
 const ajv = new Ajv2020({ allErrors: true, strict: true, validateSchema: false, verbose: true, allowUnionTypes: true })
@@ -25,7 +25,7 @@ ajv.addKeyword({
 
 const compiled = new WeakMap<object, ValidateFunction>()
 
-/** Compiled when first used: a cold start pays only for the routes it serves. */
+/** Schemas are compiled on first use, so that a cold start compiles only what it needs. */
 function validator(schema: TSchema): ValidateFunction {
   const known = compiled.get(schema)
   if (known !== undefined) return known
@@ -35,8 +35,8 @@ function validator(schema: TSchema): ValidateFunction {
 }
 
 /**
- * The schema, but that nobody looks into a list that is too long anyway: of a million faulty entries, each would be an
- * error of its own, and all of them together seconds and a gigabyte.
+ * Validates the items of a list only if the list is not too long. With a million invalid items, validation would produce
+ * a million errors: seconds of work and a gigabyte of memory.
  */
 function withoutLongLists(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutLongLists)
@@ -48,21 +48,21 @@ function withoutLongLists(schema: unknown): unknown {
   return { ...list, if: { maxItems: list.maxItems }, then: { items } }
 }
 
-/** All that is wrong with a body, with JSON pointers; GUIDs in it are turned to lower case. */
+/** All validation errors of a body, with JSON pointers. Converts GUIDs in the body to lower case. */
 export function bodyFaults(schema: TSchema, body: unknown): RefusalEntry[] {
   const validate = validator(schema)
   if (validate(body)) return []
   return entriesOf(validate.errors ?? [], (pointer) => pointer)
 }
 
-/** Whether a value that came from elsewhere (a message, a document, an upstream answer) is of this shape. */
+/** Whether a message has this shape. */
 export function conforms(schema: TSchema, value: unknown): boolean {
   return validator(schema)(value) === true
 }
 
 /**
- * The query by its schema: numbers and lists are read from their text, unknown parameters ignored.
- * @throws Refusal with an entry for each faulty parameter, `target` being its name.
+ * Parses the query: numbers, booleans and lists are converted from text, unknown parameters are ignored.
+ * @throws Refusal with an entry for each invalid parameter; `target` is its name.
  */
 export function readQuery(schema: TObject | undefined, search: URLSearchParams): Record<string, unknown> {
   if (schema === undefined) return {}
@@ -74,7 +74,7 @@ export function readQuery(schema: TObject | undefined, search: URLSearchParams):
     if (property.type === 'array') query[name] = values
     else query[name] = readText(values[0] ?? '', property.type)
     const isTwice = property.type !== 'array' && values.length > 1
-    if (isTwice) twice.push(refusalEntry('InvalidValue', `${name} is given more than once`, name))
+    if (isTwice) twice.push(refusalEntry('InvalidValue', `${name} must not be repeated`, name))
   }
   const validate = validator(schema)
   const faults = validate(query) ? [] : entriesOf(validate.errors ?? [], (pointer) => pointer.split('/')[1] ?? '')
@@ -90,8 +90,8 @@ function readText(text: string, type: string | undefined): unknown {
 }
 
 /**
- * The path parameters, GUIDs in lower case.
- * @throws Refusal with an entry for each that is not as its schema has it, `InvalidId` for one that should be a GUID.
+ * Validates the path parameters and converts GUIDs to lower case.
+ * @throws Refusal with an entry for each invalid parameter, `InvalidId` for those that must be a GUID.
  */
 export function readPath(
   path: Readonly<Record<string, string>>,
@@ -120,15 +120,15 @@ const CODE_OF_KEYWORD: Readonly<Record<string, RefusalCode>> = {
   maxProperties: 'InvalidLength',
 }
 
-/** @param whole what the validated value is called where it is itself at fault */
+/** @param whole The name of the validated value, for errors at its root. */
 function entriesOf(
   errors: readonly ErrorObject[],
   target: (pointer: string) => string,
   whole = 'The body',
 ): RefusalEntry[] {
-  const telling = errors.filter((error) => !SUMMARIES.has(error.keyword) && !isNullBranch(error))
+  const specific = errors.filter((error) => !SUMMARIES.has(error.keyword) && !isNullBranch(error))
   const first = new Map<string, ErrorObject>()
-  for (const error of telling.length > 0 ? telling : errors) {
+  for (const error of specific.length > 0 ? specific : errors) {
     const pointer = pointerOf(error)
     if (!first.has(pointer)) first.set(pointer, error)
   }
@@ -139,41 +139,41 @@ function entriesOf(
   })
 }
 
-/** Reported besides what they are about, which says more, unless they are all there is. */
+/** Errors that only summarize others. Reported when there are no others. */
 const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'if', 'propertyNames'])
 
-/** The place that is told of, once: null is of the wrong type and, by the way, none of the words allowed either. */
+/** Errors are reported once per place: null, for example, has the wrong type and is not in the enum either. */
 function pointerOf({ keyword, instancePath, params, propertyName }: ErrorObject): string {
   const member = keyword === 'required' ? params.missingProperty : propertyName
   return member === undefined ? instancePath : `${instancePath}/${escaped(member)}`
 }
 
-/** What may be null may also be something else, and that branch tells what is wrong. */
+/** The null branch of a nullable schema. The error of the other branch is the useful one. */
 function isNullBranch({ keyword, params }: ErrorObject): boolean {
   return keyword === 'type' && params.type === 'null'
 }
 
-/** What each keyword of a schema demands, for a person. */
-const DEMANDS: Readonly<Record<string, (demanded: unknown) => string>> = {
-  type: (type) => `has to be of type ${[type].flat().join(' or ')}`,
-  enum: (words) => `has to be one of ${[words].flat().join(', ')}`,
-  minLength: (length) => `has to have at least ${length} characters`,
-  maxLength: (length) => `may have at most ${length} characters`,
-  minItems: (count) => `has to have at least ${count} entries`,
-  maxItems: (count) => `may have at most ${count} entries`,
-  maxProperties: (count) => `may have at most ${count} members`,
-  minimum: (least) => `has to be at least ${least}`,
-  maximum: (most) => `may be at most ${most}`,
-  pattern: (pattern) => (pattern === '\\S' ? 'may not be blank' : `has to match ${pattern}`),
+/** The requirement of each schema keyword, in words. */
+const REQUIREMENTS: Readonly<Record<string, (required: unknown) => string>> = {
+  type: (type) => `must be of type ${[type].flat().join(' or ')}`,
+  enum: (words) => `must be one of ${[words].flat().join(', ')}`,
+  minLength: (length) => `must have at least ${length} characters`,
+  maxLength: (length) => `must have at most ${length} characters`,
+  minItems: (count) => `must have at least ${count} entries`,
+  maxItems: (count) => `must have at most ${count} entries`,
+  maxProperties: (count) => `must have at most ${count} members`,
+  minimum: (least) => `must be at least ${least}`,
+  maximum: (most) => `must be at most ${most}`,
+  pattern: (pattern) => (pattern === '\\S' ? 'must not be blank' : `must match ${pattern}`),
 }
 
 function messageOf(error: ErrorObject, pointer: string, whole: string): string {
   const name = pointer === '' ? whole : pointer.slice(1).replaceAll('/', '.')
   const parent = error.parentSchema as { 'x-guid'?: boolean } | undefined
   if (error.keyword === 'required') return `${name} is required`
-  if (parent?.['x-guid']) return `${name} has to be a GUID, not ${shown(error.data)}`
-  const demand = DEMANDS[error.keyword]?.(error.schema) ?? error.message
-  return `${name} ${demand}, not ${shown(error.data)}`
+  if (parent?.['x-guid']) return `${name} must be a GUID, not ${shown(error.data)}`
+  const requirement = REQUIREMENTS[error.keyword]?.(error.schema) ?? error.message
+  return `${name} ${requirement}, not ${shown(error.data)}`
 }
 
 /** The offending value, short enough for a message. */

@@ -14,7 +14,7 @@ const GUID: JsonObject = { type: 'string', format: 'uuid', pattern: GUID_PATTERN
 const EXTERNAL_ID = JSON.parse(JSON.stringify(ExternalId)) as JsonObject
 const REFERENCE: JsonObject = {
   type: 'object',
-  description: 'An object of the same connector. It may arrive later.',
+  description: 'Another object of the same connector. It can be created later.',
   required: ['externalId'],
   properties: { externalId: { type: 'string', minLength: 1, maxLength: EXTERNAL_ID_LIMIT_COUNT } },
 }
@@ -22,7 +22,7 @@ const REFERENCE: JsonObject = {
 const VALUES: Record<AttributeKind, JsonObject> = {
   string: { type: 'string' },
   boolean: { type: 'boolean' },
-  date: { type: 'string', description: 'A date or an instant in ISO 8601.' },
+  date: { type: 'string', description: 'An ISO 8601 date, or date and time.' },
   guid: GUID,
   guids: { type: 'array', items: GUID },
   reference: REFERENCE,
@@ -35,16 +35,16 @@ const COMPONENTS: Record<ObjectType, string> = {
   relationship: 'RelationshipData',
 }
 
-/** What a connector may say of an object, as components of the document: by type, and the items of a batch. */
+/** Components for the data of connector objects, by object type, and for the items of a batch. */
 export function connectorDataComponents(): Record<string, JsonObject> {
   return {
     ConnectorData: {
-      description: 'The attributes of an object, by the type that it has.',
+      description: 'The attributes of an object. Its `objectType` determines which ones are allowed.',
       anyOf: Object.values(COMPONENTS).map(schemaReference),
     },
     ...Object.fromEntries(OBJECT_TYPES.map((objectType) => [COMPONENTS[objectType], dataOf(objectType)])),
     BatchItem: {
-      description: 'A change of one object. `data` is due for an upsert.',
+      description: 'A change of one object. `data` is required for `upsert`.',
       anyOf: OBJECT_TYPES.map((objectType) => ({
         type: 'object',
         required: ['op', 'objectType', 'externalId'],
@@ -59,7 +59,7 @@ export function connectorDataComponents(): Record<string, JsonObject> {
   }
 }
 
-/** Null counts as absent, and so does a blank string. */
+/** Null and blank strings count as absent. */
 function dataOf(objectType: ObjectType): JsonObject {
   const attributes = Object.entries<AttributeDefinition>(ATTRIBUTES[objectType])
   return {

@@ -16,43 +16,53 @@ import {
   operationExamples,
 } from './schemas.ts'
 
-/** What operations are grouped under. */
+/** A group of operations. */
 export type Tag = { readonly name: string; readonly description: string }
 
 export type ApiDescription = {
   readonly title: string
   readonly version: string
   readonly groups: readonly RouteGroup[]
-  /** What the groups are called, by prefix. */
+  /** The tag of each group, by prefix. */
   readonly tags: Readonly<Record<string, Tag>>
   readonly schemas: NamedSchemas
   readonly detailedSchemas: DetailedSchemas
   readonly examples: Examples
-  /** What anyone may read, without a token. */
+  /** Files that are served without a token. */
   readonly files: readonly FileOperation[]
 }
 
-const ABOUT = `Collections of people, positions and org units, kept equal with groups of the directory.
+const ABOUT = `Defines collections of people, positions and org units, and keeps directory groups in sync with them.
 
-Every answer is an envelope: \`data\` on success, \`errors\` with stable codes on failure. Every answer has an
-\`x-request-id\`. Unknown members of a body are ignored; of a member given twice, the last counts. A parameter given twice
-where one is due is refused. All that is wrong with the input is told at once, a wrong value once; a list longer than
-allowed is refused as a whole, and of one connector object at most fifty faults are told. A text with half a surrogate
-pair is refused: \`InvalidJson\`, or \`InvalidValue\` for the item of a batch.
+## Requests
 
-\`HEAD\` is answered as \`GET\` is, without the body. A trailing slash does not matter. A path that does not exist is refused
-with \`RouteNotFound\`, a method that a path does not take, \`OPTIONS\` among them, with \`MethodNotAllowed\` and an \`Allow\`
-header: both before the token is looked at. A word of the API is no id: \`GET .../multiple\` is such a method. The
-security requirements name the roles of which a caller needs one.`
+- Authenticate with \`Authorization: Bearer <access token>\`. Each operation lists its roles; a caller needs one of them.
+- Unknown members of a request body are ignored. If a member occurs twice, the last value applies.
+- A query parameter that is not a list must not be repeated.
+- Strings must be valid Unicode. An unpaired surrogate is refused with \`InvalidJson\`, or with \`InvalidValue\` for the
+  item of a batch.
+- GUIDs are accepted in any case and returned in lower case.
+- \`HEAD\` is supported wherever \`GET\` is. A trailing slash in the path is ignored.
+- Reserved path segments are never treated as ids: \`GET .../multiple\` is refused with \`MethodNotAllowed\`.
 
-/** Answered where there is no path, and so by no operation. */
-const ANSWERED_BY_NO_OPERATION: readonly RefusalCode[] = ['RouteNotFound']
+## Responses
 
-const FILES_TAG: Tag = { name: 'Description', description: 'This description of the API, open to anyone.' }
+- Every response is an envelope: \`data\` on success, \`errors\` on failure. Error codes are stable; messages can change.
+- All validation errors of a request are returned together, one per value and at most 50 per body or batch item. A list that is too
+  long is reported once; its items are not validated.
+- Every response has an \`x-request-id\`.
+- An unknown path is refused with \`RouteNotFound\`. A method that the path does not support, \`OPTIONS\` included, is
+  refused with \`MethodNotAllowed\` and an \`Allow\` header. Both checks precede authentication.
+- A record of another tenant does not exist for the caller: 404, never 403.`
 
-/** The OpenAPI 3.1 document of the API, made from its route tables. */
+/** Returned where no path matches, and therefore by no operation. */
+const WITHOUT_OPERATION: readonly RefusalCode[] = ['RouteNotFound']
+
+const FILES_TAG: Tag = { name: 'Description', description: 'The description of this API. No token is required.' }
+
+/** Builds the OpenAPI 3.1 document from the route tables. */
 export function apiDocument(api: ApiDescription): JsonObject {
-  const describer = documentSchemas(api.schemas, api.detailedSchemas)
+  const schemas = documentSchemas(api.schemas, api.detailedSchemas)
   const tags = [...api.groups.map(({ prefix }) => tagOf(api, prefix)), FILES_TAG, PROBES_TAG]
   return {
     openapi: '3.1.0',
@@ -64,27 +74,27 @@ export function apiDocument(api: ApiDescription): JsonObject {
     },
     servers: [{ url: '/' }],
     tags: [...new Map(tags.map((tag) => [tag.name, tag])).values()],
-    paths: { ...pathsOf(api, describer), ...probePaths() },
+    paths: { ...pathsOf(api, schemas), ...probePaths() },
     components: {
-      schemas: { ...describer.components(), Failure: FAILURE_SCHEMA },
+      schemas: { ...schemas.components(), Failure: FAILURE_SCHEMA },
       responses: sharedResponses(),
       parameters: SHARED_PARAMETERS,
       headers: SHARED_HEADERS,
-      examples: refusalExamples(ANSWERED_BY_NO_OPERATION),
+      examples: refusalExamples(WITHOUT_OPERATION),
       securitySchemes: {
         bearer: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'An access token of the directory for this service, of version 1.0 or 2.0.',
+          description: 'A directory access token for this service, of version 1.0 or 2.0.',
         },
       },
     },
-    'x-refused-before-routes': Object.fromEntries(REFUSALS_BEFORE_ROUTING.map(describedRefusal)),
+    'x-refused-before-routes': Object.fromEntries(REFUSALS_BEFORE_ROUTING.map(refusalBeforeRouting)),
   }
 }
 
-function describedRefusal(code: RefusalCode): [string, JsonObject] {
+function refusalBeforeRouting(code: RefusalCode): [string, JsonObject] {
   return [
     code,
     { status: httpStatusOf({ code }), description: REFUSALS[code].message, example: refusalEnvelopeOf(code) },
@@ -97,13 +107,13 @@ function tagOf({ tags }: ApiDescription, prefix: string): Tag {
   return tag
 }
 
-function pathsOf(api: ApiDescription, describer: DocumentSchemas): JsonObject {
-  const find = operationExamples(api.examples, describer)
+function pathsOf(api: ApiDescription, schemas: DocumentSchemas): JsonObject {
+  const examples = operationExamples(api.examples, schemas)
   const paths: Record<string, JsonObject> = {}
   for (const { prefix, routes } of api.groups) {
     for (const route of routes) {
       const path = `/${prefix}${route.path === '/' ? '' : route.path}`
-      const described = operation(route, tagOf(api, prefix).name, describer, find)
+      const described = operation(route, tagOf(api, prefix).name, schemas, examples)
       paths[path] = { ...paths[path], [route.method.toLowerCase()]: described }
     }
   }
@@ -111,25 +121,25 @@ function pathsOf(api: ApiDescription, describer: DocumentSchemas): JsonObject {
   return paths
 }
 
-function operation(route: Route, tag: string, describer: DocumentSchemas, find: OperationExamples): JsonObject {
+function operation(route: Route, tag: string, schemas: DocumentSchemas, examples: OperationExamples): JsonObject {
   const { operationId, summary, description, roles, body, deprecated } = route
-  const audience = `For callers with one of the roles ${roles.map((role) => `\`${role}\``).join(', ')}.`
+  const required = `Requires one of the roles ${roles.map((role) => `\`${role}\``).join(', ')}.`
   return {
     operationId,
     summary,
-    description: description === undefined ? audience : `${description}\n\n${audience}`,
+    description: description === undefined ? required : `${description}\n\n${required}`,
     tags: [tag],
     ...(deprecated === true ? { deprecated } : {}),
     security: roles.map((role) => ({ bearer: [role] })),
-    parameters: parametersOf(route, describer),
+    parameters: parametersOf(route, schemas),
     ...(body === undefined
       ? {}
       : {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: describer.describe(body), example: find.bodyOf(route) } },
+            content: { 'application/json': { schema: schemas.describe(body), example: examples.requestOf(route) } },
           },
         }),
-    responses: operationResponses(route, describer, find),
+    responses: operationResponses(route, schemas, examples),
   }
 }

@@ -1,65 +1,70 @@
 import { isCreating, pathParameters, type Route } from '../http/route.ts'
 import type { DocumentSchemas, JsonObject } from './schemas.ts'
 
-/** Parameters that many operations share, as components. */
+/** Parameters of many operations, as components. */
 export const SHARED_PARAMETERS: JsonObject = {
   RequestId: {
     name: 'x-request-id',
     in: 'header',
-    description: 'Comes back in the answer and stands in the log. One of another form is replaced.',
+    description:
+      'Identifies the request in the response and in the log. A missing or malformed id is replaced by a new one.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      "A name of the caller's own for this creation, best a random one. Sent again within 24 hours with the same body, " +
-      'it creates nothing more and has the first answer again, marked `idempotency-replayed`; a request that was refused ' +
-      'or has failed is tried anew. With another body or at another route it is refused, 422 `IdempotencyKeyReused`; ' +
-      'while the first request is still at work, 409 `IdempotencyKeyInUse` with `retry-after`.',
+      'A unique key that makes the request safe to retry, for example a random UUID. Keys are scoped to the caller and ' +
+      'expire after 24 hours. A repeated request with the same key and body creates nothing and returns the first ' +
+      'response again, with the header `idempotency-replayed`. If the first request was refused or failed, the repeated ' +
+      'request runs. The same key with another body or operation: 422 `IdempotencyKeyReused`. While the first request ' +
+      'is in progress: 409 `IdempotencyKeyInUse`, with `retry-after`.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'The `ETag` of the version that is to be changed; 412 if there is a later one.',
+    description: 'The `ETag` of the version to change. 412 `PreconditionFailed` if the record has changed since.',
     schema: { type: 'string' },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The `ETag` of a version already known: 304 if it is still the last one.',
+    description: 'The `ETag` of a known version. 304 if it is still the current one.',
     schema: { type: 'string' },
   },
 }
 
-/** Headers of answers, as components. */
+/** Response headers, as components. */
 export const SHARED_HEADERS: JsonObject = {
-  RequestId: { description: 'Names the request in the log.', schema: { type: 'string' } },
-  ETag: { description: 'Names the version.', schema: { type: 'string' } },
+  RequestId: { description: 'Identifies the request in the log.', schema: { type: 'string' } },
+  ETag: { description: 'Identifies the version of the record or file.', schema: { type: 'string' } },
   IdempotencyReplayed: {
-    description: 'The answer is that of an earlier request with the same `Idempotency-Key`.',
+    description: 'The response is that of an earlier request with the same `Idempotency-Key`.',
     schema: { const: 'true' },
   },
-  Location: { description: 'The path of what was made.', schema: { type: 'string' } },
-  Allow: { description: 'The methods that the path takes.', schema: { type: 'string' } },
-  WwwAuthenticate: { description: 'How to authenticate: `Bearer`.', schema: { type: 'string' } },
+  Location: { description: 'The path of the new record.', schema: { type: 'string' } },
+  Allow: { description: 'The methods that the path supports.', schema: { type: 'string' } },
+  WwwAuthenticate: { description: 'The authentication scheme: `Bearer`.', schema: { type: 'string' } },
   Deprecation: {
-    description: 'Since when the operation is deprecated: RFC 9745.',
+    description: 'The time since which the operation is deprecated: RFC 9745.',
     schema: { type: 'string' },
   },
-  Successor: { description: 'The path to use instead: RFC 8288.', schema: { type: 'string' } },
+  Successor: {
+    description: 'The path to use instead, with `rel="successor-version"`: RFC 8288.',
+    schema: { type: 'string' },
+  },
 }
 
-/** All parameters of an operation, those that every operation has at the end. */
-export function parametersOf(route: Route, describer: DocumentSchemas): JsonObject[] {
+/** All parameters of an operation. Those of every operation come last. */
+export function parametersOf(route: Route, schemas: DocumentSchemas): JsonObject[] {
   const { path, parameters = {}, query, reply, refusals, method } = route
   const guid: JsonObject = { type: 'string', format: 'uuid' }
   const required: readonly string[] = query?.required ?? []
   return [
     ...pathParameters(path).map((name) => {
       const schema = parameters[name]
-      return { name, in: 'path', required: true, schema: schema === undefined ? guid : describer.describe(schema) }
+      return { name, in: 'path', required: true, schema: schema === undefined ? guid : schemas.describe(schema) }
     }),
     ...Object.entries(query?.properties ?? {}).map(([name, schema]) => {
       const { description } = schema as { description?: string }
@@ -68,7 +73,7 @@ export function parametersOf(route: Route, describer: DocumentSchemas): JsonObje
         in: 'query',
         required: required.includes(name),
         ...(description === undefined ? {} : { description }),
-        schema: describer.describe(schema),
+        schema: schemas.describe(schema),
       }
     }),
     ...(isCreating(route) ? [parameterReference('IdempotencyKey')] : []),
@@ -78,12 +83,12 @@ export function parametersOf(route: Route, describer: DocumentSchemas): JsonObje
   ]
 }
 
-/** A reference to a parameter that many operations share. */
+/** A reference to a shared parameter. */
 export function parameterReference(name: string): JsonObject {
   return { $ref: `#/components/parameters/${name}` }
 }
 
-/** Headers of an answer: by their names on the wire, the components that describe them. */
+/** References to shared headers. @param components Component names by header name. */
 export function headerReferences(components: Readonly<Record<string, string>>): JsonObject {
   return Object.fromEntries(
     Object.entries(components).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),

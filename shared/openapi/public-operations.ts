@@ -2,9 +2,10 @@ import { type HttpResponse, refusalEnvelope, unreadyEnvelope } from '../http/env
 import { ALIVE, PARTS, READY } from '../http/probes.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import { headerReferences, parameterReference } from './parameters.ts'
-import { failureSchema, sharedResponseReference, successSchema } from './responses.ts'
+import { bodyOf, failureSchema, NOT_MODIFIED, sharedResponseReference, successSchema } from './responses.ts'
 import type { JsonObject } from './schemas.ts'
 
+/** An operation that serves a file. */
 export type FileOperation = {
   readonly path: string
   readonly operationId: string
@@ -13,7 +14,7 @@ export type FileOperation = {
   readonly schema: JsonObject
 }
 
-/** What every file has that anyone may read: no role, a tag to ask again with, one method. */
+/** The path item of a file: no token, an `ETag`, GET only. */
 export function fileOperation({ operationId, summary, contentType, schema }: FileOperation, tag: string): JsonObject {
   const headers = headerReferences({ 'x-request-id': 'RequestId', etag: 'ETag' })
   return {
@@ -24,8 +25,8 @@ export function fileOperation({ operationId, summary, contentType, schema }: Fil
       security: [],
       parameters: [parameterReference('IfNoneMatch'), parameterReference('RequestId')],
       responses: {
-        200: { description: summary, headers, content: { [contentType]: { schema } } },
-        304: { description: 'The version that `If-None-Match` names is the last one.', headers },
+        200: { description: 'The file.', headers, content: { [contentType]: { schema } } },
+        304: { description: NOT_MODIFIED, headers },
         405: sharedResponseReference('MethodNotAllowed'),
         500: sharedResponseReference('Fault'),
       },
@@ -33,40 +34,50 @@ export function fileOperation({ operationId, summary, contentType, schema }: Fil
   }
 }
 
-/** What operations for whoever runs the service are grouped under. */
-export const PROBES_TAG = { name: 'Operation', description: 'For whoever runs the service: open to anyone.' } as const
+/** The tag of the probes. */
+export const PROBES_TAG = {
+  name: 'Operation',
+  description: 'Health checks for operators. No token is required.',
+} as const
 
 const NOT_READY = unreadyEnvelope(['queue'])
 const NOT_ALLOWED = refusalEnvelope(new Refusal('MethodNotAllowed'))
 
-/** The paths of the probes, which are no routes: they know neither callers nor roles. */
+/** The paths of the probes. They have no token and no roles, so they are not routes. */
 export function probePaths(): JsonObject {
   return {
     '/health': {
-      get: probe('getHealth', 'Whether the process answers', {
-        200: response('It answers.', successSchema(dataOf({ status: { const: 'alive' } }), 200), ALIVE),
+      get: probe('getHealth', 'Get health', 'Reports whether the process responds. Checks no dependencies.', {
+        200: response('The process responds.', successSchema(dataOf({ status: { const: 'alive' } }), 200), ALIVE),
       }),
     },
     '/ready': {
-      get: probe('getReadiness', 'Whether database, queue and the keys of the directory can be used', {
-        200: response(
-          'All can be used. What was found is told again for five seconds.',
-          successSchema(dataOf(Object.fromEntries(PARTS.map((part) => [part, { const: 'ready' }]))), 200),
-          READY,
-        ),
-        503: response('`NotReady` for each part that cannot be used.', UNREADY_SCHEMA, NOT_READY),
-      }),
+      get: probe(
+        'getReadiness',
+        'Get readiness',
+        "Reports whether the database, the message queue and the directory's token signing keys are available. " +
+          'The outcome is cached for five seconds.',
+        {
+          200: response(
+            'All dependencies are available.',
+            successSchema(dataOf(Object.fromEntries(PARTS.map((part) => [part, { const: 'ready' }]))), 200),
+            READY,
+          ),
+          503: response('An error `NotReady` for each unavailable dependency.', UNREADY_SCHEMA, NOT_READY),
+        },
+      ),
     },
   }
 }
 
-function probe(operationId: string, summary: string, responses: JsonObject): JsonObject {
+function probe(operationId: string, summary: string, description: string, responses: JsonObject): JsonObject {
   return {
     operationId,
     summary,
+    description,
     tags: [PROBES_TAG.name],
     security: [],
-    parameters: [{ $ref: '#/components/parameters/RequestId' }],
+    parameters: [parameterReference('RequestId')],
     responses: {
       ...responses,
       405: response('`MethodNotAllowed`', { $ref: '#/components/schemas/Failure' }, NOT_ALLOWED),
@@ -74,11 +85,11 @@ function probe(operationId: string, summary: string, responses: JsonObject): Jso
   }
 }
 
-function response(description: string, schema: JsonObject, { body }: HttpResponse): JsonObject {
+function response(description: string, schema: JsonObject, example: HttpResponse): JsonObject {
   return {
     description,
-    headers: { 'x-request-id': { $ref: '#/components/headers/RequestId' } },
-    content: { 'application/json': { schema, example: JSON.parse(body ?? 'null') } },
+    headers: headerReferences({ 'x-request-id': 'RequestId' }),
+    content: { 'application/json': { schema, example: bodyOf(example) } },
   }
 }
 
@@ -93,7 +104,7 @@ const UNREADY_SCHEMA = failureSchema(
     properties: {
       code: { const: 'NotReady' },
       message: { type: 'string' },
-      target: { type: 'string', enum: PARTS, description: 'The part that cannot be used.' },
+      target: { type: 'string', enum: PARTS, description: 'The unavailable dependency.' },
     },
   },
 )

@@ -1,4 +1,4 @@
-import { faultEnvelope, httpStatusOf, refusalEnvelope } from '../http/envelope.ts'
+import { faultEnvelope, type HttpResponse, httpStatusOf, refusalEnvelope } from '../http/envelope.ts'
 import type { Route } from '../http/route.ts'
 import { refusalsOf } from '../http/route.ts'
 import { REFUSALS, Refusal, type RefusalCode } from '../kernel/refusals.ts'
@@ -7,9 +7,11 @@ import type { DocumentSchemas, Json, JsonObject, OperationExamples } from './sch
 
 const FAULT_CODE = 'InternalError'
 type FailureCode = RefusalCode | typeof FAULT_CODE
+/** The description of 304. */
+export const NOT_MODIFIED = 'The version in `If-None-Match` is the current one.'
 const CODES = Object.keys(REFUSALS) as RefusalCode[]
 
-/** The envelope of a failure: decisions, section 1. @param entry what one of its errors has. */
+/** The schema of a failure envelope: decisions, section 1. @param entry The members of one of its errors. */
 export function failureSchema(
   statusCode: JsonObject,
   entry: { readonly required: readonly string[]; readonly properties: JsonObject },
@@ -24,30 +26,33 @@ export function failureSchema(
       errors: {
         type: 'array',
         minItems: 1,
-        description: 'All that is wrong with the input, or the one reason of a refusal.',
+        description: 'All validation errors of the request, or the one reason for which it was refused.',
         items: { type: 'object', ...entry, additionalProperties: false },
       },
-      error: { type: 'string', description: 'The first message.' },
+      error: { type: 'string', description: 'The message of the first error.' },
     },
     additionalProperties: false,
   }
 }
 
-/** The failures that routes answer. */
+/** The failure envelope of all routes. */
 export const FAILURE_SCHEMA = failureSchema(
   { type: 'integer' },
   {
     required: ['code', 'message'],
     properties: {
       code: { type: 'string', enum: [...CODES, FAULT_CODE] },
-      message: { type: 'string', description: 'For a person.' },
-      target: { type: 'string', description: 'A JSON pointer into the body, or the name of a parameter.' },
+      message: { type: 'string', description: 'For people; can change. Use `code` in programs.' },
+      target: {
+        type: 'string',
+        description: 'A JSON pointer into the request body, or the name of a path, query or header parameter.',
+      },
     },
   },
 )
 
-/** The envelope of a success. @param besides members beside `data`, none of them required. */
-export function successSchema(data: Json, status: number, besides: JsonObject = {}): JsonObject {
+/** The schema of a success envelope. @param optional Further members, none of them required. */
+export function successSchema(data: Json, status: number, optional: JsonObject = {}): JsonObject {
   return {
     type: 'object',
     required: ['data', 'isSuccess', 'statusCode', 'errors'],
@@ -56,28 +61,33 @@ export function successSchema(data: Json, status: number, besides: JsonObject = 
       isSuccess: { const: true },
       statusCode: { const: status },
       errors: { type: 'array', maxItems: 0 },
-      ...besides,
+      ...optional,
     },
     additionalProperties: false,
   }
 }
 
-/** A refusal as it is answered, with the register's own message. */
-export function refusalEnvelopeOf(code: RefusalCode): JsonObject {
-  return JSON.parse(refusalEnvelope(new Refusal(code)).body ?? 'null')
+/** The JSON body of a response. */
+export function bodyOf({ body = 'null' }: HttpResponse): JsonObject {
+  return JSON.parse(body.toString())
 }
 
-/** Every refusal and the fault as they are answered, by code; without those that no operation answers. */
+/** The response body of a refusal, with the message of the register. */
+export function refusalEnvelopeOf(code: RefusalCode): JsonObject {
+  return bodyOf(refusalEnvelope(new Refusal(code)))
+}
+
+/** The response bodies of all refusals and of the fault, by code. @param without Codes that no operation returns. */
 export function refusalExamples(without: readonly RefusalCode[]): JsonObject {
-  const answered = CODES.filter((code) => !without.includes(code))
+  const returned = CODES.filter((code) => !without.includes(code))
   return {
-    ...Object.fromEntries(answered.map((code) => [code, { value: refusalEnvelopeOf(code) }])),
-    [FAULT_CODE]: { value: JSON.parse(faultEnvelope().body ?? 'null') },
+    ...Object.fromEntries(returned.map((code) => [code, { value: refusalEnvelopeOf(code) }])),
+    [FAULT_CODE]: { value: bodyOf(faultEnvelope()) },
   }
 }
 
-/** What a route answers, by status. */
-export function operationResponses(route: Route, describer: DocumentSchemas, find: OperationExamples): JsonObject {
+/** The responses of a route, by status. */
+export function operationResponses(route: Route, schemas: DocumentSchemas, examples: OperationExamples): JsonObject {
   const { status } = route.reply
   const isCacheable = route.method === 'GET' && route.reply.versioned === true
   const byStatus = new Map<number, FailureCode[]>()
@@ -85,11 +95,11 @@ export function operationResponses(route: Route, describer: DocumentSchemas, fin
     byStatus.set(httpStatusOf({ code }), [...(byStatus.get(httpStatusOf({ code })) ?? []), code])
   byStatus.set(500, [FAULT_CODE])
   return {
-    [status]: success(route, describer, find),
+    [status]: success(route, schemas, examples),
     ...(isCacheable
       ? {
           304: {
-            description: 'The version that `If-None-Match` names is the last one.',
+            description: NOT_MODIFIED,
             headers: headerReferences({ 'x-request-id': 'RequestId', etag: 'ETag' }),
           },
         }
@@ -98,11 +108,11 @@ export function operationResponses(route: Route, describer: DocumentSchemas, fin
   }
 }
 
-function success(route: Route, describer: DocumentSchemas, find: OperationExamples): JsonObject {
-  const { summary, deprecated, reply } = route
+function success(route: Route, schemas: DocumentSchemas, examples: OperationExamples): JsonObject {
+  const { deprecated, reply } = route
   const { status, schema, paged, versioned } = reply
   return {
-    description: summary,
+    description: SUCCESS[status],
     headers: headerReferences({
       'x-request-id': 'RequestId',
       ...(versioned === true ? { etag: 'ETag' } : {}),
@@ -112,17 +122,22 @@ function success(route: Route, describer: DocumentSchemas, find: OperationExampl
     content: {
       'application/json': {
         schema: successSchema(
-          describer.describe(schema),
+          schemas.describe(schema),
           status,
-          paged === true ? { nextCursor: { type: 'string', description: 'Absent on the last page.' } } : {},
+          paged === true
+            ? { nextCursor: { type: 'string', description: 'The cursor of the next page. Absent on the last page.' } }
+            : {},
         ),
-        example: find.answerOf(route),
+        example: examples.responseOf(route),
       },
     },
   }
 }
 
-/** Failures that most routes share, by name. */
+/** The description of each success status. */
+const SUCCESS = { 200: 'Success.', 201: 'Created.', 202: 'Accepted.' } as const
+
+/** Failures that many routes share, by name. */
 const SHARED = {
   Unauthenticated: ['TokenInvalid', 'TokenMissing'],
   Forbidden: ['RoleRequired'],
@@ -137,13 +152,13 @@ const SHARED = {
 
 const SHARED_NAMES = Object.keys(SHARED) as (keyof typeof SHARED)[]
 
-/** What answers of a status have besides the id of the request. */
+/** Headers of a status besides `x-request-id`. */
 const HEADERS_OF_STATUS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   401: { 'www-authenticate': 'WwwAuthenticate' },
   405: { allow: 'Allow' },
 }
 
-/** The components that operations refer to. */
+/** The shared responses as components. */
 export function sharedResponses(): JsonObject {
   return Object.fromEntries(Object.entries(SHARED).map(([name, codes]) => [name, failure(codes)]))
 }
@@ -153,7 +168,7 @@ function failureOrReference(codes: readonly FailureCode[]): JsonObject {
   return name === undefined ? failure(codes) : sharedResponseReference(name)
 }
 
-/** A reference to one of the failures that many operations share. */
+/** A reference to a shared response. */
 export function sharedResponseReference(name: keyof typeof SHARED): JsonObject {
   return { $ref: `#/components/responses/${name}` }
 }
@@ -171,7 +186,7 @@ function failure(codes: readonly FailureCode[]): JsonObject {
   }
 }
 
-/** The codes of one answer have one status. */
+/** All codes of one response have the same status. */
 function statusOfFailure([code]: readonly FailureCode[]): number {
   return code === undefined || code === FAULT_CODE ? 500 : httpStatusOf({ code })
 }

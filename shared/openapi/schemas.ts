@@ -4,28 +4,28 @@ import type { Route } from '../http/route.ts'
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [member: string]: Json }
 
-/** Schemas that the document names, so that each is written down once. */
+/** The schemas that become components of the document, by component name. */
 export type NamedSchemas = Readonly<Record<string, TSchema>>
 
 /**
- * Components of the document by name. One of the name of a named schema takes its place: it tells what is checked by
- * rules of its own, of which the validator's schema says little.
+ * Components by name. A component with the name of a named schema replaces it: it describes what the validator's schema
+ * leaves to checks in code.
  */
 export type DetailedSchemas = Readonly<Record<string, JsonObject>>
 
-/** Turns schemas as the service validates by them into those of the document. */
+/** Converts schemas of the validator to schemas of the document. */
 export type DocumentSchemas = {
-  /** A schema in its place: a reference where it is a named one. */
+  /** The schema, or a reference to its component. */
   describe(schema: TSchema): Json
-  /** The name that the document knows a schema by. */
+  /** The component name of a schema. */
   nameOf(schema: TSchema): string | undefined
-  /** All named schemas and further components, by name. */
+  /** All components by name. */
   components(): JsonObject
 }
 
 /**
- * Makes the describer. What only our validator understands is told in the words of JSON Schema: a GUID is a string of
- * format `uuid`. Its pattern stays, so that whoever ignores formats checks it too.
+ * Converts keywords of our validator to standard JSON Schema: a GUID becomes a string of format `uuid`. Its pattern
+ * remains, for clients that do not check formats.
  */
 export function documentSchemas(named: NamedSchemas, detailed: DetailedSchemas = {}): DocumentSchemas {
   const names = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
@@ -35,7 +35,7 @@ export function documentSchemas(named: NamedSchemas, detailed: DetailedSchemas =
     const { description, ...bare } = value as JsonObject
     const name = isDefinition ? undefined : (names.get(JSON.stringify(value)) ?? names.get(JSON.stringify(bare)))
     if (name !== undefined) {
-      // OpenAPI 3.1 lets a reference have a description of its own.
+      // OpenAPI 3.1 allows a description beside a reference.
       return description === undefined ? schemaReference(name) : { ...schemaReference(name), description }
     }
     const { 'x-guid': isGuidText, 'x-lower-case': _isLowered, ...rest } = value as JsonObject
@@ -43,45 +43,42 @@ export function documentSchemas(named: NamedSchemas, detailed: DetailedSchemas =
     return isGuidText === true ? { ...described, format: 'uuid' } : described
   }
   return {
-    describe: (schema) => describe(plain(schema)),
+    describe: (schema) => describe(asJson(schema)),
     nameOf: (schema) => names.get(JSON.stringify(schema)),
     components: () => ({
-      ...Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, describe(plain(schema), true)])),
+      ...Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, describe(asJson(schema), true)])),
       ...detailed,
     }),
   }
 }
 
-/** A reference to a component. */
+/** A reference to a schema component. */
 export function schemaReference(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** Only what JSON can say: a schema carries hidden members for the compiler's sake. */
-function plain(schema: TSchema): Json {
-  return JSON.parse(JSON.stringify(schema))
-}
-
+/** The examples of the document. */
 export type Examples = {
-  /** By the name of a schema. */
+  /** By component name. */
   readonly schemas: Readonly<Record<string, unknown>>
-  /** By operation: what it answers, where that is not what the example of the schema shows. */
+  /** The `data` of responses that differ from the example of their schema, by operation id. */
   readonly responses: Readonly<Record<string, unknown>>
 }
 
-/** An opaque cursor, of the form that such have. */
+/** A cursor of the form that the service creates. */
 const NEXT_CURSOR = 'v1_eyJhZnRlciI6IjBmOGZhZDViIn0.kX3vBq0cYfW1dE7mZt9aRg'
 
+/** The example bodies of an operation. */
 export type OperationExamples = {
-  bodyOf(route: Route): Json
+  requestOf(route: Route): Json
   /** The whole envelope. */
-  answerOf(route: Route): Json
+  responseOf(route: Route): Json
 }
 
-/** Finds the examples of operations. @throws where there is none: an operation without an example is not described. */
-export function operationExamples(examples: Examples, describer: DocumentSchemas): OperationExamples {
+/** Looks up the examples of operations. @throws Error when an operation has none: each needs one. */
+export function operationExamples(examples: Examples, schemas: DocumentSchemas): OperationExamples {
   const exampleOf = (schema: TSchema, operationId: string): unknown => {
-    const name = describer.nameOf(schema)
+    const name = schemas.nameOf(schema)
     if (name !== undefined && Object.hasOwn(examples.schemas, name)) return examples.schemas[name]
     const { type, items } = schema as { type?: string; items?: TSchema }
     if (type === 'array' && items !== undefined) return [exampleOf(items, operationId)]
@@ -89,8 +86,8 @@ export function operationExamples(examples: Examples, describer: DocumentSchemas
     throw new Error(`There is no example for ${operationId}`)
   }
   return {
-    bodyOf: ({ body, operationId }) => (body === undefined ? null : asJson(exampleOf(body, operationId))),
-    answerOf: ({ operationId, reply: { status, schema, paged } }) =>
+    requestOf: ({ body, operationId }) => (body === undefined ? null : asJson(exampleOf(body, operationId))),
+    responseOf: ({ operationId, reply: { status, schema, paged } }) =>
       asJson({
         data: Object.hasOwn(examples.responses, operationId)
           ? examples.responses[operationId]
@@ -103,6 +100,7 @@ export function operationExamples(examples: Examples, describer: DocumentSchemas
   }
 }
 
+/** Without what JSON cannot represent: schemas have hidden members for the compiler. */
 function asJson(value: unknown): Json {
   return JSON.parse(JSON.stringify(value))
 }

@@ -31,8 +31,8 @@ type Fresh = { readonly body: Body; readonly faulty: Body; count(): Promise<numb
 export type Creating = {
   fresh(): Promise<Fresh>
   post(body: Body, headers: Record<string, string>): Promise<Answer>
-  /** Leaves the key as it is when the service died before it kept the answer: still claimed, or no more. */
-  forgetAnswer(key: string, claim: { isClaimed: boolean }): Promise<void>
+  /** Restores the record of an attempt whose process ended before the result was stored: still in progress, or expired. */
+  forgetResult(key: string, state: { isInProgress: boolean }): Promise<void>
 }
 
 /** Every creating route, each over a database, with callers of its own each time it is asked for. */
@@ -84,7 +84,7 @@ function connectors(keys: Container, as: (caller: ReturnType<typeof userCaller>)
         (await send('GET', CONNECTORS)).body.data.filter(({ name }: Body) => name === body.name).length
       return { body, faulty: { ...body, name: '' }, count }
     },
-    forgetAnswer: forgetting(keys, tenantId, callerId),
+    forgetResult: forgetting(keys, tenantId, callerId),
   }
 }
 
@@ -102,7 +102,7 @@ async function connectorObjects(keys: Container, as: (caller: ReturnType<typeof 
       const count = async () => (await all()).filter(({ externalId }: Body) => externalId === body.externalId).length
       return { body, faulty: { ...body, data: { colour: 'red' } }, count }
     },
-    forgetAnswer: forgetting(keys, tenantId, caller.objectId),
+    forgetResult: forgetting(keys, tenantId, caller.objectId),
   }
   return creating
 }
@@ -129,7 +129,7 @@ function collections(
         (await world.call<CollectionRecord[]>(token, 'GET', path)).data.filter(({ name }) => name === body.name).length
       return { body, faulty: { ...body, objectType: 'User' }, count }
     },
-    forgetAnswer: forgetting(world.container('idempotencyKeys'), world.tenantId, callerId, world.nowMs),
+    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, callerId, world.nowMs),
   }
 }
 
@@ -142,7 +142,7 @@ function groupLinks(api: LinkApi): Creating {
       const count = async () => (await api.deps.links.ofCollection(TENANT, collectionId)).length
       return { body, faulty: { ...body, collectionId: randomUUID() }, count }
     },
-    forgetAnswer: forgetting(api.container('idempotencyKeys'), TENANT, user(0), api.deps.nowMs),
+    forgetResult: forgetting(api.container('idempotencyKeys'), TENANT, user(0), api.deps.nowMs),
   }
 }
 
@@ -175,7 +175,7 @@ async function submissions(world: JoinableWorld): Promise<Creating> {
       const count = async () => (await all()).filter((request) => request.notes === notes).length
       return { body, faulty: { ...body, relationshipId: randomUUID() }, count }
     },
-    forgetAnswer: forgetting(world.container('idempotencyKeys'), world.tenantId, who.account, world.nowMs),
+    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, who.account, world.nowMs),
   }
 }
 
@@ -191,15 +191,15 @@ async function submissionsOnBehalf(world: JoinableWorld): Promise<Creating> {
       const body = { requesterId: report.identityId, notes: randomUUID() }
       return { body, faulty: { ...body, requesterId: randomUUID() }, count: () => count(body.notes) }
     },
-    forgetAnswer: forgetting(world.container('idempotencyKeys'), world.tenantId, manager.account, world.nowMs),
+    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, manager.account, world.nowMs),
   }
 }
 
-function forgetting(keys: Container, tenantId: string, callerId: string, nowMs = Date.now): Creating['forgetAnswer'] {
-  return async (key, { isClaimed }) => {
+function forgetting(keys: Container, tenantId: string, callerId: string, nowMs = Date.now): Creating['forgetResult'] {
+  return async (key, { isInProgress }) => {
     const item = keys.item(derivedId(callerId, key), tenantId)
     const { resource } = await item.read()
-    await item.replace({ ...resource, answer: null, claimedUntilMs: isClaimed ? nowMs() + 60_000 : 0 })
+    await item.replace({ ...resource, result: null, inProgressUntilMs: isInProgress ? nowMs() + 60_000 : 0 })
   }
 }
 

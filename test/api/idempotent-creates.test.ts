@@ -20,7 +20,7 @@ const AT_ONCE_COUNT = 50
 const routes = await openCreatingRoutes()
 after(() => routes.close())
 
-/** Everything of an answer that the caller is to get again. */
+/** What a repeated request must return again. */
 const essence = ({ status, headers: { location, etag }, data }: Awaited<ReturnType<Creating['post']>>) => ({
   status,
   location,
@@ -42,7 +42,7 @@ for (const operation of OPERATIONS) {
       creating = await routes[operation]()
     })
 
-    it('creates once when it is sent twice with one key, and says which answer is the second', async () => {
+    it('creates once when it is sent twice with one key, and marks the second response', async () => {
       const one = await creating.fresh()
       const headers = key()
       const first = await creating.post(one.body, headers)
@@ -60,7 +60,7 @@ for (const operation of OPERATIONS) {
       assert.deepEqual([status, codes, await other.count()], [422, ['IdempotencyKeyReused'], 0])
     })
 
-    it(`creates once when ${AT_ONCE_COUNT} are sent at once, and gives all the same answer`, async () => {
+    it(`creates once when ${AT_ONCE_COUNT} are sent at once, and returns the same response to all`, async () => {
       const one = await creating.fresh()
       const headers = key()
       const answers = await Promise.all(Array.from({ length: AT_ONCE_COUNT }, () => creating.post(one.body, headers)))
@@ -69,18 +69,18 @@ for (const operation of OPERATIONS) {
       assert.deepEqual([answers[0]?.status, await one.count()], [201, 1])
     })
 
-    it('finds what it had created when the service died before the answer was kept', async () => {
+    it('finds what it created when its process ended before the result was stored', async () => {
       const one = await creating.fresh()
       const headers = key()
       const first = await creating.post(one.body, headers)
-      await creating.forgetAnswer(headers['idempotency-key'], { isClaimed: false })
+      await creating.forgetResult(headers['idempotency-key'], { isInProgress: false })
       const again = await creating.post(one.body, headers)
       assert.deepEqual(essence(again), essence(first))
       assert.deepEqual([again.headers['idempotency-replayed'], await one.count()], [undefined, 1])
       assert.equal((await creating.post(one.body, headers)).headers['idempotency-replayed'], 'true')
     })
 
-    it('takes a key anew that was refused, with what is corrected', async () => {
+    it('accepts the key of a refused request with a corrected body', async () => {
       const one = await creating.fresh()
       const headers = key()
       assert.equal((await creating.post(one.faulty, headers)).status, 400)
@@ -96,7 +96,7 @@ describe('an Idempotency-Key', () => {
     ['with a control character', 'a\tb'],
     ['outside of ASCII', 'nøkkel'],
   ] as const) {
-    it(`${claim} is refused by name`, async () => {
+    it(`${claim} is refused`, async () => {
       const creating = await routes.createConnector()
       const one = await creating.fresh()
       const { status, codes, targets } = await creating.post(one.body, { 'idempotency-key': key })
@@ -105,7 +105,7 @@ describe('an Idempotency-Key', () => {
     })
   }
 
-  it('may have 255 characters of any printable kind', async () => {
+  it('can have 255 printable characters', async () => {
     const creating = await routes.createConnector()
     const one = await creating.fresh()
     const headers = { 'idempotency-key': `"{ a/b\\c~ }"${'k'.repeat(242)}` }
@@ -113,7 +113,7 @@ describe('an Idempotency-Key', () => {
     assert.equal((await creating.post(one.body, headers)).headers['idempotency-replayed'], 'true')
   })
 
-  it('stands for what the body says, whatever the order and spelling of it', async () => {
+  it('identifies the content of the body, not its order and spelling', async () => {
     const creating = await routes.createConnector()
     const { body } = await creating.fresh()
     const headers = { 'idempotency-key': randomUUID() }
@@ -123,7 +123,7 @@ describe('an Idempotency-Key', () => {
     assert.equal((await creating.post(spelt, headers)).data, first.data)
   })
 
-  it('is the own one of each caller of a tenant', async () => {
+  it('is scoped to the caller', async () => {
     const [creating, other] = [await routes.createJoinableCollection(), await routes.createJoinableCollection()]
     const one = await creating.fresh()
     const headers = { 'idempotency-key': randomUUID() }
@@ -132,7 +132,7 @@ describe('an Idempotency-Key', () => {
     assert.notEqual(second.data, first.data)
   })
 
-  it('is refused at another route', async () => {
+  it('is refused for another operation', async () => {
     const callerId = randomUUID()
     const creating = await routes.createJoinableCollection(callerId)
     const elsewhere = await routes.createCriteriaCollection(callerId)
@@ -142,7 +142,7 @@ describe('an Idempotency-Key', () => {
     assert.deepEqual([status, codes], [422, ['IdempotencyKeyReused']])
   })
 
-  it('is forgotten after 24 hours, and then creates anew', async () => {
+  it('expires after 24 hours', async () => {
     const creating = await routes.createJoinableCollection()
     const one = await creating.fresh()
     const headers = { 'idempotency-key': randomUUID() }
@@ -154,22 +154,22 @@ describe('an Idempotency-Key', () => {
     assert.equal(await one.count(), 2)
   })
 
-  it('means nothing where nothing is created', async () => {
+  it('is ignored where nothing is created', async () => {
     const { status, headers } = await routes.read({ 'idempotency-key': 'x'.repeat(300) })
     assert.deepEqual([status, headers['idempotency-replayed']], [200, undefined])
   })
 
-  it('is in use while the first request is at work, and longer than the second would wait', async () => {
+  it('is refused while the first request is in progress', async () => {
     const creating = await routes.createConnector()
     const one = await creating.fresh()
     const headers = { 'idempotency-key': randomUUID() }
     await creating.post(one.body, headers)
-    await creating.forgetAnswer(headers['idempotency-key'], { isClaimed: true })
+    await creating.forgetResult(headers['idempotency-key'], { isInProgress: true })
     const { status, codes, headers: answered } = await creating.post(one.body, headers)
     assert.deepEqual([status, codes, answered['retry-after']], [409, ['IdempotencyKeyInUse'], '1'])
   })
 
-  it('lets a creation be tried again at once that has failed, and takes up where it was', async () => {
+  it('allows a failed creation to be retried at once, and continues it', async () => {
     const creating = await routes.createGroupLink()
     const one = await creating.fresh()
     const headers = { 'idempotency-key': randomUUID() }

@@ -47,8 +47,8 @@ export async function openLinkApi(): Promise<LinkApi> {
   const world = await openWorld()
   const authenticate = async (header: string | null) => callerOf(header ?? '')
   // The world's own sleep advances its clock: a claim of a key would expire while others wait for its answer.
-  const once = { ...world.dispatch.once, sleep: (delayMs: number) => setTimeout(delayMs) }
-  const request = requestsTo([groupLinkRoutes(world.deps)], { ...world.dispatch, authenticate, once })
+  const idempotency = { ...world.dispatch.idempotency, sleep: (delayMs: number) => setTimeout(delayMs) }
+  const request = requestsTo([groupLinkRoutes(world.deps)], { ...world.dispatch, authenticate, idempotency })
   const as =
     (name: string): Call =>
     async (method, path, body, headers = {}) => {

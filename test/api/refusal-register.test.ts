@@ -27,7 +27,7 @@ const PROVOCATIONS: Record<RefusalCode, Provocation> = {
   ...linkProvocations(links),
 }
 
-describe('every refusal of the register is what a request can meet', () => {
+describe('every refusal of the register is returned by a request', () => {
   for (const [code, provoke] of Object.entries(PROVOCATIONS) as [RefusalCode, Provocation][]) {
     it(code, async () => {
       const { status, codes } = await provoke()

@@ -77,7 +77,7 @@ async function dispatchCostMs(
     {
       authenticate,
       findIdentity: async () => undefined,
-      once: { newId } as DispatchDependencies['once'],
+      idempotency: { newId } as DispatchDependencies['idempotency'],
       log,
       newId,
       nowMs: Date.now,

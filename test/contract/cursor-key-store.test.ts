@@ -10,8 +10,8 @@ const tenants = container('tenants')
 const makeKey = () => randomBytes(32).toString('base64')
 const START_MS = Date.parse('2030-01-01T00:00:00Z')
 
-describe('keys of cursors in the database', () => {
-  it('are made once, however many instances ask for them at the same moment', async () => {
+describe('cursor keys in the database', () => {
+  it('are created once by concurrent instances', async () => {
     const instances = Array.from({ length: 10 }, () => storedCursorKeys(tenants, makeKey, () => START_MS))
     const all = await Promise.all(instances.map((keys) => keys()))
     const [first = []] = all
@@ -20,7 +20,7 @@ describe('keys of cursors in the database', () => {
     for (const keys of all) assert.deepEqual(keys, first)
   })
 
-  it('stay over a restart, and a change of them is known after ten minutes', async () => {
+  it('survive a restart, and a change applies after ten minutes', async () => {
     let nowMs = START_MS
     const keys = storedCursorKeys(tenants, makeKey, () => nowMs)
     const [old = ''] = await keys()
@@ -32,7 +32,7 @@ describe('keys of cursors in the database', () => {
     assert.deepEqual(await keys(), changed)
   })
 
-  it('are asked for again after a failure', async () => {
+  it('are read again after a failure', async () => {
     let isAway = true
     const away = new Proxy(tenants, {
       get(target, name) {
@@ -46,7 +46,7 @@ describe('keys of cursors in the database', () => {
     assert.equal((await keys()).length, 2)
   })
 
-  it('are no tenant for the sweep', async () => {
+  it('are not listed as a tenant by the sweep', async () => {
     const listed: string[] = []
     for await (const page of cosmosTenantStore(tenants).list(undefined)) {
       listed.push(...page.map(({ tenantId }) => tenantId))

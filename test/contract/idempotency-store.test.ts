@@ -17,8 +17,8 @@ const newRecord = (change: Partial<IdempotencyRecord> = {}): IdempotencyRecord =
   key: '#1: "a/b\\c?"',
   fingerprint: 'fingerprint',
   seed: 'seed',
-  claimedUntilMs: 1,
-  answer: null,
+  inProgressUntilMs: 1,
+  result: null,
   ...change,
 })
 
@@ -45,10 +45,10 @@ describe('the store of idempotency keys', () => {
   it('replaces and removes the current version only', async () => {
     const record = newRecord()
     const first = (await keys.add(record)) ?? ''
-    const second = (await keys.replace({ ...record, answer: '{}' }, first)) ?? ''
+    const second = (await keys.replace({ ...record, result: '{}' }, first)) ?? ''
     assert.equal(await keys.replace(record, first), undefined)
     assert.equal(await keys.remove(record, first), false)
-    assert.equal((await keys.find(record))?.value.answer, '{}')
+    assert.equal((await keys.find(record))?.value.result, '{}')
     assert.equal(await keys.remove(record, second), true)
     assert.equal(await keys.find(record), undefined)
     assert.equal(await keys.replace(record, second), undefined)
@@ -71,7 +71,7 @@ describe('the store of idempotency keys', () => {
     await keys.add(record)
     const { resources } = await container('idempotencyKeys').items.readAll({ partitionKey: record.tenantId }).fetchAll()
     const own = Object.keys(resources[0] ?? {}).filter((name) => !name.startsWith('_'))
-    const members = ['answer', 'callerId', 'claimedUntilMs', 'fingerprint', 'id', 'seed', 'tenantId', 'ttl']
+    const members = ['callerId', 'fingerprint', 'id', 'inProgressUntilMs', 'result', 'seed', 'tenantId', 'ttl']
     assert.deepEqual(own.sort(), members)
     assert.ok(!JSON.stringify(resources).includes(record.key))
   })

@@ -14,11 +14,11 @@ const unlimited = () => new AbortController().signal
 const soon = () => AbortSignal.timeout(500)
 
 describe('the check of the database', () => {
-  it('succeeds on a database that has nothing in it', async () => {
+  it('succeeds on an empty database', async () => {
     await databaseCheck((await localDatabase())('tenants'))(unlimited())
   })
 
-  it('fails where nothing listens, and does not go on trying once told to stop', async () => {
+  it('fails where nothing listens, and stops when it is aborted', async () => {
     const container = openDatabase({ endpoint: 'http://127.0.0.1:9', key: Buffer.alloc(64).toString('base64') })
     await assert.rejects(databaseCheck(container('tenants'))(soon()))
   })
@@ -44,7 +44,7 @@ describe('the check of the queue', () => {
 })
 
 describe('the check of the keys', () => {
-  it('fails while there are none, succeeds once they are known, and then asks no more', async () => {
+  it('fails while the keys are unavailable, succeeds when they are loaded, and loads them once', async () => {
     let servedCount = 0
     let isUp = false
     const authority = createServer((_request, response) => {

@@ -5,22 +5,21 @@ import fc from 'fast-check'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
 import type { IdempotencyStore } from '../../shared/domain/idempotency/idempotency-record.ts'
-import type { Creation } from '../../shared/domain/idempotency/run-once.ts'
-import { runOnce, type StoredResult } from '../../shared/domain/idempotency/run-once.ts'
+import { type Creation, runOnce, type StoredResult } from '../../shared/domain/idempotency/run-once.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { localDatabase } from './local-database.ts'
 
-const CLAIM_MS = 30_000
+const IN_PROGRESS_MS = 30_000
 const store = cosmosIdempotencyStore((await localDatabase())('idempotencyKeys'))
 
-/** How a request fares: it ends well, is refused, fails, or the service dies in it, before the creation or after. */
-const ENDINGS = ['well', 'well', 'refused', 'fails before', 'fails after', 'dies before', 'dies after'] as const
+/** How an attempt ends: it succeeds, is refused, fails, or its process ends, before or after the creation. */
+const ENDINGS = ['succeeds', 'succeeds', 'refused', 'fails before', 'fails after', 'dies before', 'dies after'] as const
 type Ending = (typeof ENDINGS)[number]
 type Request = { readonly key: string; readonly body: string; readonly ending: Ending; readonly pauseMs: number }
 
-class Death extends Error {}
+class ProcessEnded extends Error {}
 
-/** A service with one clock that creates things, each with the body that it was created from. */
+/** A service that creates records. `made` has the body of the request that created each. */
 function newService() {
   const callerId = randomUUID()
   const made = new Map<string, string>()
@@ -38,11 +37,11 @@ function newService() {
     let isDead = false
     const die = () => {
       isDead = true
-      throw new Death()
+      throw new ProcessEnded()
     }
     const work = async (creation: Creation): Promise<StoredResult> => {
       const id = creation.newId()
-      if (made.has(id)) assert.ok(creation.isRetry, 'a first try found its ids in use')
+      if (made.has(id)) assert.ok(creation.isRetry, 'a first attempt found its ids in use')
       if (ending === 'refused' && !made.has(id)) throw new Refusal('GroupNotFound')
       if (ending === 'fails before') throw new Error('It failed')
       if (ending === 'dies before') die()
@@ -56,8 +55,8 @@ function newService() {
     })
     const request = { tenantId: 'tenant', callerId, key, fingerprint: body }
     try {
-      const { answer, isReplayed } = await runOnce(request, work, { ...deps, keys })
-      return `${isReplayed ? 'again' : 'made'} ${answer.data}`
+      const { result, isReplayed } = await runOnce(request, work, { ...deps, keys })
+      return `${isReplayed ? 'replayed' : 'created'} ${result.data}`
     } catch (error) {
       return error instanceof Refusal ? error.code : (error as Error).constructor.name
     }
@@ -65,15 +64,15 @@ function newService() {
   return { send, made, clock, deps }
 }
 
-/** What a key has come to, in the words of the contract alone. */
-type Expected = { body: string; busyUntilMs: number; isMade: boolean; isAnswered: boolean }
+/** The expected state of a key, by the contract. */
+type Expected = { body: string; inProgressUntilMs: number; isMade: boolean; isCompleted: boolean }
 
 function expectation(known: Expected | undefined, { body, ending }: Request, nowMs: number): [string, Expected?] {
   if (known !== undefined && known.body !== body) return ['IdempotencyKeyReused', known]
-  if (known?.isAnswered) return ['again', known]
-  if (known !== undefined && known.busyUntilMs > nowMs) return ['IdempotencyKeyInUse', known]
-  const before = { body, busyUntilMs: 0, isMade: known?.isMade ?? false, isAnswered: false }
-  const busyUntilMs = nowMs + CLAIM_MS
+  if (known?.isCompleted) return ['replayed', known]
+  if (known !== undefined && known.inProgressUntilMs > nowMs) return ['IdempotencyKeyInUse', known]
+  const before = { body, inProgressUntilMs: 0, isMade: known?.isMade ?? false, isCompleted: false }
+  const inProgressUntilMs = nowMs + IN_PROGRESS_MS
   switch (ending) {
     case 'refused':
       if (before.isMade) break
@@ -83,27 +82,27 @@ function expectation(known: Expected | undefined, { body, ending }: Request, now
     case 'fails after':
       return ['Error', { ...before, isMade: true }]
     case 'dies before':
-      return ['Death', { ...before, busyUntilMs }]
+      return ['ProcessEnded', { ...before, inProgressUntilMs }]
     case 'dies after':
-      return ['Death', { ...before, busyUntilMs, isMade: true }]
-    case 'well':
+      return ['ProcessEnded', { ...before, inProgressUntilMs, isMade: true }]
+    case 'succeeds':
   }
-  return ['made', { ...before, isMade: true, isAnswered: true }]
+  return ['created', { ...before, isMade: true, isCompleted: true }]
 }
 
-describe('requests under keys', () => {
+describe('requests with an idempotency key', () => {
   const request = fc.record({
     key: fc.constantFrom('a', 'b'),
     body: fc.constantFrom('one', 'one', 'two'),
     ending: fc.constantFrom<Ending>(...ENDINGS),
-    pauseMs: fc.constantFrom(0, 1_000, CLAIM_MS),
+    pauseMs: fc.constantFrom(0, 1_000, IN_PROGRESS_MS),
   })
 
-  it('create once for each key, whatever fails or dies in between, and are answered alike', async () => {
+  it('create once per key, whatever fails in between, and get the same result', async () => {
     const series = fc.asyncProperty(fc.array(request, { maxLength: 14 }), async (requests) => {
       const { send, made, clock } = newService()
       const known = new Map<string, Expected | undefined>()
-      const answers = new Map<string, string>()
+      const ids = new Map<string, string>()
       for (const each of requests) {
         const [outcome, next] = expectation(known.get(each.key), each, clock.nowMs)
         known.set(each.key, next)
@@ -111,8 +110,8 @@ describe('requests under keys', () => {
         assert.equal(word, outcome)
         if (id !== undefined) {
           assert.equal(made.get(id), each.body)
-          assert.equal(answers.get(each.key) ?? id, id)
-          answers.set(each.key, id)
+          assert.equal(ids.get(each.key) ?? id, id)
+          ids.set(each.key, id)
         }
         clock.nowMs += each.pauseMs
       }
@@ -121,45 +120,45 @@ describe('requests under keys', () => {
     await fc.assert(series, { numRuns: 150 })
   })
 
-  it('sent at once create once, also when the first of them dies', async () => {
-    for (const ending of ['well', 'dies before', 'dies after', 'fails after'] as const) {
+  it('create once when sent concurrently, also when the process of the first one ends', async () => {
+    for (const ending of ['succeeds', 'dies before', 'dies after', 'fails after'] as const) {
       const { send, made, clock } = newService()
       const one = { key: 'a', body: 'one', pauseMs: 0 }
       const first = send({ ...one, ending })
-      await Promise.all([first, ...Array.from({ length: 20 }, () => send({ ...one, ending: 'well' }))])
-      clock.nowMs += CLAIM_MS
-      const last = await Promise.all(Array.from({ length: 20 }, () => send({ ...one, ending: 'well' })))
+      await Promise.all([first, ...Array.from({ length: 20 }, () => send({ ...one, ending: 'succeeds' }))])
+      clock.nowMs += IN_PROGRESS_MS
+      const last = await Promise.all(Array.from({ length: 20 }, () => send({ ...one, ending: 'succeeds' })))
       assert.equal(made.size, 1)
       const [id] = made.keys()
-      const answered = last.filter((answer) => answer !== 'IdempotencyKeyInUse')
-      assert.ok(answered.length > 0 && answered.every((answer) => answer.endsWith(String(id))), answered.join())
+      const completed = last.filter((outcome) => outcome !== 'IdempotencyKeyInUse')
+      assert.ok(completed.length > 0 && completed.every((outcome) => outcome.endsWith(String(id))), completed.join())
     }
   })
 
   const newRequest = () => ({ tenantId: 'tenant', callerId: randomUUID(), key: 'a', fingerprint: 'one' })
 
-  it('whose worker was slow and overtaken are answered as the one that took over answers', async () => {
+  it('get the result of the later attempt when that one has superseded a slow one', async () => {
     const { clock, deps } = newService()
     const [request, made] = [newRequest(), new Set<string>()]
     const slow = async (creation: Creation): Promise<StoredResult> => {
       made.add(creation.newId())
-      clock.nowMs += CLAIM_MS
+      clock.nowMs += IN_PROGRESS_MS
       const fast = await runOnce(request, async (again) => ({ data: again.newId() }), deps)
-      made.add(String(fast.answer.data))
+      made.add(String(fast.result.data))
       throw new Refusal('GroupAlreadyLinked')
     }
-    const { answer, isReplayed } = await runOnce(request, slow, deps)
-    assert.deepEqual([[...made], isReplayed], [[answer.data], true])
+    const { result, isReplayed } = await runOnce(request, slow, deps)
+    assert.deepEqual([[...made], isReplayed], [[result.data], true])
   })
 
-  it('with an answer too large to keep have it made again from what was created', async () => {
+  it('run again when the result is too large to store', async () => {
     const { deps } = newService()
-    const [request, tries] = [newRequest(), [] as boolean[]]
+    const [request, attempts] = [newRequest(), [] as boolean[]]
     const work = async (creation: Creation) => {
-      tries.push(creation.isRetry)
+      attempts.push(creation.isRetry)
       return { data: `${creation.newId()}${'x'.repeat(600_000)}` }
     }
     const [first, second] = [await runOnce(request, work, deps), await runOnce(request, work, deps)]
-    assert.deepEqual([second.answer, tries], [first.answer, [false, true]])
+    assert.deepEqual([second.result, attempts], [first.result, [false, true]])
   })
 })

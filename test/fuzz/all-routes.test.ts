@@ -13,8 +13,8 @@ const ANSWERED_WITHIN_MS = 1_000
 const service = await openWholeService()
 after(() => service.close())
 
-describe('whatever is sent', () => {
-  it('is answered within a second, as described, without a fault, and with nothing of another tenant', async () => {
+describe('generated requests', () => {
+  it('get a described response within a second, without a fault and without data of another tenant', async () => {
     const routes = service.groups.flatMap(({ prefix, routes }) => routes.map((route) => ({ prefix, route })))
     const made = requestsFor(service.ids)
     const requests = fc.constantFrom(...routes).chain(({ prefix, route }) => made(prefix, route))

@@ -85,7 +85,7 @@ async function filled(world: World, send: WholeService['send'], clientId: string
   const open = await world.joinable(OPEN, { metadata: { tags: ['a'], attributes: { key: 'value' } } })
   const criteria = await world.criteria('Identity', equals('identityDisplayName', 'Somebody'))
   const post = async (path: string, body: object) =>
-    JSON.parse((await send({ method: 'POST', path, body: JSON.stringify(body) })).body ?? 'null').data
+    JSON.parse(String((await send({ method: 'POST', path, body: JSON.stringify(body) })).body)).data
   const connector = await post('/iamcore/beta/sync/connectors', { name: 'HR', clientId })
   const object = { objectType: 'identity', externalId: 'a', data: { displayName: 'A' } }
   const connected = await post(`/iamcore/beta/sync/connectors/${connector}/data`, object)

@@ -56,7 +56,7 @@ const operations = routeTables().flatMap(({ prefix, routes }) =>
 )
 
 describe('the examples of the description', () => {
-  it('are there for every body and every answer, and are what the schema beside them says', () => {
+  it('exist for every request body and response, and conform to their schemas', () => {
     let count = 0
     for (const { route, examples } of operations) {
       for (const { what, example, place } of examples) {
@@ -69,7 +69,7 @@ describe('the examples of the description', () => {
     assert.ok(count > 90, `${count} examples`)
   })
 
-  it('of bodies are taken by the service itself, conditions and batches included', () => {
+  it('of request bodies are accepted by the service, conditions and batches included', () => {
     for (const { route, examples } of operations) {
       const body = examples.find(({ what }) => what === 'body')?.example
       if (route.body === undefined) continue
@@ -82,7 +82,7 @@ describe('the examples of the description', () => {
     }
   })
 
-  it('of refusals are what they are answered with', () => {
+  it('of refusals are the actual responses', () => {
     const isFailure = ajv.compile({ $ref: placeOf('components', 'schemas', 'Failure') })
     for (const { value } of Object.values(document.components.examples)) {
       assert.ok(isFailure(value), ajv.errorsText(isFailure.errors))

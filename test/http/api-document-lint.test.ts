@@ -33,8 +33,8 @@ async function problemsOf(document: object) {
 const isKnown = ({ ruleId, place }: { ruleId: string; place: string }) =>
   ruleId === 'no-ambiguous-paths' && KNOWN_AMBIGUITIES.some((path) => place === `#/paths/${path.replaceAll('/', '~1')}`)
 
-describe('the description of the API, looked at by the linter', () => {
-  it('has no error and no warning', async () => {
+describe('the linter on the API document', () => {
+  it('reports no error and no warning', async () => {
     const problems = await problemsOf(serviceDocument())
     const others = problems.filter((problem) => !isKnown(problem))
     assert.deepEqual(
@@ -44,7 +44,7 @@ describe('the description of the API, looked at by the linter', () => {
     assert.ok(problems.length > 0, 'the known ambiguities are gone: forget them')
   })
 
-  it('would have some if it lacked what it has', async () => {
+  it('reports a document that lacks required parts', async () => {
     const { info: _info, ...rest } = serviceDocument() as Record<string, unknown>
     const problems = await problemsOf({ ...rest, info: { title: 'Nameless' }, tags: [{ name: 'Collections' }] })
     for (const rule of ['struct', 'info-license', 'tag-description']) {

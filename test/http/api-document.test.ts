@@ -70,13 +70,13 @@ const refusedIn = ({ responses }: Operation) =>
     return Object.keys(content?.['application/json']?.examples ?? {}).map((code) => [Number(status), code] as const)
   })
 
-describe('the description of the API', () => {
-  it('is what infra/openapi.json holds: `npm run openapi` writes it', () => {
+describe('the API document', () => {
+  it('equals infra/openapi.json, which `npm run openapi` writes', () => {
     const committed = JSON.parse(readFileSync(join(import.meta.dirname, '../../infra/openapi.json'), 'utf8'))
     assert.deepEqual(committed, JSON.parse(JSON.stringify(document)))
   })
 
-  it('has the probes, open to anyone, each answer with an example of its schema', () => {
+  it('contains the probes without security, each response with a valid example', () => {
     const ajv = new Ajv2020({ strict: false, validateSchema: false })
     addFormats.default(ajv)
     ajv.addSchema(document, 'api')
@@ -96,7 +96,7 @@ describe('the description of the API', () => {
     }
   })
 
-  it('has every route, each with an operation id of its own, a summary and a role', () => {
+  it('contains every route with a unique operation id, a summary and a role', () => {
     const served = routeTables().flatMap(({ prefix, routes }) =>
       routes.map(({ method, path }) => `${method} /${prefix}${path === '/' ? '' : path}`),
     )
@@ -113,7 +113,7 @@ describe('the description of the API', () => {
     for (const { operation } of roleOperations) assert.ok(operation.security.length > 0, operation.operationId)
   })
 
-  it('has nothing at the end of no reference, and no component that nothing refers to', () => {
+  it('has no dangling reference and no unused component', () => {
     const references = new Set<string>()
     for (const [name, value] of members(document)) if (name === '$ref') references.add(String(value))
     for (const reference of references) {
@@ -138,7 +138,7 @@ describe('the description of the API', () => {
     }
   })
 
-  it('tells the headers of requests and answers, and says of every file that it is open to all', () => {
+  it('declares the headers of requests and responses, and no security for files', () => {
     for (const { path, operation } of operations) {
       const references = operation.parameters.map(({ $ref }) => $ref)
       assert.ok(references.includes('#/components/parameters/RequestId'), path)
@@ -154,7 +154,7 @@ describe('the description of the API', () => {
     for (const status of ['200', '304']) assert.ok('etag' in (get.responses[status]?.headers ?? {}), status)
   })
 
-  it('names the roles of each operation in words too', () => {
+  it('names the roles of each operation in its description too', () => {
     for (const { operation } of roleOperations) {
       const { description } = operation as unknown as { description: string }
       for (const { bearer } of operation.security) assert.ok(description.includes(`\`${bearer[0]}\``), description)
@@ -165,7 +165,7 @@ describe('the description of the API', () => {
     )
   })
 
-  it('knows every refusal of the register, at its status, and no others', () => {
+  it('contains every refusal of the register at its status, and no others', () => {
     const documented = new Set<string>(REFUSALS_BEFORE_ROUTING)
     assert.deepEqual(Object.keys(document['x-refused-before-routes']), REFUSALS_BEFORE_ROUTING)
     for (const { operation } of operations) {
@@ -177,7 +177,7 @@ describe('the description of the API', () => {
     assert.deepEqual([...documented].sort(), Object.keys(REFUSALS).sort())
   })
 
-  it('has schemas that the meta-schema of JSON Schema takes, without members of our own', () => {
+  it('has schemas that conform to the meta-schema, without our own keywords', () => {
     const ajv = new Ajv2020({ strict: true, strictTypes: false, allowUnionTypes: true })
     addFormats.default(ajv)
     for (const [name, value] of members(document)) {

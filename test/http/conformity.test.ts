@@ -26,8 +26,8 @@ const found = (data: object, headers: Record<string, string> = { etag: '"1"' }) 
 const refused = (code: RefusalCode, headers?: Record<string, string>) =>
   identified(refusalEnvelope(new Refusal(code), headers))
 
-describe('an answer conforms to the description', () => {
-  it('when it is the record, a refusal that the route knows, or one of no route', () => {
+describe('a response conforms to the API document', () => {
+  it('when it is the record, a refusal of the route, or a refusal before routing', () => {
     assertConforming('GET', PATH, found(CONNECTOR))
     assertConforming('GET', PATH, refused('ConnectorNotFound'))
     assertConforming('GET', PATH, refused('TokenMissing', { 'www-authenticate': 'Bearer' }))
@@ -47,6 +47,6 @@ describe('an answer conforms to the description', () => {
     ['does not say how to authenticate', 'GET', refused('TokenMissing'), /www-authenticate/],
     ['has a body for HEAD', 'HEAD', found(CONNECTOR), /body/],
   ] as const) {
-    it(`but not when it ${claim}`, () => assert.throws(() => assertConforming(method, PATH, answer), reason))
+    it(`does not when it ${claim}`, () => assert.throws(() => assertConforming(method, PATH, answer), reason))
   }
 })

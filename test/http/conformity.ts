@@ -85,8 +85,8 @@ function complain(fail: (reason: string) => never, place: string, body: unknown)
 }
 
 /** The body as text: a long one is made of bytes. */
-export function textOf({ body, bytes }: HttpResponse): string | undefined {
-  return bytes === undefined ? body : new TextDecoder().decode(bytes)
+export function textOf({ body }: HttpResponse): string | undefined {
+  return body instanceof Uint8Array ? new TextDecoder().decode(body) : body
 }
 
 /** The dispatcher, held to the description of the API in every answer. */

@@ -12,11 +12,11 @@ const position = fc.record(
 const binding = fc.array(fc.option(fc.string(), { nil: undefined }))
 
 describe('cursors', () => {
-  it('open to what they were made of', () => {
+  it('open to the position that was sealed', () => {
     fc.assert(fc.property(position, binding, (made, bound) => assert.deepEqual(open(seal(made, bound), bound), made)))
   })
 
-  it('begin with v1_ and need no escaping in a URL', () => {
+  it('start with v1_ and need no escaping in a URL', () => {
     fc.assert(fc.property(position, binding, (made, bound) => assert.match(seal(made, bound), /^v1_[\w-]+$/)))
   })
 
@@ -29,7 +29,7 @@ describe('cursors', () => {
     )
   })
 
-  it('do not open once a character is altered, dropped or added', () => {
+  it('do not open after a character is altered, removed or added', () => {
     const cursor = seal({ after: 'a0000000-0000-4000-8000-000000000000', pageSize: 2000 }, ['tenant'])
     for (let index = 0; index < cursor.length; index += 1) {
       for (const character of ['A', 'B', '_', '%', '']) {
@@ -43,7 +43,7 @@ describe('cursors', () => {
     }
   })
 
-  it('open with any of the keys and are made with the first', () => {
+  it('are verified with any of the keys and signed with the first', () => {
     const made = { after: 'a', pageSize: 1 }
     const changed = cursors([TWO, ONE])
     assert.deepEqual(changed.open(seal(made, []), []), made)

@@ -7,7 +7,7 @@ import type { IdempotencyDependencies } from '../../shared/domain/idempotency/ru
 import type { Log } from '../../shared/kernel/log.ts'
 
 /** What creations are done once with, on the container `idempotencyKeys` of a test's database. */
-export function onceOn(keys: Container, nowMs: () => number, log: Log): IdempotencyDependencies {
+export function idempotencyOn(keys: Container, nowMs: () => number, log: Log): IdempotencyDependencies {
   return {
     keys: cosmosIdempotencyStore(keys),
     log,

@@ -33,7 +33,7 @@ const named = (method: string, path: string) => {
   return found.outcome === 'found' ? [found.route.operationId, found.path] : found
 }
 
-describe('finding a route', () => {
+describe('matching a route', () => {
   for (const [claim, method, path, expected] of [
     ['the prefix alone is the root', 'GET', '/things/beta', ['GET /', {}]],
     ['a trailing slash does not matter', 'GET', '/things/beta/', ['GET /', {}]],
@@ -60,7 +60,7 @@ describe('finding a route', () => {
     it(claim, () => assert.deepEqual(named(method, path), expected))
   }
 
-  it('refuses to be built with two routes for one method and path', () => {
+  it('throws when two routes have the same method and path', () => {
     const twice = [routeOf('GET', '/{id}'), routeOf('GET', '/{name}')]
     assert.throws(() => routeMatcher({ prefix: 'x', routes: twice }), /Two routes for GET/)
   })

@@ -20,10 +20,10 @@ function responder(files: () => PublicFiles) {
 
 const textOf = (body: string | Uint8Array | undefined) => Buffer.from(body ?? '').toString()
 
-describe('serving the description', () => {
+describe('serving the API document', () => {
   const { ask } = responder(documentFile)
 
-  it('needs no token, and knows who has it already', () => {
+  it('needs no token, and returns 304 for the current version', () => {
     const { status, headers, body } = ask('GET', '/openapi.json')
     assert.equal(status, 200)
     assert.deepEqual(JSON.parse(textOf(body)), JSON.parse(JSON.stringify(serviceDocument())))
@@ -34,7 +34,7 @@ describe('serving the description', () => {
     assert.equal(ask('HEAD', '/openapi.json').body, undefined)
   })
 
-  it('is compressed for whoever takes that, under the same tag', () => {
+  it('is compressed for clients that accept gzip, under the same tag', () => {
     const plain = ask('GET', '/openapi.json')
     for (const [accepted, encoding] of [
       ['gzip, deflate, br', 'gzip'],
@@ -64,7 +64,7 @@ describe('serving the reference page', () => {
   const page = ask('GET', '/docs')
   const loaded = [...textOf(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)
 
-  it('forbids whatever does not come from here', () => {
+  it('allows only its own origin', () => {
     assert.equal(page.status, 200)
     assert.equal(page.headers['content-type'], 'text/html; charset=utf-8')
     const policy = page.headers['content-security-policy'] ?? ''
@@ -75,7 +75,7 @@ describe('serving the reference page', () => {
     assert.doesNotMatch(textOf(page.body), /<script>|<style|javascript:|\son\w+=/)
   })
 
-  it('has all that it loads, of the right type, and what has a version in its path for ever', () => {
+  it('serves all files that it loads with the right type, and versioned files as immutable', () => {
     const types = loaded
       .filter((path) => path !== '/openapi.json')
       .map((path) => {
@@ -104,18 +104,18 @@ describe('serving the reference page', () => {
     '/docs/__proto__',
     '/docs/initializer.js%00.png',
   ]) {
-    it(`has nothing at ${path}`, () => {
+    it(`has no file at ${path}`, () => {
       const { status, body } = ask('GET', path)
       assert.deepEqual([status, JSON.parse(textOf(body)).errors[0].code], [404, 'RouteNotFound'])
     })
   }
 
-  it('is found with a slash at its end, and refuses to be written', () => {
+  it('is served with a trailing slash, and refuses other methods', () => {
     assert.equal(ask('GET', '/docs/').status, 200)
     assert.equal(ask('DELETE', '/docs/initializer.js').status, 405)
   })
 
-  it('answers a file that cannot be read as any fault', () => {
+  it('reports an unreadable file as a fault', () => {
     const broken = responder(
       () =>
         new Map([

@@ -56,7 +56,7 @@ const dispatch = dispatcher(
     log,
     newId: () => 'new-id',
     nowMs: () => nowMs,
-    once: { newId: () => 'made-id' } as IdempotencyDependencies,
+    idempotency: { newId: () => 'made-id' } as IdempotencyDependencies,
   },
 )
 
@@ -95,30 +95,30 @@ describe('The log of a request', () => {
     ['upstream', 502, 'http.upstream'],
     ['fault', 500, 'http.fault'],
   ] as const) {
-    it(`says who asked for what, and that ${status} came of it`, async () => {
+    it(`has the caller, the operation and the status ${status}`, async () => {
       const outcome = { ...CALLED, status, durationMs: 7 }
       const events = [
         { ...CALLED, event: 'thing.renamed', thingCount: 1 },
         ...(fault === undefined ? [] : [{ ...outcome, event: fault }]),
-        { ...outcome, event: 'http.answered' },
+        { ...outcome, event: 'http.completed' },
       ]
       assert.deepEqual((await logged(name)).map(without), events)
     })
   }
 
-  it('says what nobody was let do', async () => {
+  it('has the operation of a request without a valid token', async () => {
     const [line, ...others] = (await logged('Jane Doe', { token: 'Bearer of something else' })).map(without)
-    assert.deepEqual(line, { ...ASKED, event: 'http.answered', status: 401, durationMs: 0 })
+    assert.deepEqual(line, { ...ASKED, event: 'http.completed', status: 401, durationMs: 0 })
     assert.deepEqual(others, [])
   })
 
-  it('does not repeat a path that is nobody’s', async () => {
+  it('does not contain an unknown path', async () => {
     const [line] = (await logged('Jane Doe', { path: '/Jane%20Doe' })).map(without)
     const { operationId, route: _route, ...asked } = ASKED
-    assert.deepEqual(line, { ...asked, operationId: 'none', event: 'http.answered', status: 404, durationMs: 0 })
+    assert.deepEqual(line, { ...asked, operationId: 'none', event: 'http.completed', status: 404, durationMs: 0 })
   })
 
-  it('has no token, no body and no stranger’s words in it', async () => {
+  it('contains no token, no body and no text of the caller', async () => {
     for (const name of ['Jane Doe', 'a name that is by far too long']) await logged(name)
     await logged('Jane Doe', { token: `${TOKEN}x` })
     await logged('Jane Doe', { path: '/Jane%20Doe' })

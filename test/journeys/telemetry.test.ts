@@ -111,7 +111,7 @@ describe('what the service tells of itself', () => {
   })
 
   it('says of every request who asked for what, and what came of it', () => {
-    const answered = said.filter(({ event }) => event === 'http.answered')
+    const answered = said.filter(({ event }) => event === 'http.completed')
     assert.ok(answered.length > 10, `${answered.length} lines`)
     for (const line of answered) {
       for (const detail of ['requestId', 'traceId', 'operationId', 'route', 'method', 'status', 'durationMs']) {

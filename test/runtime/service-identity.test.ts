@@ -33,7 +33,7 @@ describe('the identity of the service', () => {
     platform.closeAllConnections()
   })
 
-  it('is the managed identity that the settings name: an app has any number, and no default among them', async () => {
+  it('is the managed identity in the settings: an app can have several, and no default', async () => {
     const token = await serviceIdentity(CLIENT_ID).getToken('https://cosmos.azure.com/.default')
     assert.equal(token?.token, 'a token')
     assert.deepEqual(

@@ -46,7 +46,7 @@ function assertNamed(environment: Readonly<Record<string, string | undefined>>, 
 }
 
 describe('settings', () => {
-  it('fill what is left out', () => {
+  it('have defaults', () => {
     const settings = readSettings(CLOUD)
     assert.equal(settings.authorityUrl, 'https://login.microsoftonline.com')
     assert.equal(settings.graphUrl, 'https://graph.microsoft.com')
@@ -55,7 +55,7 @@ describe('settings', () => {
     assert.equal(settings.cosmosEndpoint, 'https://account.documents.azure.com:443')
   })
 
-  it('name applications and tenants as tokens do, however they are written', () => {
+  it('convert ids to lower case, as tokens have them', () => {
     const written = { ...CLOUD, SERVICE_CLIENT_ID: 'ABCDEF01-2345-4789-8BCD-EF0123456789' }
     const { serviceClientId, serviceResourceUri } = readSettings(written)
     assert.equal(serviceClientId, 'abcdef01-2345-4789-8bcd-ef0123456789')
@@ -65,19 +65,19 @@ describe('settings', () => {
   for (const { name } of Object.values(SETTINGS)) {
     const environment: Record<string, string | undefined> = { ...CLOUD, [name]: undefined }
     if (name in CLOUD) {
-      it(`name ${name} when it is missing`, () => assertNamed(environment, name))
+      it(`report ${name} when it is missing`, () => assertNamed(environment, name))
     } else {
-      it(`do without ${name}`, () => void readSettings(environment))
+      it(`do not require ${name}`, () => void readSettings(environment))
     }
     const malformed = MALFORMED[name]
     for (const value of malformed ?? []) {
-      it(`name ${name} when it is ${value}, and do not repeat a value that may be secret`, () => {
+      it(`report ${name} when it is ${value}, without the value`, () => {
         assertNamed({ ...CLOUD, [name]: value }, name, value)
       })
     }
   }
 
-  it('are each tried with values of another shape, those aside that any text may be', () => {
+  it('have a test with invalid values, except those that accept any text', () => {
     const shapeless = Object.values(SETTINGS).filter(({ name }) => MALFORMED[name] === undefined)
     assert.deepEqual(
       shapeless.map(({ name }) => name),
@@ -85,14 +85,14 @@ describe('settings', () => {
     )
   })
 
-  it('tell everything that is wrong at once, in one line', () => {
+  it('report all errors together, in one line', () => {
     assert.throws(
       () => readSettings({}),
       ({ message }: Error) => Object.keys(CLOUD).every((name) => message.includes(name)) && !message.includes('\n'),
     )
   })
 
-  it('stand in the sample, every one and no other, none of them a secret', () => {
+  it('are all in the sample, without a secret', () => {
     const file = new URL('../../local.settings.sample.json', import.meta.url)
     const { Values } = JSON.parse(readFileSync(file, 'utf8')) as { Values: Record<string, string> }
     const ofTheHost = ['FUNCTIONS_WORKER_RUNTIME', 'AzureWebJobsDisableHomepage']

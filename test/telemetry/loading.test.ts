@@ -26,14 +26,14 @@ const ofTelemetry = (urls: readonly string[]) =>
   urls.filter((url) => /@opentelemetry|monitor-opentelemetry-exporter|shared\/telemetry\/azure-monitor/.test(url))
 
 describe('The packages of telemetry', () => {
-  it('are not loaded where nothing is to be exported', () => {
+  it('are not loaded when nothing is exported', () => {
     const { byCode, byStart, capabilities } = loadedWith({})
     assert.ok(byCode.some((url) => url.endsWith('functions/app/telemetry.ts')))
     assert.deepEqual(ofTelemetry([...byCode, ...byStart]), [])
     assert.equal(capabilities.WorkerOpenTelemetryEnabled, undefined)
   })
 
-  it('are loaded when the app starts, not with its code, where something is', () => {
+  it('are loaded at the start of the app, not with its code, when telemetry is exported', () => {
     const connectionString =
       'InstrumentationKey=00000000-0000-4000-8000-000000000001;IngestionEndpoint=https://127.0.0.1:9/'
     const { byCode, byStart, capabilities } = loadedWith({ APPLICATIONINSIGHTS_CONNECTION_STRING: connectionString })

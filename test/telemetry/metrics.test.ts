@@ -12,7 +12,7 @@ import { TENANT, users } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 import { recordedTelemetry } from './recorded.ts'
 
-describe('What is measured', () => {
+describe('The metrics of a sync', () => {
   const telemetry = recordedTelemetry()
   const { metrics } = telemetry
   let world: LinkWorld
@@ -48,7 +48,7 @@ describe('What is measured', () => {
     return linked
   }
 
-  it('is each account that a job adds or removes, and each member that it skips', async () => {
+  it('count accounts that a job adds and removes, and members that it skips', async () => {
     const { collectionId } = await world.linked(users(0, 5), users(3, 4))
     await world.drain(deps)
     assert.deepEqual(await measured('sync.job.duration'), [
@@ -67,7 +67,7 @@ describe('What is measured', () => {
     ])
   })
 
-  it('is a job that failed, once its last run has', async () => {
+  it('count a failed job after its last run', async () => {
     const { groupId } = await world.linked(users(0, 5))
     world.server.setFaults([{ path: groupId, status: 503 }])
     await world.drain(deps)
@@ -75,7 +75,7 @@ describe('What is measured', () => {
     assert.deepEqual(measuredOnce, [['sync.jobs', 1, { type: 'LinkCreated', outcome: 'Failed' }]])
   })
 
-  it('is how long a job took, retries included', async () => {
+  it('include retries in the duration of a job', async () => {
     const { groupId } = await world.linked(users(0, 5))
     world.server.setFaults([{ path: groupId, status: 503, times: 4 }])
     await world.drain(deps)
@@ -83,14 +83,14 @@ describe('What is measured', () => {
     assert.ok(duration !== undefined && duration.value > 15_000 && duration.value < 30_000, `${duration?.value} ms`)
   })
 
-  it('is a job that its link takes along when it is deleted', async () => {
+  it('count a job that ends because its link is deleted', async () => {
     const { linkId } = await world.linked(users(0, 5))
     await deleteLink({ tenantId: TENANT, linkId, ifMatch: undefined }, deps)
     const ended = await measured('sync.job.duration')
     assert.deepEqual(ended, [['sync.jobs', 1, { type: 'LinkCreated', outcome: 'Failed' }]])
   })
 
-  it('is how long a single change took from its request to the write', async () => {
+  it('have the latency of an incremental sync from its request to the write', async () => {
     const { collectionId } = await syncedLink()
     world.collections.change(collectionId, users(1, 5))
     const changedAtMs = world.clock.nowMs() - 700
@@ -104,13 +104,13 @@ describe('What is measured', () => {
     assert.ok(latency !== undefined && latency.value >= 700 && latency.value < 800, `${latency?.value} ms`)
   })
 
-  it('is no latency where nothing was to be written', async () => {
+  it('have no latency when nothing was written', async () => {
     const { collectionId } = await syncedLink()
     await syncIncrementally({ tenantId: TENANT, collectionId }, deps, world.clock.nowMs())
     assert.deepEqual(await measured(), [])
   })
 
-  it('is each call that the directory wants later, by what it was for', async () => {
+  it('count throttled calls by operation', async () => {
     const { groupId, collectionId } = await syncedLink()
     world.server.setFaults([{ method: 'PATCH', path: groupId, status: 429, retryAfterS: 1, times: 2 }])
     world.collections.change(collectionId, users(0, 7))
@@ -124,7 +124,7 @@ describe('What is measured', () => {
     assert.deepEqual(await measured('members.removed'), [['directory.throttled', 2, { operation }]])
   })
 
-  it('is how long ago the minute’s tenants were swept, told before they are swept anew', async () => {
+  it('have the age of the oldest sweep among the tenants of this minute', async () => {
     await syncedLink()
     await deps.tenants.remember(TENANT)
     await deps.tenants.recordSweep(TENANT, world.clock.nowMs() - 7_200_000)
@@ -141,7 +141,7 @@ describe('What is measured', () => {
     assert.deepEqual(await measured(), [['sweep.completed', 1, { outcome: 'Succeeded' }]])
   })
 
-  it('is a sweep that failed, which makes nobody look fresh', async () => {
+  it('count a failed sweep, which does not change the age', async () => {
     await deps.tenants.recordSweep(TENANT, world.clock.nowMs() - 7_200_000)
     const links = { ...deps.links, ofTenant: () => Promise.reject(new Error('The database is away')) }
     await assert.rejects(sweepTenant(TENANT, { ...deps, links }), /The database is away/)
@@ -153,8 +153,8 @@ describe('What is measured', () => {
   })
 })
 
-describe('The measures', () => {
-  it('are all documented in the operations guide, with unit and meaning', () => {
+describe('The list of metrics', () => {
+  it('is documented in the operations guide, with unit and meaning', () => {
     const guide = readFileSync(new URL('../../infra/operations/telemetry.md', import.meta.url), 'utf8')
     const section = guide.slice(guide.indexOf('## Metrics'))
     const rows = section.matchAll(/^\| `([\w.]+)` *\| (\S+) *\| (.*?) *\| (.*?) *\|$/gm)

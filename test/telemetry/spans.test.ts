@@ -12,7 +12,7 @@ import type { Message, MessageQueue } from '../../shared/kernel/messages.ts'
 import { NO_METRICS } from '../../shared/kernel/metrics.ts'
 import { inInvocation, inSpan, messageProperties } from '../../shared/kernel/tracing.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
-import { onceOn } from '../http/idempotency-dependencies.ts'
+import { idempotencyOn } from '../http/idempotency-dependencies.ts'
 import { TENANT, user, users } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 import { recordedTelemetry } from './recorded.ts'
@@ -78,7 +78,7 @@ describe('The spans of a sync', () => {
     }
   }
 
-  it('lead from who joins to the write', async () => {
+  it('lead from the request of a member to the write', async () => {
     const { collectionId } = await syncedLink()
     await inInvocation(request('submitRequest'), async () => {
       world.collections.change(collectionId, users(0, 6))
@@ -98,14 +98,14 @@ describe('The spans of a sync', () => {
     })
   })
 
-  it('lead from who asks for a sync to every call of its job', async () => {
+  it('lead from the request of a sync to every call of its job', async () => {
     const { collectionId } = await syncedLink()
     world.collections.change(collectionId, users(3, 5))
     const answer = conformingDispatcher(groupLinkRoutes(deps), {
       ...deps,
       authenticate: async () => writer,
       findIdentity: async () => undefined,
-      once: onceOn(world.container('idempotencyKeys'), deps.nowMs, deps.log),
+      idempotency: idempotencyOn(world.container('idempotencyKeys'), deps.nowMs, deps.log),
     })
     const url = `/group-link/beta/group-links/${collectionId}/sync`
     await inInvocation(request('POST'), () => answer(post(url)))
@@ -121,7 +121,7 @@ describe('The spans of a sync', () => {
     assert.equal(batch.attributes['graph.batch.item_operation'], 'DELETE /groups/{id}/members/{id}/$ref')
   })
 
-  it('name no account and no group', async () => {
+  it('contain no account id and no group id', async () => {
     const { collectionId, groupId } = await syncedLink()
     world.collections.change(collectionId, users(3, 5))
     const message = { tenantId: TENANT, collectionId }
@@ -132,7 +132,7 @@ describe('The spans of a sync', () => {
     for (const id of [groupId, ...users(0, 8)]) assert.ok(!told.includes(id), `${id} in ${told}`)
   })
 
-  it('have failed where the directory did not do as asked', async () => {
+  it('have an error status when the directory refuses a call', async () => {
     const { collectionId } = await syncedLink()
     world.collections.change(collectionId, users(0, 6))
     world.server.setFaults([{ method: 'PATCH', path: '/groups/', status: 503, times: 1 }])
@@ -149,7 +149,7 @@ describe('The spans of a sync', () => {
     )
   })
 
-  it('say how a failure is called, and not what it says', async () => {
+  it('contain the name of an error and not its message', async () => {
     await assert.rejects(inInvocation(request('fails'), () => Promise.reject(new RangeError('of Jane Doe'))))
     const { attributes, status, events } = named('fails')
     assert.deepEqual([attributes['error.type'], status.code, events], ['RangeError', SpanStatusCode.ERROR, []])

@@ -25,7 +25,7 @@ import {
   UPDATED_AT,
 } from './core-data-examples.ts'
 
-/** Nurses and head nurses whose position has not ended. */
+/** Nurses and head nurses whose relationship has not ended. */
 const CONDITION: WireGroup = {
   groupOperator: 'AND',
   conditions: [
@@ -109,7 +109,7 @@ const SCHEMAS: TenantSchemas = {
   groupSchema: {},
 }
 
-/** Examples of collections of either kind and of criteria collections, by the name of the schema. */
+/** Examples of collections and criteria collections, by component name. */
 export const COLLECTION_EXAMPLES = {
   Guid: CRITERIA_COLLECTION_ID,
   Collection: COLLECTION,
@@ -123,7 +123,7 @@ export const COLLECTION_EXAMPLES = {
   TenantSchemas: SCHEMAS,
 }
 
-/** What these operations answer is not what the example of the schema shows. */
+/** The `data` of responses that differ from the example of their schema, by operation id. */
 export const COLLECTION_RESPONSES = {
   filterCollectionMembers: [RELATIONSHIP_ID],
   filterCriteriaMembers: [RELATIONSHIP_ID],
@@ -184,7 +184,7 @@ const REQUEST: MembershipRequestDto = {
 }
 const ON_BEHALF: MembershipRequestDto = { ...REQUEST, submittedBy: MANAGER_ID }
 
-/** It waits at the second gate. */
+/** Pending at the second gate. */
 const APPROVED: MembershipRequestDto = {
   ...REQUEST,
   currentGate: { order: 2, type: 'Identity', approverCount: 1 },
@@ -204,7 +204,7 @@ const ended = (status: MembershipRequestDto['status'], actorId: string): Members
   lifecycle: [...REQUEST.lifecycle, { status, actorId, at: UPDATED_AT }],
 })
 
-/** Examples of joinable collections and requests, by the name of the schema. */
+/** Examples of joinable collections and requests, by component name. */
 export const REQUEST_EXAMPLES = {
   JoinableCollection: JOINABLE_COLLECTION,
   NewJoinableCollection: NEW_JOINABLE_COLLECTION,
@@ -218,7 +218,7 @@ export const REQUEST_EXAMPLES = {
   RequestWithdrawal: {},
 }
 
-/** What these operations answer is not what the example of the schema shows. */
+/** The `data` of responses that differ from the example of their schema, by operation id. */
 export const REQUEST_RESPONSES = {
   createJoinableCollection: JOINABLE_COLLECTION_ID,
   getJoinableResults: {

@@ -95,7 +95,7 @@ const CONNECTOR_OBJECT: ConnectorObjectDto = {
   lastUpdated: LAST_UPDATED,
 }
 
-/** Examples of core objects, connectors and their data, by the name of the schema. */
+/** Examples of core objects, connectors and their data, by component name. */
 export const CORE_DATA_EXAMPLES = {
   Identity: IDENTITY,
   OrgUnit: ORG_UNIT,
@@ -117,7 +117,7 @@ export const CORE_DATA_EXAMPLES = {
   BatchItemResult: { index: 0, status: 201, id: CONNECTOR_OBJECT_ID },
 }
 
-/** What these operations answer is not what the example of the schema shows. */
+/** The `data` of responses that differ from the example of their schema, by operation id. */
 export const CORE_DATA_RESPONSES = {
   createConnector: CONNECTOR_ID,
   createConnectorObject: CONNECTOR_OBJECT_ID,
@@ -155,7 +155,7 @@ const JOB: SyncJobDto = {
   error: null,
 }
 
-/** Examples of group links and sync jobs, by the name of the schema. */
+/** Examples of group links and sync jobs, by component name. */
 export const LINK_EXAMPLES = {
   GroupLink: LINK,
   NewGroupLink: NEW_LINK,
@@ -166,7 +166,7 @@ export const LINK_EXAMPLES = {
   QueuedSync: { jobId: JOB_ID, jobIds: [JOB_ID] },
 }
 
-/** What these operations answer is not what the example of the schema shows. */
+/** The `data` of responses that differ from the example of their schema, by operation id. */
 export const LINK_RESPONSES = {
   createGroupLink: LINK_ID,
   setGroupLinkState: { ...LINK, state: 'Disabled' },

@@ -1,65 +1,76 @@
+import { Type } from 'typebox'
 import type { Versioned } from '../../kernel/versioned.ts'
 
-/** What a key stands for: it is the caller's own, and another caller's same key is another one. */
+/** A request with an idempotency key. Keys are scoped to the caller. */
 export type IdempotentRequest = {
   readonly tenantId: string
   readonly callerId: string
   readonly key: string
-  /** The same for the same request alone: route, path and body. */
+  /** Equal only for equal requests: operation, path, query and body. */
   readonly fingerprint: string
 }
 
-/** What is known of a key: who works on its request, or how that was answered. */
+/** The state of an idempotency key: in progress, or completed with a result. */
 export type IdempotencyRecord = IdempotentRequest & {
-  /** What the ids of the creation are made of, so that they are the same in every try. */
+  /** The ids of the created records are derived from it, so that they are the same in every attempt. */
   readonly seed: string
-  /** Until then somebody works on the request. Past it, that worker has died or failed, and another may try. */
-  readonly claimedUntilMs: number
-  /** The answer as JSON text; null until there is one. */
-  readonly answer: string | null
+  /** The attempt in progress has failed if it has not completed by then; another one may start. */
+  readonly inProgressUntilMs: number
+  /** The result as JSON text; null until an attempt succeeds. */
+  readonly result: string | null
 }
 
-/** Milliseconds. Longer than any creation takes; so long must a caller wait when the service died in the middle. */
-const CLAIM_MS = 30_000
+/** The stored members of a record. The key itself is not stored, only an id derived from it. */
+export const StoredIdempotencyRecord = Type.Object({
+  tenantId: Type.String(),
+  callerId: Type.String(),
+  fingerprint: Type.String(),
+  seed: Type.String(),
+  inProgressUntilMs: Type.Number(),
+  result: Type.Union([Type.String(), Type.Null()]),
+})
+
+/** Milliseconds. Longer than any attempt takes. A caller waits this long when an attempt ends with its process. */
+const IN_PROGRESS_MS = 30_000
 
 export type IdempotencyDecision =
-  | { readonly outcome: 'claim' | 'busy' | 'reused' }
-  | { readonly outcome: 'answered'; readonly answer: string }
+  | { readonly outcome: 'run' | 'in-progress' | 'reused' }
+  | { readonly outcome: 'completed'; readonly result: string }
 
-/** What is to be done with a request, given what is known of its key. */
+/** Whether a request runs, waits, is refused or gets the stored result. */
 export function decideOnRecord(
-  known: IdempotencyRecord | undefined,
+  record: IdempotencyRecord | undefined,
   { fingerprint }: IdempotentRequest,
   nowMs: number,
 ): IdempotencyDecision {
-  if (known === undefined) return { outcome: 'claim' }
-  if (known.fingerprint !== fingerprint) return { outcome: 'reused' }
-  if (known.answer !== null) return { outcome: 'answered', answer: known.answer }
-  return { outcome: known.claimedUntilMs > nowMs ? 'busy' : 'claim' }
+  if (record === undefined) return { outcome: 'run' }
+  if (record.fingerprint !== fingerprint) return { outcome: 'reused' }
+  if (record.result !== null) return { outcome: 'completed', result: record.result }
+  return { outcome: record.inProgressUntilMs > nowMs ? 'in-progress' : 'run' }
 }
 
-/** The key as long as its request is at work. */
+/** The record of an attempt that starts now. */
 export function inProgressRecord(request: IdempotentRequest, seed: string, nowMs: number): IdempotencyRecord {
-  return { ...request, seed, claimedUntilMs: nowMs + CLAIM_MS, answer: null }
+  return { ...request, seed, inProgressUntilMs: nowMs + IN_PROGRESS_MS, result: null }
 }
 
-/** The key may be tried again at once, for the same creation. */
-export function releasedRecord(record: IdempotencyRecord): IdempotencyRecord {
-  return { ...record, claimedUntilMs: 0 }
+/** The record after a failed attempt: another attempt may start at once, with the same ids. */
+export function retryableRecord(record: IdempotencyRecord): IdempotencyRecord {
+  return { ...record, inProgressUntilMs: 0 }
 }
 
-/** Seconds. So long is a key remembered after its record was last written. */
+/** Seconds for which a record is kept after its last write. */
 export const RECORD_TTL_S = 24 * 60 * 60
 
-/** What is known of keys. A record is gone `KEY_KEPT_S` after its last write. */
+/** Stores idempotency records. A record expires `RECORD_TTL_S` after its last write. */
 export interface IdempotencyStore {
   find(
     name: Pick<IdempotentRequest, 'tenantId' | 'callerId' | 'key'>,
   ): Promise<Versioned<IdempotencyRecord> | undefined>
-  /** @returns The version of the new record; undefined when there is one of this key already. */
+  /** @returns The version of the new record; undefined when the key already has one. */
   add(record: IdempotencyRecord): Promise<string | undefined>
-  /** @returns The new version; undefined when `version` is no longer current. */
+  /** @returns The new version; undefined when `version` is not the current one. */
   replace(record: IdempotencyRecord, version: string): Promise<string | undefined>
-  /** @returns Whether it was removed: not when `version` is no longer current. */
+  /** @returns Whether the record was removed; false when `version` is not the current one. */
   remove(record: IdempotencyRecord, version: string): Promise<boolean>
 }

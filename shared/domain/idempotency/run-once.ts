@@ -1,151 +1,155 @@
 import type { Log } from '../../kernel/log.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import type { IdempotencyStore } from './idempotency-record.ts'
 import {
   decideOnRecord,
   type IdempotencyRecord,
+  type IdempotencyStore,
   type IdempotentRequest,
   inProgressRecord,
-  releasedRecord,
+  retryableRecord,
 } from './idempotency-record.ts'
 
 export type IdempotencyDependencies = {
   readonly keys: IdempotencyStore
   readonly log: Log
-  /** An id made of texts: the same for the same list of texts. */
+  /** An id derived from texts: equal for equal lists of texts. */
   deriveId(...parts: string[]): string
   newId(): string
   nowMs(): number
   sleep(delayMs: number): Promise<void>
 }
 
-/** An answer that JSON can hold. */
+/** A result that JSON can represent. */
 export type StoredResult = { readonly data: unknown; readonly headers?: Readonly<Record<string, string>> }
 
-/** Milliseconds between looks at a key that somebody else works on: creations mostly end within the second. */
+/** Milliseconds between reads of a record in progress. Most attempts complete within a second. */
 const WAITS_MS = [25, 50, 100, 200, 400, 800]
 
-/** Characters. A document of the store takes 2 MB; an answer beyond this is made anew from what was created. */
-const ANSWER_LIMIT_COUNT = 500_000
+/** Characters. A longer result is not stored: a repeated request reads what was created. */
+const RESULT_LIMIT_COUNT = 500_000
 
 /**
- * Answers a request under its key, and has `work` create at most once. The key is claimed before the work and has its
- * answer after it. A success is kept; a refusal frees the key, since it means that nothing was created. After a fault, or when the
- * service died in between, the same request may be tried again, and its creation has the ids of the first try.
+ * Runs `work` at most once per idempotency key, and returns its result or the stored one. The record is saved as in
+ * progress before the work, and with the result after it. A refusal deletes the record, because nothing was created.
+ * After a fault, or when the process ends during the work, the same request may run again, with the ids of the first
+ * attempt.
  * @throws Refusal `IdempotencyKeyReused`, `IdempotencyKeyInUse`, and what `work` throws.
  */
-export async function runOnce<Made extends StoredResult>(
+export async function runOnce<Result extends StoredResult>(
   request: IdempotentRequest,
-  work: (creation: Creation) => Promise<Made>,
+  work: (creation: Creation) => Promise<Result>,
   deps: IdempotencyDependencies,
-): Promise<{ answer: StoredResult; isReplayed: boolean }> {
+): Promise<{ result: StoredResult; isReplayed: boolean }> {
   for (let waitCount = 0; ; waitCount += 1) {
-    const membershipResolver = await takeUp(request, deps)
-    if (membershipResolver.outcome === 'answered') {
-      return { answer: JSON.parse(membershipResolver.answer) as StoredResult, isReplayed: true }
-    }
-    const made =
-      membershipResolver.outcome === 'claimed' ? await runClaimed(membershipResolver.claim, work, deps) : undefined
-    if (made !== undefined) return { answer: made, isReplayed: false }
+    const state = await saveInProgress(request, deps)
+    if (state.outcome === 'completed') return { result: JSON.parse(state.result) as StoredResult, isReplayed: true }
+    const result = state.outcome === 'started' ? await runAttempt(state.attempt, work, deps) : undefined
+    if (result !== undefined) return { result, isReplayed: false }
     const waitMs = WAITS_MS[waitCount]
     if (waitMs === undefined) throw new Refusal('IdempotencyKeyInUse')
     await deps.sleep(waitMs)
   }
 }
 
-type Claim = { readonly record: IdempotencyRecord; readonly version: string; readonly isRetry: boolean }
+type Attempt = { readonly record: IdempotencyRecord; readonly version: string; readonly isRetry: boolean }
 
-type Standing =
-  | { readonly outcome: 'answered'; readonly answer: string }
-  | { readonly outcome: 'claimed'; readonly claim: Claim }
-  | { readonly outcome: 'busy' }
+type RequestState =
+  | { readonly outcome: 'completed'; readonly result: string }
+  | { readonly outcome: 'started'; readonly attempt: Attempt }
+  | { readonly outcome: 'in-progress' }
 
-/** Claims the key unless it has its answer. Busy is also a key that somebody else was faster to claim. */
-async function takeUp(request: IdempotentRequest, { keys, newId, nowMs }: IdempotencyDependencies): Promise<Standing> {
+/** Starts an attempt unless the request has completed, or another attempt is in progress or starts at the same time. */
+async function saveInProgress(
+  request: IdempotentRequest,
+  { keys, newId, nowMs }: IdempotencyDependencies,
+): Promise<RequestState> {
   const known = await keys.find(request)
   const decision = decideOnRecord(known?.value, request, nowMs())
   if (decision.outcome === 'reused') throw new Refusal('IdempotencyKeyReused')
-  if (decision.outcome === 'answered') return decision
-  if (decision.outcome === 'busy') return { outcome: 'busy' }
+  if (decision.outcome === 'completed') return decision
+  if (decision.outcome === 'in-progress') return { outcome: 'in-progress' }
   const record = inProgressRecord(request, known?.value.seed ?? newId(), nowMs())
   const version = await (known === undefined ? keys.add(record) : keys.replace(record, known.version))
-  if (version === undefined) return { outcome: 'busy' }
-  return { outcome: 'claimed', claim: { record, version, isRetry: known !== undefined } }
+  if (version === undefined) return { outcome: 'in-progress' }
+  return { outcome: 'started', attempt: { record, version, isRetry: known !== undefined } }
 }
 
-/** Undefined when the work failed and another worker had taken the key over: what that one answers is the answer. */
-async function runClaimed<Made extends StoredResult>(
-  claim: Claim,
-  work: (creation: Creation) => Promise<Made>,
+/** Undefined when the work failed after another attempt had started: the result of that attempt counts. */
+async function runAttempt<Result extends StoredResult>(
+  attempt: Attempt,
+  work: (creation: Creation) => Promise<Result>,
   deps: IdempotencyDependencies,
-): Promise<Made | undefined> {
+): Promise<Result | undefined> {
   try {
-    const made = await work(creationOf(claim, deps))
-    await keepAnswer(claim, made, deps)
-    return made
+    const result = await work(creationOf(attempt, deps))
+    await saveSuccess(attempt, result, deps)
+    return result
   } catch (error) {
-    if (await giveBack(claim, error, deps)) throw error
-    deps.log.warn('idempotency.overtaken', { tenantId: claim.record.tenantId, reason: (error as Error).message })
+    if (await deleteRecord(attempt, error, deps)) throw error
+    deps.log.warn('idempotency.superseded', { tenantId: attempt.record.tenantId, reason: (error as Error).message })
     return undefined
   }
 }
 
-function creationOf({ record, isRetry }: Claim, { deriveId }: IdempotencyDependencies): Creation {
-  let madeCount = 0
+function creationOf({ record, isRetry }: Attempt, { deriveId }: IdempotencyDependencies): Creation {
+  let idCount = 0
   const newId = () => {
-    madeCount += 1
-    return deriveId(record.seed, String(madeCount))
+    idCount += 1
+    return deriveId(record.seed, String(idCount))
   }
-  return { newId, isRetry: isRetry }
+  return { newId, isRetry }
 }
 
-/** The creation is done. Should its answer not be kept, the next try finds what was created. */
-async function keepAnswer(
-  { record, version }: Claim,
+/** A failure is logged only: the work is done, and a repeated request finds what was created. */
+async function saveSuccess(
+  { record, version }: Attempt,
   { data, headers }: StoredResult,
   deps: IdempotencyDependencies,
 ): Promise<void> {
-  const answer = JSON.stringify({ data, headers })
-  const kept = answer.length > ANSWER_LIMIT_COUNT ? releasedRecord(record) : { ...record, answer }
-  await deps.keys.replace(kept, version).catch((error: unknown) => {
-    deps.log.error('idempotency.answer-not-kept', error, { tenantId: record.tenantId })
+  const result = JSON.stringify({ data, headers })
+  const saved = result.length > RESULT_LIMIT_COUNT ? retryableRecord(record) : { ...record, result }
+  await deps.keys.replace(saved, version).catch((error: unknown) => {
+    deps.log.error('idempotency.save-failed', error, { tenantId: record.tenantId })
   })
 }
 
-/** @returns False when another worker has taken over the key meanwhile. */
-async function giveBack(
-  { record, version, isRetry }: Claim,
+/**
+ * Deletes the record after a refusal, and makes it retryable after a fault.
+ * @returns False when another attempt has started meanwhile.
+ */
+async function deleteRecord(
+  { record, version, isRetry }: Attempt,
   error: unknown,
   deps: IdempotencyDependencies,
 ): Promise<boolean> {
   try {
-    // A refused second try says nothing of what the first has done, or is still doing: its ids have to live on.
+    // A refused retry does not tell what the first attempt did or is still doing, so the ids must be kept.
     if (error instanceof Refusal && !isRetry) return await deps.keys.remove(record, version)
-    return (await deps.keys.replace(releasedRecord(record), version)) !== undefined
+    return (await deps.keys.replace(retryableRecord(record), version)) !== undefined
   } catch (failure) {
-    // What the work has failed with says more, and the claim runs out by itself.
-    deps.log.error('idempotency.key-not-given-back', failure, { tenantId: record.tenantId })
+    // The error of the work is more useful to the caller. The record becomes retryable when its time is over.
+    deps.log.error('idempotency.delete-failed', failure, { tenantId: record.tenantId })
     return true
   }
 }
 
-/** What a creation needs to be the same creation when it is tried again. */
+/** What a use case needs to create the same records in every attempt of a request. */
 export type Creation = {
-  /** Ids for what is made: the same ones, in the same order, in every try. */
+  /** Ids for new records: the same ids, in the same order, in every attempt. */
   newId(): string
-  /** An earlier try may have got anywhere: what bears these ids may be there already. */
+  /** An earlier attempt may have created records with these ids. */
   readonly isRetry: boolean
 }
 
-/** A creation that nobody tries again: its ids are new ones. */
+/** A creation without an idempotency key: its ids are new. */
 export function singleAttempt(deps: { newId(): string }): Creation {
   return { newId: () => deps.newId(), isRetry: false }
 }
 
-/** What an earlier try has left behind. The first one need not look. */
+/** What an earlier attempt created; undefined in the first attempt, without calling `find`. */
 export async function findFromEarlierAttempt<T>(
   creation: Creation,
-  look: () => Promise<T | undefined>,
+  find: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  return creation.isRetry ? look() : undefined
+  return creation.isRetry ? find() : undefined
 }
