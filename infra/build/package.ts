@@ -1,27 +1,27 @@
-// `npm run package`: builds the app and zips what the cloud runs, as `azd deploy --from-package` takes it.
+// `npm run package`: builds the app and creates the deployment package for `azd deploy --from-package`.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Zippable, zipSync } from 'fflate'
 import { bundle, UNBUNDLED_PACKAGES } from './bundle.ts'
 import { type Lockfile, shippedPackages } from './shipped-packages.ts'
 
-/** Members of package.json that the host and Node read. Without scripts: nothing is to be run where it is deployed. */
+/** Members of package.json that the host and Node.js read. Scripts are excluded: none may run after a deployment. */
 const MANIFEST_MEMBERS = ['name', 'version', 'private', 'license', 'type', 'main', 'engines'] as const
 
-/** What no program reads: maps and sources of packages, their types, their documentation. */
+/** Files of packages that are not needed at run time: source maps, sources, types and documentation. */
 const NOT_SHIPPED_OF_PACKAGES = /\.(map|ts|mts|cts|md)$/i
 
-/** The same for all files, so that the same sources give the same zip. The form knows no earlier year. */
+/** A fixed time makes the zip reproducible. The zip format starts in 1980. */
 const WRITTEN_AT = new Date(1980, 0, 1)
 
-/** Unix, a file that its owner may write and everyone read. */
+/** Unix, mode 644. */
 const FILE_ATTRIBUTES = { os: 3, attrs: 0o100644 << 16, mtime: WRITTEN_AT } as const
 
 type Manifest = Readonly<Record<string, unknown>> & { readonly dependencies: Readonly<Record<string, string>> }
 
 /**
- * Builds the app and writes what a function app needs to run into a zip: the bundle, host.json, a package.json without
- * scripts, and the few packages that are not bundled. What is not listed here is not in it.
+ * Builds the app and creates a zip with the bundle, host.json, a package.json without scripts, and the packages that are
+ * not bundled. The zip contains nothing else.
  * @returns the size of the zip in bytes
  */
 export async function packageApp(projectFolder: string, zipFile: string): Promise<number> {
@@ -50,7 +50,7 @@ function shippedManifest(projectFolder: string): string {
   return `${JSON.stringify({ ...shipped, dependencies }, null, 2)}\n`
 }
 
-/** By their path below the project's folder, sorted. A package's own `node_modules` is a package for itself. */
+/** Files by path relative to the project folder, sorted. Excludes nested `node_modules`, which are packages of their own. */
 function filesBelow(projectFolder: string, folder: string, isShipped: (path: string) => boolean): Zippable {
   const paths = readdirSync(join(projectFolder, folder), { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))

@@ -1,4 +1,4 @@
-/** What of package-lock.json tells which folders a package needs beside it. */
+/** The part of package-lock.json that describes dependencies. */
 export type Lockfile = {
   readonly packages: Readonly<Record<string, LockedPackage>>
 }
@@ -9,8 +9,8 @@ type LockedPackage = {
 }
 
 /**
- * The folders of these packages and of everything they depend on, as they lie below the project's folder, sorted.
- * @throws Error for a package that is missing, or that is there for development only
+ * The folders of these packages and of all their dependencies, relative to the project folder, sorted.
+ * @throws Error for a missing package or a development dependency
  */
 export function shippedPackages({ packages }: Lockfile, names: readonly string[]): string[] {
   const folders = new Set<string>()
@@ -18,7 +18,7 @@ export function shippedPackages({ packages }: Lockfile, names: readonly string[]
     const folder = folderOf(name, dependent, packages)
     if (folder === undefined && isOptional) return
     const locked = folder === undefined ? undefined : packages[folder]
-    if (folder === undefined || locked === undefined) throw new Error(`package-lock.json has no ${name}`)
+    if (folder === undefined || locked === undefined) throw new Error(`package-lock.json does not contain ${name}`)
     if (locked.dev === true) throw new Error(`${name} is a development dependency and cannot be shipped`)
     if (folders.has(folder)) return
     folders.add(folder)
@@ -29,7 +29,7 @@ export function shippedPackages({ packages }: Lockfile, names: readonly string[]
   return [...folders].sort()
 }
 
-/** As Node looks for it: beside the dependent, then one level up, and so on. */
+/** Resolves a package like Node.js: beside the dependent, then one level up, and so on. */
 function folderOf(name: string, dependent: string, packages: Lockfile['packages']): string | undefined {
   for (let level = dependent; ; level = level.slice(0, Math.max(0, level.lastIndexOf('/node_modules/')))) {
     const folder = `${level === '' ? '' : `${level}/`}node_modules/${name}`

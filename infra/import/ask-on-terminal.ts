@@ -5,8 +5,8 @@ export type Ask = (question: string) => Promise<boolean>
 type MaybeTerminal = { readonly isTTY?: boolean }
 
 /**
- * Asks yes-or-no questions of whoever sits at the terminal; undefined where there is none to be asked. Everything but
- * y and yes is a no, and so is the end of the input.
+ * Asks yes-or-no questions on an interactive terminal. Undefined without one. Only y and yes mean yes; the end of the
+ * input means no.
  */
 export function askOnTerminal(
   input: NodeJS.ReadableStream & MaybeTerminal,

@@ -4,8 +4,8 @@ import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 const LIST_SEPARATOR = '|'
 
 /**
- * The data of a connector object from the cells of a CSV row: references hold an external id, lists are separated by
- * `|`, an empty cell says nothing. What the API would refuse goes to it as it is: its reasons are the better ones.
+ * Converts the cells of a CSV row to the data of a connector object. A reference is an external ID, lists are separated
+ * by `|`, empty cells are omitted. Invalid values are sent unchanged: the API reports them with a precise message.
  */
 export function dataOfCells(objectType: ObjectType, cells: ReadonlyMap<string, string>): Record<string, unknown> {
   return Object.fromEntries(

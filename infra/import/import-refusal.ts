@@ -1,6 +1,6 @@
-/** Why an import does not take place, told in one line. */
-export class ImportRefusal extends Error {
-  /** 1: it was asked well and failed; 2: it was asked wrongly. */
+/** The reason why an import does not run, in one line. */
+export class ImportError extends Error {
+  /** 1 for a failure at run time, 2 for invalid arguments. */
   readonly exitCode: 1 | 2
 
   constructor(message: string, options: { readonly cause?: unknown; readonly exitCode?: 1 | 2 } = {}) {

@@ -1,20 +1,20 @@
-/** Where words for the person who watches go. */
+/** The output for progress: a terminal or a log. */
 export type Screen = { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown }
 
 export type Progress = {
-  /** Shows how far a step has come. */
+  /** Shows the progress of a step. */
   show(step: string, done: number, total: number | undefined): void
-  /** Ends the step, leaving its last state to be read. */
+  /** Ends the step and keeps its last line visible. */
   end(): void
 }
 
 const BAR_WIDTH_COUNT = 30
-/** A line that changes more often than this only flickers. */
+/** More frequent redraws flicker. */
 const REDRAW_MS = 100
-/** Without a terminal: seldom enough not to fill a log. */
+/** The interval of lines in a log. */
 const PLAIN_LINE_MS = 5000
 
-/** One line drawn over and over on a terminal; plain lines now and then elsewhere. */
+/** Redraws one line on a terminal. Writes a line every five seconds otherwise. */
 export function progressOn(screen: Screen, nowMs: () => number): Progress {
   const intervalMs = screen.isTTY ? REDRAW_MS : PLAIN_LINE_MS
   let [shownAtMs, startedAtMs, latest, shown] = [nowMs(), nowMs(), '', '']

@@ -1,7 +1,7 @@
 import { CosmosClient } from '@azure/cosmos'
 import { CONTAINERS, type ContainerDefinition, DATABASE_ID, indexingPolicyOf } from '../../shared/cosmos/containers.ts'
 
-/** Makes the database and its containers where they are missing: in the cloud the templates do so. */
+/** Creates the database and its missing containers. In Azure, the templates create them. */
 export async function createContainers(endpoint: string, key: string): Promise<void> {
   const client = new CosmosClient({ endpoint, key })
   const { database } = await client.databases.createIfNotExists({ id: DATABASE_ID })

@@ -1,18 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BusSettings } from '../../shared/messaging/message-sender.ts'
-import { OperationRefusal } from './dead-letter-options.ts'
+import { OperationError } from './dead-letter-options.ts'
 
 type Values = Readonly<Record<string, string | undefined>>
 
 /**
- * How to reach the namespace: by its connection string, else as whoever runs the command, by the first that is set in
- * the environment or in a settings file of the form that Functions has on one machine.
- * @throws OperationRefusal when nothing is set, or the file cannot be read
+ * Connects with a connection string, or to a namespace as the signed-in user. Reads the settings from the environment,
+ * otherwise from a file in the format of `local.settings.json`.
+ * @throws OperationError if no setting is found or the file cannot be read
  */
 export async function busSettingsOf(settingsFile: string | undefined, environment: Values): Promise<BusSettings> {
-  const found = settingsOf(environment) ?? settingsOf(fileValues(settingsFile ?? usualFile(environment)))
-  if (found === undefined) throw new OperationRefusal('Set ServiceBus or ServiceBus__fullyQualifiedNamespace')
+  const found = settingsOf(environment) ?? settingsOf(fileValues(settingsFile ?? defaultFile(environment)))
+  if (found === undefined) throw new OperationError('Set ServiceBus or ServiceBus__fullyQualifiedNamespace')
   if ('connectionString' in found) return found
   const { DefaultAzureCredential } = await import('@azure/identity')
   return { ...found, credential: new DefaultAzureCredential() }
@@ -24,8 +24,8 @@ function settingsOf(values: Values): { connectionString: string } | { namespace:
   return namespace ? { namespace } : undefined
 }
 
-/** One's own settings, else those of the environment that runs on this machine. */
-function usualFile(environment: Values): string | undefined {
+/** The settings file of the current folder, otherwise that of a local environment. */
+function defaultFile(environment: Values): string | undefined {
   const dataFolder = environment.DATA_DIR || '.local'
   return ['local.settings.json', join(dataFolder, 'local.settings.json')].find((file) => existsSync(file))
 }
@@ -35,6 +35,6 @@ function fileValues(file: string | undefined): Values {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as { Values?: Values }).Values ?? {}
   } catch (cause) {
-    throw new OperationRefusal(`${file} cannot be read as settings`, { cause })
+    throw new OperationError(`${file} is not a valid settings file`, { cause })
   }
 }

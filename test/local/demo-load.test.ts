@@ -174,7 +174,7 @@ describe('Loading the demo', () => {
     }
     await assert.rejects(
       loadDemo({ ...options, demo: { ...demo, tenants: strangers } }),
-      /No token for operator .*AADSTS7000215/,
+      /Cannot get a token for operator .*AADSTS7000215/,
     )
     const swapped = demo.tenants.map((tenant) => ({
       ...tenant,
@@ -184,7 +184,7 @@ describe('Loading the demo', () => {
     }))
     await assert.rejects(
       loadDemo({ ...options, demo: { ...demo, tenants: swapped } }),
-      /GET .*connectors as operator was answered 403: NotThisConnector: no/,
+      /GET .*connectors as operator returned 403: NotThisConnector: no/,
     )
   })
 })
