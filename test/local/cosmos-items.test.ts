@@ -74,11 +74,11 @@ it('takes a document of 2 MB, and refuses one byte more with 413', async (t) => 
 })
 
 for (const [what, document, message] of [
-  ['no id', { tenantId: 't1' }, /needs an id/],
-  ['a number for an id', { id: 1, tenantId: 't1' }, /needs an id/],
-  ['an id with a slash', { id: 'a/b', tenantId: 't1' }, /must not hold/],
+  ['no id', { tenantId: 't1' }, /requires an id/],
+  ['a number for an id', { id: 1, tenantId: 't1' }, /requires an id/],
+  ['an id with a slash', { id: 'a/b', tenantId: 't1' }, /must not contain/],
   ['an id of 1024 bytes', { id: 'i'.repeat(1024), tenantId: 't1' }, /1023 bytes/],
-  ['half a character in the id', { id: 'a\ud800', tenantId: 't1' }, /half a character/],
+  ['a lone surrogate in the id', { id: 'a\ud800', tenantId: 't1' }, /lone surrogate/],
   ['a ttl of 0', { id: 'a', tenantId: 't1', ttl: 0 }, /ttl must be/],
   ['a ttl of 1.5', { id: 'a', tenantId: 't1', ttl: 1.5 }, /ttl must be/],
   ['a ttl of null', { id: 'a', tenantId: 't1', ttl: null }, /ttl must be/],

@@ -10,15 +10,15 @@ const POINTS = [
   [1024, 145.9, 625],
 ] as const
 
-// The figures are plausible, not real: good for comparing two ways of doing a thing, not for a budget.
+// The figures are estimates. Use them to compare alternatives, not to plan a budget.
 
-/** Request units of reading one item of so many bytes. */
+/** Request units to read an item of this size. */
 export const readCharge = (sizeBytes: number): number => interpolated(sizeBytes / 1024, 1)
 
-/** Request units of writing one item of so many bytes. */
+/** Request units to write an item of this size. */
 export const writeCharge = (sizeBytes: number): number => interpolated(sizeBytes / 1024, 2)
 
-/** Request units of a query that looked at so many rows. */
+/** Request units of a query that read this number of rows. */
 export const queryCharge = (rowCount: number): number => rounded(2.3 + 0.1 * rowCount)
 
 function interpolated(sizeKb: number, column: 1 | 2): number {

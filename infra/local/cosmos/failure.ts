@@ -11,7 +11,7 @@ const CODES = {
 
 export type FailureStatus = keyof typeof CODES
 
-/** A refusal as the protocol knows it. The client parses the body of every error, so each one is answered as JSON. */
+/** An error response of the protocol. The client parses the body of every error, so each body is JSON. */
 export class CosmosFailure extends Error {
   readonly status: FailureStatus
   readonly substatus: number | undefined
@@ -23,12 +23,12 @@ export class CosmosFailure extends Error {
     this.substatus = substatus
   }
 
-  /** The JSON body of the answer. */
+  /** The JSON body of the response. */
   body(): string {
     return JSON.stringify({ code: CODES[this.status], message: this.message })
   }
 }
 
-/** Builds a 400; the message names what was not understood. */
+/** A 400 error. The message names the invalid part of the request. */
 export const badRequest = (message: string, substatus?: number): CosmosFailure =>
   new CosmosFailure(400, message, substatus)

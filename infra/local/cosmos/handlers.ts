@@ -11,11 +11,11 @@ import { parsePartition } from './partition.ts'
 import { answerQuery, QUERY_PLAN } from './query-request.ts'
 import type { Storage } from './storage.ts'
 
-/** What the operations work on. */
+/** Dependencies of the operations. */
 export type Account = {
   readonly storage: Storage
   readonly catalog: Catalog
-  /** The master key's bytes: they seal continuation tokens as well. */
+  /** Bytes of the master key, which also signs continuation tokens. */
   readonly key: Buffer
   readonly isStrict: boolean
   readonly endpoint: string
@@ -29,7 +29,7 @@ export type Call = {
   readonly body: string
 }
 
-/** Every operation there is. */
+/** All operations. */
 export const HANDLERS: Readonly<Record<OperationKind, (call: Call) => Answer>> = {
   account: ({ account }) => jsonAnswer(200, accountResource(account.endpoint)),
   listDatabases: ({ account: { catalog } }) => {
@@ -88,7 +88,7 @@ const itemId = ({ segments }: Call): string => segments[5] ?? ''
 const containerOf = ({ account, segments }: Call): Container =>
   account.catalog.container(databaseId(segments), containerId(segments))
 
-/** Without the container's rid the client forgets the session token. */
+/** Without the rid of the container, the client drops the session token. */
 const containerHeaders = (rid: string) => ({ 'x-ms-content-path': rid })
 
 const containerAnswer = (status: number, { resource, rid }: Container): Answer =>

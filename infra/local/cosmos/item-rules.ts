@@ -10,30 +10,30 @@ const NESTING_LIMIT_COUNT = 128
 const TTL_LIMIT_S = 2_147_483_647
 const PARTITION_KEY_MISMATCH = 1001
 
-/** A document that may be written as it is. */
+/** A validated document. */
 export type ValidItem = {
   readonly id: string
   readonly document: JsonObject
-  /** Own time to live in seconds, -1 for ever, undefined when the container decides. */
+  /** Time to live in seconds, -1 for no expiry, undefined for the default of the container. */
   readonly ttlS: number | undefined
 }
 
 /** @throws CosmosFailure 413 for an item's JSON over 2 MB */
 export function requireItemSize(text: string): void {
   if (Buffer.byteLength(text) > ITEM_LIMIT_BYTES) {
-    throw new CosmosFailure(413, `The request is too large: an item may have ${ITEM_LIMIT_BYTES} bytes`)
+    throw new CosmosFailure(413, `The request is too large: the maximum size of an item is ${ITEM_LIMIT_BYTES} bytes`)
   }
 }
 
 /**
- * Checks what a client wants to store.
- * @throws CosmosFailure 400 for a bad id, ttl or nesting, or a body of another partition
+ * Validates a document before it is stored.
+ * @throws CosmosFailure 400 for an invalid id, ttl or nesting, or a body of another partition
  */
 export function validItem(document: JsonObject, partition: Partition, { partitionKeyPath }: Container): ValidItem {
   const id = validId(document.id)
   const ttlS = validTtlS(document.ttl)
   if (isNestedDeeper(document, NESTING_LIMIT_COUNT)) {
-    throw badRequest(`An item may be nested ${NESTING_LIMIT_COUNT} levels deep`)
+    throw badRequest(`The maximum nesting of an item is ${NESTING_LIMIT_COUNT} levels`)
   }
   if (partitionOf(document, partitionKeyPath) !== partition) {
     const path = partitionKeyPath.join('/')
@@ -43,10 +43,10 @@ export function validItem(document: JsonObject, partition: Partition, { partitio
 }
 
 function validId(id: Json | undefined): string {
-  if (typeof id !== 'string' || id === '') throw badRequest('An item needs an id: a text that is not empty')
-  // A lone surrogate has no UTF-8 form: two such ids would become one in the file.
-  if (/[/\\#?]/.test(id) || !id.isWellFormed()) throw badRequest('An id must not hold / \\ # ? or half a character')
-  if (Buffer.byteLength(id) > ID_LIMIT_BYTES) throw badRequest(`An id may have ${ID_LIMIT_BYTES} bytes`)
+  if (typeof id !== 'string' || id === '') throw badRequest('An item requires an id: a non-empty string')
+  // A lone surrogate has no UTF-8 encoding: two such ids would become equal in the file.
+  if (/[/\\#?]/.test(id) || !id.isWellFormed()) throw badRequest('An id must not contain / \\ # ? or a lone surrogate')
+  if (Buffer.byteLength(id) > ID_LIMIT_BYTES) throw badRequest(`The maximum size of an id is ${ID_LIMIT_BYTES} bytes`)
   return id
 }
 

@@ -22,16 +22,16 @@ const KINDS = [
   'bulk',
 ] as const
 
-/** What a request asks for. */
+/** The operation of a request. */
 export type OperationKind = (typeof KINDS)[number]
 
-/** How many operations of each kind were asked for, refused ones included. A page of a query counts as one query. */
+/** Number of requested operations by kind, including rejected ones. Each page of a query counts as a query. */
 export type OperationCounts = Record<OperationKind, number>
 
-/** Counts to begin with. */
+/** Initial counts. */
 export const noOperations = (): OperationCounts => Object.fromEntries(KINDS.map((kind) => [kind, 0])) as OperationCounts
 
-/** A path's shape, `dbs/*` for one database, to what its methods do. POST to `docs` says the rest in its headers. */
+/** Operations by path pattern and method. The headers of POST to `docs` select the operation. */
 const BY_PATH: Readonly<Record<string, Readonly<Record<string, OperationKind | 'docs'>>>> = {
   '': { GET: 'account' },
   dbs: { GET: 'listDatabases', POST: 'createDatabase' },
@@ -43,7 +43,7 @@ const BY_PATH: Readonly<Record<string, Readonly<Record<string, OperationKind | '
   'dbs/*/colls/*/docs/*': { GET: 'read', PUT: 'replace', DELETE: 'delete' },
 }
 
-/** Headers that would change what an operation does. Ignoring one would be a silent difference from the cloud. */
+/** Unsupported headers that change an operation. Ignoring one would be an undetected difference from Cosmos DB. */
 const REFUSED_HEADERS = [
   'a-im',
   'x-ms-documentdb-pre-trigger-include',
@@ -53,8 +53,8 @@ const REFUSED_HEADERS = [
 ]
 
 /**
- * Names what a request asks for.
- * @param segments the decoded segments of its path
+ * Returns the operation of a request.
+ * @param segments decoded segments of the path
  * @throws CosmosFailure 400 naming the method and path, or the header, that is not supported
  */
 export function operationOf(method: string, segments: readonly string[], headers: IncomingHttpHeaders): OperationKind {
@@ -75,9 +75,9 @@ function operationOnItems(headers: IncomingHttpHeaders): OperationKind {
   return isTrue(headers, 'x-ms-documentdb-is-upsert') ? 'upsert' : 'create'
 }
 
-/** Whether the client asks a batch not to send back what it writes. */
+/** Whether the response of a batch omits written documents. */
 export const wantsNoContent = (headers: IncomingHttpHeaders): boolean => headers.prefer === 'return=minimal'
 
-/** Clients write `true` or `True`. */
+/** Clients send `true` or `True`. */
 const isTrue = (headers: IncomingHttpHeaders, name: string): boolean =>
   String(headers[name] ?? '').toLowerCase() === 'true'

@@ -34,7 +34,7 @@ const PARSED_KEPT_COUNT = 200
 
 const parsed = new Map<string, Query>()
 
-/** Answers one page of a query. @throws CosmosFailure 400 naming what is not supported */
+/** Returns a page of a query. @throws CosmosFailure 400 that names the unsupported part */
 export function answerQuery(
   place: Omit<Scan, 'terms'>,
   { key, isStrict }: { readonly key: Buffer; readonly isStrict: boolean },
@@ -43,7 +43,7 @@ export function answerQuery(
 ): Answer {
   const request = parseObject(body, 'The query')
   refuseUnknownMembers(request, BODY_MEMBERS, 'The query')
-  if (typeof request.query !== 'string') throw badRequest('The query must have a text: query')
+  if (typeof request.query !== 'string') throw badRequest('The request requires a string: query')
   const query = parsedQuery(request.query)
   if (isStrict && place.partition === undefined) refuseAcrossPartitions(query)
   const parameters = parametersOf(request.parameters)
@@ -71,7 +71,7 @@ function parsedQuery(text: string): Query {
   return query
 }
 
-/** In the cloud the client merges these over many ranges, with other limits; one range here would hide it. */
+/** In Azure, the client merges the results of several partition ranges. The single local range would hide errors. */
 function refuseAcrossPartitions({ order, top, offset, select }: Query): void {
   const clause = order ? 'ORDER BY' : top ? 'TOP' : offset ? 'OFFSET' : select.kind === 'count' ? 'COUNT' : undefined
   if (clause !== undefined) throw badRequest(`${clause} without a partition key is not supported in strict mode`)

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest, CosmosFailure } from './failure.ts'
 
-/** More than any valid request has; what a query or document may have is checked where it is read. */
+/** Larger than any valid request. The limits of queries and documents are checked where they are parsed. */
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024
 
 /**
- * Reads a request's body as UTF-8. A body over the limit is read to its end and dropped, so that the client,
- * still sending, gets to see the answer.
+ * Reads a request body as UTF-8. A body over the limit is read to its end and dropped, so that a client that is still
+ * sending receives the response.
  * @throws CosmosFailure 413, or 400 for bytes that are not UTF-8
  */
 export async function readBody(request: IncomingMessage): Promise<string> {

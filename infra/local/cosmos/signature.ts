@@ -7,7 +7,7 @@ const REFUSAL = 'The input authorization token cannot serve the request: its key
 /**
  * Checks the master-key signature of a request.
  * https://learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources
- * @param segments the path's decoded segments: the client signs names, not their percent-encoding
+ * @param segments decoded segments of the path: the client signs names without percent-encoding
  * @throws CosmosFailure 401
  */
 export function verifySignature(
@@ -24,7 +24,7 @@ export function verifySignature(
   }
 }
 
-/** A feed is signed with its parent's link, a single resource with its own. */
+/** The signature of a feed contains the link of its parent, that of a resource its own link. */
 function signedText(method: string, segments: readonly string[], date: string): string {
   const isFeed = segments.length % 2 === 1
   const type = (isFeed ? segments.at(-1) : segments.at(-2)) ?? ''

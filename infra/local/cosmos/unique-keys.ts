@@ -5,15 +5,15 @@ import type { Partition } from './partition.ts'
 import type { Storage } from './storage.ts'
 
 /**
- * A missing value counts as null, so one document of a partition may lack it.
+ * A missing value counts as null, so only one document of a partition can omit it.
  * https://learn.microsoft.com/azure/cosmos-db/unique-keys
  */
 const valuesOf = (document: JsonObject, container: Container): string[] =>
   container.uniqueKeys.map((paths) => JSON.stringify(paths.map((path) => valueAt(document, path) ?? null)))
 
 /**
- * Refuses a document whose values another one of the partition holds.
- * @param row the row that is to be replaced, undefined for a new document
+ * Rejects a document with values that another document of the partition has.
+ * @param row the row to replace, undefined for a new document
  * @throws CosmosFailure 409
  */
 export function requireUnique(
@@ -33,7 +33,7 @@ export function requireUnique(
   }
 }
 
-/** Records a written document's values in place of those its row had. Deleting the row frees them by itself. */
+/** Replaces the recorded unique values of a row. Deleting the row deletes them. */
 export function claimValues(
   storage: Storage,
   container: Container,

@@ -5,7 +5,7 @@ import { syntaxError, type Token } from './tokens.ts'
 const isWord = (token: Token, word: string): boolean => token.kind === 'word' && token.text.toUpperCase() === word
 const isSymbol = (token: Token, symbol: string): boolean => token.kind === 'symbol' && token.text === symbol
 
-/** Walks over tokens: `take...` moves on when the next token fits and says whether it did, `expect...` insists. */
+/** Reads tokens. `take...` consumes the next token if it matches and returns whether it did. `expect...` throws otherwise. */
 export class TokenReader {
   readonly #tokens: readonly Token[]
   #position = 0
@@ -55,13 +55,13 @@ export class TokenReader {
     return token.text
   }
 
-  /** The 400 that names the token at hand. */
+  /** A 400 error that names the current token. */
   unexpected(because: string): CosmosFailure {
     const { text, at } = this.peek()
     return syntaxError(`incorrect syntax near '${text}': ${because}`, at)
   }
 
-  /** Reads things separated by commas. */
+  /** Reads a comma-separated list. */
   list<T>(read: () => T): T[] {
     const items = [read()]
     while (this.takeSymbol(',')) items.push(read())

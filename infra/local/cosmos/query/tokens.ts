@@ -1,6 +1,6 @@
 import { badRequest } from '../failure.ts'
 
-/** A piece of query text. `text` is as written; `value` is what a string or number stands for. */
+/** A token. `text` is the source text, `value` the value of a string or number. */
 export type Token =
   | { readonly kind: 'word' | 'parameter' | 'symbol' | 'end'; readonly text: string; readonly at: number }
   | { readonly kind: 'string'; readonly text: string; readonly at: number; readonly value: string }
@@ -11,7 +11,7 @@ const PATTERN =
 
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** Splits a query into tokens, the last of them `end`. @throws CosmosFailure 400 naming the first character unknown to it */
+/** Splits a query into tokens and a final `end`. @throws CosmosFailure 400 that names the first invalid character */
 export function tokenize(query: string): Token[] {
   const tokens: Token[] = []
   let at = 0
@@ -31,7 +31,7 @@ export function tokenize(query: string): Token[] {
   return tokens
 }
 
-/** The 400 that every fault of a query's text becomes. */
+/** The 400 error of a syntax error. */
 export const syntaxError = (message: string, at: number) => badRequest(`Syntax error at ${at}: ${message}`)
 
 function unescaped(text: string, at: number): string {

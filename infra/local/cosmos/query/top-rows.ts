@@ -1,4 +1,4 @@
-/** Keeps the first `limit` of the rows added, in the given order; holds at most about twice as many at a time. */
+/** Keeps the first `limit` rows in the given order. Holds at most about twice as many. */
 export class TopRows<T> {
   readonly #limit: number
   readonly #compare: (one: T, other: T) => number
