@@ -3,7 +3,7 @@ import { type LocalCosmos, startCosmos } from './server.ts'
 
 let cosmos: LocalCosmos | undefined
 
-const say = (word: CosmosProcessMessage | CosmosWork): void => void process.send?.(word)
+const say = (message: CosmosProcessMessage | CosmosWork): void => void process.send?.(message)
 
 async function start(options: CosmosProcessOptions): Promise<void> {
   try {

@@ -34,29 +34,29 @@ export async function startCosmosProcess(options: CosmosProcessOptions): Promise
     child.emit('error', new Error(`The database process ended with ${code} at its start`))
   child.once('exit', early)
   child.send(options)
-  const [word] = (await once(child, 'message')) as [CosmosProcessMessage]
+  const [message] = (await once(child, 'message')) as [CosmosProcessMessage]
   child.off('exit', early)
-  if ('failure' in word) throw new Error(word.failure)
-  const unforeseen = (code: number | null, signal: string | null) => {
+  if ('failure' in message) throw new Error(message.failure)
+  const unexpected = (code: number | null, signal: string | null) => {
     throw new Error(`The database process ended with ${code ?? signal}`)
   }
-  child.once('exit', unforeseen)
+  child.once('exit', unexpected)
   return {
-    ...word,
+    ...message,
     processId: child.pid ?? 0,
     async workDone() {
-      const told = once(child, 'message')
+      const reported = once(child, 'message')
       child.send('report-work' satisfies CosmosProcessCommand)
-      const [work] = (await told) as [CosmosWork]
+      const [work] = (await reported) as [CosmosWork]
       return work
     },
-    close: () => close(child, unforeseen),
+    close: () => close(child, unexpected),
   }
 }
 
-async function close(child: ChildProcess, unforeseen: (code: number | null, signal: string | null) => void) {
+async function close(child: ChildProcess, unexpected: (code: number | null, signal: string | null) => void) {
   if (!child.connected) return
-  child.off('exit', unforeseen)
+  child.off('exit', unexpected)
   const ended = once(child, 'exit')
   child.send('close')
   await ended

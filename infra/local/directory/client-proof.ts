@@ -3,13 +3,13 @@ import type { ApplicationSeed } from './seed.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import { TokenRefusal } from './token-refusal.ts'
 
-/** Audience of what a federated credential exchanges. https://learn.microsoft.com/graph/api/resources/federatedidentitycredential */
+/** Audience of the token of a federated credential. https://learn.microsoft.com/graph/api/resources/federatedidentitycredential */
 const EXCHANGE_AUDIENCE = 'api://AzureADTokenExchange'
 
 export type ClientProof = { readonly secret: string | undefined; readonly assertion: string | undefined }
 
 /**
- * An application proves itself by its secret, or by the token of a managed identity that it trusts.
+ * Authenticates an application by its secret, or by the token of a trusted managed identity.
  * @throws TokenRefusal AADSTS7000218, 7000215, 700027, 700024, 700212, 700213
  */
 export function requireProof(
@@ -55,7 +55,7 @@ function requireAssertion(
   }
 }
 
-/** Takes as long for a secret that is wrong as for one that is right. */
+/** Compares in constant time. */
 export function equalSecrets(given: string, known: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(known))

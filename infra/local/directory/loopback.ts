@@ -2,12 +2,12 @@ import type { RequestListener } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { listenOnLocalhost } from '../localhost.ts'
 
-/** A connection that ends while a client is about to use it again looks like a lost request: clients end them, not we. */
+/** Only clients close idle connections: one closed by the server at the moment of reuse looks like a lost request. */
 const NEVER = 0
 
 export type LoopbackServer = { readonly port: number; close(): Promise<void> }
 
-/** Serves localhost by TLS. @param port 0 is any free one. @throws Error that names the port, when it is taken. */
+/** Serves localhost with TLS. @param port 0 selects a free port @throws Error that names the port in use */
 export async function listenOnLoopback(
   port: number,
   tls: { readonly cert: string; readonly key: string },

@@ -7,12 +7,12 @@ type Change = {
   readonly atMs: number
 }
 
-/** Changes that are older are shown by every read, however stale. */
+/** Older changes are visible to all reads. */
 const KEPT_COUNT = 100_000
 
 type List = (afterKey: number, count: number) => readonly DirectoryObject[]
 
-/** What has become of memberships since the start, so that a read can show them as they were a while ago. */
+/** History of memberships since the start, for stale reads. */
 export function membershipHistory() {
   let changes: Change[] = []
   return {
@@ -21,11 +21,11 @@ export function membershipHistory() {
       if (changes.length > 2 * KEPT_COUNT) changes = changes.slice(-KEPT_COUNT)
     },
 
-    /** A list of a group's members as it was at `atMs`, from the list as it is now. */
+    /** The members of a group at `atMs`, computed from the current members. */
     asOf(group: DirectoryObject, atMs: number, listNow: List): List {
       const before = new Map<number, Change>()
       for (const change of changes) {
-        // The first change after that moment tells how it was until then.
+        // The first change after `atMs` shows the previous state.
         if (change.groupKey === group.key && change.atMs > atMs && !before.has(change.member.key)) {
           before.set(change.member.key, change)
         }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** The OAuth error and the number of each AADSTS error that this directory knows. RFC 6749, section 5.2. */
+/** OAuth errors and numbers of the supported AADSTS errors. RFC 6749, section 5.2. */
 const ERRORS = {
   50034: { status: 400, error: 'invalid_grant' },
   50126: { status: 400, error: 'invalid_grant' },
@@ -19,7 +19,7 @@ const ERRORS = {
   7000218: { status: 401, error: 'invalid_client' },
 } as const
 
-/** A token request refused: https://learn.microsoft.com/entra/identity-platform/reference-error-codes */
+/** A rejected token request. https://learn.microsoft.com/entra/identity-platform/reference-error-codes */
 export class TokenRefusal extends Error {
   readonly number: keyof typeof ERRORS
 
@@ -32,7 +32,7 @@ export class TokenRefusal extends Error {
     return ERRORS[this.number].status
   }
 
-  /** The body that the identity provider answers. */
+  /** The response body of the identity provider. */
   body(nowMs: number) {
     const timestamp = new Date(nowMs).toISOString().replace('T', ' ').replace(/\.\d+/, '')
     const [traceId, correlationId] = [randomUUID(), randomUUID()]

@@ -1,18 +1,18 @@
 export type AppSettings = Readonly<Record<string, string>>
 
-/** How to reach a Service Bus namespace: the plain setting wins over the identity-based one. */
+/** Connection of a Service Bus namespace. A connection string takes precedence over an identity-based connection. */
 export type BusConnection = { readonly connectionString: string } | { readonly fullyQualifiedNamespace: string }
 
-/** Replaces each `%NAME%` by the setting of that name. @throws naming a setting that is absent. */
+/** Replaces `%NAME%` with the setting. @throws Error that names a missing setting */
 export function resolveSettings(text: string, settings: AppSettings): string {
   return text.replace(/%([^%]+)%/g, (_, name: string) => {
     const value = settings[name]
-    if (value === undefined) throw new Error(`%${name}% has no value among the settings`)
+    if (value === undefined) throw new Error(`the setting ${name} of %${name}% is missing`)
     return value
   })
 }
 
-/** @throws when neither `name` nor `name__fullyQualifiedNamespace` is set, also with the prefix `AzureWebJobs`. */
+/** @throws Error if neither `name` nor `name__fullyQualifiedNamespace` is set, with or without the prefix `AzureWebJobs` */
 export function resolveConnection(name: string, settings: AppSettings): BusConnection {
   for (const key of [name, `AzureWebJobs${name}`]) {
     const connectionString = settings[key]

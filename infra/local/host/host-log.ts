@@ -1,6 +1,6 @@
 import type { LogLevel } from './programming-model.ts'
 
-/** One line of the host's log. `user` is what handlers log, `system` the library, `host` the host itself. */
+/** A log entry. Category `user`: the handlers, `system`: the library, `host`: the host. */
 export type HostLogEntry = {
   readonly level: LogLevel
   readonly category: 'user' | 'system' | 'host'

@@ -5,18 +5,18 @@ import type { RouteValues } from './route-template.ts'
 /** The platform's limit. https://learn.microsoft.com/azure/azure-functions/functions-bindings-http-webhook-trigger */
 const MAX_BODY_BYTES = 104_857_600
 
-/** Host names and ports; anything else would let a header reshape the URL. */
+/** Host names and ports. Other values would let a header change the URL. */
 const HOST_HEADER = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i
 
 export type RequestTarget = { readonly origin: string; readonly path: string; readonly query: string }
 
-/** Splits what the request line asks for; undefined when it is no address a function could be under. */
+/** Splits the target of the request line. Undefined if it cannot be the URL of a function. */
 export function requestTarget(request: IncomingMessage): RequestTarget | undefined {
   const target = request.url ?? ''
   const authority = request.headers.host ?? `localhost:${request.socket.localPort}`
   if (!HOST_HEADER.test(authority)) return undefined
   const origin = `http://${authority}`
-  // Absolute addresses and dot segments are rare: only they pay for a URL.
+  // Only absolute targets and dot segments, which are rare, need a URL object.
   if (!target.startsWith('/') || target.startsWith('//') || /\/(?:\.|%2e)/i.test(target))
     return parsedTarget(target, origin)
   const queryAt = target.indexOf('?')
@@ -31,8 +31,8 @@ function parsedTarget(target: string, origin: string): RequestTarget | undefined
 }
 
 /**
- * All bytes of the body, as they come. `too-large` when there are more than the platform takes, `aborted` when the
- * client went away before the last one.
+ * Reads the body. `too-large` if it exceeds the limit of the platform, `aborted` if the client disconnected before its
+ * end.
  */
 export async function readBody(request: IncomingMessage): Promise<Buffer | 'too-large' | 'aborted'> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'too-large'
@@ -53,7 +53,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | 'too-
   return Buffer.concat(chunks)
 }
 
-/** The request in the form in which the host passes it on. */
+/** The request in the format that the host passes to the library. */
 export function toRpcHttp(
   request: IncomingMessage,
   { origin, path, query }: RequestTarget,
@@ -79,7 +79,7 @@ function nullable(
   return values
 }
 
-/** Names in a query are case-insensitive for the host, and the values of one name are joined: `?q=1&Q=2` is `q=1,2`. */
+/** Query names are case-insensitive in the host, and values of one name are joined: `?q=1&Q=2` is `q=1,2`. */
 function queryValues(query: string): Record<string, RpcNullable<string>> {
   const byName = new Map<string, [string, string]>()
   for (const [name, value] of new URLSearchParams(query)) {

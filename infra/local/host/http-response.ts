@@ -1,14 +1,14 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { InvocationResponse, RpcHttpCookie } from './programming-model.ts'
 
-/** Headers that say how the message travels; these are the server's to set. */
+/** Transport headers, which only the server sets. */
 const FRAMING = new Set(['connection', 'content-length', 'keep-alive', 'transfer-encoding'])
 
 const SAME_SITE = { none: undefined, explicitNone: 'none', lax: 'lax', strict: 'strict' }
 
 /**
- * Sends what a function returned. Nothing returned is 204, as on the platform.
- * @throws when a header cannot be sent; nothing has been sent then
+ * Sends the result of a function. No result is 204, like on the platform.
+ * @throws Error if a header is invalid; nothing has been sent then
  */
 export function sendResponse(response: ServerResponse, { returnValue }: InvocationResponse): void {
   const http = returnValue?.http
@@ -24,20 +24,20 @@ export function sendResponse(response: ServerResponse, { returnValue }: Invocati
     headers['set-cookie'] = [...[headers['set-cookie'] ?? []].flat(), ...http.cookies.map(setCookie)].map(String)
   }
   if (status !== 204 && status !== 304) headers['content-length'] = body.length
-  // A HEAD request's handler may state the length that GET would have.
+  // The handler of a HEAD request can set the length of the GET response.
   const statedLength = http.headers?.['content-length']
   if (response.req.method === 'HEAD' && body.length === 0 && statedLength) headers['content-length'] = statedLength
   response.writeHead(status, headers)
   response.end(body)
 }
 
-/** A status with neither body nor content type: the host's own way to say no. */
+/** A response of the host: a status without body and content type. */
 export function sendBare(response: ServerResponse, status: number): void {
   response.writeHead(status, status === 204 ? {} : { 'content-length': 0 })
   response.end()
 }
 
-/** `Set-Cookie` as ASP.NET writes it: value escaped, path `/` when none is given. */
+/** `Set-Cookie` in the format of ASP.NET: escaped value, default path `/`. */
 function setCookie(cookie: RpcHttpCookie): string {
   const sameSite = SAME_SITE[cookie.sameSite ?? 'none']
   const attributes = [

@@ -1,4 +1,4 @@
-/** Whether a captured value fits. */
+/** Whether a captured value satisfies the constraint. */
 export type RouteConstraint = (value: string) => boolean
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)$/
@@ -7,7 +7,7 @@ const between =
   (value: string): boolean =>
     /^[+-]?\d+$/.test(value) && Number(value) >= least && Number(value) <= most
 
-/** ASP.NET's inline constraints by name; each is made from the text between its brackets. */
+/** Inline constraints of ASP.NET by name, created from the text in their parentheses. */
 const CONSTRAINTS: Record<string, (argument: string) => RouteConstraint> = {
   int: () => between(-(2 ** 31), 2 ** 31 - 1),
   long: () => between(-(2 ** 63), 2 ** 63 - 1),
@@ -33,7 +33,7 @@ const CONSTRAINTS: Record<string, (argument: string) => RouteConstraint> = {
   },
 }
 
-/** https://learn.microsoft.com/aspnet/core/fundamentals/routing#route-constraints. @throws for an unknown one. */
+/** https://learn.microsoft.com/aspnet/core/fundamentals/routing#route-constraints. @throws Error for an unknown constraint */
 export function routeConstraint(name: string, argument: string): RouteConstraint {
   const constraint = Object.hasOwn(CONSTRAINTS, name) ? CONSTRAINTS[name] : undefined
   if (constraint === undefined) throw new Error(`unknown route constraint "${name}"`)
@@ -41,7 +41,7 @@ export function routeConstraint(name: string, argument: string): RouteConstraint
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\s*[+-]?\d+\s*$/.test(text)) throw new Error(`"${text}" should be a whole number`)
+  if (!/^\s*[+-]?\d+\s*$/.test(text)) throw new Error(`"${text}" is not an integer`)
   return Number(text)
 }
 

@@ -12,20 +12,20 @@ type RoutePart = { readonly kind: 'literal'; readonly text: string } | RoutePara
 export type RouteSegment = readonly RoutePart[]
 
 /**
- * Reads a route template as ASP.NET does: literals, `{p}`, `{p?}`, `{p=default}`, `{*rest}`, `{p:constraint(...)}`,
+ * Parses a route template like ASP.NET: literals, `{p}`, `{p?}`, `{p=default}`, `{*rest}`, `{p:constraint(...)}`,
  * several parts in one segment, doubled braces for literal ones.
- * @throws with what is wrong
+ * @throws Error with the reason
  */
 export function parseRoute(template: string): readonly RouteSegment[] {
   const segments = splitIntoParts(template.replace(/^~?\//, '').replace(/\/$/, ''))
   const names = new Set<string>()
   for (const [index, segment] of segments.entries()) {
-    if (segment.length === 0) throw new Error('two slashes follow each other')
+    if (segment.length === 0) throw new Error('it contains two consecutive slashes')
     checkSegment(segment, index === segments.length - 1)
     for (const part of segment) {
       if (part.kind === 'literal') continue
       const name = part.name.toLowerCase()
-      if (names.has(name)) throw new Error(`the parameter "${part.name}" is there twice`)
+      if (names.has(name)) throw new Error(`the parameter "${part.name}" is duplicated`)
       names.add(name)
     }
   }
@@ -56,7 +56,7 @@ function splitIntoParts(template: string): RoutePart[][] {
       segment = []
       segments.push(segment)
     } else if (character === '}' || character === '?') {
-      throw new Error(`"${character}" stands outside of a parameter`)
+      throw new Error(`"${character}" is outside of a parameter`)
     } else literal += character
   }
   endLiteral()
@@ -78,7 +78,7 @@ function closingBrace(template: string, from: number): number {
 function parseParameter(escaped: string): RouteParameter {
   const text = escaped.replaceAll('{{', '{').replaceAll('}}', '}')
   const head = /^(\*{0,2})([^*:=?{}/]+)/.exec(text)
-  if (head === null) throw new Error(`"{${text}}" is no parameter`)
+  if (head === null) throw new Error(`"{${text}}" is not a valid parameter`)
   let rest = text.slice(head[0].length)
   const constraints: RouteConstraint[] = []
   for (;;) {
@@ -87,7 +87,7 @@ function parseParameter(escaped: string): RouteParameter {
     constraints.push(routeConstraint(constraint[1] ?? '', constraint[2] ?? ''))
     rest = rest.slice(constraint[0].length)
   }
-  if (rest !== '' && rest !== '?' && !rest.startsWith('=')) throw new Error(`"{${text}}" is no parameter`)
+  if (rest !== '' && rest !== '?' && !rest.startsWith('=')) throw new Error(`"{${text}}" is not a valid parameter`)
   const parameter: RouteParameter = {
     kind: 'parameter',
     name: head[2] ?? '',
@@ -96,7 +96,7 @@ function parseParameter(escaped: string): RouteParameter {
     defaultValue: rest.startsWith('=') ? rest.slice(1) : undefined,
     constraints,
   }
-  if (parameter.catchAll && parameter.optional) throw new Error(`"{${text}}" is optional as it is`)
+  if (parameter.catchAll && parameter.optional) throw new Error(`"{${text}}" is always optional`)
   return parameter
 }
 
@@ -104,12 +104,13 @@ function checkSegment(segment: RouteSegment, isLast: boolean): void {
   for (const [index, part] of segment.entries()) {
     if (part.kind === 'literal') continue
     const before = segment[index - 1]
-    if (before?.kind === 'parameter') throw new Error(`"${part.name}" follows another parameter without text between`)
+    if (before?.kind === 'parameter')
+      throw new Error(`"${part.name}" follows another parameter without text between them`)
     if (part.catchAll && (!isLast || segment.length > 1))
       throw new Error(`"${part.name}" must be the whole last segment`)
     if (segment.length === 1 || !part.optional) continue
     const followsDot = before?.kind === 'literal' && before.text === '.'
     if (index < segment.length - 1 || !followsDot)
-      throw new Error(`"${part.name}" may be optional only after a last "."`)
+      throw new Error(`"${part.name}" can be optional only after a final "."`)
   }
 }

@@ -3,15 +3,15 @@ import { compileRoute, type RouteTemplate, type RouteValues, splitPath } from '.
 
 export type RouteMatch = { readonly fn: HttpFunction; readonly params: RouteValues }
 
-/** The function for a method and a decoded path; undefined when there is none, also when only the method differs. */
+/** The function for a method and a decoded path. Undefined if no function matches both. */
 export type RouteTable = (method: string, decodedPath: string) => RouteMatch | undefined
 
 type Row = { readonly fn: HttpFunction; readonly text: string; readonly match: RouteTemplate }
 
 /**
- * The host's order: no precedence by how specific a template is, but case-insensitively by the functions' names; the
- * first that matches wins. https://github.com/Azure/azure-functions-host/issues/9876
- * @param fault is told what is wrong with which function
+ * The order of the host: by function name, case-insensitive, without precedence of more specific templates. The first
+ * match wins. https://github.com/Azure/azure-functions-host/issues/9876
+ * @param fault receives the error of a function
  */
 export function routeTable(
   functions: readonly HttpFunction[],
@@ -21,15 +21,14 @@ export function routeTable(
   const rows: Row[] = []
   for (const fn of functions.toSorted(byName)) {
     const route = fn.route.replace(/^\//, '')
-    if (/^(admin|runtime)/i.test(route)) fault(fn.name, `the route "${route}" conflicts with the host's own`)
+    if (/^(admin|runtime)/i.test(route)) fault(fn.name, `the route "${route}" conflicts with a route of the host`)
     const text = routePrefix === '' ? route : `${routePrefix}/${route}`
     const twin = rows.find((row) => sameText(row.text, text) && !row.fn.methods.isDisjointFrom(fn.methods))
-    if (twin !== undefined)
-      fault(fn.name, `the route "${text}" is also that of "${twin.fn.name}", for the same methods`)
+    if (twin !== undefined) fault(fn.name, `"${twin.fn.name}" has the same route "${text}" and methods`)
     try {
       rows.push({ fn, text, match: compileRoute(text) })
     } catch (error) {
-      fault(fn.name, `the route "${text}" cannot be read: ${error instanceof Error ? error.message : error}`)
+      fault(fn.name, `the route "${text}" is invalid: ${error instanceof Error ? error.message : error}`)
     }
   }
   return (method, decodedPath) => {
@@ -43,7 +42,7 @@ export function routeTable(
   }
 }
 
-/** Decodes a raw path as Kestrel does: `%2F` stays, and so does what is no UTF-8. */
+/** Decodes a raw path like Kestrel: `%2F` and invalid UTF-8 are not decoded. */
 export function decodePath(rawPath: string): string {
   if (!rawPath.includes('%')) return rawPath
   return rawPath.replace(/(?:%(?!2f)[0-9a-f]{2})+/gi, (octets) => {

@@ -5,13 +5,13 @@ export type RouteValues = Record<string, string>
 /** A request path, split once for all templates. */
 export type RequestPath = { readonly segments: readonly string[]; readonly endsWithSlash: boolean }
 
-/** The values a path gives to the parameters of a template; undefined when it does not match. */
+/** The parameter values of a path. Undefined if the path does not match the template. */
 export type RouteTemplate = (path: RequestPath) => RouteValues | undefined
 
-/** Takes one segment's values; false when it does not match. */
+/** Captures the values of a segment. False if it does not match. */
 type SegmentMatcher = (text: string, values: RouteValues) => boolean
 
-/** Splits a decoded path. One slash at the end does not count, an empty segment elsewhere does. */
+/** Splits a decoded path. Ignores one trailing slash, but no other empty segments. */
 export function splitPath(decodedPath: string): RequestPath {
   const segments = decodedPath.slice(1).split('/')
   const endsWithSlash = segments.at(-1) === ''
@@ -20,9 +20,9 @@ export function splitPath(decodedPath: string): RequestPath {
 }
 
 /**
- * Compiles a template to what ASP.NET's conventional router does with it, which differs from its endpoint router:
- * case-insensitive, a path with an empty segment before the catch-all never matches, a failed constraint is no match.
- * @throws with what is wrong with the template
+ * Compiles a template with the rules of the conventional router of ASP.NET, which differ from its endpoint router:
+ * case-insensitive, no match for a path with an empty segment before the catch-all, no match for a failed constraint.
+ * @throws Error with the reason
  */
 export function compileRoute(template: string): RouteTemplate {
   const segments = parseRoute(template)
@@ -72,12 +72,12 @@ function segmentMatcher(segment: RouteSegment): SegmentMatcher {
   return (text) => text.toLowerCase() === literal
 }
 
-/** Several parts in one segment: the leftmost parameter takes as much as it can. */
+/** Several parts in one segment: the leftmost parameter is greedy. */
 function complexMatcher(segment: RouteSegment): SegmentMatcher {
   const parameters = segment.filter((part) => part.kind === 'parameter')
   const lastPart = segment.at(-1)
   const endsOptional = lastPart?.kind === 'parameter' && lastPart.optional
-  // With an optional end, `{name}.{extension?}`, the whole is tried first, then what stands before the dot.
+  // With an optional end, `{name}.{extension?}`, matches the complete segment first, then the text before the dot.
   const shapes = [segmentPattern(segment), ...(endsOptional ? [segmentPattern(segment.slice(0, -2))] : [])]
   return (text, values) => {
     const match = shapes[0]?.exec(text) ?? (text.endsWith('.') ? null : (shapes[1]?.exec(text) ?? null))

@@ -1,13 +1,13 @@
 import type { ServiceBusReceiver } from '@azure/service-bus'
 import type { BusConnection } from './app-settings.ts'
 
-/** What the pump needs of a receiver of the SDK. */
+/** The part of the SDK receiver that the pump uses. */
 export type MessageReceiver = Pick<ServiceBusReceiver, 'subscribe' | 'completeMessage' | 'abandonMessage' | 'close'>
 
 export type ReceiverOptions = {
   readonly receiveMode: 'peekLock'
   readonly maxAutoLockRenewalDurationInMs: number
-  /** Bodies come as bytes. */
+  /** Message bodies are bytes. */
   readonly skipParsingBodyAsJson: true
 }
 
@@ -18,7 +18,7 @@ export type BusClient = {
 
 export type OpenBus = (connection: BusConnection) => Promise<BusClient>
 
-/** The SDK's client. Both packages load only when an app has Service Bus functions. */
+/** The client of the SDK. The packages are loaded only for apps with Service Bus functions. */
 export const openServiceBus: OpenBus = async (connection) => {
   const { ServiceBusClient } = await import('@azure/service-bus')
   if ('connectionString' in connection) return new ServiceBusClient(connection.connectionString)

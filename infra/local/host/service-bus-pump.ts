@@ -16,7 +16,7 @@ export type PumpOptions = {
 }
 
 export type Pump = {
-  /** Takes no more messages, lets the running handlers end and settle theirs, then closes the connections. */
+  /** Stops receiving, waits for running handlers and their settlements, then closes the connections. */
   close(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ type Settle = (outcome: 'complete' | 'abandon', message: ServiceBusReceivedMessa
 
 type QueuePump = { stopReceiving(): Promise<void>; settled(): Promise<void>; close(): Promise<void> }
 
-/** Feeds each function from its queue; functions of one connection share a client, as on the platform. */
+/** Delivers messages to the functions. Functions with the same connection share a client, like on the platform. */
 export async function startPump(options: PumpOptions): Promise<Pump> {
   const clients = new Map<string, BusClient>()
   const queues: QueuePump[] = []
@@ -63,7 +63,7 @@ function startQueue(fn: ServiceBusFunction, client: BusClient, options: PumpOpti
   const subscription = receiver.subscribe(
     {
       async processMessage(message) {
-        // Handed over while the subscription closes: back to the queue at once, not when the lock expires.
+        // Received while the subscription closes: abandoned at once, instead of waiting for the lock to expire.
         const processing = stopped ? settle('abandon', message) : processMessage(fn, message, settle, options)
         running.add(processing)
         await processing.finally(() => running.delete(processing))
@@ -85,7 +85,7 @@ function startQueue(fn: ServiceBusFunction, client: BusClient, options: PumpOpti
   }
 }
 
-/** Never rejects: a handler that fails costs its message one delivery, nothing else. */
+/** Never rejects. A failed handler only increases the delivery count of the message. */
 async function processMessage(
   fn: ServiceBusFunction,
   message: ServiceBusReceivedMessage,
@@ -106,7 +106,7 @@ async function processMessage(
   if (fn.autoCompleteMessages ?? serviceBus.autoCompleteMessages) await settle('complete', message)
 }
 
-/** A settlement fails when the lock was lost: the message comes again, which handlers must bear anyway. */
+/** A settlement fails if the lock is lost. The message is then redelivered, which handlers must support anyway. */
 function settler(fn: ServiceBusFunction, receiver: MessageReceiver, log: HostLog): Settle {
   const inOrder = settlementOrder()
   return (outcome, message) =>

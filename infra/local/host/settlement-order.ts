@@ -1,10 +1,10 @@
-/** Begins a settlement when none of another outcome is under way; settles as it does. */
+/** Starts a settlement when no settlement with another outcome is in progress. Resolves or rejects like it. */
 export type InOrder = (outcome: 'complete' | 'abandon', settle: () => Promise<void>) => Promise<void>
 
 /**
- * Keeps settlements of one receiver apart where their outcomes differ; those of one outcome still overlap. Needed
- * because rhea 3.0.5, below the SDK, may join two settlements written in the same turn and send both as the first: a
- * message that failed would be completed, and lost. (`write_dispositions` compares outcomes from the third on.)
+ * Serializes settlements of a receiver with different outcomes. Settlements with the same outcome run concurrently.
+ * Required because rhea 3.0.5, which the SDK uses, can merge two settlements of the same turn and send both with the
+ * first outcome: a failed message would be completed and lost. (`write_dispositions` compares outcomes from the third.)
  */
 export function settlementOrder(): InOrder {
   let outcomeNow: string | undefined

@@ -1,19 +1,19 @@
-/** Node takes a longer delay for 1 ms. */
+/** Node.js treats a longer delay as 1 ms. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
-/** One timer for the next due thing of all queues. It rings at or after the instant; whoever is rung sets it again. */
+/** A timer for the next due event of all queues. It fires at or after the instant. The callback sets it again. */
 export class Alarm {
   readonly #nowMs: () => number
-  readonly #ring: () => void
+  readonly #onDue: () => void
   #timer: NodeJS.Timeout | undefined
   #instantMs = Number.POSITIVE_INFINITY
 
-  constructor(nowMs: () => number, ring: () => void) {
+  constructor(nowMs: () => number, onDue: () => void) {
     this.#nowMs = nowMs
-    this.#ring = ring
+    this.#onDue = onDue
   }
 
-  /** Rings by this instant, or earlier when it was set to. */
+  /** Fires at this instant, or earlier if it was set to an earlier one. */
   setFor(instantMs: number | undefined): void {
     if (instantMs === undefined || instantMs >= this.#instantMs) return
     this.stop()
@@ -21,7 +21,7 @@ export class Alarm {
     const delayMs = Math.min(Math.max(instantMs - this.#nowMs(), 1), LONGEST_DELAY_MS)
     this.#timer = setTimeout(() => {
       this.#instantMs = Number.POSITIVE_INFINITY
-      this.#ring()
+      this.#onDue()
     }, delayMs)
   }
 

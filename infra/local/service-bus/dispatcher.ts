@@ -4,17 +4,17 @@ import type { QueuedMessage } from './queued-message.ts'
 
 /** A receiver of a queue's messages. */
 export interface Consumer {
-  /** Messages go to it unlocked and for good (the client's `receiveAndDelete`). */
+  /** Whether messages are delivered without a lock and deleted (`receiveAndDelete`). */
   readonly takesForGood: boolean
   isOpen(): boolean
-  /** Whether it has granted credit for one more message. */
+  /** Whether it has credit for another message. */
   hasRoom(): boolean
   deliver(message: QueuedMessage): void
-  /** Called when the queue has nothing for it; a consumer that asked for its credit back gets it now. */
+  /** Called if the queue has no message for the consumer. A draining consumer gets its credit back. */
   drain(): void
 }
 
-/** Hands out the messages of one queue among its competing consumers in turn, one message each. */
+/** Distributes the messages of a queue to its consumers in turn. */
 export class Dispatcher {
   readonly #queue: MessageQueue
   readonly #nowMs: () => number
@@ -35,12 +35,12 @@ export class Dispatcher {
     this.#consumers.push(consumer)
   }
 
-  /** Forgets consumers whose link is closed. What they have locked stays locked until the locks run out. */
+  /** Removes consumers with a closed link. Their messages stay locked until the locks expire. */
   prune(): void {
     this.#consumers = this.#consumers.filter((consumer) => consumer.isOpen())
   }
 
-  /** Delivers what can be delivered now, and sets the alarm for what comes next. */
+  /** Delivers ready messages and sets the timer for the next event. */
   pump(): void {
     if (this.#isStopped) return
     const nowMs = this.#nowMs()
@@ -58,7 +58,7 @@ export class Dispatcher {
     this.#isStopped = true
   }
 
-  /** Once for all changes of this turn of the event loop. */
+  /** Runs once for all changes of this turn of the event loop. */
   #pumpSoon(): void {
     if (this.#isPumpDue) return
     this.#isPumpDue = true

@@ -1,15 +1,15 @@
-/** Remembers ids for a while. Kept in memory only: after a restart nothing has been seen. */
+/** Remembers message ids for the duplicate detection window. In memory only: a restart clears it. */
 export class DuplicateWindow {
   readonly #windowMs: number
-  /** When each id is forgotten; in that order, as the window is the same for all. */
+  /** Expiry of each id, in ascending order because the window is constant. */
   readonly #untilMs = new Map<string, number>()
 
-  /** @param windowMs 0 finds no duplicates at all */
+  /** @param windowMs 0 disables duplicate detection */
   constructor(windowMs: number) {
     this.#windowMs = windowMs
   }
 
-  /** Whether the id was seen within the window; from the first time on it counts as seen. */
+  /** Whether the id was seen within the window. Records a new id. */
   hasSeen(id: string, nowMs: number): boolean {
     if (this.#windowMs === 0) return false
     for (const [oldest, untilMs] of this.#untilMs) {
@@ -21,7 +21,7 @@ export class DuplicateWindow {
     return false
   }
 
-  /** Moves every instant `durationMs` into the past. */
+  /** Moves all instants `durationMs` into the past. */
   shift(durationMs: number): void {
     for (const [id, untilMs] of this.#untilMs) this.#untilMs.set(id, untilMs - durationMs)
   }

@@ -4,16 +4,16 @@ import { type QueuedMessage, wakesAtMs } from './queued-message.ts'
 const bySequenceNumber = (left: QueuedMessage, right: QueuedMessage): number =>
   left.sequenceNumber - right.sequenceNumber
 
-/** Messages scheduled for one instant come in the order in which they were scheduled. */
+/** Messages with the same due time are ordered by the time of scheduling. */
 const byInstant = (left: QueuedMessage, right: QueuedMessage): number =>
   wakesAtMs(left) - wakesAtMs(right) || bySequenceNumber(left, right)
 
 /**
- * A queue's messages, found by number, by lock, by whose turn it is and by what happens next. A message is indexed as
- * it is when placed: take it out with `displace` before changing its state, lock or times.
+ * Indexes the messages of a queue by number, by lock, by delivery order and by next event. Call `displace` before you
+ * change the state, lock or times of a message.
  */
 export class MessageIndex {
-  /** In order of sequence number, as numbers only grow. */
+  /** By sequence number, which only increases. */
   readonly #messages = new Map<number, QueuedMessage>()
   readonly #locked = new Map<string, QueuedMessage>()
   readonly #ready = new PriorityQueue<QueuedMessage>(bySequenceNumber)
@@ -26,7 +26,7 @@ export class MessageIndex {
     if (wakesAtMs(message) !== Number.POSITIVE_INFINITY) this.#waking.add(message)
   }
 
-  /** Takes a message out of every order; it keeps its number until `forget`. */
+  /** Removes a message from all orders. It keeps its number until `forget`. */
   displace(message: QueuedMessage): void {
     if (message.lock !== undefined) this.#locked.delete(message.lock.token)
     this.#ready.remove(message)
@@ -51,17 +51,17 @@ export class MessageIndex {
     return this.#ready.peek()
   }
 
-  /** The message to which something happens next by itself. */
+  /** The message with the next timed event. */
   firstWaking(): QueuedMessage | undefined {
     return this.#waking.peek()
   }
 
-  /** All messages in order of sequence number. */
+  /** All messages by sequence number. */
   all(): Iterable<QueuedMessage> {
     return this.#messages.values()
   }
 
-  /** Moves every instant of every message. The same amount off each leaves their order as it is. */
+  /** Moves all instants of all messages by the same amount, which keeps their order. */
   shift(durationMs: number): void {
     for (const message of this.#messages.values()) {
       message.enqueuedAtMs -= durationMs

@@ -1,10 +1,10 @@
-/** A binary heap whose items can be taken out of the middle. Items must not change their order while they are in. */
+/** A binary heap that supports removal of any item. The order of items must not change while they are in the heap. */
 export class PriorityQueue<T> {
   readonly #compare: (left: T, right: T) => number
   readonly #items: T[] = []
   readonly #positions = new Map<T, number>()
 
-  /** @param compare negative when the left item comes first, as for `Array.prototype.sort` */
+  /** @param compare negative if the left item comes first, like `Array.prototype.sort` */
   constructor(compare: (left: T, right: T) => number) {
     this.#compare = compare
   }
@@ -13,7 +13,7 @@ export class PriorityQueue<T> {
     return this.#items.length
   }
 
-  /** The first item, left in. */
+  /** The first item, without removing it. */
   peek(): T | undefined {
     return this.#items[0]
   }
@@ -23,7 +23,7 @@ export class PriorityQueue<T> {
     this.#rise(this.#items.length - 1)
   }
 
-  /** Takes the item out; an item that is not in changes nothing. */
+  /** Removes the item, if it is in the heap. */
   remove(item: T): void {
     const position = this.#positions.get(item)
     if (position === undefined) return

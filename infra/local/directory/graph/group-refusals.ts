@@ -1,7 +1,7 @@
 import type { DirectoryObject } from '../objects.ts'
 import { badRequest, type GraphCaller, type GraphRefusal, insufficientPrivileges } from './exchange.ts'
 
-/** A group as far as its kind goes. https://learn.microsoft.com/graph/api/resources/group */
+/** Properties that determine the kind of a group. https://learn.microsoft.com/graph/api/resources/group */
 type GroupProperties = {
   readonly groupTypes?: readonly string[] | null
   readonly mailEnabled?: boolean | null
@@ -11,8 +11,8 @@ type GroupProperties = {
 }
 
 /**
- * Why the members of a group cannot be written by this caller, or undefined. The 403 is the same for all kinds and for
- * a missing permission: only the group's properties tell them apart.
+ * The refusal of a write to the members of a group, or undefined. Graph returns the same 403 for all kinds of groups and
+ * for a missing permission. Only the properties of the group distinguish them.
  */
 export function memberWriteRefusal(group: DirectoryObject, caller: GraphCaller): GraphRefusal | undefined {
   const { groupTypes, mailEnabled, onPremisesSyncEnabled, isAssignableToRole } = group.properties as GroupProperties
@@ -27,6 +27,6 @@ export function memberWriteRefusal(group: DirectoryObject, caller: GraphCaller):
   return isDynamic || isMailGroup || isOutOfReach ? insufficientPrivileges() : undefined
 }
 
-/** Reads of a group with hidden membership look empty to whoever lacks the permission for it. */
+/** A group with hidden membership appears empty without the permission Member.Read.Hidden. */
 export const looksEmpty = (group: DirectoryObject, caller: GraphCaller): boolean =>
   (group.properties as GroupProperties).visibility === 'HiddenMembership' && !caller.roles.has('Member.Read.Hidden')
