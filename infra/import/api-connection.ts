@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ImportError } from './import-refusal.ts'
+import { ImportError } from './terminal.ts'
 
 /** Base URL and credentials of the API. */
 export type ConnectionSettings = {

@@ -3,9 +3,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { OBJECT_TYPES, type ObjectType } from '../../shared/domain/core/core-object.ts'
-import { dataOfCells } from './cells.ts'
-import { readCsv } from './csv.ts'
-import { ImportError } from './import-refusal.ts'
+import { dataOfCells, readCsv } from './csv.ts'
+import { ImportError } from './terminal.ts'
 
 /** An object of a file, with its position. */
 export type FileObject = {

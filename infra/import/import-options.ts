@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { ClientCredentials, ConnectionSettings } from './api-connection.ts'
-import { ImportError } from './import-refusal.ts'
+import { ImportError } from './terminal.ts'
 
 export type ImportOptions = {
   /** A file, or a folder with files that are named after their object types. */

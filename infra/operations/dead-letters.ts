@@ -1,7 +1,12 @@
 // `npm run dead-letters`: lists and replays dead-lettered messages.
 import { openBus } from '../../shared/messaging/message-sender.ts'
-import { busSettingsOf } from './bus-settings.ts'
-import { type DeadLetterOptions, OperationError, readDeadLetterOptions, USAGE } from './dead-letter-options.ts'
+import {
+  busSettingsOf,
+  type DeadLetterOptions,
+  OperationError,
+  readDeadLetterOptions,
+  USAGE,
+} from './dead-letter-options.ts'
 import { type DeadLetter, deadLettersOf, replayDeadLetters } from './dead-letter-queue.ts'
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
+import { createContainers } from '../../infra/local/cosmos/local-account.ts'
 import { startCosmos } from '../../infra/local/cosmos/server.ts'
-import { createContainers } from '../../infra/local/create-containers.ts'
 import type { DirectoryOptions } from '../../infra/local/directory/server.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'

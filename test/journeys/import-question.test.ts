@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
-import { type Ask, askOnTerminal } from '../../infra/import/ask-on-terminal.ts'
 import { nameOf, type SpaceItem } from '../../infra/import/connector-space.ts'
 import { digestOfData } from '../../infra/import/plan-import.ts'
 import { runImport } from '../../infra/import/run-import.ts'
+import { type Ask, askOnTerminal } from '../../infra/import/terminal.ts'
 import { newDataFolder } from './started-environment.ts'
 
 /** Objects of the connector. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { decodePath } from '../../infra/local/host/route-table.ts'
-import { compileRoute, splitPath } from '../../infra/local/host/route-template.ts'
+import { compileRoute, decodePath, splitPath } from '../../infra/local/host/route-table.ts'
 
 const match = (template: string, path: string): Record<string, string> | undefined => {
   const values = compileRoute(template)(splitPath(path))

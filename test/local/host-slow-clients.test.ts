@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { readBody } from '../../infra/local/host/http-request.ts'
+import { readBody } from '../../infra/local/host/http-exchange.ts'
 import { type LoopbackServer, listenOnLoopback } from '../../infra/local/host/loopback-server.ts'
 
 const REQUEST_TIMEOUT_MS = 300

@@ -126,7 +126,7 @@ describe('an invalid app', () => {
   it('is refused with the error of each invalid route', () =>
     assert.rejects(refused('routes.ts'), (error: Error) => {
       assert.deepEqual(error.message.split('\n').slice(1), [
-        'Function "admin-like": the route "administrators" conflicts with the host\'s own',
+        'Function "admin-like": the route "administrators" conflicts with a route of the host',
         'Function "open-brace": the route "things/{id" is invalid: a brace is not closed',
         'Function "twin-two": "twin-one" has the same route "Twins/{id}" and methods',
       ])

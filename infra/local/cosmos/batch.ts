@@ -1,8 +1,7 @@
-import { badRequest, CosmosFailure } from './failure.ts'
-import { ITEM_LIMIT_BYTES } from './item-rules.ts'
+import { ITEM_LIMIT_BYTES, parsePartition } from './item-rules.ts'
 import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
 import { isJsonObject, type JsonObject, parseJson, refuseUnknownMembers } from './json.ts'
-import { parsePartition } from './partition.ts'
+import { badRequest, CosmosFailure } from './response.ts'
 
 /** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
 const BATCH_LIMIT_COUNT = 100

@@ -1,6 +1,6 @@
-import { badRequest, CosmosFailure } from './failure.ts'
 import { isJsonObject, type Json, type JsonObject, parseObject, refuseUnknownMembers } from './json.ts'
 import { makeCompositeIndex, makeValueIndex } from './query/value-indexes.ts'
+import { badRequest, CosmosFailure } from './response.ts'
 import type { Storage } from './storage.ts'
 
 /** The properties of a container that item operations use. */

@@ -1,14 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Answer, jsonAnswer } from './answers.ts'
 import { type BatchAnswer, batchBody, parseBatch, runAtomicBatch, runBulk } from './batch.ts'
 import type { Catalog, Container } from './catalog.ts'
-import { badRequest } from './failure.ts'
-import { requireItemSize } from './item-rules.ts'
+import { parsePartition, requireItemSize } from './item-rules.ts'
 import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
 import { type JsonObject, parseObject } from './json.ts'
-import { type OperationKind, wantsNoContent } from './operation.ts'
-import { parsePartition } from './partition.ts'
 import { answerQuery, QUERY_PLAN } from './query-request.ts'
+import { type OperationKind, wantsNoContent } from './request.ts'
+import { type Answer, badRequest, jsonAnswer } from './response.ts'
 import type { Storage } from './storage.ts'
 
 /** Dependencies of the operations. */

@@ -1,7 +1,7 @@
 import type { Container } from './catalog.ts'
-import { badRequest, CosmosFailure } from './failure.ts'
-import type { Json, JsonObject } from './json.ts'
-import { type Partition, partitionOf } from './partition.ts'
+import { isJsonObject, type Json, type JsonObject, parseJson, valueAt } from './json.ts'
+import { badRequest, CosmosFailure } from './response.ts'
+import type { Storage } from './storage.ts'
 
 /** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
 export const ITEM_LIMIT_BYTES = 2 * 1024 * 1024
@@ -59,4 +59,80 @@ function validTtlS(ttl: Json | undefined): number | undefined {
 function isNestedDeeper(value: Json, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((inner) => isNestedDeeper(inner, levels - 1))
+}
+
+/** A partition key as JSON text, `["t1"]`. 1, "1", null and a missing value (`[{}]`) are four different partitions. */
+export type Partition = string
+
+/** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
+const PARTITION_KEY_LIMIT_BYTES = 2048
+const MISSING = '[{}]'
+
+/** Parses the partition key of a header or a bulk operation. */
+export function parsePartition(text: string): Partition {
+  const values = parseJson(text, 'The partition key')
+  if (!Array.isArray(values) || values.length !== 1) throw badRequest('The partition key must be a list of one value')
+  const [value] = values
+  return isJsonObject(value) && Object.keys(value).length === 0 ? MISSING : partitionOfValue(value)
+}
+
+/** The partition of a document according to its body. */
+const partitionOf = (document: JsonObject, path: readonly string[]): Partition =>
+  partitionOfValue(valueAt(document, path))
+
+function partitionOfValue(value: Json | undefined): Partition {
+  if (value === undefined) return MISSING
+  if (typeof value === 'object' && value !== null) {
+    throw badRequest('A partition key must be a string, a number, a boolean or null')
+  }
+  if (typeof value === 'string' && Buffer.byteLength(value) > PARTITION_KEY_LIMIT_BYTES) {
+    throw badRequest(`The maximum size of a partition key is ${PARTITION_KEY_LIMIT_BYTES} bytes`)
+  }
+  return JSON.stringify([value])
+}
+
+/**
+ * A missing value counts as null, so only one document of a partition can omit it.
+ * https://learn.microsoft.com/azure/cosmos-db/unique-keys
+ */
+const valuesOf = (document: JsonObject, container: Container): string[] =>
+  container.uniqueKeys.map((paths) => JSON.stringify(paths.map((path) => valueAt(document, path) ?? null)))
+
+/**
+ * Rejects a document with values that another document of the partition has.
+ * @param row the row to replace, undefined for a new document
+ * @throws CosmosFailure 409
+ */
+export function requireUnique(
+  storage: Storage,
+  container: Container,
+  partition: Partition,
+  document: JsonObject,
+  row: number | undefined,
+): void {
+  const holder = 'SELECT row FROM unique_values WHERE container = ? AND pk = ? AND key = ? AND value = ?'
+  for (const [key, value] of valuesOf(document, container).entries()) {
+    const held = storage.prepare(holder).get(container.number, partition, key, value)
+    if (held !== undefined && held.row !== row) {
+      const paths = container.uniqueKeys[key]?.map((path) => `/${path.join('/')}`).join(', ')
+      throw new CosmosFailure(409, `Unique index constraint violation: ${paths} = ${value.slice(0, 200)}`)
+    }
+  }
+}
+
+/** Replaces the recorded unique values of a row. Deleting the row deletes them. */
+export function claimValues(
+  storage: Storage,
+  container: Container,
+  partition: Partition,
+  document: JsonObject,
+  row: number,
+): void {
+  if (container.uniqueKeys.length === 0) return
+  storage.prepare('DELETE FROM unique_values WHERE row = ?').run(row)
+  for (const [key, value] of valuesOf(document, container).entries()) {
+    storage
+      .prepare('INSERT INTO unique_values VALUES (?, ?, ?, ?, ?)')
+      .run(container.number, partition, key, value, row)
+  }
 }

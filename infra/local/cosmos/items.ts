@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Container } from './catalog.ts'
-import { readCharge, writeCharge } from './charge.ts'
-import { badRequest, CosmosFailure } from './failure.ts'
-import { type ValidItem, validItem } from './item-rules.ts'
+import type { Partition } from './item-rules.ts'
+import { claimValues, requireUnique, type ValidItem, validItem } from './item-rules.ts'
 import type { JsonObject } from './json.ts'
-import type { Partition } from './partition.ts'
+import { badRequest, CosmosFailure, readCharge, writeCharge } from './response.ts'
 import type { Storage } from './storage.ts'
-import { claimValues, requireUnique } from './unique-keys.ts'
 
 /** Target of an operation, and its ETag conditions. */
 export type Target = {

@@ -1,4 +1,4 @@
-import { badRequest } from './failure.ts'
+import { badRequest } from './response.ts'
 
 export type Json = null | boolean | number | string | Json[] | JsonObject
 export type JsonObject = { [name: string]: Json }

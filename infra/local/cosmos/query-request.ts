@@ -1,7 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Answer } from './answers.ts'
-import { queryCharge } from './charge.ts'
-import { badRequest } from './failure.ts'
 import { isJsonObject, type Json, parseObject, refuseUnknownMembers } from './json.ts'
 import type { Scan } from './query/access.ts'
 import { decodeToken, encodeToken } from './query/continuation.ts'
@@ -9,6 +6,8 @@ import type { Parameters } from './query/evaluator.ts'
 import { runQuery } from './query/execute.ts'
 import { parseQuery } from './query/parser.ts'
 import type { Query } from './query/syntax.ts'
+import type { Answer } from './response.ts'
+import { badRequest, queryCharge } from './response.ts'
 
 /** The answer to every request for a query plan: there is one range, and it is asked directly. */
 export const QUERY_PLAN = {

@@ -1,4 +1,4 @@
-import type { OperationKind } from './operation.ts'
+import type { OperationKind } from './request.ts'
 
 /** Requests to throttle with 429. All specified members must match. */
 export type Throttle = {

@@ -1,5 +1,5 @@
-import { ControlRefusal, controlBody } from './control-refusal.ts'
 import type { Faults } from './faults.ts'
+import { ControlRefusal, controlBody } from './faults.ts'
 import type { JsonAnswer } from './openid.ts'
 import type { RequestLog } from './request-log.ts'
 import type { DemoAnswer } from './seed.ts'

@@ -1,4 +1,3 @@
-import { ControlRefusal, controlBody } from './control-refusal.ts'
 import { answered, errorBody, type GraphAnswer } from './graph/exchange.ts'
 
 /** An injected fault of Graph. The first fault that matches a request or a batch item applies. */
@@ -168,4 +167,17 @@ function isExpression(value: unknown): boolean {
     // Reported as an invalid member.
     return false
   }
+}
+
+/** An invalid request to `/local/...`, answered with 400 and this message. */
+export class ControlRefusal extends Error {}
+
+/** @throws ControlRefusal unless the body is a JSON object with these members only */
+export function controlBody(body: unknown, members: readonly string[]): Readonly<Record<string, unknown>> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new ControlRefusal('The body must be a JSON object')
+  }
+  const unknown = Object.keys(body).find((name) => !members.includes(name))
+  if (unknown !== undefined) throw new ControlRefusal(`Unknown member ${unknown}. Use ${members.join(', ')}`)
+  return body as Record<string, unknown>
 }

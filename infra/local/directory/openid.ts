@@ -1,7 +1,7 @@
-import { issuerOf, issuerTemplate, type TokenVersion } from './issuers.ts'
+import { TokenRefusal } from './client-proof.ts'
 import type { SigningKeys } from './signing-keys.ts'
+import { issuerOf, issuerTemplate, type TokenVersion } from './signing-keys.ts'
 import { issueToken, type TokenDependencies, tenantNamed } from './token-endpoint.ts'
-import { TokenRefusal } from './token-refusal.ts'
 
 export type JsonAnswer = { readonly status: number; readonly body: unknown }
 

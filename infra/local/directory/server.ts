@@ -1,12 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
 import type { DatabaseSync } from 'node:sqlite'
+import { listenOnLocalhost } from '../localhost.ts'
 import { serverCertificate } from './certificates.ts'
 import { control } from './control.ts'
 import { type FaultDefinition, faultList } from './faults.ts'
 import { errorBody, type GraphAnswer } from './graph/exchange.ts'
 import { graphApi } from './graph/graph-api.ts'
 import { DOCUMENTED_QUOTAS, type Quotas } from './graph/throttle.ts'
-import { listenOnLoopback } from './loopback.ts'
 import { directoryObjects } from './objects.ts'
 import { openId } from './openid.ts'
 import { type RequestRecord, requestLog } from './request-log.ts'
@@ -160,4 +161,30 @@ function send(response: ServerResponse, { status, headers, body }: GraphAnswer):
   const length: Record<string, number> = status === 204 ? {} : { 'content-length': Buffer.byteLength(text) }
   response.writeHead(status, { 'cache-control': 'no-cache', ...type, ...length, ...headers })
   response.end(text)
+}
+
+/** Only clients close idle connections: one closed by the server at the moment of reuse looks like a lost request. */
+const NEVER = 0
+
+type LoopbackServer = { readonly port: number; close(): Promise<void> }
+
+/** Serves localhost with TLS. @param port 0 selects a free port @throws Error that names the port in use */
+async function listenOnLoopback(
+  port: number,
+  tls: { readonly cert: string; readonly key: string },
+  serve: RequestListener,
+): Promise<LoopbackServer> {
+  const make = () => createServer({ ...tls, keepAliveTimeout: NEVER }, serve)
+  const { port: chosen, servers } = await listenOnLocalhost(port, make)
+  return { port: chosen, close: () => closed(servers) }
+}
+
+async function closed(servers: readonly Server[]): Promise<void> {
+  await Promise.all(
+    servers.map(async (server) => {
+      const ended = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await ended
+    }),
+  )
 }

@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { equalSecrets, requireProof } from './client-proof.ts'
+import { equalSecrets, requireProof, TokenRefusal } from './client-proof.ts'
 import { GRAPH_AUDIENCE } from './graph/rights.ts'
-import { issuerOf } from './issuers.ts'
 import type { DirectoryObjects } from './objects.ts'
 import type { ApplicationSeed, DirectorySeed, PersonSeed, TenantSeed } from './seed.ts'
 import type { Claims, SigningKeys } from './signing-keys.ts'
-import { TokenRefusal } from './token-refusal.ts'
+import { issuerOf } from './signing-keys.ts'
 
 /** Seconds. The lifetime of the identity provider varies between 60 and 90 minutes. */
 const TOKEN_LIFETIME_S = 3600

@@ -1,4 +1,4 @@
-import { type AppSettings, type BusConnection, resolveConnection, resolveSettings } from './app-settings.ts'
+import { type AppSettings, type BusConnection, resolveConnection, resolveSettings } from './host-settings.ts'
 import { nextOccurrence, parseSchedule, type Schedule } from './ncrontab.ts'
 import type { BindingInfo, RpcRetryOptions } from './programming-model.ts'
 import type { Registration } from './registry.ts'

@@ -1,15 +1,14 @@
 import { type AppFunction, appFunctions, type TimerFunction } from './app-functions.ts'
 import { byHand, type RunByHand } from './by-hand.ts'
-import { type HostJson, readHostJson } from './host-json.ts'
-import type { HostLog, HostLogEntry } from './host-log.ts'
+import { type HostJson, readHostJson } from './host-settings.ts'
 import { answerHttp, type StartByHand } from './http-front.ts'
 import { createInvoker, type Invoke, type Invoker } from './invocation.ts'
 import { loadApp } from './loader.ts'
 import { type LoopbackServer, listenOnLoopback } from './loopback-server.ts'
+import type { HostLog, HostLogEntry } from './programming-model.ts'
 import { listenToLibrary } from './registry.ts'
 import { type RouteTable, routeTable } from './route-table.ts'
-import { type OpenBus, openServiceBus } from './service-bus-client.ts'
-import { type Pump, startPump } from './service-bus-pump.ts'
+import { type OpenBus, openServiceBus, type Pump, startPump } from './service-bus-pump.ts'
 import { type RunningTimer, startTimer } from './timer.ts'
 
 export type HostOptions = {

@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HostLog } from './host-log.ts'
-import { readBody, requestTarget, toRpcHttp } from './http-request.ts'
-import { sendBare, sendResponse } from './http-response.ts'
+import { readBody, requestTarget, sendBare, sendResponse, toRpcHttp } from './http-exchange.ts'
 import type { Invoke } from './invocation.ts'
 import type { AnswerRequest } from './loopback-server.ts'
-import type { RpcHttpData } from './programming-model.ts'
+import type { HostLog, RpcHttpData } from './programming-model.ts'
 import { decodePath, type RouteMatch, type RouteTable } from './route-table.ts'
 
 /** Starts a function manually. False if no startable function has the name. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { HostLog } from './host-log.ts'
 import type {
   CoreInvocationContext,
   HookName,
+  HostLog,
   InvocationRequest,
   InvocationResponse,
   LogCategory,

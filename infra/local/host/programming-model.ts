@@ -107,3 +107,15 @@ export type ProgrammingModel = {
 export const HOOK_NAMES = ['preInvocation', 'postInvocation', 'appStart', 'appTerminate', 'log'] as const
 export type HookName = (typeof HOOK_NAMES)[number]
 export type HookCallback = (context: Record<string, unknown>) => unknown
+
+/** A log entry. Category `user`: the handlers, `system`: the library, `host`: the host. */
+export type HostLogEntry = {
+  readonly level: LogLevel
+  readonly category: 'user' | 'system' | 'host'
+  readonly message: string
+  readonly functionName?: string
+  readonly invocationId?: string
+  readonly error?: unknown
+}
+
+export type HostLog = (entry: HostLogEntry) => void

@@ -1,4 +1,4 @@
-import { Alarm } from './alarm.ts'
+import { Alarm } from './dispatcher.ts'
 import { Entities, type LocalQueue } from './entities.ts'
 import { Intake } from './intake.ts'
 import { listen } from './listener.ts'

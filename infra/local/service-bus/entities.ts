@@ -1,5 +1,5 @@
 import type { QueueDefinition } from '../../../shared/messaging/queues.ts'
-import type { Alarm } from './alarm.ts'
+import type { Alarm } from './dispatcher.ts'
 import { Dispatcher } from './dispatcher.ts'
 import type { MessageStore } from './message-store.ts'
 import { MessageQueue } from './queue.ts'

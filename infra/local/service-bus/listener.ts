@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import rhea, { type Container, type EventContext, type link, type Receiver, type Sender } from 'rhea'
-import { parseAddress } from './address.ts'
 import type { Entities } from './entities.ts'
 import { openManagementLink, openQueueLink, openTokenLink } from './incoming-link.ts'
 import { type Intake, MAX_MESSAGE_SIZE_BYTES } from './intake.ts'
 import type { MessageStore } from './message-store.ts'
 import { openOutgoingLink } from './outgoing-link.ts'
-import { asRefusal } from './refusal.ts'
+import { asRefusal, BusRefusal } from './refusal.ts'
 import { keepMessagesRaw } from './rhea-internals.ts'
 
 const HOST = '127.0.0.1'
@@ -119,4 +118,31 @@ function orRefused(attached: link, attach: () => void): void {
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   return 'code' in cause && cause.code === 'EADDRINUSE' ? 'the port is in use by another program.' : cause.message
+}
+
+/** The node that a link attaches to. Queue names are lower-case because they are case-insensitive in Azure. */
+type Address =
+  | { readonly node: 'tokens' }
+  | { readonly node: 'queue' | 'management'; readonly queue: string; readonly isDeadLetter: boolean }
+
+/**
+ * Parses `$cbs`, `queue`, `queue/$DeadLetterQueue` and either with `/$management`, also as `sb://host/queue` or with a
+ * leading slash. @throws BusRefusal for anything else: subscriptions, transfer queues, transaction coordinators.
+ */
+function parseAddress(text: string | undefined): Address {
+  if (!text) throw new BusRefusal('amqp:not-implemented', 'Links without an address (transactions) are not supported.')
+  const path = text.toLowerCase().replace(/^[a-z]+:\/\/[^/]*/, '')
+  const parts = path.split('/').filter((part) => part !== '')
+  if (parts.length === 1 && parts[0] === '$cbs') return { node: 'tokens' }
+  const isManagement = parts.at(-1) === '$management'
+  if (isManagement) parts.pop()
+  const isDeadLetter = parts.at(-1) === '$deadletterqueue'
+  if (isDeadLetter) parts.pop()
+  if (parts.some((part) => part === 'subscriptions' || part.startsWith('$'))) {
+    throw new BusRefusal(
+      'amqp:not-implemented',
+      `Only queues and their dead-letter queues are supported, not '${text}'.`,
+    )
+  }
+  return { node: isManagement ? 'management' : 'queue', queue: parts.join('/'), isDeadLetter }
 }

@@ -1,4 +1,3 @@
-import { PriorityQueue } from './priority-queue.ts'
 import { type QueuedMessage, wakesAtMs } from './queued-message.ts'
 
 const bySequenceNumber = (left: QueuedMessage, right: QueuedMessage): number =>
@@ -68,5 +67,109 @@ export class MessageIndex {
       message.dueAtMs -= durationMs
       if (message.lock !== undefined) message.lock.untilMs -= durationMs
     }
+  }
+}
+
+/** A binary heap that supports removal of any item. The order of items must not change while they are in the heap. */
+class PriorityQueue<T> {
+  readonly #compare: (left: T, right: T) => number
+  readonly #items: T[] = []
+  readonly #positions = new Map<T, number>()
+
+  /** @param compare negative if the left item comes first, like `Array.prototype.sort` */
+  constructor(compare: (left: T, right: T) => number) {
+    this.#compare = compare
+  }
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  /** The first item, without removing it. */
+  peek(): T | undefined {
+    return this.#items[0]
+  }
+
+  add(item: T): void {
+    this.#put(item, this.#items.length)
+    this.#rise(this.#items.length - 1)
+  }
+
+  /** Removes the item, if it is in the heap. */
+  remove(item: T): void {
+    const position = this.#positions.get(item)
+    if (position === undefined) return
+    this.#positions.delete(item)
+    const last = this.#items.pop()
+    if (last === undefined || last === item) return
+    this.#put(last, position)
+    this.#rise(position)
+    this.#sink(this.#positions.get(last) ?? position)
+  }
+
+  #put(item: T, position: number): void {
+    this.#items[position] = item
+    this.#positions.set(item, position)
+  }
+
+  #at(position: number): T {
+    return this.#items[position] as T
+  }
+
+  #rise(from: number): void {
+    const item = this.#at(from)
+    let position = from
+    while (position > 0) {
+      const parent = (position - 1) >> 1
+      if (this.#compare(this.#at(parent), item) <= 0) break
+      this.#put(this.#at(parent), position)
+      position = parent
+    }
+    if (position !== from) this.#put(item, position)
+  }
+
+  #sink(from: number): void {
+    const item = this.#at(from)
+    let position = from
+    for (;;) {
+      const left = 2 * position + 1
+      if (left >= this.#items.length) break
+      const right = left + 1
+      const isRightFirst = right < this.#items.length && this.#compare(this.#at(right), this.#at(left)) < 0
+      const child = isRightFirst ? right : left
+      if (this.#compare(this.#at(child), item) >= 0) break
+      this.#put(this.#at(child), position)
+      position = child
+    }
+    if (position !== from) this.#put(item, position)
+  }
+}
+
+/** Remembers message ids for the duplicate detection window. In memory only: a restart clears it. */
+export class DuplicateWindow {
+  readonly #windowMs: number
+  /** Expiry of each id, in ascending order because the window is constant. */
+  readonly #untilMs = new Map<string, number>()
+
+  /** @param windowMs 0 disables duplicate detection */
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs
+  }
+
+  /** Whether the id was seen within the window. Records a new id. */
+  hasSeen(id: string, nowMs: number): boolean {
+    if (this.#windowMs === 0) return false
+    for (const [oldest, untilMs] of this.#untilMs) {
+      if (untilMs > nowMs) break
+      this.#untilMs.delete(oldest)
+    }
+    if (this.#untilMs.has(id)) return true
+    this.#untilMs.set(id, nowMs + this.#windowMs)
+    return false
+  }
+
+  /** Moves all instants `durationMs` into the past. */
+  shift(durationMs: number): void {
+    for (const [id, untilMs] of this.#untilMs) this.#untilMs.set(id, untilMs - durationMs)
   }
 }

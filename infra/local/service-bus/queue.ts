@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DuplicateWindow } from './duplicate-window.ts'
-import { MessageIndex } from './message-index.ts'
+import { DuplicateWindow, MessageIndex } from './message-index.ts'
 import {
   type Draft,
   deliveredTooOften,

@@ -1,5 +1,5 @@
 import type { Container } from '../catalog.ts'
-import type { Partition } from '../partition.ts'
+import type { Partition } from '../item-rules.ts'
 import { ODD_TEXT, type Storage } from '../storage.ts'
 import type { Field, Scalar, Term } from './planner.ts'
 import { compositeIndex, jsonExpression, presence, valueIndex } from './value-indexes.ts'

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { badRequest } from '../failure.ts'
 import type { Json } from '../json.ts'
+import { badRequest } from '../response.ts'
 import type { RowKey } from './access.ts'
 
 /** End of a page, by values and not by row numbers: deleting the last row does not shift the next page. */

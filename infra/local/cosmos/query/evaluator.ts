@@ -1,5 +1,5 @@
-import { badRequest } from '../failure.ts'
 import { type Json, valueAt } from '../json.ts'
+import { badRequest } from '../response.ts'
 import { and, compare, foldCase, isSame, not, or, type Value } from './semantics.ts'
 import type { ComparisonOperator, Expression, FunctionName, Member } from './syntax.ts'
 

@@ -1,13 +1,11 @@
-import { badRequest } from '../failure.ts'
-import type { Json } from '../json.ts'
-import { valueAt } from '../json.ts'
+import { type Json, valueAt } from '../json.ts'
+import { badRequest } from '../response.ts'
 import { countRows, type Scan, type StoredRow, scanRows, scanRowsFor } from './access.ts'
 import type { Position } from './continuation.ts'
 import { compile, constantOf, object, type Parameters, type Row } from './evaluator.ts'
 import { planFilter } from './planner.ts'
 import { compareForOrder, compareText } from './semantics.ts'
 import type { Expression, Projection, Query } from './syntax.ts'
-import { TopRows } from './top-rows.ts'
 
 /** Limits and start of a page. */
 export type PageRequest = { readonly rowCount: number; readonly after: Position | undefined }
@@ -180,5 +178,31 @@ function sortedPage(
     const last = sorted[takenCount - 1]
     const isDone = takenCount === sorted.length || results.length >= remainingCount || last === undefined
     return { results, end: isDone ? undefined : { ...keyOf(last), emittedCount: emittedBefore + results.length } }
+  }
+}
+
+/** Keeps the first `limit` rows in the given order. Holds at most about twice as many. */
+class TopRows<T> {
+  readonly #limit: number
+  readonly #compare: (one: T, other: T) => number
+  #rows: T[] = []
+
+  constructor(limit: number, compare: (one: T, other: T) => number) {
+    this.#limit = limit
+    this.#compare = compare
+  }
+
+  add(row: T): void {
+    this.#rows.push(row)
+    if (this.#rows.length > 2 * this.#limit + 1000) this.#prune()
+  }
+
+  sorted(): readonly T[] {
+    this.#prune()
+    return this.#rows
+  }
+
+  #prune(): void {
+    this.#rows = this.#rows.sort(this.#compare).slice(0, this.#limit)
   }
 }

@@ -6,7 +6,7 @@ import {
   type Member,
   RESERVED_WORDS,
 } from './syntax.ts'
-import type { TokenReader } from './token-reader.ts'
+import type { TokenReader } from './tokens.ts'
 import { syntaxError, type Token } from './tokens.ts'
 
 /** Maximum nesting of parentheses, to protect the stack of the parser. */

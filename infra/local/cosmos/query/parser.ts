@@ -1,7 +1,6 @@
 import { ExpressionParser } from './expression-parser.ts'
 import type { Expression, Member, Projection, Query } from './syntax.ts'
-import { TokenReader } from './token-reader.ts'
-import { syntaxError, tokenize } from './tokens.ts'
+import { syntaxError, TokenReader, tokenize } from './tokens.ts'
 
 const COUNT_ARGUMENT = '1'
 

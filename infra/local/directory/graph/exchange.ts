@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { MembershipHistory } from '../membership-history.ts'
-import type { DirectoryObjects } from '../objects.ts'
+import type { DirectoryObjects, MembershipHistory } from '../objects.ts'
 
 /** The caller, according to the Graph token. */
 export type GraphCaller = {

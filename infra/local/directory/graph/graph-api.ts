@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Faults } from '../faults.ts'
-import { membershipHistory } from '../membership-history.ts'
 import type { DirectoryObjects } from '../objects.ts'
+import { membershipHistory } from '../objects.ts'
 import { type RequestLog, type RequestRecord, requestRecord } from '../request-log.ts'
 import type { SigningKeys } from '../signing-keys.ts'
 import { type BatchItem, batchedAnswer, batchItems, shuffled } from './batch.ts'

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { CosmosClient } from '@azure/cosmos'
+import {
+  CONTAINERS,
+  type ContainerDefinition,
+  DATABASE_ID,
+  indexingPolicyOf,
+} from '../../../shared/cosmos/containers.ts'
 
 /** The key of the local Cosmos DB account, in base64. */
 export type LocalSecrets = { readonly cosmosKey: string }
@@ -25,4 +32,23 @@ function readSecrets(file: string): LocalSecrets {
     throw new Error(`${file} is damaged. Delete the data folder to reset the environment`, { cause })
   }
   throw new Error(`${file} is damaged. Delete the data folder to reset the environment`)
+}
+
+/** Creates the database and its missing containers. In Azure, the templates create them. */
+export async function createContainers(endpoint: string, key: string): Promise<void> {
+  const client = new CosmosClient({ endpoint, key })
+  const { database } = await client.databases.createIfNotExists({ id: DATABASE_ID })
+  for (const definition of CONTAINERS as readonly ContainerDefinition[]) {
+    const { id, partitionKey, defaultTtlS, uniqueKeys } = definition
+    await database.containers.createIfNotExists({
+      id,
+      partitionKey: { paths: [partitionKey] },
+      indexingPolicy: indexingPolicyOf(definition),
+      ...(defaultTtlS === undefined ? {} : { defaultTtl: defaultTtlS }),
+      ...(uniqueKeys === undefined
+        ? {}
+        : { uniqueKeyPolicy: { uniqueKeys: uniqueKeys.map((paths) => ({ paths: [...paths] })) } }),
+    })
+  }
+  client.dispose()
 }
