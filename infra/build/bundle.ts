@@ -3,22 +3,22 @@ import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 
 /**
- * Packages that are not bundled: they lie beside the bundle as they are. The Functions library, because two copies of it
- * would register into different models; the reference page's, because it is files to serve and not code to run.
+ * Packages that are shipped unbundled. Two copies of the Functions library would register into different models. The
+ * package of the reference page contains static files and no code to run.
  */
 export const UNBUNDLED_PACKAGES = ['@azure/functions', 'swagger-ui-dist'] as const
 
-/** What the Functions library asks for and only the host has. */
+/** A module that the Functions library imports and the host provides. */
 const SUPPLIED_BY_THE_HOST = '@azure/functions-core'
 
-/** Modules of CommonJS that are bundled into ES modules still call `require` for what Node has built in. */
+/** Bundled CommonJS modules call `require` for built-in modules of Node.js. */
 const BANNER = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
 
 /**
- * Builds the functions into a folder, emptied before: one entry file for all triggers under `functions`, where `main` of
- * package.json looks, and under `chunks` what they load when first used. With source maps.
- * Few large files, because a cold start is for the most part the reading of many small ones.
- * @throws Error when a package would come without its exports
+ * Builds the functions with source maps into a folder, which is emptied first. `functions` contains one entry file for
+ * all triggers, to which `main` in package.json refers. `chunks` contains the code that is loaded on first use. Few large
+ * files shorten a cold start, which spends most of its time reading files.
+ * @throws Error if a package would lose its exports
  */
 export async function bundle(projectFolder: string, outputFolder: string): Promise<void> {
   rmSync(outputFolder, { recursive: true, force: true })
@@ -44,13 +44,13 @@ export async function bundle(projectFolder: string, outputFolder: string): Promi
   refuseHiddenExports(metafile)
 }
 
-/** In the order in which the host would load them one by one. */
+/** Imports all triggers in the order in which the host loads them. */
 function allTriggers(projectFolder: string): string {
   const files = globSync('functions/*.ts', { cwd: projectFolder }).sort()
   return files.map((file) => `import './${file.replaceAll('\\', '/')}'\n`).join('')
 }
 
-/** A CommonJS package that is imported dynamically comes out of the bundler with a default export and nothing else. */
+/** The bundler keeps only the default export of a CommonJS package that is imported dynamically. */
 function refuseHiddenExports({ inputs }: Metafile): void {
   const hidden = Object.entries(inputs).flatMap(([importer, { imports }]) =>
     imports
@@ -59,7 +59,7 @@ function refuseHiddenExports({ inputs }: Metafile): void {
       .map(({ path }) => `${importer} imports ${path}`),
   )
   if (hidden.length > 0) {
-    throw new Error(`A dynamic import of a CommonJS package has no named exports once bundled: ${hidden.join('; ')}`)
+    throw new Error(`A dynamic import of a CommonJS package has no named exports after bundling: ${hidden.join('; ')}`)
   }
 }
 

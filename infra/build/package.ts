@@ -1,27 +1,25 @@
-// `npm run package`: builds the app and zips what the cloud runs, as `azd deploy --from-package` takes it.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Zippable, zipSync } from 'fflate'
 import { bundle, UNBUNDLED_PACKAGES } from './bundle.ts'
-import { type Lockfile, shippedPackages } from './shipped-packages.ts'
 
-/** Members of package.json that the host and Node read. Without scripts: nothing is to be run where it is deployed. */
+/** Members of package.json that the host and Node.js read. Scripts are excluded: none may run after a deployment. */
 const MANIFEST_MEMBERS = ['name', 'version', 'private', 'license', 'type', 'main', 'engines'] as const
 
-/** What no program reads: maps and sources of packages, their types, their documentation. */
+/** Files of packages that are not needed at run time: source maps, sources, types and documentation. */
 const NOT_SHIPPED_OF_PACKAGES = /\.(map|ts|mts|cts|md)$/i
 
-/** The same for all files, so that the same sources give the same zip. The form knows no earlier year. */
+/** A fixed time makes the zip reproducible. The zip format starts in 1980. */
 const WRITTEN_AT = new Date(1980, 0, 1)
 
-/** Unix, a file that its owner may write and everyone read. */
+/** Unix, mode 644. */
 const FILE_ATTRIBUTES = { os: 3, attrs: 0o100644 << 16, mtime: WRITTEN_AT } as const
 
 type Manifest = Readonly<Record<string, unknown>> & { readonly dependencies: Readonly<Record<string, string>> }
 
 /**
- * Builds the app and writes what a function app needs to run into a zip: the bundle, host.json, a package.json without
- * scripts, and the few packages that are not bundled. What is not listed here is not in it.
+ * Builds the app and creates a zip with the bundle, host.json, a package.json without scripts, and the packages that are
+ * not bundled. The zip contains nothing else.
  * @returns the size of the zip in bytes
  */
 export async function packageApp(projectFolder: string, zipFile: string): Promise<number> {
@@ -50,7 +48,7 @@ function shippedManifest(projectFolder: string): string {
   return `${JSON.stringify({ ...shipped, dependencies }, null, 2)}\n`
 }
 
-/** By their path below the project's folder, sorted. A package's own `node_modules` is a package for itself. */
+/** Files by path relative to the project folder, sorted. Excludes nested `node_modules`, which are packages of their own. */
 function filesBelow(projectFolder: string, folder: string, isShipped: (path: string) => boolean): Zippable {
   const paths = readdirSync(join(projectFolder, folder), { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
@@ -59,6 +57,46 @@ function filesBelow(projectFolder: string, folder: string, isShipped: (path: str
     .filter((path) => statSync(join(projectFolder, path)).isFile())
     .sort()
   return Object.fromEntries(paths.map((path) => [path, [readFileSync(join(projectFolder, path)), FILE_ATTRIBUTES]]))
+}
+
+/** The part of package-lock.json that describes dependencies. */
+export type Lockfile = {
+  readonly packages: Readonly<Record<string, LockedPackage>>
+}
+type LockedPackage = {
+  readonly dev?: boolean
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+/**
+ * The folders of these packages and of all their dependencies, relative to the project folder, sorted.
+ * @throws Error for a missing package or a development dependency
+ */
+export function shippedPackages({ packages }: Lockfile, names: readonly string[]): string[] {
+  const folders = new Set<string>()
+  const add = (name: string, dependent: string, isOptional: boolean): void => {
+    const folder = folderOf(name, dependent, packages)
+    if (folder === undefined && isOptional) return
+    const locked = folder === undefined ? undefined : packages[folder]
+    if (folder === undefined || locked === undefined) throw new Error(`package-lock.json does not contain ${name}`)
+    if (locked.dev === true) throw new Error(`${name} is a development dependency and cannot be shipped`)
+    if (folders.has(folder)) return
+    folders.add(folder)
+    for (const each of Object.keys(locked.dependencies ?? {})) add(each, folder, false)
+    for (const each of Object.keys(locked.optionalDependencies ?? {})) add(each, folder, true)
+  }
+  for (const name of names) add(name, '', false)
+  return [...folders].sort()
+}
+
+/** Resolves a package like Node.js: beside the dependent, then one level up, and so on. */
+function folderOf(name: string, dependent: string, packages: Lockfile['packages']): string | undefined {
+  for (let level = dependent; ; level = level.slice(0, Math.max(0, level.lastIndexOf('/node_modules/')))) {
+    const folder = `${level === '' ? '' : `${level}/`}node_modules/${name}`
+    if (packages[folder] !== undefined) return folder
+    if (level === '') return undefined
+  }
 }
 
 if (import.meta.main) {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ImportRefusal } from './import-refusal.ts'
+import { ImportError } from './terminal.ts'
 
-/** Where the API is, and with what one may call it. */
+/** Base URL and credentials of the API. */
 export type ConnectionSettings = {
   readonly apiUrl: string
-  /** A token that is there already; else client credentials fetch one. */
+  /** An access token. If undefined, one is requested with the client credentials. */
   readonly token: string | undefined
   readonly credentials: ClientCredentials | undefined
 }
@@ -22,7 +22,7 @@ type Reply = {
   readonly nextCursor?: string
 }
 
-/** Sends a request, again where it may help. @throws ImportRefusal that tells the call and the API's reason. */
+/** Sends a request with retries. @throws ImportError with the request and the reason of the API */
 export type ApiCall = (method: 'GET' | 'POST', path: string, body?: unknown) => Promise<Reply>
 
 const TRIES_COUNT = 5
@@ -30,7 +30,7 @@ const FIRST_WAIT_MS = 500
 const WAIT_LIMIT_MS = 60_000
 const CALL_TIMEOUT_MS = 120_000
 
-/** @throws ImportRefusal when there is no token to be had. */
+/** @throws ImportError if no access token is available */
 export async function connect({ apiUrl, token, credentials }: ConnectionSettings): Promise<ApiCall> {
   let bearer = token ?? (await freshToken(credentials))
   const send = async (method: string, path: string, body: unknown): Promise<Response> => {
@@ -41,11 +41,11 @@ export async function connect({ apiUrl, token, credentials }: ConnectionSettings
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
       })
-    const response = await patiently(request, `${method} ${apiUrl}${path}`)
+    const response = await withRetries(request, `${method} ${apiUrl}${path}`)
     if (response.status !== 401 || credentials === undefined) return response
-    // A long import may outlive its token.
+    // The token can expire during a long import.
     bearer = await freshToken(credentials)
-    return patiently(request, `${method} ${apiUrl}${path}`)
+    return withRetries(request, `${method} ${apiUrl}${path}`)
   }
   return async (method, path, body) => {
     const response = await send(method, path, body)
@@ -56,30 +56,33 @@ export async function connect({ apiUrl, token, credentials }: ConnectionSettings
       nextCursor?: string
     }
     if (response.ok && envelope.isSuccess === true) return envelope as Reply
-    const reason = envelope.error ?? 'no envelope of this API'
-    throw new ImportRefusal(`${method} ${path} was answered ${response.status}: ${reason}`, { exitCode: 1 })
+    const reason = envelope.error ?? 'the response is not an envelope of this API'
+    throw new ImportError(`${method} ${path} returned ${response.status}: ${reason}`, { exitCode: 1 })
   }
 }
 
 async function freshToken(credentials: ClientCredentials | undefined): Promise<string> {
-  if (credentials === undefined) throw new ImportRefusal('Neither a token nor client credentials are given')
+  if (credentials === undefined) throw new ImportError('A token or client credentials are required')
   const { clientId, clientSecret, tenantId, authorityUrl, scope } = credentials
   const url = `${authorityUrl}/${tenantId}/oauth2/v2.0/token`
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, scope }
-  const response = await patiently(() => fetch(url, { method: 'POST', body: new URLSearchParams(form) }), `POST ${url}`)
+  const response = await withRetries(
+    () => fetch(url, { method: 'POST', body: new URLSearchParams(form) }),
+    `POST ${url}`,
+  )
   const answer = (await jsonOf(response)) as { access_token?: unknown; error_description?: unknown }
   if (response.ok && typeof answer.access_token === 'string') return answer.access_token
   const reason = String(answer.error_description ?? response.status).split('\n')[0]
-  throw new ImportRefusal(`No token for ${clientId}: ${reason}`, { exitCode: 1 })
+  throw new ImportError(`Cannot get a token for ${clientId}: ${reason}`, { exitCode: 1 })
 }
 
-/** Tries again after 429, 5xx and lost connections, waiting as long as the answer says, else longer each time. */
-async function patiently(request: () => Promise<Response>, what: string): Promise<Response> {
+/** Retries after 429, 5xx and connection errors, after `Retry-After` or with exponential backoff. */
+async function withRetries(request: () => Promise<Response>, what: string): Promise<Response> {
   for (let tries = 1; ; tries += 1) {
     const answer = await request().catch((error: Error) => error)
     const isLast = tries === TRIES_COUNT
     if (answer instanceof Error) {
-      if (isLast) throw new ImportRefusal(`${what} failed: ${causeOf(answer)}`, { cause: answer, exitCode: 1 })
+      if (isLast) throw new ImportError(`${what} failed: ${causeOf(answer)}`, { cause: answer, exitCode: 1 })
     } else if (isLast || (answer.status !== 429 && answer.status < 500)) return answer
     else await answer.body?.cancel()
     await sleep(Math.min(retryAfterMs(answer) ?? FIRST_WAIT_MS * 2 ** (tries - 1), WAIT_LIMIT_MS))
@@ -93,5 +96,5 @@ function retryAfterMs(answer: Response | Error): number | undefined {
 
 const causeOf = ({ message, cause }: Error): string => (cause instanceof Error ? cause.message || message : message)
 
-/** Anything but JSON is told by the status alone. */
+/** A response that is not JSON is reported by its status only. */
 const jsonOf = (response: Response): Promise<unknown> => response.json().catch(() => ({}))

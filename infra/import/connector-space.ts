@@ -1,7 +1,7 @@
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import type { ApiCall } from './api-connection.ts'
 
-/** An object's names within its connector, as one text. */
+/** The key of an object within its connector. */
 export const nameOf = ({ objectType, externalId }: { objectType: string; externalId: string }): string =>
   `${objectType} ${externalId}`
 
@@ -20,16 +20,16 @@ type ItemResult = {
   readonly errors?: readonly { readonly message: string }[]
 }
 
-/** What a connector has said so far, and a way to say more. */
+/** Reads and writes the objects of a connector. */
 export type ConnectorSpace = {
-  /** Every live object, by name. @param onPage told how many there are so far. */
+  /** All objects by key. @param onPage receives the number of objects read so far */
   readAll(onPage: (count: number) => void): Promise<Map<string, SpaceObject>>
   write(items: readonly SpaceItem[]): Promise<readonly ItemResult[]>
 }
 
 const PAGE_SIZE = 5000
 
-/** What the service already has of a connector, read page by page, each object kept by its digest alone. */
+/** The objects of a connector through the API. Keeps only a digest of each object. */
 export function connectorSpace(
   connectorId: string,
   call: ApiCall,

@@ -1,4 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync'
+import type { ObjectType } from '../../shared/domain/core/core-object.ts'
+import { attributeDefinition } from '../../shared/domain/core/core-object.ts'
 
 /** One record of a CSV text, with the line on which it begins, counted from 1. */
 export type CsvRecord = { readonly line: number; readonly fields: readonly string[] }
@@ -39,3 +41,41 @@ export function readCsv(text: string): CsvContent {
 }
 
 const lineBreaksIn = (text: string): number => text.match(/\r\n|\n|\r/g)?.length ?? 0
+
+const LIST_SEPARATOR = '|'
+
+/**
+ * Converts the cells of a CSV row to the data of a connector object. A reference is an external ID, lists are separated
+ * by `|`, empty cells are omitted. Invalid values are sent unchanged: the API reports them with a precise message.
+ */
+export function dataOfCells(objectType: ObjectType, cells: ReadonlyMap<string, string>): Record<string, unknown> {
+  return Object.fromEntries(
+    [...cells].flatMap(([name, cell]) => (cell === '' ? [] : [[name, valueOfCell(objectType, name, cell)]])),
+  )
+}
+
+function valueOfCell(objectType: ObjectType, name: string, cell: string): unknown {
+  switch (attributeDefinition(objectType, name)?.kind) {
+    case 'boolean':
+      return asBoolean(cell)
+    case 'reference':
+      return { externalId: cell }
+    case 'references':
+      return listed(cell).map((externalId) => ({ externalId }))
+    case 'guids':
+      return listed(cell)
+    default:
+      return cell
+  }
+}
+
+const listed = (cell: string): string[] =>
+  cell
+    .split(LIST_SEPARATOR)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+
+function asBoolean(cell: string): unknown {
+  const word = cell.trim().toLowerCase()
+  return word === 'true' || word === 'false' ? word === 'true' : cell
+}

@@ -3,11 +3,10 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { OBJECT_TYPES, type ObjectType } from '../../shared/domain/core/core-object.ts'
-import { dataOfCells } from './cells.ts'
-import { readCsv } from './csv.ts'
-import { ImportRefusal } from './import-refusal.ts'
+import { dataOfCells, readCsv } from './csv.ts'
+import { ImportError } from './terminal.ts'
 
-/** An object as a file has it, with the place where it stands. */
+/** An object of a file, with its position. */
 export type FileObject = {
   readonly file: string
   readonly line: number
@@ -16,39 +15,39 @@ export type FileObject = {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A line that cannot be sent, or was refused. */
-export type FaultyLine = { readonly file: string; readonly line: number; readonly reason: string }
+/** A line that cannot be sent, or that the API refused. */
+export type InvalidLine = { readonly file: string; readonly line: number; readonly reason: string }
 
-export type FileEntry = FileObject | FaultyLine
+export type FileEntry = FileObject | InvalidLine
 
-/** Whether the entry is a line that could not be read, with the reason. */
-export const isFaulty = (entry: FileEntry): entry is FaultyLine => 'reason' in entry
+/** Whether the entry is an invalid line, with the reason. */
+export const isInvalid = (entry: FileEntry): entry is InvalidLine => 'reason' in entry
 
 const EXTENSIONS = ['.csv', '.jsonl', '.ndjson']
-/** How files in a folder are called, and what they hold. What others refer to comes first. */
+/** Names of the files in a folder and their object types. Referenced types come first. */
 const FILE_NAMES: Readonly<Record<string, ObjectType>> = {
   orgunits: 'orgUnit',
   identities: 'identity',
   relationships: 'relationship',
 }
 
-/** @throws ImportRefusal when there is no such file or folder, or nothing in it to import. */
+/** @throws ImportError if the file or folder does not exist or contains nothing to import */
 export async function filesToImport(path: string): Promise<string[]> {
   const found = await stat(path).catch((cause) => {
-    throw new ImportRefusal(`There is no file or folder ${path}`, { cause })
+    throw new ImportError(`File or folder not found: ${path}`, { cause })
   })
   if (!found.isDirectory()) {
-    if (!EXTENSIONS.includes(extname(path).toLowerCase())) throw new ImportRefusal(`${path} is no .csv or .jsonl file`)
+    if (!EXTENSIONS.includes(extname(path).toLowerCase())) throw new ImportError(`${path} is not a .csv or .jsonl file`)
     return [path]
   }
-  const places = Object.keys(FILE_NAMES)
+  const names = Object.keys(FILE_NAMES)
   const files = (await readdir(path)).filter((name) => EXTENSIONS.includes(extname(name).toLowerCase()))
   const known = files.filter((name) => typeOfFile(name) !== undefined)
   if (known.length === 0) {
-    throw new ImportRefusal(`${path} has no ${places.join(', ')} with the ending ${EXTENSIONS.join(', ')}`)
+    throw new ImportError(`${path} does not contain ${names.join(', ')} with the extension ${EXTENSIONS.join(', ')}`)
   }
   return known
-    .sort((one, other) => places.indexOf(stem(one)) - places.indexOf(stem(other)) || (one < other ? -1 : 1))
+    .sort((one, other) => names.indexOf(stem(one)) - names.indexOf(stem(other)) || (one < other ? -1 : 1))
     .map((name) => join(path, name))
 }
 
@@ -58,7 +57,7 @@ function typeOfFile(file: string): ObjectType | undefined {
   return Object.hasOwn(FILE_NAMES, stem(file)) ? FILE_NAMES[stem(file)] : undefined
 }
 
-/** Reads a file object by object. A faulty line does not end it; of lines that name one object, the first counts. */
+/** Reads the entries of a file. An invalid line does not end the file. */
 export async function* readImportFile(file: string): AsyncGenerator<FileEntry> {
   yield* extname(file).toLowerCase() === '.csv' ? readCsvFile(file) : readJsonLines(file)
 }
@@ -77,17 +76,17 @@ async function* readCsvFile(file: string): AsyncGenerator<FileEntry> {
 function checkedHeader(file: string, fields: readonly string[]): readonly string[] {
   const names = fields.map((name) => name.trim())
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new ImportRefusal(`${file} has the column ${twice} twice`)
-  if (!names.includes('externalId')) throw new ImportRefusal(`${file} has no column externalId in its first line`)
+  if (twice !== undefined) throw new ImportError(`${file} has a duplicate column ${twice}`)
+  if (!names.includes('externalId')) throw new ImportError(`${file} has no column externalId`)
   if (!names.includes('objectType') && typeOfFile(file) === undefined) {
-    throw new ImportRefusal(`${file} needs a column objectType, or one of the names ${Object.keys(FILE_NAMES)}`)
+    throw new ImportError(`${file} requires a column objectType, or one of the file names ${Object.keys(FILE_NAMES)}`)
   }
   return names
 }
 
 function objectOfRow(file: string, line: number, header: readonly string[], fields: readonly string[]): FileEntry {
   if (fields.length !== header.length) {
-    return { file, line, reason: `has ${fields.length} fields, the first line has ${header.length}` }
+    return { file, line, reason: `the line has ${fields.length} fields, the header has ${header.length}` }
   }
   const cells = new Map(header.map((name, index) => [name, fields[index] ?? '']))
   const objectType = cells.get('objectType') || typeOfFile(file)
@@ -114,12 +113,12 @@ function objectOfJson(file: string, line: number, text: string): FileEntry {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    return { file, line, reason: `is no JSON: ${(error as Error).message}` }
+    return { file, line, reason: `invalid JSON: ${(error as Error).message}` }
   }
-  if (!isRecord(value)) return { file, line, reason: 'is no JSON object' }
+  if (!isRecord(value)) return { file, line, reason: 'the line is not a JSON object' }
   const names = checkedNames(value.objectType ?? typeOfFile(file), value.externalId)
   if ('reason' in names) return { file, line, ...names }
-  if (!isRecord(value.data)) return { file, line, reason: 'data has to be an object' }
+  if (!isRecord(value.data)) return { file, line, reason: 'data must be an object' }
   return { file, line, ...names, data: value.data }
 }
 
@@ -128,9 +127,9 @@ function checkedNames(
   externalId: unknown,
 ): { objectType: ObjectType; externalId: string } | { reason: string } {
   if (!(OBJECT_TYPES as readonly unknown[]).includes(objectType)) {
-    return { reason: `objectType has to be one of ${OBJECT_TYPES.join(', ')}` }
+    return { reason: `objectType must be one of ${OBJECT_TYPES.join(', ')}` }
   }
-  if (typeof externalId !== 'string' || externalId === '') return { reason: 'externalId is missing' }
+  if (typeof externalId !== 'string' || externalId === '') return { reason: 'externalId is required' }
   return { objectType: objectType as ObjectType, externalId }
 }
 

@@ -1,33 +1,33 @@
 import { parseArgs } from 'node:util'
 import type { ClientCredentials, ConnectionSettings } from './api-connection.ts'
-import { ImportRefusal } from './import-refusal.ts'
+import { ImportError } from './terminal.ts'
 
 export type ImportOptions = {
-  /** The file, or the folder with files named after what they hold. */
+  /** A file, or a folder with files that are named after their object types. */
   readonly path: string
   readonly connectorId: string
   readonly isDryRun: boolean
   readonly deletesMissing: boolean
-  /** Answers yes to the question that many deletions raise. */
+  /** Skips the confirmation of many deletions. */
   readonly isConfirmed: boolean
   readonly connection: ConnectionSettings
 }
 
 export const USAGE = `usage: npm run import -- <folder or file> --connector <id> [options]
 
-Brings the space of a connector to what files say: identities, orgunits and relationships, .csv or .jsonl.
-In CSV the first line names the attributes; references hold external ids, lists are separated by |.
-In JSON lines each line is { "externalId": "...", "data": { ... } }, with data as the connector API takes it.
+Updates the objects of a connector to match files: identities, orgunits and relationships, as .csv or .jsonl.
+CSV: the first line contains the attribute names. A reference is an external ID. Lists are separated by |.
+JSON lines: each line is { "externalId": "...", "data": { ... } }, with data in the format of the connector API.
 
-  --connector <id>      the connector whose data these are
-  --dry-run             show what would be done, and change nothing
-  --delete-missing      delete what the connector has and the files have not
-  --yes                 do not ask before more than 10 % of the objects are deleted
-  --api-url <url>       where the API is (API_URL; http://localhost:7071)
-  --token <token>       a token (TOKEN), or the means to fetch one:
+  --connector <id>      ID of the connector (required)
+  --dry-run             show the changes without making them
+  --delete-missing      delete objects of the connector that are not in the files
+  --yes                 delete more than 10 % of the objects without confirmation
+  --api-url <url>       base URL of the API (variable API_URL, default http://localhost:7071)
+  --token <token>       access token (variable TOKEN), or client credentials to request one:
   --client-id <id>      (CLIENT_ID), --client-secret (CLIENT_SECRET), --tenant-id (TENANT_ID),
                         --authority-url (AUTHORITY_URL), --scope (SCOPE)
-  --help                this text`
+  --help                show this help`
 
 const OPTIONS = {
   connector: { type: 'string' },
@@ -47,7 +47,7 @@ const OPTIONS = {
 type Environment = Readonly<Record<string, string | undefined>>
 type Read = (option: keyof typeof OPTIONS & string) => string | undefined
 
-/** @returns `help` when that was asked for, or nothing at all. @throws ImportRefusal that names what is missing or unknown. */
+/** @returns `help` with `--help` or without arguments. @throws ImportError that names the missing or unknown option */
 export function readImportOptions(words: readonly string[], environment: Environment): ImportOptions | 'help' {
   const { values, positionals } = parsed(words)
   if (values.help || words.length === 0) return 'help'
@@ -56,8 +56,8 @@ export function readImportOptions(words: readonly string[], environment: Environ
     return (values[option] as string | undefined) || environment[variable] || undefined
   }
   const [path, ...others] = positionals
-  if (path === undefined || others.length > 0) throw new ImportRefusal('One folder or file has to be named')
-  if (!values.connector) throw new ImportRefusal('--connector <id> is missing')
+  if (path === undefined || others.length > 0) throw new ImportError('Specify one folder or file')
+  if (!values.connector) throw new ImportError('--connector <id> is required')
   return {
     path,
     connectorId: values.connector,
@@ -72,13 +72,13 @@ function parsed(words: readonly string[]) {
   try {
     return parseArgs({ args: [...words], options: OPTIONS, allowPositionals: true })
   } catch (cause) {
-    throw new ImportRefusal((cause as Error).message.split('. ')[0] ?? 'Unknown option', { cause })
+    throw new ImportError((cause as Error).message.split('. ')[0] ?? 'Unknown option', { cause })
   }
 }
 
 function connectionOf(read: Read): ConnectionSettings {
   const apiUrl = withoutSlash(read('api-url') ?? 'http://localhost:7071')
-  if (!URL.canParse(apiUrl)) throw new ImportRefusal(`${apiUrl} is no URL`)
+  if (!URL.canParse(apiUrl)) throw new ImportError(`${apiUrl} is not a valid URL`)
   const token = read('token')
   return { apiUrl, token, credentials: token === undefined ? credentialsOf(read) : undefined }
 }
@@ -88,7 +88,7 @@ function credentialsOf(read: Read): ClientCredentials {
   const missing = required.filter((option) => read(option) === undefined)
   if (missing.length > 0) {
     const names = missing.map((option) => option.toUpperCase().replaceAll('-', '_'))
-    throw new ImportRefusal(`Set TOKEN, or else ${names.join(', ')}`)
+    throw new ImportError(`Set TOKEN, or ${names.join(', ')}`)
   }
   const value = (option: (typeof required)[number]): string => String(read(option))
   return {

@@ -1,12 +1,10 @@
-// `npm run import`: brings the space of a connector to what CSV or JSON files say.
+// `npm run import`: updates the objects of a connector to match CSV or JSON files.
 import { connect } from './api-connection.ts'
-import { askOnTerminal } from './ask-on-terminal.ts'
 import { connectorSpace } from './connector-space.ts'
 import { readImportOptions, USAGE } from './import-options.ts'
-import { ImportRefusal } from './import-refusal.ts'
 import { digestOfData } from './plan-import.ts'
-import { progressOn } from './progress.ts'
 import { runImport } from './run-import.ts'
+import { askOnTerminal, ImportError, progressOn } from './terminal.ts'
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -28,7 +26,7 @@ async function main(): Promise<number> {
 try {
   process.exitCode = await main()
 } catch (error) {
-  if (!(error instanceof ImportRefusal)) throw error
+  if (!(error instanceof ImportError)) throw error
   process.stderr.write(`import: ${error.message}\n`)
   process.exitCode = error.exitCode
 }

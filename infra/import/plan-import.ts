@@ -2,56 +2,56 @@ import { createHash } from 'node:crypto'
 import { parseObjectData } from '../../shared/domain/connectors/object-input.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { nameOf, type SpaceItem, type SpaceObject } from './connector-space.ts'
-import type { FaultyLine, FileEntry, FileObject } from './import-file.ts'
-import { isFaulty } from './import-file.ts'
+import type { FileEntry, FileObject, InvalidLine } from './import-file.ts'
+import { isInvalid } from './import-file.ts'
 
-/** An item to send, and the line it comes from; a deletion has none. */
+/** An item to send, and its line in a file. Undefined for a deletion. */
 export type PlannedItem = { readonly item: SpaceItem; readonly from: FileObject | undefined }
 
 export type ImportPlan = {
   readonly items: readonly PlannedItem[]
-  readonly faultyLines: readonly FaultyLine[]
+  readonly invalidLines: readonly InvalidLine[]
   readonly counts: {
     readonly lines: number
     readonly created: number
     readonly updated: number
     readonly unchanged: number
     readonly deleted: number
-    /** Objects that the connector has and the files have not. */
+    /** Objects of the connector that are not in the files. */
     readonly missing: number
-    /** Objects that the connector has. */
+    /** Objects of the connector. */
     readonly present: number
   }
-  /** Deletions were wanted, but a line that names nothing may be what seems to be missing. */
+  /** Deletions were requested but are skipped: an unreadable line may contain an object that seems to be missing. */
   readonly withholdsDeletions: boolean
 }
 
-/** The same text for the same data, in whatever order its attributes come. */
+/** A digest of the data that does not depend on the order of attributes. */
 export function digestOfData(data: unknown): string {
   const members = Object.entries(data as Record<string, unknown>).sort(([one], [other]) => (one < other ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(members)).digest('base64')
 }
 
 /**
- * Compares what the files say with what the connector has. What others refer to comes first; deletions go the other
- * way round.
+ * Compares the files with the objects of the connector. Referenced objects are written before the objects that refer to
+ * them, and deleted after them.
  */
 export async function planImport(
   entries: AsyncIterable<FileEntry>,
   present: ReadonlyMap<string, SpaceObject>,
   deletesMissing: boolean,
 ): Promise<ImportPlan> {
-  const [faultyLines, changed, named]: [FaultyLine[], PlannedItem[], Map<string, FileObject>] = [[], [], new Map()]
+  const [invalidLines, changed, named]: [InvalidLine[], PlannedItem[], Map<string, FileObject>] = [[], [], new Map()]
   const counts = { lines: 0, created: 0, updated: 0, unchanged: 0 }
   const allNames = new Set<string>()
-  let hasNameless = false
+  let hasUnnamed = false
   for await (const entry of entries) {
     counts.lines += 1
     const checked = checkedEntry(entry, named)
-    if (isFaulty(entry)) hasNameless = true
+    if (isInvalid(entry)) hasUnnamed = true
     else allNames.add(nameOf(entry))
-    if (isFaulty(checked)) {
-      faultyLines.push(checked)
+    if (isInvalid(checked)) {
+      invalidLines.push(checked)
       continue
     }
     named.set(nameOf(checked), checked)
@@ -63,25 +63,24 @@ export async function planImport(
       changed.push({ item: { op: 'upsert', objectType, externalId, data }, from: checked })
     }
   }
-  // A line that is faulty still names its object: that it could not be read is no reason to delete it.
+  // The object of an invalid line is not missing: it must not be deleted.
   const missing = [...present.values()].filter((object) => !allNames.has(nameOf(object)))
-  const withholdsDeletions = deletesMissing && hasNameless
-  const deletions = deletesMissing && !hasNameless ? missing.map(deletionOf) : []
+  const withholdsDeletions = deletesMissing && hasUnnamed
+  const deletions = deletesMissing && !hasUnnamed ? missing.map(deletionOf) : []
   return {
     items: [...inOrder(changed), ...inOrder(deletions).reverse()],
-    faultyLines,
+    invalidLines,
     counts: { ...counts, deleted: deletions.length, missing: missing.length, present: present.size },
     withholdsDeletions,
   }
 }
 
-/** The entry with its data in the form in which they are stored, or all that is wrong with it. */
+/** The entry with its data as the service stores them, or an invalid line with all errors. */
 function checkedEntry(entry: FileEntry, named: ReadonlyMap<string, FileObject>): FileEntry {
-  if (isFaulty(entry)) return entry
+  if (isInvalid(entry)) return entry
   const { file, line, objectType } = entry
   const first = named.get(nameOf(entry))
-  if (first !== undefined)
-    return { file, line, reason: `${nameOf(entry)} stands in ${first.file}:${first.line} already` }
+  if (first !== undefined) return { file, line, reason: `${nameOf(entry)} is already in ${first.file}:${first.line}` }
   const { data, faults } = parseObjectData(objectType, entry.data, '')
   if (faults.length > 0) return { file, line, reason: faults.map(({ message }) => message).join('; ') }
   return { ...entry, data }

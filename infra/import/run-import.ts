@@ -1,53 +1,52 @@
-import type { Ask } from './ask-on-terminal.ts'
+import { chunkWithin } from '../../shared/kernel/chunk.ts'
+import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import type { ConnectorSpace, SpaceObject } from './connector-space.ts'
-import { type FaultyLine, type FileEntry, filesToImport, readImportFile } from './import-file.ts'
+import { type FileEntry, filesToImport, type InvalidLine, readImportFile } from './import-file.ts'
 import type { ImportOptions } from './import-options.ts'
-import { ImportRefusal } from './import-refusal.ts'
-import { type ImportPlan, planImport } from './plan-import.ts'
-import type { Progress } from './progress.ts'
-import { sendItems } from './send-items.ts'
+import { type ImportPlan, type PlannedItem, planImport } from './plan-import.ts'
+import { type Ask, ImportError, type Progress } from './terminal.ts'
 
-export type ImportSurroundings = {
+export type ImportContext = {
   readonly space: ConnectorSpace
   readonly progress: Progress
-  /** Words for the person who watches, line by line. */
+  /** Prints a line for the user. */
   say(line: string): void
-  /** Asks a yes-or-no question; undefined where nobody can be asked. */
+  /** Asks a yes-or-no question. Undefined without an interactive terminal. */
   readonly ask: Ask | undefined
 }
 
-/** More than this part of the objects is not deleted unasked. */
+/** A larger share of deletions requires confirmation. */
 const UNASKED_DELETIONS_PART = 0.1
-const FAULTY_LINES_SHOWN_COUNT = 100
+const INVALID_LINES_SHOWN_COUNT = 100
 
 /**
- * Brings the connector's space to what the files say. What is there already is not sent, so that a run that was cut off
- * goes on where it ended when it is started again.
- * @returns The exit code: 0 when every line is in, else 1.
- * @throws ImportRefusal when nothing can be imported, or too much would be deleted.
+ * Updates the objects of the connector to match the files. Sends only differences, so that a repeated run continues an
+ * interrupted one.
+ * @returns The exit code: 0 if all lines are imported, otherwise 1.
+ * @throws ImportError if there is nothing to import, or if deletions are not confirmed
  */
-export async function runImport(options: ImportOptions, around: ImportSurroundings): Promise<number> {
+export async function runImport(options: ImportOptions, around: ImportContext): Promise<number> {
   const { space, progress, say } = around
   const files = await filesToImport(options.path)
-  const present = await space.readAll((count) => progress.show('reading the connector', count, undefined))
+  const present = await space.readAll((count) => progress.show('Reading the connector', count, undefined))
   progress.end()
   const plan = await planImport(entriesOf(files, progress), present, options.deletesMissing)
   progress.end()
-  sayPlan(plan, options, say)
+  printPlan(plan, options, say)
   if (options.isDryRun) {
-    sayFaultyLines(plan.faultyLines, say)
-    return plan.faultyLines.length > 0 ? 1 : 0
+    printInvalidLines(plan.invalidLines, say)
+    return plan.invalidLines.length > 0 ? 1 : 0
   }
   await confirmDeletions(plan, present, options, around)
   const total = plan.items.length
-  const outcome = await sendItems(plan.items, space, (count) => progress.show('sending', count, total))
+  const outcome = await sendItems(plan.items, space, (count) => progress.show('Sending', count, total))
   progress.end()
-  const faultyLines = [...plan.faultyLines, ...outcome.faultyLines].sort(byPlace)
-  sayFaultyLines(faultyLines, say)
-  for (const failure of outcome.failedDeletions) say(`not deleted: ${failure}`)
-  const failedCount = faultyLines.length + outcome.failedDeletions.length
-  const writtenCount = outcome.sentCount - outcome.faultyLines.length - outcome.failedDeletions.length
-  say(`done: ${writtenCount} written, ${plan.counts.unchanged} unchanged, ${failedCount} faulty`)
+  const invalidLines = [...plan.invalidLines, ...outcome.invalidLines].sort(byPosition)
+  printInvalidLines(invalidLines, say)
+  for (const failure of outcome.failedDeletions) say(`Not deleted: ${failure}`)
+  const failedCount = invalidLines.length + outcome.failedDeletions.length
+  const writtenCount = outcome.sentCount - outcome.invalidLines.length - outcome.failedDeletions.length
+  say(`Done: ${writtenCount} written, ${plan.counts.unchanged} unchanged, ${failedCount} failed`)
   return failedCount > 0 ? 1 : 0
 }
 
@@ -56,43 +55,91 @@ async function* entriesOf(files: readonly string[], progress: Progress): AsyncGe
   for (const file of files) {
     for await (const entry of readImportFile(file)) {
       count += 1
-      progress.show('reading files, lines', count, undefined)
+      progress.show('Reading lines', count, undefined)
       yield entry
     }
   }
 }
 
-function sayPlan(
-  { counts, faultyLines, withholdsDeletions }: ImportPlan,
+function printPlan(
+  { counts, invalidLines, withholdsDeletions }: ImportPlan,
   options: ImportOptions,
   say: (line: string) => void,
 ): void {
   const { lines, created, updated, unchanged, deleted, missing } = counts
-  const verb = options.isDryRun ? 'would be' : 'to be'
-  say(`${lines} objects in the files, ${faultyLines.length} of them faulty`)
-  say(`${created} ${verb} created, ${updated} ${verb} updated, ${deleted} ${verb} deleted, ${unchanged} unchanged`)
-  if (withholdsDeletions) say('nothing is deleted, for some lines cannot be read and may hold what seems to be missing')
-  else if (missing > deleted) say(`${missing} objects of the connector are in no file; --delete-missing deletes them`)
+  const prefix = options.isDryRun ? 'Dry run' : 'Plan'
+  say(`${lines} objects in the files, ${invalidLines.length} invalid`)
+  say(`${prefix}: ${created} to create, ${updated} to update, ${deleted} to delete, ${unchanged} unchanged`)
+  if (withholdsDeletions) say('No objects are deleted because some lines are invalid and their objects are unknown')
+  else if (missing > deleted)
+    say(`${missing} objects of the connector are not in the files. Delete them with --delete-missing`)
 }
 
-/** @throws ImportRefusal unless the deletions are few, or were agreed to. */
+/** @throws ImportError if there are many deletions and they are not confirmed */
 async function confirmDeletions(
   { counts: { deleted } }: ImportPlan,
   present: ReadonlyMap<string, SpaceObject>,
   { isConfirmed }: ImportOptions,
-  { ask }: ImportSurroundings,
+  { ask }: ImportContext,
 ): Promise<void> {
   if (isConfirmed || deleted <= present.size * UNASKED_DELETIONS_PART) return
   const what = `${deleted} of ${present.size} objects`
-  if (ask === undefined)
-    throw new ImportRefusal(`${what} would be deleted: say --yes if that is meant`, { exitCode: 1 })
-  if (!(await ask(`Delete ${what}?`))) throw new ImportRefusal('Nothing was changed', { exitCode: 1 })
+  if (ask === undefined) throw new ImportError(`${what} would be deleted. Confirm with --yes`, { exitCode: 1 })
+  if (!(await ask(`Delete ${what}?`))) throw new ImportError('Cancelled. No changes were made', { exitCode: 1 })
 }
 
-function sayFaultyLines(lines: readonly FaultyLine[], say: (line: string) => void): void {
-  for (const { file, line, reason } of lines.slice(0, FAULTY_LINES_SHOWN_COUNT)) say(`${file}:${line}: ${reason}`)
-  if (lines.length > FAULTY_LINES_SHOWN_COUNT) say(`... and ${lines.length - FAULTY_LINES_SHOWN_COUNT} more`)
+function printInvalidLines(lines: readonly InvalidLine[], say: (line: string) => void): void {
+  for (const { file, line, reason } of lines.slice(0, INVALID_LINES_SHOWN_COUNT)) say(`${file}:${line}: ${reason}`)
+  if (lines.length > INVALID_LINES_SHOWN_COUNT) say(`... and ${lines.length - INVALID_LINES_SHOWN_COUNT} more`)
 }
 
-const byPlace = (one: FaultyLine, other: FaultyLine): number =>
+const byPosition = (one: InvalidLine, other: InvalidLine): number =>
   one.file === other.file ? one.line - other.line : one.file < other.file ? -1 : 1
+
+type SendOutcome = {
+  readonly sentCount: number
+  /** Lines whose items the API refused. */
+  readonly invalidLines: readonly InvalidLine[]
+  /** Deletions that the API refused, with the reason. */
+  readonly failedDeletions: readonly string[]
+}
+
+/** Limits of a batch: items, and body size with a margin. Decisions, sections 4 and 1. */
+const ITEMS_PER_BATCH_COUNT = 1000
+const BATCH_LIMIT_BYTES = 3_500_000
+const BATCHES_AT_ONCE_COUNT = 3
+
+/**
+ * Sends batches concurrently. Writes all upserts of one object type before those of the next.
+ * @param onSent receives the number of items sent so far
+ */
+async function sendItems(
+  items: readonly PlannedItem[],
+  space: ConnectorSpace,
+  onSent: (count: number) => void,
+): Promise<SendOutcome> {
+  const [invalidLines, failedDeletions]: [InvalidLine[], string[]] = [[], []]
+  let sentCount = 0
+  const sendBatch = async (batch: readonly PlannedItem[]): Promise<void> => {
+    const results = await space.write(batch.map(({ item }) => item))
+    for (const { index, status, errors = [] } of results) {
+      const planned = batch[index]
+      if (planned === undefined || status < 300) continue
+      const reason = errors.map(({ message }) => message).join('; ') || `the API returned ${status}`
+      if (planned.from !== undefined) invalidLines.push({ file: planned.from.file, line: planned.from.line, reason })
+      // 404: the object was deleted in the meantime.
+      else if (status !== 404) failedDeletions.push(`${planned.item.objectType} ${planned.item.externalId}: ${reason}`)
+    }
+    sentCount += batch.length
+    onSent(sentCount)
+  }
+  for (const group of Map.groupBy(items, ({ item }) => `${item.op} ${item.objectType}`).values()) {
+    await forEachConcurrent(inBatches(group), BATCHES_AT_ONCE_COUNT, sendBatch)
+  }
+  return { sentCount, invalidLines, failedDeletions }
+}
+
+function inBatches(items: readonly PlannedItem[]): PlannedItem[][] {
+  const limits = { atMostCount: ITEMS_PER_BATCH_COUNT, atMostBytes: BATCH_LIMIT_BYTES }
+  return chunkWithin(items, limits, ({ item }) => Buffer.byteLength(JSON.stringify(item)) + 1)
+}

@@ -2,56 +2,54 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { QUEUES } from '../../shared/messaging/queues.ts'
+import { createContainers, localSecrets } from './cosmos/local-account.ts'
 import { type CosmosProcess, startCosmosProcess } from './cosmos/process.ts'
-import { createContainers } from './create-containers.ts'
 import { demoEnvironment } from './demo/demo-environment.ts'
 import { loadDemo } from './demo/load-demo.ts'
 import { demoAnswer } from './directory/seed.ts'
 import { type LocalDirectory, startDirectory } from './directory/server.ts'
 import { startHost } from './host/host.ts'
-import type { HostLogEntry } from './host/host-log.ts'
-import { localSecrets } from './local-secrets.ts'
+import type { HostLogEntry } from './host/programming-model.ts'
 import type { LocalOptions } from './options.ts'
 import { type LocalQueueCounts, type LocalServiceBus, startServiceBus } from './service-bus/broker.ts'
 
-/** The folder of the project, where host.json is. */
+/** The project folder, which contains host.json. */
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 
-/** All demo data follow from it: the same people, ids and passwords on every machine. */
+/** Seed of all demo data: every machine gets the same people, IDs and passwords. */
 const DEMO_SEED = 'collections-service'
 
 export type Environment = {
   readonly apiUrl: string
   readonly directoryUrl: string
-  /** The authority that clients of the directory have to trust. */
+  /** Certificate authority that clients of the directory must trust. */
   readonly caFile: string
-  /** What database, queue and directory have been asked for since the start. */
+  /** Operations on database, queue and directory since the start. */
   workDone(): Promise<WorkDone>
-  /** Whether no message is anywhere on its way. */
+  /** Whether no message is active, scheduled or locked. */
   isQuiet(): boolean
-  /** Fires a timer by hand, and waits for its end. */
+  /** Runs a timer function and waits for its end. */
   fire(timer: string): Promise<void>
-  /** Stops everything, the functions first. */
+  /** Stops all parts, the functions first. */
   close(): Promise<void>
 }
 
 type WorkDone = {
   readonly storeOperations: number
   readonly requestUnits: number
-  /** Sent; each is received and settled as well. */
+  /** Number of sent messages. */
   readonly messages: number
-  /** Graph requests; a batch is one. */
+  /** Graph requests. A batch counts as one. */
   readonly directoryCalls: number
-  /** Graph requests that write, each item of a batch. */
+  /** Graph write requests. Each item of a batch counts. */
   readonly directoryWrites: number
 }
 
 /**
- * Starts the whole service on loopback: database, queue and directory, which speak the cloud's protocols, then the
- * functions as they are, then the demo data through the API. One environment a process: the functions read their
- * settings from its variables.
- * @param say told of each step, in words for a person.
- * @throws Error that names the port or the file that is in the way. Nothing is left running then.
+ * Starts the complete service on loopback: local servers for database, queue and directory, then the functions. Loads the
+ * demo data through the API. Supports one environment per process because the functions read environment variables.
+ * @param say receives a line for the user after each step
+ * @throws Error that names the port or file that prevents the start. Stops all parts before it throws.
  */
 export async function startEnvironment(options: LocalOptions, say: Say): Promise<Environment> {
   const running: Running = []
@@ -86,14 +84,14 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
       ServiceBus: bus.connectionString,
     }
     applySettings(connections)
-    leaveSettings(join(dataFolder, 'local.settings.json'), connections)
+    writeSettings(join(dataFolder, 'local.settings.json'), connections)
     const host = await startHost({
       ...(options.appFolder === undefined
         ? { appFolder: PROJECT_FOLDER, entries: ['functions/*.ts'] }
         : { appFolder: options.appFolder }),
       port: options.port,
       settings: process.env as Record<string, string>,
-      log: reportTroubles(say),
+      log: reportHostErrors(say),
     })
     running.push(() => host.close())
     apiUrl = host.url
@@ -106,7 +104,7 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
       municipalities: demo.municipalities,
     })
     const sentCount = tenants.reduce((sum, tenant) => sum + tenant.sentCount, 0)
-    say(`demo data  ${sentCount === 0 ? 'is there already' : `${sentCount} objects loaded through the connector API`}`)
+    say(`demo data  ${sentCount === 0 ? 'already loaded' : `${sentCount} objects loaded through the connector API`}`)
     return {
       apiUrl,
       directoryUrl: directory.url,
@@ -122,7 +120,7 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
   }
 }
 
-/** How to stop what runs, in the order in which it was started. */
+/** Stop functions of the started parts, in start order. */
 type Running = (() => Promise<void>)[]
 
 type Say = (line: string) => void
@@ -172,7 +170,7 @@ const isWrite = ({ method }: { readonly method: string }): boolean => method !==
 
 const waitingOf = ({ active, scheduled, locked }: LocalQueueCounts): number[] => [active, scheduled, locked]
 
-/** What runs here decides where to connect to; all else comes from the sample, unless the variable is set already. */
+/** Sets the connection settings of the local servers, and defaults from the sample file for variables that are not set. */
 function applySettings(connections: Readonly<Record<string, string>>): void {
   const sample = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'local.settings.sample.json'), 'utf8')) as {
     Values: Record<string, string>
@@ -181,13 +179,13 @@ function applySettings(connections: Readonly<Record<string, string>>): void {
   Object.assign(process.env, connections)
 }
 
-/** For commands that are run beside it: how to reach what runs here. */
-function leaveSettings(file: string, connections: Readonly<Record<string, string>>): void {
+/** Writes the connection settings for commands that run beside the environment. */
+function writeSettings(file: string, connections: Readonly<Record<string, string>>): void {
   writeFileSync(file, JSON.stringify({ IsEncrypted: false, Values: connections }, undefined, 2), { mode: 0o600 })
 }
 
-/** The functions log for themselves; of the host's own words only what went wrong is of interest. */
-function reportTroubles(say: Say): (entry: HostLogEntry) => void {
+/** Reports warnings and errors of the host. The functions write their own logs. */
+function reportHostErrors(say: Say): (entry: HostLogEntry) => void {
   return ({ level, category, message, functionName, error }) => {
     if (category === 'host' && (level === 'error' || level === 'critical' || level === 'warning')) {
       say(`${functionName ?? 'host'}: ${message}${error instanceof Error ? `: ${error.message}` : ''}`)

@@ -1,18 +1,18 @@
 import type { AddressInfo, Server } from 'node:net'
 
-/** Tries for a port that is free under both addresses. */
+/** Attempts to find a port that is free on both addresses. */
 const FREE_PORT_TRIES = 5
 
-/** What a machine without IPv6 answers. */
+/** Error codes of a machine without IPv6. */
 const NO_SUCH_ADDRESS: readonly (string | undefined)[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
 
-/** Listening at one port under one address or two. */
+/** Servers that listen on one port of one or two addresses. */
 export type OnLocalhost<Kind extends Server> = { readonly port: number; readonly servers: readonly Kind[] }
 
 /**
- * Listens on 127.0.0.1 and, where the machine has it, on ::1, so that the name localhost works either way.
- * @param port 0 takes a free one
- * @param make a server for each address
+ * Listens on 127.0.0.1 and, if the machine supports IPv6, on ::1, so that `localhost` works with both.
+ * @param port 0 selects a free port
+ * @param make creates a server for each address
  * @throws Error `Port N is in use`
  */
 export async function listenOnLocalhost<Kind extends Server>(

@@ -1,22 +1,22 @@
 import { resolve } from 'node:path'
 
-/** How the local environment is to be started: decisions, section 9. A port of 0 is any free one. */
+/** Options of the local environment. Decisions, section 9. Port 0 selects any free port. */
 export type LocalOptions = {
   readonly port: number
   readonly directoryPort: number
   readonly cosmosPort: number
   readonly serviceBusPort: number
-  /** Where all state lies. */
+  /** Folder of all local state. */
   readonly dataFolder: string
-  /** People of the first demo tenant, besides the named ones. */
+  /** Number of generated people in the first demo tenant. */
   readonly demoIdentityCount: number
-  /** A built app to run, by its folder; undefined: the sources as they are. */
+  /** Folder of a built app to run. Undefined: run the sources. */
   readonly appFolder: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** @throws Error that names the faulty variable. */
+/** @throws Error that names the invalid variable */
 export function readLocalOptions(environment: Environment): LocalOptions {
   return {
     port: wholeNumber(environment, 'PORT', 7071, 65_535),
@@ -33,7 +33,7 @@ function wholeNumber(environment: Environment, name: string, otherwise: number, 
   const text = environment[name]?.trim()
   if (text === undefined || text === '') return otherwise
   if (!/^\d+$/.test(text) || Number(text) > atMost) {
-    throw new Error(`${name} has to be a whole number from 0 to ${atMost}, not ${text}`)
+    throw new Error(`${name} must be an integer from 0 to ${atMost}, not ${text}`)
   }
   return Number(text)
 }

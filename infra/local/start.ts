@@ -1,8 +1,8 @@
 import { type Environment, startEnvironment } from './environment.ts'
 import { readLocalOptions } from './options.ts'
 
-/** Milliseconds after which a stop that hangs is cut short: decided are 5 s. */
-const STOP_AT_MOST_MS = 4_800
+/** Maximum duration of a stop. The decided limit is 5 s. */
+const STOP_TIMEOUT_MS = 4_800
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
@@ -12,7 +12,7 @@ async function start(): Promise<void> {
   const stop = async () => {
     if (isStopping) return
     isStopping = true
-    setTimeout(() => process.exit(1), STOP_AT_MOST_MS).unref()
+    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref()
     await environment?.close()
     process.exit(0)
   }
@@ -21,7 +21,7 @@ async function start(): Promise<void> {
 
   environment = await startEnvironment(readLocalOptions(process.env), say)
   say(`ready ${environment.apiUrl}`)
-  say('Now see it work, in another terminal:')
+  say('To run the demo, use another terminal:')
   say(`  DIRECTORY_URL=${environment.directoryUrl} NODE_EXTRA_CA_CERTS=${environment.caFile} npm run demo`)
 }
 

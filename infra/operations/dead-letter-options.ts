@@ -1,32 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { BusSettings } from '../../shared/messaging/message-sender.ts'
 import { QUEUES, type QueueName } from '../../shared/messaging/queues.ts'
 
 export type DeadLetterOptions = {
   readonly command: 'list' | 'replay'
   readonly queues: readonly QueueName[]
-  /** The one message that is meant; undefined: all of them. */
+  /** The only message to process. Undefined: all messages. */
   readonly messageId: string | undefined
   readonly isDryRun: boolean
-  /** Where settings are that the environment has not; undefined: where they usually are. */
+  /** File with settings that are not in the environment. Undefined: the default file. */
   readonly settingsFile: string | undefined
 }
 
-/** What was asked cannot be done, told in one line. */
-export class OperationRefusal extends Error {
-  override readonly name = 'OperationRefusal'
+/** The reason why a command does not run, in one line. */
+export class OperationError extends Error {
+  override readonly name = 'OperationError'
 }
 
 export const USAGE = `usage: npm run dead-letters -- list | replay [options]
 
-Shows the messages that no delivery could settle, or sends them again: with the same content and properties, as new
-messages. Sending again what was sent again already is harmless, since a message only says where to look.
+Lists dead-lettered messages, or replays them as new messages with the same content and properties. Replaying a message
+twice is harmless.
 
-  --queue <name>     only this queue: ${QUEUES.map(({ name }) => name).join(', ')}
-  --message <id>     only this message
-  --dry-run          with replay: show what would be sent again, and change nothing
-  --settings <file>  where ServiceBus or ServiceBus__fullyQualifiedNamespace is, if not in the environment
-                     (local.settings.json, else that of the environment which runs on this machine)
-  --help             this text`
+  --queue <name>     process this queue only: ${QUEUES.map(({ name }) => name).join(', ')}
+  --message <id>     process this message only
+  --dry-run          with replay: show the messages without sending them
+  --settings <file>  file with ServiceBus or ServiceBus__fullyQualifiedNamespace, if they are not in the environment
+                     (default: local.settings.json, or the settings of a local environment)
+  --help             show this help`
 
 const OPTIONS = {
   queue: { type: 'string' },
@@ -36,13 +39,13 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const
 
-/** @returns `help` when that was asked for. @throws OperationRefusal that names what is missing or unknown. */
+/** @returns `help` with `--help`. @throws OperationError that names the missing or unknown option */
 export function readDeadLetterOptions(words: readonly string[]): DeadLetterOptions | 'help' {
   const { values, positionals } = parsed(words)
   if (values.help) return 'help'
   const [command, ...others] = positionals
   if ((command !== 'list' && command !== 'replay') || others.length > 0) {
-    throw new OperationRefusal('Say list or replay; --help tells more')
+    throw new OperationError('Specify list or replay. See --help')
   }
   return {
     command,
@@ -57,12 +60,48 @@ function parsed(words: readonly string[]) {
   try {
     return parseArgs({ args: [...words], options: OPTIONS, allowPositionals: true })
   } catch (cause) {
-    throw new OperationRefusal((cause as Error).message.split('. ')[0] ?? 'Unknown option', { cause })
+    throw new OperationError((cause as Error).message.split('. ')[0] ?? 'Unknown option', { cause })
   }
 }
 
 function queueOf(name: string): QueueName {
   const known = QUEUES.find((queue) => queue.name === name)
   if (known !== undefined) return known.name
-  throw new OperationRefusal(`${name} is not one of ${QUEUES.map((queue) => queue.name).join(', ')}`)
+  throw new OperationError(`Unknown queue ${name}. Use one of ${QUEUES.map((queue) => queue.name).join(', ')}`)
+}
+
+type Values = Readonly<Record<string, string | undefined>>
+
+/**
+ * Connects with a connection string, or to a namespace as the signed-in user. Reads the settings from the environment,
+ * otherwise from a file in the format of `local.settings.json`.
+ * @throws OperationError if no setting is found or the file cannot be read
+ */
+export async function busSettingsOf(settingsFile: string | undefined, environment: Values): Promise<BusSettings> {
+  const found = settingsOf(environment) ?? settingsOf(fileValues(settingsFile ?? defaultFile(environment)))
+  if (found === undefined) throw new OperationError('Set ServiceBus or ServiceBus__fullyQualifiedNamespace')
+  if ('connectionString' in found) return found
+  const { DefaultAzureCredential } = await import('@azure/identity')
+  return { ...found, credential: new DefaultAzureCredential() }
+}
+
+function settingsOf(values: Values): { connectionString: string } | { namespace: string } | undefined {
+  if (values.ServiceBus) return { connectionString: values.ServiceBus }
+  const namespace = values.ServiceBus__fullyQualifiedNamespace
+  return namespace ? { namespace } : undefined
+}
+
+/** The settings file of the current folder, otherwise that of a local environment. */
+function defaultFile(environment: Values): string | undefined {
+  const dataFolder = environment.DATA_DIR || '.local'
+  return ['local.settings.json', join(dataFolder, 'local.settings.json')].find((file) => existsSync(file))
+}
+
+function fileValues(file: string | undefined): Values {
+  if (file === undefined) return {}
+  try {
+    return (JSON.parse(readFileSync(file, 'utf8')) as { Values?: Values }).Values ?? {}
+  } catch (cause) {
+    throw new OperationError(`${file} is not a valid settings file`, { cause })
+  }
 }

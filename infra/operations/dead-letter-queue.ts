@@ -6,11 +6,11 @@ import type {
 } from '@azure/service-bus'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 
-/** A message that no delivery could settle. */
+/** A dead-lettered message. */
 export type DeadLetter = {
   readonly queue: QueueName
   readonly messageId: string
-  /** Its place in the dead-letter queue, for good. */
+  /** Sequence number in the dead-letter queue. */
   readonly sequenceNumber: string
   /** ISO 8601, in UTC. */
   readonly enqueuedAt: string
@@ -19,15 +19,15 @@ export type DeadLetter = {
   readonly deliveryCount: number
 }
 
-/** Messages asked for at a time. */
+/** Messages per request. */
 const PAGE_COUNT = 100
 
-/** Milliseconds without a message after which the rest is taken to be in other hands. */
-const PATIENCE_MS = 5_000
+/** Maximum wait for the next message. Other clients hold the remaining messages. */
+const MAX_WAIT_MS = 5_000
 
 /**
- * Every dead letter of a queue that this client has not yet seen, oldest first: the client looks on from where it looked
- * last. They stay where they are, and nobody else is kept from them.
+ * Peeks all dead letters of a queue, oldest first, without locking them. A client continues after the last message that
+ * it peeked.
  */
 export async function deadLettersOf(client: ServiceBusClient, queue: QueueName): Promise<DeadLetter[]> {
   const receiver = client.createReceiver(queue, { subQueueType: 'deadLetter', skipParsingBodyAsJson: true })
@@ -46,9 +46,9 @@ export async function deadLettersOf(client: ServiceBusClient, queue: QueueName):
 }
 
 /**
- * Sends these letters to their queue again, then takes each out of the dead letters: cut off in between, a message is
- * there twice, which changes nothing but the delay. The rest goes back to where it was.
- * @returns how many were sent; fewer than given when somebody else holds or has taken some
+ * Sends each dead letter to its queue as a new message, then completes the dead letter. If interrupted between the two
+ * steps, the message is duplicated, which is harmless. Abandons other received dead letters.
+ * @returns the number of replayed messages; smaller than given if another client holds or has completed some
  */
 export async function replayDeadLetters(
   client: ServiceBusClient,
@@ -58,12 +58,12 @@ export async function replayDeadLetters(
   const receiver = client.createReceiver(queue, { subQueueType: 'deadLetter', skipParsingBodyAsJson: true })
   const sender = client.createSender(queue)
   const wanted = new Set(letters.map(({ sequenceNumber }) => sequenceNumber))
-  // Until the end, also those that are not wanted: given back at once, they would be received again and again.
+  // Includes unwanted messages until the end: if abandoned at once, they would be received repeatedly.
   const held = new Set<ServiceBusReceivedMessage>()
   try {
     while (wanted.size > 0) {
       const atMostCount = Math.min(PAGE_COUNT, wanted.size)
-      const messages = await receiver.receiveMessages(atMostCount, { maxWaitTimeInMs: PATIENCE_MS })
+      const messages = await receiver.receiveMessages(atMostCount, { maxWaitTimeInMs: MAX_WAIT_MS })
       if (messages.length === 0) break
       for (const message of messages) held.add(message)
       for (const message of messages.filter(({ sequenceNumber }) => wanted.has(String(sequenceNumber)))) {
@@ -74,7 +74,7 @@ export async function replayDeadLetters(
       }
     }
   } finally {
-    await giveBack(receiver, held)
+    await abandonAll(receiver, held)
     await Promise.all([receiver.close(), sender.close()])
   }
   return letters.length - wanted.size
@@ -92,12 +92,12 @@ function deadLetter(queue: QueueName, message: ServiceBusReceivedMessage): DeadL
   }
 }
 
-/** What the queue has put among the properties of a dead letter, and what is not the message's own. */
-const PROPERTIES_OF_DEATH = ['DeadLetterReason', 'DeadLetterErrorDescription']
+/** Properties that Service Bus adds to a dead letter. */
+const DEAD_LETTER_PROPERTIES = ['DeadLetterReason', 'DeadLetterErrorDescription']
 
 /**
- * The same again. Its id tells which dead letter it stands for: duplicate detection does not take it for the message
- * that died, but does find it when the same letter is sent twice.
+ * A copy of the message. Its ID contains the sequence number of the dead letter, so that duplicate detection accepts the
+ * replay of a message but drops a second replay of the same dead letter.
  */
 function replayed(message: ServiceBusReceivedMessage): ServiceBusMessage {
   const { body, contentType, correlationId, subject, applicationProperties = {}, messageId, sequenceNumber } = message
@@ -109,12 +109,12 @@ function replayed(message: ServiceBusReceivedMessage): ServiceBusMessage {
     ...(correlationId === undefined ? {} : { correlationId }),
     ...(subject === undefined ? {} : { subject }),
     applicationProperties: Object.fromEntries(
-      Object.entries(applicationProperties).filter(([name]) => !PROPERTIES_OF_DEATH.includes(name)),
+      Object.entries(applicationProperties).filter(([name]) => !DEAD_LETTER_PROPERTIES.includes(name)),
     ),
   }
 }
 
-/** A lock that is lost meanwhile has given the message back already. */
-async function giveBack(receiver: ServiceBusReceiver, messages: Iterable<ServiceBusReceivedMessage>): Promise<void> {
+/** Ignores errors: if a lock expires, Service Bus releases the message itself. */
+async function abandonAll(receiver: ServiceBusReceiver, messages: Iterable<ServiceBusReceivedMessage>): Promise<void> {
   await Promise.allSettled(Array.from(messages, (message) => receiver.abandonMessage(message)))
 }

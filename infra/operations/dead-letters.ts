@@ -1,7 +1,12 @@
-// `npm run dead-letters`: shows the messages that no delivery could settle, and sends them again.
+// `npm run dead-letters`: lists and replays dead-lettered messages.
 import { openBus } from '../../shared/messaging/message-sender.ts'
-import { busSettingsOf } from './bus-settings.ts'
-import { type DeadLetterOptions, OperationRefusal, readDeadLetterOptions, USAGE } from './dead-letter-options.ts'
+import {
+  busSettingsOf,
+  type DeadLetterOptions,
+  OperationError,
+  readDeadLetterOptions,
+  USAGE,
+} from './dead-letter-options.ts'
 import { type DeadLetter, deadLettersOf, replayDeadLetters } from './dead-letter-queue.ts'
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -20,7 +25,7 @@ async function main(): Promise<number> {
       foundCount += chosen.length
       for (const letter of chosen) say(described(letter))
       if (options.command === 'replay' && !options.isDryRun && chosen.length > 0) {
-        say(`${queue}: ${await replayDeadLetters(client, queue, chosen)} of ${chosen.length} sent again`)
+        say(`${queue}: ${await replayDeadLetters(client, queue, chosen)} of ${chosen.length} replayed`)
       }
     }
     if (foundCount === 0) say('No dead letters')
@@ -34,7 +39,7 @@ function isChosen({ messageId }: DeadLetter, options: DeadLetterOptions): boolea
   return options.messageId === undefined || options.messageId === messageId
 }
 
-/** Without the body: what is needed to decide whether to send it again, and nothing that may be confidential. */
+/** Describes a dead letter without its body, which can be confidential. */
 function described(letter: DeadLetter): string {
   const { queue, messageId, enqueuedAt, reason, description, deliveryCount } = letter
   const why = description === undefined ? reason : `${reason}: ${description}`
@@ -45,5 +50,5 @@ try {
   process.exitCode = await main()
 } catch (error) {
   process.stderr.write(`dead-letters: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}\n`)
-  process.exitCode = error instanceof OperationRefusal ? 2 : 1
+  process.exitCode = error instanceof OperationError ? 2 : 1
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { after } from 'node:test'
 import type { Container } from '@azure/cosmos'
+import { createContainers } from '../../infra/local/cosmos/local-account.ts'
 import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
-import { createContainers } from '../../infra/local/create-containers.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 

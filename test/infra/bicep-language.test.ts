@@ -41,7 +41,7 @@ const TYPES = azureTypes({
   ],
 })
 
-/** What the checker says of a file, `line: message`; `other.bicep` lies beside it. */
+/** Errors of the checker for a file, `line: message`. The project also contains `other.bicep`. */
 function faultsOf(text: string): string[] {
   const other = `param count int\nparam names string[] = []\noutput total int = count + length(names)\n`
   const { templates, faults } = parseProject(
@@ -62,7 +62,7 @@ const shop = (properties: string, more = '') => `resource shop 'Microsoft.Test/s
   ${more}
 }`
 
-describe('the checker lets pass', () => {
+describe('the checker accepts', () => {
   for (const [claim, text] of [
     ['conditions over several lines', "param a bool\noutput b string = a\n  ? 'yes'\n  : 'no'"],
     ['lambdas', `var a = [{ n: 'x' }]\noutput b array = map(filter(a, one => one.n == 'x'), one => '\${one.n}!')`],
@@ -92,7 +92,7 @@ describe('the checker lets pass', () => {
   }
 })
 
-describe('the checker finds', () => {
+describe('the checker reports', () => {
   for (const [claim, text, fault] of [
     ['a bracket left open', 'output a object = {\n  b: 1\n', /syntax error|missing/],
     ['text that goes over the end of its line', "output a string = 'b\nc'", /1: a string has to end on its line/],

@@ -17,7 +17,7 @@ import { containersAreThoseOfTheCode, queuesAreThoseOfTheCode } from './rules/qu
 import { databaseRolesAreAssignedRight, rolesAreAssignedRight } from './rules/role-assignments.ts'
 import type { ProjectFacts, Rule, TemplateRule } from './rules/rule.ts'
 
-/** What every deployment has to keep to, whatever its parameters. */
+/** Rules for every deployment, regardless of its parameters. */
 const RULES: readonly Rule[] = [
   localAuthenticationIsOff,
   rolesAreAssignedRight,
@@ -36,7 +36,7 @@ const RULES: readonly Rule[] = [
   outputsTellWhatTheyName,
 ]
 
-/** What the templates' text has to keep to. */
+/** Rules for the text of the templates. */
 const TEMPLATE_RULES: readonly TemplateRule[] = [
   templatesHoldNoSecrets,
   secretsStaySecret,
@@ -44,7 +44,7 @@ const TEMPLATE_RULES: readonly TemplateRule[] = [
   parametersAreConstrained,
 ]
 
-/** The template that the deployment starts from. */
+/** The main template. */
 export const MAIN = 'infra/main.bicep'
 
 export type Project = {
@@ -54,7 +54,7 @@ export type Project = {
   readonly readText: (file: string) => string
 }
 
-/** Every fault of the templates, each once, as `file:line: what is wrong`. Faults of syntax hide the others. */
+/** The distinct errors of the templates, as `file:line: message`. Syntax errors hide other errors. */
 export function checkProject({ texts, azureTypes, facts, readText }: Project): string[] {
   const { templates, faults } = parseProject(texts)
   if (faults.length > 0) return faults.map(describeFault)

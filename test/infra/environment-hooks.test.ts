@@ -12,7 +12,7 @@ describe('before provisioning', { skip: process.platform === 'win32' }, () => {
   after(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'azd'), '#!/bin/sh\nprintf "%s\\n" "$*" >> "$(dirname "$0")/calls"\n', { mode: 0o755 })
 
-  /** The hook's calls of azd in an environment. */
+  /** The calls of azd by the hook in an environment. */
   function callsIn(environment: Readonly<Record<string, string>>): string[] {
     writeFileSync(join(folder, 'calls'), '')
     const PATH = `${folder}${delimiter}${process.env.PATH}`
@@ -20,19 +20,19 @@ describe('before provisioning', { skip: process.platform === 'win32' }, () => {
     return readFileSync(join(folder, 'calls'), 'utf8').split('\n').filter(Boolean)
   }
 
-  it('the budget is given its first day', () => {
+  it('sets the start date of the budget', () => {
     const [day = '', ...others] = callsIn({})
     assert.match(day, /^env set BUDGET_START_DATE \d{4}-\d\d-01$/)
     assert.deepEqual(others, [])
   })
 
-  it('what is there already stays', () => {
+  it('keeps existing values', () => {
     assert.deepEqual(callsIn({ BUDGET_START_DATE: '2030-01-01' }), [])
   })
 })
 
 describe('after provisioning', { skip: process.platform === 'win32' }, () => {
-  it('the command that is left to do is told, with what it needs', () => {
+  it('prints the remaining command with its values', () => {
     const told = execFileSync('sh', [join(HOOKS, 'show-remaining-steps.sh')], {
       encoding: 'utf8',
       env: {

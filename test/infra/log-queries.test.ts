@@ -17,25 +17,25 @@ const named = (text: string, pattern: RegExp): Set<string> =>
 const missingFrom = (there: ReadonlySet<string>, wanted: ReadonlySet<string>): string[] =>
   [...wanted].filter((name) => !there.has(name))
 
-describe('what workbook and alerts ask the logs for', () => {
+describe('the queries of workbook and alerts', () => {
   const queries = textOf('infra/workbook.json') + textOf('infra/modules/alerts.bicep')
   const sources = textOf('{functions,shared}/**/*.ts')
 
-  it('is logged, where it is an event', () => {
+  it('use events that the code logs', () => {
     const asked = named(queries, /line\.event == '([^']+)'/g)
     assert.ok(asked.size >= 4, 'too few events to be all of them')
     assert.deepEqual(missingFrom(named(sources, /\blog\.(?:info|warn|error)\(\s*'([^']+)'/g), asked), [])
   })
 
-  it('is looked for by the name that it is taken by', () => {
+  it('search for the events that they select', () => {
     const lookedFor = named(queries, /Message has '([\w.-]+)'/g)
     assert.deepEqual(lookedFor, named(queries, /line\.event == '([^']+)'/g))
   })
 
-  it('is measured, where it is a measure', () => {
+  it('use metrics that the code records', () => {
     const conditions = named(queries, /AppMetrics\s*(?:\\n)?\|\s*where (Name[^|\\]+)/g)
     const asked = new Set([...conditions].flatMap((condition) => [...named(condition, /'([a-z]+\.[a-z.]+)'/g)]))
-    assert.ok(asked.size >= 6, 'too few measures to be all of them')
+    assert.ok(asked.size >= 6, 'too few metrics to be all of them')
     assert.deepEqual(missingFrom(named(sources, /\.record\(\s*'([^']+)'/g), asked), [])
   })
 })
@@ -43,11 +43,11 @@ describe('what workbook and alerts ask the logs for', () => {
 describe('the workbook', () => {
   const { items } = JSON.parse(textOf('infra/workbook.json')) as { items: { name: string; content: object }[] }
 
-  it('gives each of its parts a name of its own', () => {
+  it('has unique names of its parts', () => {
     assert.equal(new Set(items.map(({ name }) => name)).size, items.length)
   })
 
-  it('takes the ids of resources from the template, and no others', () => {
+  it('uses only resource ids from the template', () => {
     const filled = named(textOf('infra/modules/workbook.bicep'), /'(\{\{\w+\}\})'/g)
     assert.deepEqual(named(JSON.stringify(items), /(\{\{\w+\}\})/g), filled)
     assert.doesNotMatch(JSON.stringify(items), /\/subscriptions\//)

@@ -6,16 +6,16 @@ import type { ProjectFacts } from './rules/rule.ts'
 
 const PROJECT_FOLDER = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What registered functions name as their connection. */
+/** Connections of the registered functions. */
 export const CONNECTIONS: readonly string[] = ['ServiceBus']
 
 /** The text of a file of the project. */
 export const readProjectText = (file: string): string => readFileSync(join(PROJECT_FOLDER, file), 'utf8')
 
-/** The project's files that fit a pattern, by their path from its folder. */
+/** Project files that match a pattern, relative to the project folder. */
 export const projectFiles = (pattern: string): string[] => globSync(pattern, { cwd: PROJECT_FOLDER }).sort()
 
-/** Collects what the templates have to agree with. */
+/** Reads the facts that the templates must match. */
 export function readProjectFacts(): ProjectFacts {
   const { engines } = JSON.parse(readProjectText('package.json')) as { engines: { node: string } }
   return {
@@ -25,7 +25,7 @@ export function readProjectFacts(): ProjectFacts {
   }
 }
 
-/** Names below `services:`: the lines with the least indentation. */
+/** Names below `services:`, the lines with the smallest indentation. */
 function servicesOf(yaml: string): string[] {
   const [, block = ''] = /^services:\n((?:[ \t]+.*\n|\n)+)/m.exec(yaml) ?? []
   const indentation = /^ +/.exec(block)?.[0] ?? ''
@@ -36,5 +36,5 @@ function servicesOf(yaml: string): string[] {
 export const readTypes = (): AzureTypes =>
   readAzureTypes(join(PROJECT_FOLDER, 'test/infra/azure-types/azure-types.json.gz'))
 
-/** The folder that the paths are from. */
+/** The project folder. */
 export const projectFolder = PROJECT_FOLDER

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TemplateTexts } from './bicep/read-project.ts'
 
-/** One mistake put into the templates: where it goes, and what the checker has to say of it. */
+/** A mistake in the templates: where it is inserted, and the expected error. */
 export type SeededFault = {
   readonly name: string
   readonly seed: (texts: TemplateTexts) => TemplateTexts
@@ -12,26 +12,26 @@ type Seed = SeededFault['seed']
 
 export const seededFault = (name: string, seed: Seed, expected: RegExp): SeededFault => ({ name, seed, expected })
 
-/** Where an edit may go: the text between two offsets of a file. */
+/** A range of a file for an edit. */
 type Stretch = { readonly file: string; readonly start: number; readonly end: number }
 
-/** Replaces what a pattern finds anywhere in the templates. It has to be there exactly once. */
+/** Replaces the only match of a pattern in the templates. */
 export const anywhere = (find: RegExp, replacement: string): Seed =>
   edit((texts) => [...texts].map(([file, text]) => ({ file, start: 0, end: text.length })), find, replacement)
 
-/** Replaces what a pattern finds within the resources of a type. */
+/** Replaces the only match of a pattern in the resources of a type. */
 export const inResource = (type: string, find: RegExp, replacement: string): Seed =>
   edit(blocksStarting(new RegExp(`^resource \\w+ '${type}@`, 'gm')), find, replacement)
 
-/** Replaces what a pattern finds within a module's declaration. */
+/** Replaces the only match of a pattern in the declaration of a module. */
 export const inModule = (name: string, find: RegExp, replacement: string): Seed =>
   edit(blocksStarting(new RegExp(`^module ${name} '`, 'gm')), find, replacement)
 
-/** Replaces what a pattern finds within the declaration of a variable. */
+/** Replaces the only match of a pattern in the declaration of a variable. */
 export const inVariable = (name: string, find: RegExp, replacement: string): Seed =>
   edit(blocksStarting(new RegExp(`^var ${name} =`, 'gm')), find, replacement)
 
-/** Adds a line to the end of the only file whose text fits. */
+/** Appends a line to the only file that matches. */
 export const append = (find: RegExp, line: string): Seed => {
   return (texts) => {
     const files = [...texts].filter(([, text]) => find.test(text))
@@ -40,7 +40,7 @@ export const append = (find: RegExp, line: string): Seed => {
   }
 }
 
-/** A declaration goes on until a bracket at the beginning of a line closes it. */
+/** A declaration ends with a bracket at the start of a line. */
 const blocksStarting =
   (start: RegExp) =>
   (texts: TemplateTexts): Stretch[] =>

@@ -1,9 +1,9 @@
 import { anywhere, inModule, inResource, inVariable, type SeededFault, seededFault } from './seeded-fault.ts'
 
-/** An alert of a list, from its bracket to the next one. */
+/** An alert in a list, including its brackets. */
 const logAlert = (name: string) => new RegExp(`\\n  \\{\\n    name: '${name}'[\\s\\S]*?'''[\\s\\S]*?'''\\n  \\}`)
 
-/** What leaves an operator in the dark, though everything would be deployed. */
+/** Mistakes that deploy but prevent monitoring. */
 export const OPERATION_FAULTS: readonly SeededFault[] = [
   seededFault(
     'failed jobs that nobody learns of',

@@ -5,7 +5,7 @@ const COSMOS = 'Microsoft.DocumentDB/databaseAccounts'
 const STORAGE = 'Microsoft.Storage/storageAccounts'
 const ROLE = 'Microsoft.Authorization/roleAssignments'
 
-/** What no type tells, and the rules do. */
+/** Mistakes that the rules detect, but not the types. */
 export const RULE_FAULTS: readonly SeededFault[] = [
   seededFault(
     'keys of the database left on',

@@ -4,7 +4,7 @@ const SERVICE_BUS = 'Microsoft.ServiceBus/namespaces'
 const COSMOS = 'Microsoft.DocumentDB/databaseAccounts'
 const STORAGE = 'Microsoft.Storage/storageAccounts'
 
-/** What the types of Azure's resources tell. */
+/** Mistakes that the Azure resource types detect. */
 export const TYPE_FAULTS: readonly SeededFault[] = [
   seededFault(
     'a property that does not exist',
@@ -98,7 +98,7 @@ export const TYPE_FAULTS: readonly SeededFault[] = [
   ),
 ]
 
-/** What the language itself tells. */
+/** Mistakes in the use of the language. */
 export const LANGUAGE_FAULTS: readonly SeededFault[] = [
   seededFault('a bracket left out', inResource(`${SERVICE_BUS}/queues`, /\n\}\]$/, '\n]'), /service-bus\.bicep/),
   seededFault('a quote left out', inModule('storage', /name: 'storage'/, "name: 'storage"), /main\.bicep/),

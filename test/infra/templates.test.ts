@@ -24,13 +24,13 @@ describe('the templates', () => {
     assert.deepEqual(checkProject({ texts, azureTypes, facts, readText: readProjectText }), [])
   })
 
-  it('are all there to be checked', () => {
+  it('are all checked', () => {
     assert.ok(texts.has(MAIN) && texts.size >= 10, [...texts.keys()].join(', '))
     assert.equal(facts.nodeMajor, '24')
     assert.equal(facts.serviceNames.length, 1)
   })
 
-  it('are checked for the connections that the functions have', async () => {
+  it('are checked for the connections of the functions', async () => {
     Object.assign(process.env, APP_SETTINGS)
     const { functions } = await loadApp(projectFolder, ['functions/*.ts'])
     const bindings = functions.flatMap(({ metadata }) => Object.values(metadata.bindings))
@@ -39,7 +39,7 @@ describe('the templates', () => {
   })
 
   for (const file of projectFiles('infra/*.parameters.json')) {
-    it(`get parameters that there are from ${file}`, () => {
+    it(`have the parameters of ${file}`, () => {
       const faults: string[] = []
       const main = parseProject(texts).templates.get(MAIN)
       assert.ok(main)

@@ -5,14 +5,14 @@ import { projectFiles, readProjectText } from './project-facts.ts'
 const files = projectFiles('.github/workflows/*.yml')
 const previewed = readProjectText('.github/workflows/infrastructure.yml')
 
-/** Whatever is taken from elsewhere is taken as it was when it was looked at. */
+/** External actions are pinned to a commit. */
 const PINNED = /^\s+(?:- )?uses: [\w.-]+\/[\w./-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/
 
 describe('the workflows', () => {
   for (const file of files) {
     const lines = readProjectText(file).split('\n')
 
-    it(`take actions by their commits, and say which version that is: ${file}`, () => {
+    it(`pin actions to a commit with a version comment: ${file}`, () => {
       const uses = lines.filter((line) => /^\s*(- )?uses:/.test(line))
       assert.ok(uses.length > 0)
       assert.deepEqual(
@@ -21,20 +21,20 @@ describe('the workflows', () => {
       )
     })
 
-    it(`have no rights but those that a job names: ${file}`, () => {
+    it(`have only the permissions of their jobs: ${file}`, () => {
       assert.ok(lines.includes('permissions: {}'))
       const granted = new Set(lines.map((line) => /^\s+[a-z-]+: write$/.exec(line)?.[0].trim()).filter(Boolean))
       assert.ok(granted.size <= 1 && [...granted].every((right) => right === 'id-token: write'))
     })
 
-    it(`leave no credentials of the checkout behind: ${file}`, () => {
+    it(`do not persist checkout credentials: ${file}`, () => {
       const checkouts = lines.filter((line) => line.includes('uses: actions/checkout@'))
       const left = lines.filter((line) => line.trim() === 'persist-credentials: false')
       assert.equal(left.length, checkouts.length)
     })
   }
 
-  it('compile and lint the templates, and show what they would change, without any secret', () => {
+  it('compile, lint, validate and preview the templates without secrets', () => {
     for (const command of [
       'az bicep build',
       'az bicep lint',
@@ -47,7 +47,7 @@ describe('the workflows', () => {
     assert.doesNotMatch(previewed, /secrets\./)
   })
 
-  it('give every parameter that has no default, in every environment that is previewed', () => {
+  it('set every parameter without default in every previewed environment', () => {
     const environments = /environment: \[([\w, ]+)\]/.exec(previewed)?.[1]?.split(', ') ?? []
     assert.ok(environments.length > 0)
     const main = readProjectText('infra/main.bicep')

@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { progressOn } from '../../infra/import/progress.ts'
+import { progressOn } from '../../infra/import/terminal.ts'
 import { applicationToken, asApplication } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 
@@ -21,7 +21,7 @@ before(async () => {
 after(() => environment.stop())
 
 describe('an import that is killed', () => {
-  it('goes on where it was when it is started again', async () => {
+  it('continues when it is started again', async () => {
     const operator = await asApplication(environment, 'operator')
     const clientId = environment.demo.tenants[0]?.apps.find(({ name }) => name === 'connector')?.clientId
     const connectorId = (await operator<string>('POST', CONNECTORS, { name: 'Import', clientId })).json.data
@@ -48,12 +48,12 @@ describe('an import that is killed', () => {
     })
     const [code] = await once(second, 'close')
     assert.equal(code, 0, out)
-    assert.match(out, /^3500 to be created, 0 to be updated, 0 to be deleted, 1000 unchanged$/m)
-    assert.match(out, /^done: 3500 written, 1000 unchanged, 0 faulty$/m)
+    assert.match(out, /^Plan: 3500 to create, 0 to update, 0 to delete, 1000 unchanged$/m)
+    assert.match(out, /^Done: 3500 written, 1000 unchanged, 0 failed$/m)
   })
 })
 
-/** The API, which takes so many batches and then answers nothing any more. */
+/** A proxy of the API that stops responding after this many batches. */
 async function apiThatStopsAfter(batchesCount: number) {
   const stopped = Promise.withResolvers<void>()
   let count = 0
@@ -85,22 +85,22 @@ describe('the progress of an import', () => {
     const progress = progressOn({ ...screen, write: (more: string) => (text += more) }, () => nowMs)
     for (const instantMs of instantsMs) {
       nowMs = instantMs
-      progress.show('sending', instantMs / 100, 100)
+      progress.show('Sending', instantMs / 100, 100)
     }
     progress.end()
     return text
   }
 
-  it('is one line with a bar on a terminal, drawn ten times a second at most, with what is left', () => {
+  it('is one line with a bar and the remaining time on a terminal, redrawn at most ten times per second', () => {
     const lines = shownOn({ isTTY: true, columns: 200 }, [10, 2500, 2510, 5000]).split('\r\u001b[2K')
     assert.deepEqual(lines, [
       '',
-      'sending [#######-----------------------] 25 % 25/100 10/s, 8 s left',
-      'sending [###############---------------] 50 % 50/100 10/s, 5 s left\n',
+      'Sending [#######-----------------------] 25 % 25/100 10/s, 8 s left',
+      'Sending [###############---------------] 50 % 50/100 10/s, 5 s left\n',
     ])
   })
 
-  it('keeps within the width of the terminal', () => {
+  it('fits the width of the terminal', () => {
     assert.ok(
       shownOn({ isTTY: true, columns: 20 }, [5000])
         .split('\r\u001b[2K')
@@ -108,10 +108,10 @@ describe('the progress of an import', () => {
     )
   })
 
-  it('is a plain line now and then where nobody watches, and the last state in any case', () => {
+  it('is a line every few seconds in a log, and always the last state', () => {
     assert.deepEqual(shownOn({ isTTY: false }, [2500, 6000, 7000, 10_000]).trimEnd().split('\n'), [
-      'sending [##################------------] 60 % 60/100 10/s, 4 s left',
-      'sending [##############################] 100 % 100/100',
+      'Sending [##################------------] 60 % 60/100 10/s, 4 s left',
+      'Sending [##############################] 100 % 100/100',
     ])
   })
 })

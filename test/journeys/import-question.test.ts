@@ -3,17 +3,17 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
-import { type Ask, askOnTerminal } from '../../infra/import/ask-on-terminal.ts'
 import { nameOf, type SpaceItem } from '../../infra/import/connector-space.ts'
 import { digestOfData } from '../../infra/import/plan-import.ts'
 import { runImport } from '../../infra/import/run-import.ts'
+import { type Ask, askOnTerminal } from '../../infra/import/terminal.ts'
 import { newDataFolder } from './started-environment.ts'
 
-/** What the connector has. */
+/** Objects of the connector. */
 const PRESENT_COUNT = 20
 const present = Array.from({ length: PRESENT_COUNT }, (_, index) => `p${index}`)
 
-/** An import of a file that lacks the last objects, with everything that it wrote. */
+/** An import of a file without the last objects, and the items that it writes. */
 async function importLacking(missingCount: number, ask: Ask | undefined, isConfirmed = false) {
   const path = join(newDataFolder(), 'identities.csv')
   writeFileSync(path, ['externalId', ...present.slice(0, PRESENT_COUNT - missingCount)].join('\n'))
@@ -37,7 +37,7 @@ async function importLacking(missingCount: number, ask: Ask | undefined, isConfi
   return { run, written }
 }
 
-/** Answers in order, and keeps the questions. */
+/** Answers in order and records the questions. */
 function answering(...answers: boolean[]): { ask: Ask; questions: string[] } {
   const questions: string[] = []
   const ask = async (question: string) => {
@@ -47,8 +47,8 @@ function answering(...answers: boolean[]): { ask: Ask; questions: string[] } {
   return { ask, questions }
 }
 
-describe('an import that would delete', () => {
-  it('asks before more than a tenth goes, and deletes when told yes', async () => {
+describe('an import with deletions', () => {
+  it('asks before it deletes more than a tenth, and deletes after yes', async () => {
     const { ask, questions } = answering(true)
     const { run, written } = await importLacking(3, ask)
     assert.equal(await run(), 0)
@@ -60,24 +60,24 @@ describe('an import that would delete', () => {
     ])
   })
 
-  it('changes nothing when told no', async () => {
+  it('makes no changes after no', async () => {
     const { run, written } = await importLacking(3, answering(false).ask)
-    await assert.rejects(run(), { message: 'Nothing was changed', exitCode: 1 })
+    await assert.rejects(run(), { message: 'Cancelled. No changes were made', exitCode: 1 })
     assert.deepEqual(written, [])
   })
 
-  it('refuses where nobody can be asked', async () => {
+  it('fails without an interactive terminal', async () => {
     const { run, written } = await importLacking(3, undefined)
-    await assert.rejects(run(), { message: /^3 of 20 objects would be deleted: say --yes/, exitCode: 1 })
+    await assert.rejects(run(), { message: /^3 of 20 objects would be deleted\. Confirm with --yes/, exitCode: 1 })
     assert.deepEqual(written, [])
   })
 
   for (const [claim, missingCount, isConfirmed] of [
-    ['a tenth', 2, false],
-    ['nothing', 0, false],
-    ['all, and was told so beforehand,', 20, true],
+    ['deletes a tenth', 2, false],
+    ['deletes nothing', 0, false],
+    ['deletes all with --yes', 20, true],
   ] as const) {
-    it(`does not ask when ${claim} goes`, async () => {
+    it(`does not ask when it ${claim}`, async () => {
       const { ask, questions } = answering()
       const { run, written } = await importLacking(missingCount, ask, isConfirmed)
       assert.equal(await run(), 0)
@@ -107,7 +107,7 @@ describe('a question on the terminal', () => {
     })
   }
 
-  it('is asked only where input and output are a terminal', () => {
+  it('is asked only if input and output are a terminal', () => {
     assert.equal(askOnTerminal(terminal(), new PassThrough()), undefined)
     assert.equal(askOnTerminal(new PassThrough(), terminal()), undefined)
   })

@@ -58,7 +58,7 @@ async function run(words: readonly string[], variables: Record<string, string> =
 
 const runImport = (...more: string[]): Promise<Outcome> => run([folder, '--connector', connectorId, ...more])
 
-/** What the connector has said, by type and external id. */
+/** The objects of the connector, by type and external id. */
 async function space(): Promise<Record<string, unknown>> {
   const { json } = await connector<ConnectorObjectDto[]>('GET', `${CONNECTORS}/${connectorId}/data`)
   return Object.fromEntries(json.data.map(({ objectType, externalId, data }) => [`${objectType} ${externalId}`, data]))
@@ -73,11 +73,11 @@ const TOWN = {
 }
 
 describe('an import of files', () => {
-  it('brings in CSV and JSON lines, and sends nothing again', async () => {
+  it('imports CSV and JSON lines, and sends unchanged objects only once', async () => {
     write(TOWN)
     const first = await runImport()
     assert.equal(first.code, 0, first.err + first.out)
-    assert.match(first.out, /done: 5 written, 0 unchanged, 0 faulty/)
+    assert.match(first.out, /Done: 5 written, 0 unchanged, 0 failed/)
     assert.deepEqual(await space(), {
       'identity ada': {
         displayName: 'Lovelace, "Ada"\r\nof London',
@@ -96,11 +96,11 @@ describe('an import of files', () => {
     })
     write({ ...TOWN, 'orgunits.csv': TOWN['orgunits.csv'].replace('Shop', 'Store') })
     const second = await runImport()
-    assert.match(second.out, /0 to be created, 1 to be updated, 0 to be deleted, 4 unchanged/)
-    assert.match(second.out, /done: 1 written, 4 unchanged, 0 faulty/)
+    assert.match(second.out, /Plan: 0 to create, 1 to update, 0 to delete, 4 unchanged/)
+    assert.match(second.out, /Done: 1 written, 4 unchanged, 0 failed/)
   })
 
-  it('names each faulty line, its own and those that the service refuses, and brings in the rest', async () => {
+  it('reports each invalid line, also those that the service refuses, and imports the rest', async () => {
     write({
       'identities.csv':
         'externalId,displayName,directoryObjectId\nada,Ada,no-guid\nbob,Bob,\nbob,Twice,\n,Nobody,\ncy,Cy\n',
@@ -112,54 +112,54 @@ describe('an import of files', () => {
     const place = (name: string) => join(folder, name)
     for (const line of [
       `${place('identities.csv')}:2: directoryObjectId has to be a GUID`,
-      `${place('identities.csv')}:4: identity bob stands in ${place('identities.csv')}:3 already`,
-      `${place('identities.csv')}:5: externalId is missing`,
-      `${place('identities.csv')}:6: has 2 fields, the first line has 3`,
+      `${place('identities.csv')}:4: identity bob is already in ${place('identities.csv')}:3`,
+      `${place('identities.csv')}:5: externalId is required`,
+      `${place('identities.csv')}:6: the line has 2 fields, the header has 3`,
       `${place('orgunits.csv')}:2: An org unit cannot be its own parent`,
       `${place('orgunits.csv')}:3: orgUnit has no attribute shoeSize`,
-      `${place('relationships.jsonl')}:1: is no JSON`,
+      `${place('relationships.jsonl')}:1: invalid JSON`,
     ]) {
       assert.ok(out.includes(line), `${line}\nis not in\n${out}`)
     }
     assert.deepEqual(Object.keys(await space()).sort(), ['identity bob', 'orgUnit c', 'relationship r2'])
   })
 
-  it('changes nothing in a dry run', async () => {
+  it('makes no changes in a dry run', async () => {
     write(TOWN)
     const { code, out } = await runImport('--dry-run')
     assert.equal(code, 0)
-    assert.match(out, /5 would be created, 0 would be updated, 0 would be deleted, 0 unchanged/)
+    assert.match(out, /Dry run: 5 to create, 0 to update, 0 to delete, 0 unchanged/)
     assert.deepEqual(await space(), {})
   })
 
-  it('deletes what the files lack only when told to, and not many of them unasked', async () => {
+  it('deletes missing objects only on request, and many of them only after confirmation', async () => {
     write(TOWN)
     await runImport()
     write({ 'orgunits.csv': TOWN['orgunits.csv'] })
-    assert.match((await runImport()).out, /3 objects of the connector are in no file/)
+    assert.match((await runImport()).out, /3 objects of the connector are not in the files/)
     const refused = await runImport('--delete-missing')
     assert.equal(refused.code, 1)
-    assert.match(refused.err, /^import: 3 of 5 objects would be deleted: say --yes if that is meant$/m)
+    assert.match(refused.err, /^import: 3 of 5 objects would be deleted\. Confirm with --yes$/m)
     assert.equal(Object.keys(await space()).length, 5)
     const told = await runImport('--delete-missing', '--yes')
     assert.equal(told.code, 0, told.err)
     assert.deepEqual(Object.keys(await space()).sort(), ['orgUnit root', 'orgUnit shop'])
   })
 
-  it('deletes nothing while a line cannot be read', async () => {
+  it('deletes nothing if a line is invalid', async () => {
     write(TOWN)
     await runImport()
     write({ ...TOWN, 'identities.csv': 'externalId,displayName\nada,"never closed\n' })
     const { code, out } = await runImport('--delete-missing', '--yes')
     assert.equal(code, 1)
     assert.match(out, /identities\.csv:2: a quoted field is not closed/)
-    assert.match(out, /nothing is deleted/)
+    assert.match(out, /No objects are deleted/)
     assert.equal(Object.keys(await space()).length, 5)
   })
 })
 
 describe('an import over a bad connection', () => {
-  it('tries again after 429, 5xx and lost connections', async () => {
+  it('retries after 429, 5xx and lost connections', async () => {
     const troubles = [429, 503, 'reset', 500] as const
     let count = 0
     const proxy = createServer(async (request, response) => {
@@ -186,7 +186,7 @@ describe('an import over a bad connection', () => {
     assert.equal(Object.keys(await space()).length, 5)
   })
 
-  it('fetches its own token with client credentials', async () => {
+  it('requests a token with client credentials', async () => {
     write(TOWN)
     const tenant = environment.demo.tenants[0]
     const app = tenant?.apps.find(({ name }) => name === 'connector')
@@ -203,22 +203,22 @@ describe('an import over a bad connection', () => {
   })
 })
 
-describe('an import that is asked for wrongly', () => {
-  it('tells how to ask, when nothing is named at all', async () => {
+describe('an import with invalid arguments', () => {
+  it('prints the usage without arguments', async () => {
     const { code, out } = await run([], {})
     assert.deepEqual([code, out.split(' [')[0]], [0, 'usage: npm run import -- <folder or file> --connector <id>'])
   })
 
   for (const [claim, words, variables, code, message] of [
-    ['without a file', ['--connector', 'x'], {}, 2, /One folder or file has to be named/],
-    ['without a connector', ['.'], {}, 2, /--connector <id> is missing/],
+    ['without a file', ['--connector', 'x'], {}, 2, /Specify one folder or file/],
+    ['without a connector', ['.'], {}, 2, /--connector <id> is required/],
     ['with an unknown option', ['.', '--fast'], {}, 2, /--fast/],
-    ['with no way to sign in', ['.', '--connector', 'x'], { TOKEN: '' }, 2, /Set TOKEN, or else CLIENT_ID/],
-    ['of no file', ['./nowhere', '--connector', 'x'], {}, 2, /There is no file or folder/],
-    ['of a folder with nothing in it', [import.meta.dirname, '--connector', 'x'], {}, 2, /has no orgunits/],
+    ['without credentials', ['.', '--connector', 'x'], { TOKEN: '' }, 2, /Set TOKEN, or CLIENT_ID/],
+    ['for a missing file', ['./nowhere', '--connector', 'x'], {}, 2, /File or folder not found/],
+    ['for an empty folder', [import.meta.dirname, '--connector', 'x'], {}, 2, /does not contain orgunits/],
     ['for an unknown connector', [], {}, 1, /404/],
   ] as const) {
-    it(`ends ${claim} with one line and ${code}`, async () => {
+    it(`fails ${claim} with one line and exit code ${code}`, async () => {
       write(TOWN)
       const unknown = [folder, '--connector', '11111111-1111-4111-8111-111111111111']
       const outcome = await run(words.length === 0 ? unknown : words, variables)

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { failedStart, newDataFolder, startedEnvironment } from './started-environment.ts'
 
-/** One line, whatever went wrong, and no stack. */
+/** One line without a stack. */
 function assertOneLine(stderr: string, expected: RegExp): void {
   assert.match(stderr, /^Cannot start: [^\n]+\n$/)
   assert.match(stderr, expected)
 }
 
-describe('starting on one machine', () => {
+describe('npm start', () => {
   it('stops within 5 s of SIGTERM, with code 0', async () => {
     const environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
     const beforeMs = performance.now()
@@ -21,7 +21,7 @@ describe('starting on one machine', () => {
   })
 
   for (const variable of ['PORT', 'DIRECTORY_PORT', 'COSMOS_PORT', 'SERVICE_BUS_PORT']) {
-    it(`names the port of ${variable} when it is taken`, async () => {
+    it(`reports the port of ${variable} if it is in use`, async () => {
       const server = createServer().listen(0, '127.0.0.1')
       await once(server, 'listening')
       const port = String((server.address() as { port: number }).port)
@@ -33,7 +33,7 @@ describe('starting on one machine', () => {
   }
 
   for (const file of ['secrets.json', 'cosmos.sqlite', 'service-bus.sqlite', 'directory.sqlite']) {
-    it(`names ${file} when it is damaged`, async () => {
+    it(`reports ${file} if it is damaged`, async () => {
       const folder = newDataFolder()
       writeFileSync(join(folder, file), 'this is not what it should be'.repeat(100))
       const { code, stderr } = await failedStart({ DATA_DIR: folder, DEMO_IDENTITIES: '0' })
@@ -49,7 +49,7 @@ describe('starting on one machine', () => {
     ['DEMO_IDENTITIES', 'many'],
     ['PORT', '70000'],
   ] as const) {
-    it(`names ${variable} when it is malformed`, async () => {
+    it(`reports ${variable} if it is invalid`, async () => {
       const { code, stderr } = await failedStart({ DATA_DIR: newDataFolder(), [variable]: value })
       assert.equal(code, 1)
       assertOneLine(stderr, new RegExp(variable))

@@ -8,16 +8,16 @@ import { type LocalCosmos, type LocalCosmosOptions, startCosmos } from '../../in
 
 export const KEY = Buffer.from('a key of these tests').toString('base64')
 
-/** A running account with one database, and a client to it. */
+/** A running account with one database, and a client. */
 export type TestAccount = {
   readonly cosmos: LocalCosmos
   readonly client: CosmosClient
-  /** Makes the container when there is none; its partition key is /tenantId. */
+  /** Creates the container if it does not exist, with the partition key /tenantId. */
   container(id: string, definition?: Omit<ContainerRequest, 'id'>): Promise<Container>
   close(): Promise<void>
 }
 
-/** Starts an account that ends with the test. In memory and strict unless said otherwise. */
+/** Starts an account that is closed after the test. In memory and strict by default. */
 export async function openAccount(t: TestContext, options: Partial<LocalCosmosOptions> = {}): Promise<TestAccount> {
   const cosmos = await startCosmos({ port: 0, file: ':memory:', key: KEY, strict: true, ...options })
   const client = clientOf(cosmos)
@@ -44,7 +44,7 @@ export async function openAccount(t: TestContext, options: Partial<LocalCosmosOp
 
 export const clientOf = ({ endpoint }: LocalCosmos, key = KEY): CosmosClient => new CosmosClient({ endpoint, key })
 
-/** A folder that is removed with the test. */
+/** A folder that is removed after the test. */
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'cosmos-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -54,7 +54,7 @@ export function temporaryFolder(t: TestContext): string {
 /** The feed of documents of a container of the tests' database. */
 export const docsOf = (container: string): string => `/dbs/tests/colls/${container}/docs`
 
-/** Sends a signed request as no client would: with any body and headers. The path is not decoded before it is signed. */
+/** Sends a signed request with any body and headers. The path is signed without decoding. */
 export async function send(
   { endpoint, key }: LocalCosmos,
   method: string,

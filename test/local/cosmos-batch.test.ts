@@ -8,7 +8,7 @@ const create = (id: string, more: object = {}): OperationInput => ({
   resourceBody: { id, tenantId: 't1', ...more },
 })
 
-it('undoes everything when one operation fails: documents, unique values and versions', async (t) => {
+it('rolls back documents, unique values and versions if one operation fails', async (t) => {
   const account = await openAccount(t)
   const items = await account.container('links', { uniqueKeyPolicy: { uniqueKeys: [{ paths: ['/group'] }] } })
   const { resource: before } = await items.items.create({ id: 'kept', tenantId: 't1', group: 'g0' })
@@ -31,7 +31,7 @@ it('undoes everything when one operation fails: documents, unique values and ver
   assert.equal((await items.items.create({ id: 'free', tenantId: 't1', group: 'g1' })).statusCode, 201)
 })
 
-it('sees in a batch what the batch has written so far', async (t) => {
+it('reads earlier writes of the same batch', async (t) => {
   const items = await (await openAccount(t)).container('things')
   const response = await items.items.batch(
     [create('a'), { operationType: 'Delete', id: 'a' }, create('a', { n: 2 }), { operationType: 'Read', id: 'a' }],
@@ -44,7 +44,7 @@ it('sees in a batch what the batch has written so far', async (t) => {
   assert.equal((response.result?.[3]?.resourceBody as { n?: number } | undefined)?.n, 2)
 })
 
-it('sends no document back that it was asked to write, and those that it was asked to read', async (t) => {
+it('omits written documents from a minimal response, but not read documents', async (t) => {
   const items = await (await openAccount(t)).container('things')
   const operations: OperationInput[] = [create('a', { n: 1 }), { operationType: 'Read', id: 'a' }]
   const { result } = await items.items.batch(operations, 't1', { contentResponseOnWriteEnabled: false })
@@ -101,7 +101,7 @@ it('refuses 101 operations, an empty batch, 2 MB and one byte, and patches', asy
   assert.match(outcome?.message ?? '', /Patch/)
 })
 
-it('carries out bulk operations alone, each in its own partition', async (t) => {
+it('runs bulk operations separately, each in its own partition', async (t) => {
   const items = await (await openAccount(t)).container('things')
   await items.items.create({ id: 'taken', tenantId: 't1' })
   const outcomes = await items.items.executeBulkOperations([

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { it } from 'node:test'
 import { KEY, openAccount } from './cosmos-account.ts'
 
-/** A folder with cosmos.mjs: checks of a Cosmos DB endpoint, made to run against the cloud as well. */
+/** A folder with cosmos.mjs: checks of a Cosmos DB endpoint, which also run against Azure. */
 const folder = process.env.CONFORMANCE_CHECKS
 const claim = 'passes the conformance checks through the unmodified client'
 

@@ -23,7 +23,7 @@ it('enforces a unique key on create, upsert and replace', async (t) => {
   await assert.rejects(links.items.create({ id: '5', tenantId: 't1' }), { code: 409 }, 'only one may lack the value')
 })
 
-it('ends a document when its ttl has run out: for reads, queries, its id and its unique value', async (t) => {
+it('expires a document after its ttl for reads, queries, its id and its unique value', async (t) => {
   let nowMs = START_MS
   const account = await openAccount(t, { nowMs: () => nowMs })
   const items = await account.container('brief', {
@@ -46,7 +46,7 @@ it('ends a document when its ttl has run out: for reads, queries, its id and its
   assert.equal((await items.items.create({ id: 'new', tenantId: 't1', email: 'b' })).statusCode, 201)
 })
 
-it('ignores a ttl where the container has none, and a write starts it anew where it has', async (t) => {
+it('ignores a ttl if the container has none, and restarts it with each write', async (t) => {
   let nowMs = START_MS
   const account = await openAccount(t, { nowMs: () => nowMs })
   const [without, own] = [await account.container('without'), await account.container('own', { defaultTtl: -1 })]
@@ -62,7 +62,7 @@ it('ignores a ttl where the container has none, and a write starts it anew where
   assert.equal((await without.item('a', 't1').read()).statusCode, 200)
 })
 
-it('takes a document of 2 MB, and refuses one byte more with 413', async (t) => {
+it('accepts a document of 2 MB, and refuses a larger one with 413', async (t) => {
   const account = await openAccount(t)
   await account.container('things')
   const empty = JSON.stringify({ id: 'a', tenantId: 't1', blob: '' }).length
@@ -74,11 +74,11 @@ it('takes a document of 2 MB, and refuses one byte more with 413', async (t) => 
 })
 
 for (const [what, document, message] of [
-  ['no id', { tenantId: 't1' }, /needs an id/],
-  ['a number for an id', { id: 1, tenantId: 't1' }, /needs an id/],
-  ['an id with a slash', { id: 'a/b', tenantId: 't1' }, /must not hold/],
+  ['no id', { tenantId: 't1' }, /requires an id/],
+  ['a number for an id', { id: 1, tenantId: 't1' }, /requires an id/],
+  ['an id with a slash', { id: 'a/b', tenantId: 't1' }, /must not contain/],
   ['an id of 1024 bytes', { id: 'i'.repeat(1024), tenantId: 't1' }, /1023 bytes/],
-  ['half a character in the id', { id: 'a\ud800', tenantId: 't1' }, /half a character/],
+  ['a lone surrogate in the id', { id: 'a\ud800', tenantId: 't1' }, /lone surrogate/],
   ['a ttl of 0', { id: 'a', tenantId: 't1', ttl: 0 }, /ttl must be/],
   ['a ttl of 1.5', { id: 'a', tenantId: 't1', ttl: 1.5 }, /ttl must be/],
   ['a ttl of null', { id: 'a', tenantId: 't1', ttl: null }, /ttl must be/],
@@ -110,7 +110,7 @@ it('overwrites system properties that a client sends in', async (t) => {
   assert.deepEqual((await items.item('a', 't1').read()).resource, resource)
 })
 
-it('honours If-Match: *, a version that is gone, and If-None-Match', async (t) => {
+it('supports If-Match: *, an outdated version, and If-None-Match', async (t) => {
   const items = await (await openAccount(t)).container('things')
   const ifMatch = (condition: string) => ({ accessCondition: { type: 'IfMatch', condition } })
   const document = { id: 'a', tenantId: 't1' }

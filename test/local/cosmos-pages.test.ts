@@ -26,7 +26,7 @@ for (const [order, query, all] of [
   ['the order of ids', BY_ID, ['i0', 'i1', 'i2', 'i3', 'i4', 'i5', 'i6', 'i7', 'i8', 'i9']],
   ['an order by value', BY_VALUE, ['i8', 'i9', 'i6', 'i7', 'i4', 'i5', 'i2', 'i3', 'i0', 'i1']],
 ] as const) {
-  it(`goes on after a restart, in ${order}`, async (t) => {
+  it(`continues after a restart, in ${order}`, async (t) => {
     const file = join(temporaryFolder(t), 'database')
     const before = await openAccount(t, { file })
     await fill(await before.container('things'))
@@ -38,7 +38,7 @@ for (const [order, query, all] of [
     assert.equal(rest.token, undefined)
   })
 
-  it(`goes on after the documents of its page were deleted, in ${order}`, async (t) => {
+  it(`continues after the documents of its page were deleted, in ${order}`, async (t) => {
     const container = await (await openAccount(t)).container('things')
     await fill(container)
     const { ids, token } = await page(container, query)
@@ -48,7 +48,7 @@ for (const [order, query, all] of [
   })
 }
 
-it('refuses a token that was changed, or that belongs to another query, parameter, partition or container', async (t) => {
+it('refuses a modified token, and a token of another query, parameter, partition or container', async (t) => {
   const account = await openAccount(t)
   const container = await account.container('things')
   const other = await account.container('others')
@@ -75,7 +75,7 @@ it('refuses a token that was changed, or that belongs to another query, paramete
   assert.deepEqual((await container.items.query(spec(0), resumed).fetchNext()).resources, ['i3', 'i4', 'i5'])
 })
 
-it('counts TOP and OFFSET over pages, not for each', async (t) => {
+it('applies TOP and OFFSET to all pages together', async (t) => {
   const container = await (await openAccount(t)).container('things')
   await fill(container)
   const all = (query: string) =>
@@ -89,7 +89,7 @@ it('counts TOP and OFFSET over pages, not for each', async (t) => {
   assert.deepEqual(await all('SELECT TOP 0 * FROM c'), [])
 })
 
-it('ends a page at 4 MB, and gives no token after the last document', async (t) => {
+it('ends a page at 4 MB, and returns no token after the last document', async (t) => {
   const container = await (await openAccount(t)).container('things')
   for (let n = 0; n < 5; n++) await container.items.create({ id: `i${n}`, tenantId: 't1', blob: 'x'.repeat(1_500_000) })
   const first = await container.items.query('SELECT * FROM c', { partitionKey: 't1' }).fetchNext()

@@ -5,7 +5,7 @@ import { docsOf, openAccount, send } from './cosmos-account.ts'
 const isQuery = { 'content-type': 'application/query+json', 'x-ms-documentdb-isquery': 'true' }
 const inPartition = (key: unknown) => ({ 'x-ms-documentdb-partitionkey': JSON.stringify([key]) })
 
-it('shows a partition its own documents only: read, query, readAll', async (t) => {
+it('returns documents of the partition only: read, query, readAll', async (t) => {
   const account = await openAccount(t)
   const items = await account.container('things')
   for (const tenantId of ['one', 'other']) await items.items.create({ id: 'same', tenantId, secret: tenantId })
@@ -25,7 +25,7 @@ it('shows a partition its own documents only: read, query, readAll', async (t) =
   )
 })
 
-it('refuses a document of another partition than the request names, on every way in', async (t) => {
+it('refuses a document of a partition other than that of the request, for all operations', async (t) => {
   const account = await openAccount(t)
   await account.container('things')
   const body = JSON.stringify({ id: 'a', tenantId: 'other' })
@@ -42,7 +42,7 @@ it('refuses a document of another partition than the request names, on every way
   assert.equal(((await found.json()) as { _count: number })._count, 0)
 })
 
-it('keeps keys that look alike apart', async (t) => {
+it('distinguishes similar keys', async (t) => {
   const items = await (await openAccount(t)).container('things')
   const keys = [1, '1', null, 'null', true, 'true', '', '[1]', 'é', 'e\u0301']
   for (const tenantId of keys) await items.items.create({ id: 'same', tenantId, mark: JSON.stringify(tenantId) })
@@ -61,7 +61,7 @@ for (const [clause, query] of [
   ['OFFSET', 'SELECT * FROM c OFFSET 0 LIMIT 1'],
   ['COUNT', 'SELECT VALUE COUNT(1) FROM c'],
 ] as const) {
-  it(`refuses ${clause} across partitions when strict, and takes it within one`, async (t) => {
+  it(`refuses ${clause} across partitions in strict mode, and accepts it within one`, async (t) => {
     const items = (await (await openAccount(t)).container('things')).items
     await items.create({ id: 'a', tenantId: 'one' })
     await assert.rejects(items.query(query).fetchAll(), { code: 400, message: new RegExp(clause) })

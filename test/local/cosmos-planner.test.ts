@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import fc from 'fast-check'
 import { type Container, openCatalog } from '../../infra/local/cosmos/catalog.ts'
+import { parsePartition } from '../../infra/local/cosmos/item-rules.ts'
 import { createItem } from '../../infra/local/cosmos/items.ts'
 import type { Json, JsonObject } from '../../infra/local/cosmos/json.ts'
-import { parsePartition } from '../../infra/local/cosmos/partition.ts'
 import type { Position } from '../../infra/local/cosmos/query/continuation.ts'
 import { compile } from '../../infra/local/cosmos/query/evaluator.ts'
 import { runQuery } from '../../infra/local/cosmos/query/execute.ts'
@@ -12,7 +12,7 @@ import { compareText } from '../../infra/local/cosmos/query/semantics.ts'
 import type { Expression, Query } from '../../infra/local/cosmos/query/syntax.ts'
 import { openStorage, type Storage } from '../../infra/local/cosmos/storage.ts'
 
-/** Enough for the indexes over values to come into being. */
+/** Enough documents to create value indexes. */
 const DOCUMENTS_COUNT = 1200
 const PIECES = [
   'a',
@@ -117,7 +117,7 @@ before(() => {
 })
 after(() => storage.close())
 
-/** All pages of a query, by the planner's way. */
+/** All pages of a query, with the planner. */
 function planned(where: Expression, partition: string | undefined, order?: Query['order']): Json[] {
   const query: Query = {
     select: { kind: 'value', expression: { kind: 'property', path: ['id'] } },
@@ -137,7 +137,7 @@ function planned(where: Expression, partition: string | undefined, order?: Query
   return results.map((result) => JSON.parse(result) as Json)
 }
 
-/** What the condition picks when each row is asked, in the order of partition and id. */
+/** The rows that match the condition by evaluation of each row, ordered by partition and id. */
 function asked(where: Expression, partition: string | undefined): string[] {
   const evaluate = compile(where, new Map())
   return stored
@@ -147,7 +147,7 @@ function asked(where: Expression, partition: string | undefined): string[] {
     .map(({ id }) => id)
 }
 
-it('finds by the planner exactly what evaluation of every row finds, in the same order', () => {
+it('returns the same rows in the same order as an evaluation of every row', () => {
   const partition = fc.constantFrom('["t1"]', '["t2"]', undefined)
   fc.assert(
     fc.property(condition, partition, (where, inPartition) => {
@@ -159,7 +159,7 @@ it('finds by the planner exactly what evaluation of every row finds, in the same
   assert.ok(Number(made?.count) >= 4, 'the indexes over values were never put to use')
 })
 
-it('gives every row that has the property once, in whatever order', () => {
+it('returns every row with the property exactly once, in any order', () => {
   fc.assert(
     fc.property(condition, fc.constantFrom(...PATHS), fc.boolean(), (where, path, isDescending) => {
       const isThere: Expression = { kind: 'call', name: 'IS_DEFINED', operands: [{ kind: 'property', path }] }
@@ -189,7 +189,7 @@ it('finds every stored value by equality, and every text by any character in it'
   }
 })
 
-it('finds by a prefix of the id all ids that begin so, whatever character follows', () => {
+it('finds all ids with a prefix, regardless of the next character', () => {
   const ids = new Set(stored.map(({ id }) => id.slice(0, 2)).filter((prefix) => prefix.isWellFormed()))
   for (const value of ids) {
     const operands: Expression[] = [

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Container, openCatalog } from '../../infra/local/cosmos/catalog.ts'
+import { parsePartition } from '../../infra/local/cosmos/item-rules.ts'
 import { createItem } from '../../infra/local/cosmos/items.ts'
 import type { Json } from '../../infra/local/cosmos/json.ts'
-import { parsePartition } from '../../infra/local/cosmos/partition.ts'
 import { type Page, type PageRequest, runQuery } from '../../infra/local/cosmos/query/execute.ts'
 import { parseQuery } from '../../infra/local/cosmos/query/parser.ts'
 import { openStorage, type Storage } from '../../infra/local/cosmos/storage.ts'
 
-/** Three times as many as have any one of the values looked for. */
+/** Three times the number of documents with one of the searched values. */
 const DOCUMENTS_COUNT = 6000
 const TYPES = ['identity', 'orgUnit', 'relationship']
 const PARTITION = parsePartition('["t1"]')
@@ -32,7 +32,7 @@ before(() => {
 })
 after(() => storage.close())
 
-/** A page of a query, with how SQLite goes about finding its documents, step by step. */
+/** A page of a query, with the query plans of SQLite. */
 function explained(text: string, values: Record<string, Json>, request: PageRequest): { page: Page; steps: string[] } {
   const steps: string[] = []
   const observed: Storage = {
@@ -53,7 +53,7 @@ function explained(text: string, values: Record<string, Json>, request: PageRequ
 describe('the plan of a page of one type', () => {
   const LIST = "SELECT TOP @count * FROM c WHERE c.objectType = 'identity' AND c.deleted = false"
 
-  it('is a seek in the index of the type, on the first page and on later ones, and sorts nothing', () => {
+  it('is a seek in the index of the type without a sort, on the first and later pages', () => {
     for (const [after, seek, first] of [
       [undefined, /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\?\)$/, idOf(0)],
       [idOf(3000), /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\? AND id>\?\)$/, idOf(3003)],
@@ -68,7 +68,7 @@ describe('the plan of a page of one type', () => {
     }
   })
 
-  it('is a seek to where a continuation says, too', () => {
+  it('is a seek to the position of a continuation', () => {
     const text = `${LIST} ORDER BY c.id`
     const { page } = explained(text, { count: 1000 }, { rowCount: 100, after: undefined })
     const next = explained(text, { count: 1000 }, { rowCount: 100, after: page.end })
@@ -80,8 +80,8 @@ describe('the plan of a page of one type', () => {
   })
 })
 
-describe('the plan of a look for many values', () => {
-  it('is a seek for each of them, though several documents have each', () => {
+describe('the plan of a search for many values', () => {
+  it('is a seek for each value, even if several documents have it', () => {
     const keys = Array.from({ length: 1000 }, (_, index) => `k${index}`)
     const text = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@keys, c.key)'
     const { page, steps } = explained(text, { keys }, { rowCount: 5000, after: undefined })

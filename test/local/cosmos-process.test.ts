@@ -25,7 +25,7 @@ const isRunning = (processId: number): boolean => {
   }
 }
 
-it('answers in a process of its own, keeps what it was told, and ends when it is closed', async (t) => {
+it('runs in a separate process, stores data, and ends when it is closed', async (t) => {
   const options = { port: 0, file: newFile(t), key: KEY, strict: true }
   const first = await startCosmosProcess(options)
   const client = new CosmosClient({ endpoint: first.endpoint, key: first.key })
@@ -42,7 +42,7 @@ it('answers in a process of its own, keeps what it was told, and ends when it is
   again.dispose()
 })
 
-it('rejects with the reason when it cannot start', async (t) => {
+it('rejects with the reason if it cannot start', async (t) => {
   const running = await startCosmosProcess({ port: 0, file: newFile(t), key: KEY, strict: true })
   t.after(() => running.close())
   const port = Number(new URL(running.endpoint).port)
@@ -51,7 +51,7 @@ it('rejects with the reason when it cannot start', async (t) => {
   })
 })
 
-it('ends with the process that started it, however that ends, and leaves the file to the next', async (t) => {
+it('ends with its parent process, also if that is killed, and releases the file', async (t) => {
   const file = newFile(t)
   const options = { port: 0, file, key: KEY, strict: true }
   const script = join(file, '../starter.mjs')
@@ -68,7 +68,7 @@ it('ends with the process that started it, however that ends, and leaves the fil
   process.kill(processId, 'SIGINT')
   starter.kill('SIGKILL')
   await once(starter, 'close')
-  // It has the file for itself alone, or does not start.
+  // It starts only with exclusive access to the file.
   const next = await startCosmosProcess(options)
   await next.close()
 })

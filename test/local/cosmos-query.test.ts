@@ -83,7 +83,7 @@ const MEANINGS: readonly (readonly [condition: string, meaning: boolean | undefi
 ]
 
 describe('the meaning of conditions', () => {
-  it('is true, false or undefined, and only true finds the row', async (t) => {
+  it('is true, false or undefined, and only true matches the row', async (t) => {
     const container = await (await openAccount(t)).container('things')
     await container.items.create(ROW)
     for (const [condition, meaning] of MEANINGS) {
@@ -93,7 +93,7 @@ describe('the meaning of conditions', () => {
     }
   })
 
-  it('leaves undefined out of results', async (t) => {
+  it('omits undefined from results', async (t) => {
     const container = await (await openAccount(t)).container('things')
     await container.items.create(ROW)
     assert.deepEqual(await ask(container, 'SELECT VALUE c.none FROM c'), [])
@@ -102,7 +102,7 @@ describe('the meaning of conditions', () => {
     assert.deepEqual(await ask(container, 'SELECT VALUE COUNT(1) FROM c WHERE c.none = 1'), [0])
   })
 
-  it('sorts by type and value, in the order of code points, without the rows that lack the property', async (t) => {
+  it('sorts by type and value, in code point order, and omits rows without the property', async (t) => {
     const container = await (await openAccount(t)).container('things')
     const values = ['\u{1F600}', '\uFFFD', 'a', 'B', 10, 9, true, false, null]
     for (const [n, value] of values.entries()) await container.items.create({ id: `${n}`, tenantId: 't1', value })
@@ -157,8 +157,8 @@ const UNSUPPORTED: readonly (readonly [query: string, named: RegExp])[] = [
   [`SELECT * FROM c WHERE ${'('.repeat(10_000)}`, /nested/],
 ]
 
-describe('what is not supported', () => {
-  it('is a 400 that names it', async (t) => {
+describe('an unsupported part of a query', () => {
+  it('is refused with a 400 that names it', async (t) => {
     const account = await openAccount(t)
     const container = await account.container('things')
     await container.items.create(ROW)
@@ -167,7 +167,7 @@ describe('what is not supported', () => {
     }
   })
 
-  it('counts for the members and headers of a query as well', async (t) => {
+  it('is also refused in members and headers of a request', async (t) => {
     const account = await openAccount(t)
     await account.container('things')
     const headers = { 'x-ms-documentdb-isquery': 'true', 'x-ms-documentdb-partitionkey': '["t1"]' }

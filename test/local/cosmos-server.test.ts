@@ -7,7 +7,7 @@ import { it } from 'node:test'
 import { startCosmos } from '../../infra/local/cosmos/server.ts'
 import { clientOf, docsOf, KEY, openAccount, send, temporaryFolder } from './cosmos-account.ts'
 
-it('keeps everything over a restart, and the session number never goes back', async (t) => {
+it('keeps all data over a restart, and the session number never decreases', async (t) => {
   const file = join(temporaryFolder(t), 'deeper', 'database')
   const first = await openAccount(t, { file })
   const items = await first.container('things', {
@@ -28,7 +28,7 @@ it('keeps everything over a restart, and the session number never goes back', as
   assert.notEqual((await again.items.create({ id: 'd', tenantId: 't1', x: 2 })).resource?._rid, resource?._rid)
 })
 
-it('rejects with one error naming the file when it is no database', async (t) => {
+it('rejects with one error that names the file if it is not a database', async (t) => {
   const file = join(temporaryFolder(t), 'database')
   writeFileSync(file, 'this is no database, and long enough to be looked at'.repeat(100))
   await assert.rejects(startCosmos({ port: 0, file, key: KEY, strict: true }), (error: Error) =>
@@ -36,7 +36,7 @@ it('rejects with one error naming the file when it is no database', async (t) =>
   )
 })
 
-it('rejects with one error naming the file when its middle is damaged', async (t) => {
+it('rejects with one error that names the file if it is damaged', async (t) => {
   const file = join(temporaryFolder(t), 'database')
   const account = await openAccount(t, { file })
   const { items } = await account.container('things')
@@ -50,7 +50,7 @@ it('rejects with one error naming the file when its middle is damaged', async (t
   )
 })
 
-it('rejects with an error naming the port when it is in use, and with one naming the file when that is', async (t) => {
+it('rejects with an error that names the port or file in use', async (t) => {
   const file = join(temporaryFolder(t), 'database')
   const { cosmos } = await openAccount(t, { file })
   const port = Number(new URL(cosmos.endpoint).port)
@@ -59,7 +59,7 @@ it('rejects with an error naming the port when it is in use, and with one naming
   await assert.rejects(startCosmos({ ...options, port: 0, file }), (error: Error) => error.message.includes(file))
 })
 
-it('ends every connection at once when it closes, idle or in the middle of a request, and may be closed twice', async (t) => {
+it('drops all connections when it closes, and can be closed twice', async (t) => {
   const { cosmos } = await openAccount(t)
   const agent = new Agent({ keepAlive: true })
   t.after(() => agent.destroy())
@@ -83,7 +83,7 @@ it('refuses a wrong key with 401', async (t) => {
   await assert.rejects(intruder.database('tests').read(), { code: 401 })
 })
 
-it('answers 429 as often as it is told: once, which the client outlasts, and for ever', async (t) => {
+it('returns 429 as often as configured: once, which the client retries, or always', async (t) => {
   const account = await openAccount(t)
   const items = await account.container('things')
   const document = { id: 'a', tenantId: 't1' }
@@ -98,7 +98,7 @@ it('answers 429 as often as it is told: once, which the client outlasts, and for
   assert.equal((await items.item('a', 't1').read()).statusCode, 200)
 })
 
-it('counts operations by kind, a refused one and each page of a query too', async (t) => {
+it('counts operations by kind, including refused ones and each page of a query', async (t) => {
   const { cosmos, container } = await openAccount(t)
   const items = await container('things')
   await items.items.create({ id: 'a', tenantId: 't1' })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Container, openCatalog } from '../../infra/local/cosmos/catalog.ts'
+import { parsePartition } from '../../infra/local/cosmos/item-rules.ts'
 import { createItem } from '../../infra/local/cosmos/items.ts'
 import type { JsonObject } from '../../infra/local/cosmos/json.ts'
-import { parsePartition } from '../../infra/local/cosmos/partition.ts'
 import type { Position } from '../../infra/local/cosmos/query/continuation.ts'
 import { runQuery } from '../../infra/local/cosmos/query/execute.ts'
 import { parseQuery } from '../../infra/local/cosmos/query/parser.ts'
@@ -19,7 +19,7 @@ const POLICIES = {
 }
 const SEARCH = "SELECT VALUE c.id FROM c WHERE CONTAINS(c.text, @text) AND c.name >= '' ORDER BY c.name"
 
-/** Names repeat, and come in no order; texts are of three kinds; some have neither, or something else than text. */
+/** Names repeat without order. There are three kinds of texts. Some documents have no strings or other types. */
 const ITEMS: readonly Item[] = Array.from({ length: 26_000 }, (_, index): Item => {
   const id = `i${String((index * 7) % 26_000).padStart(5, '0')}`
   if (index % 100 === 0) return { id }
@@ -86,15 +86,15 @@ for (const [indexed, policy] of Object.entries(POLICIES)) {
       })
     }
 
-    it('finds nothing where there is nothing', () => assert.deepEqual(searched('absent'), []))
+    it('returns nothing without a match', () => assert.deepEqual(searched('absent'), []))
 
-    it('looks at few documents for the first of many, and for all of few', () => {
+    it('reads few documents for the first of many matches, and for all of few', () => {
       assert.ok(page('common', 100).lookedAtCount < 300)
       assert.ok(page('rare', 100).lookedAtCount < 40)
       assert.equal(page('absent', 100).lookedAtCount, 0)
     })
 
-    it('finds text behind a NUL as well, and keeps the order with halves of surrogate pairs', () => {
+    it('finds text after a NUL, and keeps the order with lone surrogates', () => {
       const odd = [
         { id: 'odd1', text: 'x\u0000common', name: 'A\u0000' },
         { id: 'odd2', text: 'common', name: '\ud800' },

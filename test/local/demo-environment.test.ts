@@ -18,7 +18,7 @@ const generated = (objects: readonly ConnectorObject[]) =>
   objects.filter(({ externalId }) => !externalId.startsWith('demo-'))
 
 describe('The demo environment', () => {
-  it('is the same for the same seed, and another for another', () => {
+  it('depends only on the seed', () => {
     assert.deepEqual(demoEnvironment({ identityCount: 1000, seed: SEED }), environment)
     const other = demoEnvironment({ identityCount: 1000, seed: 'another' })
     assert.notEqual(other.directory.serviceClientId, environment.directory.serviceClientId)
@@ -45,7 +45,7 @@ describe('The demo environment', () => {
     assert.equal(generated(second.identities).length, 100)
   })
 
-  it('gives 1.1 positions each, 3 percent of the people having no account', () => {
+  it('has 1.1 positions per person, and 3 percent of people without account', () => {
     const positions = generated(first.relationships).length
     assert.ok(positions > 1060 && positions < 1140, String(positions))
     const without = generated(first.identities).filter(({ data }) => data.directoryObjectId === undefined)
@@ -54,7 +54,7 @@ describe('The demo environment', () => {
     assert.equal(users.length, 970 + 5)
   })
 
-  it('uses attributes that exist, each of its kind', () => {
+  it('uses defined attributes with values of their kind', () => {
     for (const { objectType, externalId, data } of all(first)) {
       for (const [name, value] of Object.entries(data)) {
         const kind = attributeDefinition(objectType, name)?.kind
@@ -63,12 +63,12 @@ describe('The demo environment', () => {
     }
   })
 
-  it('refers to objects that exist, of the right type', () => {
+  it('refers to existing objects of the correct type', () => {
     assertReferencesResolve(first)
     assertReferencesResolve(second)
   })
 
-  it('gives no external id, number, account or address of a tenant twice', () => {
+  it('has unique external ids, numbers, accounts and addresses per tenant', () => {
     for (const municipality of environment.municipalities) {
       for (const name of ['nin', 'directoryObjectId', 'directoryUserPrincipalName', 'email']) {
         const values = municipality.identities.flatMap(({ data }) => data[name] ?? [])
@@ -112,7 +112,7 @@ describe('The demo environment', () => {
     }
   })
 
-  it('tells the applications and people with their roles', () => {
+  it('lists the applications and people with their roles', () => {
     const [tenant] = answer.tenants
     assert.deepEqual(Object.fromEntries((tenant?.apps ?? []).map(({ name, roles }) => [name, roles])), {
       reader: ['collections-criteria.criteria.read.all'],
@@ -138,7 +138,7 @@ describe('The demo environment', () => {
     })
   })
 
-  it('tells groups of every kind, at least four of them empty security groups', () => {
+  it('lists groups of every kind, with at least four empty security groups', () => {
     for (const { tenantId, groups } of answer.tenants) {
       const kinds = groups.map(({ kind }) => kind)
       assert.equal(new Set(kinds).size, 10)

@@ -15,7 +15,7 @@ const demo = demoAnswer(environment.directory, API)
 type Item = { op: string; objectType: string; externalId: string; data: Record<string, unknown> }
 type Connector = { id: string; name: string; clientId: string; objects: Map<string, Item> }
 
-/** The connector routes, as far as the loader goes: per tenant, paged, with an envelope. */
+/** A subset of the connector routes for the loader: per tenant, paged, with an envelope. */
 function fakeApi() {
   const tenants = new Map<string, Connector[]>()
   const batches: Item[][] = []
@@ -49,7 +49,7 @@ function fakeApi() {
       ({ objectType }) => objectType === url.searchParams.get('objectType'),
     )
     const start = Number(url.searchParams.get('nextCursor') ?? 0)
-    // Shorter pages than asked for: only the absence of a cursor ends a list.
+    // Pages are shorter than requested: only a missing cursor ends a list.
     const end = start + 700
     return ok(objects.slice(start, end), end < objects.length ? { nextCursor: String(end) } : {})
   }
@@ -133,7 +133,7 @@ describe('Loading the demo', () => {
     assert.equal(api.flight.most, 3)
   })
 
-  it('sends nothing a second time', async () => {
+  it('does not send existing objects', async () => {
     await load()
     api.batches.length = 0
     const summary = await load()
@@ -148,7 +148,7 @@ describe('Loading the demo', () => {
     )
   })
 
-  it('completes a load that broke off, without touching what is there', async () => {
+  it('completes an interrupted load without changing existing objects', async () => {
     api.refuseItems(({ externalId }) => externalId === 'person-000700')
     await assert.rejects(load(), /1 of 1000 demo objects were refused: person-000700: 400 .*InvalidValue/)
     api.refuseItems(() => false)
@@ -161,7 +161,7 @@ describe('Loading the demo', () => {
     assert.deepEqual(connector?.objects.get('identity person-000001')?.data, { displayName: 'Edited' })
   })
 
-  it('says which call was refused, and why', async () => {
+  it('reports the refused call and the reason', async () => {
     const strangers = demo.tenants.map((tenant) => ({
       ...tenant,
       apps: tenant.apps.map((app) => (app.name === 'operator' ? { ...app, clientSecret: 'wrong' } : app)),
@@ -174,7 +174,7 @@ describe('Loading the demo', () => {
     }
     await assert.rejects(
       loadDemo({ ...options, demo: { ...demo, tenants: strangers } }),
-      /No token for operator .*AADSTS7000215/,
+      /Cannot get a token for operator .*AADSTS7000215/,
     )
     const swapped = demo.tenants.map((tenant) => ({
       ...tenant,
@@ -184,7 +184,7 @@ describe('Loading the demo', () => {
     }))
     await assert.rejects(
       loadDemo({ ...options, demo: { ...demo, tenants: swapped } }),
-      /GET .*connectors as operator was answered 403: NotThisConnector: no/,
+      /GET .*connectors as operator returned 403: NotThisConnector: no/,
     )
   })
 })

@@ -43,7 +43,7 @@ describe('Batches and faults of the local directory', () => {
   const statuses = (answer: { body: { responses: { id: string; status: number }[] } }) =>
     Object.fromEntries(answer.body.responses.map(({ id, status }) => [id, status]))
 
-  it('answers each item of a batch on its own', async () => {
+  it('processes each item of a batch separately', async () => {
     const answer = await batch([add(1), add(2, '12345678-0000-4000-8000-000000000000'), add(3)])
     assert.deepEqual(statuses(answer as never), { 1: 204, 2: 404, 3: 204 })
     assert.deepEqual(await memberIds(service, GROUPS.plain), [user(1), user(3)])
@@ -59,7 +59,7 @@ describe('Batches and faults of the local directory', () => {
     )
   })
 
-  it('answers the items in another order than asked', async () => {
+  it('returns the items in another order', async () => {
     const requests = Array.from({ length: 20 }, (_, index) => item(index, 'GET', `/groups/${GROUPS.plain}?$select=id`))
     const orders = await Promise.all([batch(requests), batch(requests)])
     const asked = requests.map(({ id }) => id)
@@ -97,7 +97,7 @@ describe('Batches and faults of the local directory', () => {
     assert.equal((await memberIds(service, GROUPS.plain)).length, 1)
   })
 
-  it('fails so many times, the first fault that matches winning', async () => {
+  it('fails a number of times, with the first matching fault', async () => {
     directory.setFaults([
       { path: '^/v1\\.0/groups', times: 2, status: 503 },
       { method: 'get', times: 1, status: 409 },
@@ -107,7 +107,7 @@ describe('Batches and faults of the local directory', () => {
     assert.deepEqual(answers, [503, 503, 409, 200])
   })
 
-  it('applies a write and still answers it as failed', async () => {
+  it('applies a write and reports a failure', async () => {
     directory.setFaults([{ method: 'PATCH', applyFirst: true, times: 1 }])
     assert.equal((await ask('PATCH', PLAIN, binding([user(1)]))).status, 504)
     assert.deepEqual(await memberIds(service, GROUPS.plain), [user(1)])
@@ -126,14 +126,14 @@ describe('Batches and faults of the local directory', () => {
     }
   })
 
-  it('answers late', async () => {
+  it('delays a response', async () => {
     directory.setFaults([{ path: 'groups', delayMs: 80, times: 1 }])
     const startMs = performance.now()
     assert.equal((await ask('GET', PLAIN)).status, 200)
     assert.ok(performance.now() - startMs >= 79)
   })
 
-  it('answers with a page of HTML', async () => {
+  it('returns an HTML page', async () => {
     directory.setFaults([{ html: true, times: 1 }])
     const answer = await ask('GET', PLAIN)
     assert.equal(answer.status, 503)
@@ -141,7 +141,7 @@ describe('Batches and faults of the local directory', () => {
     assert.equal(answer.headers.has('retry-after'), false)
   })
 
-  it('is retried by the real client, which the log shows', async () => {
+  it('is retried by the Graph client, as the log shows', async () => {
     directory.setFaults([{ method: 'GET', status: 503, retryAfterS: 0, times: 1 }])
     assert.equal((await service.api(`/groups/${GROUPS.plain}`).get()).id, GROUPS.plain)
     assert.deepEqual(
@@ -150,7 +150,7 @@ describe('Batches and faults of the local directory', () => {
     )
   })
 
-  it('takes faults and gives requests over its own routes', async () => {
+  it('accepts faults and lists requests through its control routes', async () => {
     assert.equal((await send(directory, 'POST', '/local/faults', { status: 500 })).status, 200)
     assert.equal((await ask('GET', PLAIN)).status, 500)
     await send(directory, 'DELETE', '/local/faults')
@@ -171,15 +171,15 @@ describe('Batches and faults of the local directory', () => {
   })
 
   for (const [claim, body, message] of [
-    ['does nothing', { path: 'x' }, /has to have a status/],
-    ['has a bad expression', { path: '(', status: 500 }, /path has to be a regular expression/],
-    ['has a bad status', { status: 99 }, /status has to be/],
+    ['does nothing', { path: 'x' }, /A fault requires status/],
+    ['has a bad expression', { path: '(', status: 500 }, /path must be a regular expression/],
+    ['has a bad status', { status: 99 }, /status must be/],
     ['has an unknown member', { statuss: 500 }, /Unknown member statuss/],
-    ['never strikes', { times: 0, status: 500 }, /times has to be/],
-    ['has a bad age', { staleMs: -1 }, /staleMs has to be/],
-    ['is a list', [], /has to be a JSON object/],
+    ['never strikes', { times: 0, status: 500 }, /times must be/],
+    ['has a bad age', { staleMs: -1 }, /staleMs must be/],
+    ['is a list', [], /must be a JSON object/],
   ] as const) {
-    it(`refuses a fault that ${claim}, and says why`, async () => {
+    it(`refuses a fault that ${claim}, with the reason`, async () => {
       const answer = await send(directory, 'POST', '/local/faults', body)
       assert.equal(answer.status, 400)
       assert.match(answer.body.message, message)

@@ -16,7 +16,7 @@ export const PRINCIPAL = 'cccccccc-0000-4000-8000-000000000003'
 export const GRAPH_SCOPE = 'https://graph.microsoft.com/.default'
 export const SERVICE_SCOPE = `api://${SERVICE}/.default`
 
-/** `user(7)` and `group('x')` are ids that can be told apart in a failing test. */
+/** `user(7)` and `group('x')` are recognizable ids. */
 export const user = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 export const GROUPS = {
   plain: 'dddddddd-0000-4000-8000-000000000001',
@@ -117,7 +117,7 @@ export const SEED: DirectorySeed = {
 
 const SYSTEM_AUTHORITIES = getCACertificates()
 
-/** Starts a directory that this process trusts and that the caller has to close. */
+/** Starts a directory that this process trusts. The caller closes it. */
 export async function openDirectory(options: Partial<DirectoryOptions> = {}): Promise<LocalDirectory> {
   const directory = await startDirectory({
     port: 0,
@@ -142,7 +142,7 @@ export function credential(directory: LocalDirectory, clientId: string, secret: 
   })
 }
 
-/** The real Graph client, pointed at the directory. */
+/** The Graph client for the directory. */
 export function graphClient(
   directory: LocalDirectory,
   name: 'service' | 'tester' | 'reader',

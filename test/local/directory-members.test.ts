@@ -65,7 +65,7 @@ describe('Members of groups in the local directory', () => {
     ['one twice', [user(5), user(5)], { statusCode: 400, code: 'Request_BadRequest' }],
     ['no address', ['not an id'], { statusCode: 400, code: 'Request_BadRequest' }],
   ] as const) {
-    it(`adds none when there is ${claim} among them`, async () => {
+    it(`adds none if ${claim} is among them`, async () => {
       await service.api(PLAIN).patch(binding([user(1)]))
       await assert.rejects(service.api(PLAIN).patch(binding(ids)), error)
       assert.deepEqual(await memberIds(service, GROUPS.plain), [user(1)])
@@ -80,7 +80,7 @@ describe('Members of groups in the local directory', () => {
     assert.deepEqual(await memberIds(service, GROUPS.plain), [user(3)])
   })
 
-  it('names the group when one to remove is no member, and says so otherwise right after a removal', async () => {
+  it('names the group if the member to remove is not a member, with another error after a recent removal', async () => {
     const remove = (id: string) => service.api(`${PLAIN}/members/${id}/$ref`).delete()
     await service.api(PLAIN).patch(binding([user(50)]))
     await assert.rejects(remove(user(51)), notFound(GROUPS.plain))
@@ -110,7 +110,7 @@ describe('Members of groups in the local directory', () => {
     assert.deepEqual(await memberIds(service, GROUPS.unified), [user(1)])
   })
 
-  it('leaves service principals out of a list, and types the others', async () => {
+  it('excludes service principals from a list, and returns the types of the others', async () => {
     const { value } = await service.api(`/groups/${GROUPS.populated}/members?$select=id`).get()
     assert.deepEqual(
       value.map((member: Record<string, string>) => [member['@odata.type'], member.id]),
@@ -131,14 +131,14 @@ describe('Members of groups in the local directory', () => {
     assert.deepEqual(await memberIds(service, GROUPS.hidden), [])
   })
 
-  it('keeps tenants apart', async () => {
+  it('isolates tenants', async () => {
     const other = graphClient(directory, 'service', OTHER_TENANT)
     await other.api(PLAIN).patch(binding([user(9)]))
     assert.deepEqual(await memberIds(service, GROUPS.plain), [])
     assert.equal(directory.requests().at(-1)?.tenantId, '11111111-0000-4000-8000-000000000001')
   })
 
-  it('deletes the user when /$ref is forgotten and the application may, and flags it', async () => {
+  it('deletes the user without /$ref if the application has the permission, and flags the request', async () => {
     const forgotten = `${PLAIN}/members/${user(59)}`
     await service.api(PLAIN).patch(binding([user(59)]))
     await assert.rejects(service.api(forgotten).delete(), denied)
@@ -160,7 +160,7 @@ describe('Members of groups in the local directory', () => {
     ['an unknown filter', "/groups?$filter=startswith(displayName,'x')", 'Request_UnsupportedQuery'],
     ['an unknown segment', `${PLAIN}/friends`, 'BadRequest'],
   ] as const) {
-    it(`refuses ${claim} in the real form`, async () => {
+    it(`refuses ${claim} in the format of the real service`, async () => {
       const answer = await send(directory, 'GET', `/v1.0${path}`, undefined, await graphToken(directory, 'service'))
       assert.equal(answer.status, 400)
       assert.equal(answer.body.error.code, code)
@@ -169,7 +169,7 @@ describe('Members of groups in the local directory', () => {
     })
   }
 
-  it('holds after any writes what a set would hold', async () => {
+  it('equals a set after any writes', async () => {
     const write = fc.record({ isAdd: fc.boolean(), ids: fc.uniqueArray(fc.nat(11), { minLength: 1, maxLength: 5 }) })
     await fc.assert(
       fc.asyncProperty(fc.array(write, { maxLength: 8 }), async (writes) => {

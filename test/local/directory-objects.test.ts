@@ -15,7 +15,7 @@ describe('Groups and users in the local directory', () => {
     service = graphClient(directory, 'service')
   })
 
-  it('shows of a group what is selected', async () => {
+  it('returns the selected properties of a group', async () => {
     const { '@odata.context': _, ...group } = await service
       .api(`/groups/${GROUPS.unified}`)
       .select(
@@ -34,7 +34,7 @@ describe('Groups and users in the local directory', () => {
     })
   })
 
-  it('lists page by page on the origin that was called', async () => {
+  it('pages lists with links on the origin of the request', async () => {
     const first = await service.api('/groups?$top=3&$select=id').get()
     assert.equal(first.value.length, 3)
     assert.ok(first['@odata.nextLink'].startsWith(`${directory.url}/v1.0/groups?$top=3&$select=`))
@@ -70,13 +70,13 @@ describe('Groups and users in the local directory', () => {
     await assert.rejects(service.api(`/groups/${id}`).get(), { statusCode: 404, code: 'Request_ResourceNotFound' })
   })
 
-  it('creates no group when one of its members is missing', async () => {
+  it('does not create a group with a missing member', async () => {
     const members = binding(['12345678-0000-4000-8000-000000000000'])
     await assert.rejects(tester.api('/groups').post({ displayName: 'Half', ...members }), { statusCode: 404 })
     assert.deepEqual((await tester.api('/groups').filter("displayName eq 'Half'").get()).value, [])
   })
 
-  it('creates a user, finds it by name, and refuses the name a second time', async () => {
+  it('creates a user, finds it by name, and refuses a duplicate name', async () => {
     const body = { displayName: 'Þóra', userPrincipalName: 'thora@one.example', passwordProfile: { password: 'x' } }
     const { id } = await tester.api('/users').post(body)
     assert.equal((await tester.api('/users/THORA@one.example').get()).id, id)
@@ -89,7 +89,7 @@ describe('Groups and users in the local directory', () => {
     await assert.rejects(tester.api(`/users/${id}`).get(), { statusCode: 404 })
   })
 
-  it('ends memberships with the user', async () => {
+  it('removes memberships with the user', async () => {
     const { id: groupId } = await tester.api('/groups').post({ displayName: 'Ends', ...binding([user(40), user(41)]) })
     await tester.api(`/users/${user(40)}`).delete()
     assert.deepEqual(await memberIds(service, groupId), [user(41)])
@@ -112,7 +112,7 @@ describe('Groups and users in the local directory', () => {
     })
   }
 
-  it('answers 401 without a token for Graph', async () => {
+  it('returns 401 without a token for Graph', async () => {
     const claims = { aud: 'https://graph.microsoft.com', tid: 'x', exp: 4102444800, roles: ['Group.ReadWrite.All'] }
     const forged = await send(directory, 'POST', '/local/tokens', { claims, key: 'otherIssuer' })
     const expired = await send(directory, 'POST', '/local/tokens', { claims: { ...claims, exp: 1 }, key: 'current' })

@@ -49,7 +49,7 @@ describe('State of the local directory', () => {
     }
   })
 
-  it('adds what a later seed has more', async () => {
+  it('adds new objects of a later seed', async () => {
     await (await openDirectory({ folder })).close()
     const [tenant, ...others] = SEED.tenants
     assert.ok(tenant)
@@ -70,7 +70,7 @@ describe('State of the local directory', () => {
     }
   })
 
-  it('names the port that is taken', async () => {
+  it('reports the port in use', async () => {
     const directory = await openDirectory()
     try {
       const port = Number(new URL(directory.url).port)
@@ -81,7 +81,7 @@ describe('State of the local directory', () => {
     }
   })
 
-  it('names the folder that another directory has', async () => {
+  it('reports a file that another directory uses', async () => {
     const directory = await openDirectory({ folder })
     try {
       await assert.rejects(openDirectory({ folder }), /directory\.sqlite is in use by another process/)
@@ -91,14 +91,14 @@ describe('State of the local directory', () => {
   })
 
   for (const file of ['directory.sqlite', 'ca.pem', 'ca-key.pem']) {
-    it(`names a damaged ${file}`, async () => {
+    it(`reports a damaged ${file}`, async () => {
       await (await openDirectory({ folder })).close()
       writeFileSync(join(folder, file), 'damaged '.repeat(1000))
       await assert.rejects(openDirectory({ folder }), new RegExp(`${file.replace('.', '\\.')} is damaged`))
     })
   }
 
-  it('answers under each of its names', async () => {
+  it('responds on each of its names', async () => {
     const directory = await openDirectory()
     try {
       for (const host of ['localhost', '127.0.0.1']) {
@@ -110,7 +110,7 @@ describe('State of the local directory', () => {
     }
   })
 
-  it('tells everything a client needs, without the secret of the service', async () => {
+  it('returns all data that a client needs, without the secret of the service', async () => {
     const directory = await openDirectory()
     try {
       const { body, text } = await send(directory, 'GET', '/local/demo')
@@ -124,7 +124,7 @@ describe('State of the local directory', () => {
     }
   })
 
-  it('makes a new authority before the old one expires, and a certificate that it vouches for', () => {
+  it('creates a new authority before the old one expires, and a certificate that it issued', () => {
     const nowMs = Date.parse('2030-06-01T00:00:00Z')
     const first = serverCertificate(folder, nowMs)
     assert.equal(serverCertificate(folder, nowMs).caPem, first.caPem)

@@ -27,7 +27,7 @@ describe('Throttling in the local directory', () => {
     }
   })
 
-  it('warns from 80 percent, refuses when used up, and serves again in the next window', async (test) => {
+  it('warns from 80 percent, refuses requests over the quota, and accepts them in the next window', async (test) => {
     const { ask, clock } = await open(test, { unitsPer10S: [10, 10, 10] })
     for (let count = 1; count <= 10; count += 1) {
       const warning = (await ask('GET', PLAIN)).headers.get('x-ms-throttle-limit-percentage')
@@ -44,7 +44,7 @@ describe('Throttling in the local directory', () => {
     assert.equal((await ask('GET', PLAIN)).status, 200)
   })
 
-  it('counts writes on their own, each item of a batch as well', async (test) => {
+  it('counts writes separately, including each item of a batch', async (test) => {
     const { ask } = await open(test, { writesPer150S: 2 })
     const requests = [1, 2, 3].map((number) => ({
       id: String(number),
@@ -59,7 +59,7 @@ describe('Throttling in the local directory', () => {
     assert.equal((await ask('GET', PLAIN)).status, 200)
   })
 
-  it('may price a PATCH by its members', async (test) => {
+  it('can charge a PATCH by its members', async (test) => {
     const { ask } = await open(test, { writesPer150S: 7, membersPerWrite: 3 })
     const members = Array.from({ length: 20 }, (_, index) => user(index))
     assert.equal((await ask('PATCH', PLAIN, binding(members))).status, 204)

@@ -60,7 +60,7 @@ describe('The local identity provider', () => {
     'http://localhost:7071/.default',
     'http://localhost:7071//.default',
   ]) {
-    it(`gives an application a token for the service by the scope ${scope}`, async () => {
+    it(`issues a token for the service to an application with the scope ${scope}`, async () => {
       const { token } = await credential(directory, READER, 'reader-secret').getToken(scope)
       const { payload } = await verify(token)
       const { iat = 0, nbf, exp, uti, ...claims } = payload
@@ -82,7 +82,7 @@ describe('The local identity provider', () => {
     })
   }
 
-  it('gives a person a token by password, through the real credential', async () => {
+  it('issues a token to a person with a password, through the SDK credential', async () => {
     const source = new UsernamePasswordCredential(TENANT, PUBLIC_CLIENT, 'admin@one.example', 'right', {
       authorityHost: directory.url,
       disableInstanceDiscovery: true,
@@ -104,12 +104,12 @@ describe('The local identity provider', () => {
     assert.notEqual(payload.sub, payload.oid)
   })
 
-  it('leaves roles out of the token of an application without any', async () => {
+  it('omits the roles claim for an application without roles', async () => {
     const { body } = await ask({ ...RIGHT, client_id: SERVICE, client_secret: 'service-secret' })
     assert.equal('roles' in decodeJwt(String(body.access_token)), false)
   })
 
-  it('gives the service a token for Graph with its Graph role, of version 1', async () => {
+  it('issues a version 1 token for Graph with its Graph role to the service', async () => {
     const { token } = await credential(directory, SERVICE, 'service-secret').getToken(GRAPH_SCOPE)
     const { aud, iss, ver, roles, appid } = decodeJwt(token)
     assert.deepEqual(
@@ -147,7 +147,7 @@ describe('The local identity provider', () => {
       700016,
     ],
   ] as const) {
-    it(`refuses ${claim} in the real form`, async () => {
+    it(`refuses ${claim} in the format of the real service`, async () => {
       const answer = await ask(form, tenant)
       assert.equal(answer.status, status)
       assert.equal(answer.body.error, error)
@@ -159,7 +159,7 @@ describe('The local identity provider', () => {
     })
   }
 
-  it('makes the real credential say what was refused', async () => {
+  it('returns errors that the SDK credential reports', async () => {
     await assert.rejects(credential(directory, READER, 'wrong').getToken(SERVICE_SCOPE), /AADSTS7000215/)
   })
 
@@ -189,7 +189,7 @@ describe('The local identity provider', () => {
     assert.equal(none.status, 400)
   })
 
-  it('signs any claims with the key asked for', async () => {
+  it('signs any claims with the requested key', async () => {
     const claims = { aud: SERVICE, iss: 'anybody', sub: 'x' }
     const sign = async (key: string, header?: object) =>
       (await send(directory, 'POST', '/local/tokens', { claims, header, key })).body.token as string
@@ -212,7 +212,7 @@ describe('The local identity provider', () => {
     ['an unknown member', { claims: {}, keys: 'current' }],
     ['no JSON', 'x'],
   ] as const) {
-    it(`refuses to sign for ${claim}, and says why`, async () => {
+    it(`refuses to sign for ${claim}, with the reason`, async () => {
       const answer = await send(directory, 'POST', '/local/tokens', body)
       assert.equal(answer.status, 400)
       assert.equal(typeof answer.body.message, 'string')

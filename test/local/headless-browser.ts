@@ -6,26 +6,26 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Where distributions put it. */
+/** Paths of Chromium in Linux distributions. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-/** Long after any page of ours is done. */
+/** Far longer than any page needs. */
 const KILLED_AFTER_MS = 30_000
 
-/** The Chromium of this machine; undefined when it has none. */
+/** The Chromium of this machine. Undefined if there is none. */
 export function findChromium(): string | undefined {
   return PLACES.find((place) => existsSync(place))
 }
 
 export type SeenPage = {
-  /** The document as it was once all scripts had run. */
+  /** The document after all scripts have run. */
   readonly dom: string
-  /** What the page, or the browser about it, wrote to the console. */
+  /** Console output of the page and of the browser. */
   readonly console: readonly string[]
-  /** Every address that the page itself asked for on the network; the browser has errands of its own. */
+  /** All URLs that the page requested, without requests of the browser itself. */
   readonly requested: readonly string[]
 }
 
-/** Opens a page in a new, empty profile; no host but this machine can be reached. */
+/** Opens a page in a new profile without access to other hosts. */
 export async function openPage(chromium: string, url: string): Promise<SeenPage> {
   const folder = mkdtempSync(join(tmpdir(), 'collections-browser-'))
   const netLog = join(folder, 'net-log.json')
@@ -70,7 +70,7 @@ type NetLog = {
   }[]
 }
 
-/** What a page causes has the page's origin as its initiator; what the browser does of itself has none. */
+/** Requests of a page have its origin as initiator. Requests of the browser have none. */
 function requestedIn(text: string, origin: string): string[] {
   const { constants, events } = JSON.parse(text) as NetLog
   const started = constants.logEventTypes.URL_REQUEST_START_JOB

@@ -14,7 +14,7 @@ after(() => host.close())
 
 const get = (path: string, init?: RequestInit): Promise<Response> => fetch(host.url + path, init)
 
-/** What the fixture's `echo` says of the request it was handed. */
+/** The request as the function `echo` of the fixture received it. */
 type Echo = {
   url: string
   params: Record<string, string>
@@ -28,7 +28,7 @@ async function echoed(path: string, init?: RequestInit): Promise<Echo> {
   return (await (await get(path, init)).json()) as Echo
 }
 
-/** A request as written, for what `fetch` would tidy up. Resolves with all the server sends until it closes. */
+/** Sends a raw request that `fetch` would change. Resolves with the complete response. */
 function raw(text: string, address = '127.0.0.1'): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let received = ''
@@ -41,7 +41,7 @@ function raw(text: string, address = '127.0.0.1'): Promise<string> {
 }
 
 describe('a request', () => {
-  it('hands on the trace that the request belongs to', async () => {
+  it('passes the trace context of the request', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     observed.traces.length = 0
     await get('/trivial', { headers: { traceparent, tracestate: 'vendor=1' } })
@@ -73,7 +73,7 @@ describe('a request', () => {
     ])
   })
 
-  it('hands over the bytes of a body, with and without a stated length', async () => {
+  it('passes the bytes of a body, with and without content length', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
     const hex = Buffer.from(bytes).toString('hex')
     assert.equal((await echoed('/echo', { method: 'POST', body: bytes })).bodyHex, hex)
@@ -82,7 +82,7 @@ describe('a request', () => {
     assert.equal((await echoed('/echo', { method: 'POST', body: '' })).bodyHex, '')
   })
 
-  it('hands over headers and the address as sent, parameters decoded except %2F', async () => {
+  it('passes headers and URL unchanged, and decodes parameters except %2F', async () => {
     const { url, params, header } = await echoed('/echo/a%20b/c%2Fd?e=%20', { headers: { 'x-sent': 'yes' } })
     assert.equal(url, `${host.url}/echo/a%20b/c%2Fd?e=%20`)
     assert.deepEqual(params, { rest: 'a b/c%2Fd' })
@@ -93,7 +93,7 @@ describe('a request', () => {
     assert.match(await raw('GET /trivial HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'), /^HTTP\/1.1 200 OK/)
   })
 
-  it('with dot segments is routed by what they lead to', async () => {
+  it('with dot segments is routed by the resolved path', async () => {
     const answer = await raw('GET /echo/%2e%2E/trivial HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
     assert.match(answer, /\r\n\r\nok$/)
   })
@@ -113,7 +113,7 @@ describe('a request', () => {
     })
   }
 
-  it('that ends early in its body runs nothing, and one that ends early in its answer harms nothing', async () => {
+  it('that is aborted in its body runs no function, and one aborted in its response does no harm', async () => {
     const before = observed.ended.length
     const halfBody = httpRequest(`${host.url}/slow?delayMs=0`, { method: 'POST', headers: { 'content-length': 10 } })
     halfBody.on('error', () => undefined).write('half')
@@ -130,11 +130,11 @@ describe('a request', () => {
 })
 
 describe('routing', () => {
-  it('takes the first function by name whose template and method fit', async () => {
+  it('selects the first function by name with a matching template and method', async () => {
     assert.equal(await (await get('/things/special')).text(), 'alpha')
   })
 
-  it('answers 404 with an empty body for unknown paths and other methods', async () => {
+  it('returns 404 with an empty body for unknown paths and other methods', async () => {
     for (const [method, path] of [
       ['GET', '/unknown'],
       ['GET', '/'],
@@ -148,7 +148,7 @@ describe('routing', () => {
     }
   })
 
-  it('knows constraints, optional ends, case, and the name as the route', async () => {
+  it('supports constraints, optional ends, case-insensitivity, and the name as default route', async () => {
     assert.deepEqual((await echoed('/numbers/12')).params, { id: '12' })
     assert.deepEqual((await echoed('/files/a.b.txt')).params, { name: 'a.b', extension: 'txt' })
     assert.deepEqual((await echoed('/FILES/plain')).params, { name: 'plain' })
@@ -157,7 +157,7 @@ describe('routing', () => {
 })
 
 describe('a response', () => {
-  it('of a handler that throws is a bare 500, and the fault is logged', async () => {
+  it('of a handler that throws is an empty 500, and the error is logged', async () => {
     const response = await get('/throws')
     assert.equal(response.status, 500)
     assert.equal(response.headers.get('content-type'), null)
@@ -166,7 +166,7 @@ describe('a response', () => {
     assert.equal(String(entry?.error), 'Error: the handler failed')
   })
 
-  it('of a handler that returns no object is a bare 500', async () => {
+  it('of a handler that does not return an object is an empty 500', async () => {
     assert.equal((await get('/text')).status, 500)
   })
 
@@ -176,7 +176,7 @@ describe('a response', () => {
     assert.equal(response.headers.get('content-length'), null)
   })
 
-  it('may be empty', async () => {
+  it('can be empty', async () => {
     const response = await get('/empty')
     assert.deepEqual([response.status, response.headers.get('content-length')], [202, '0'])
   })
@@ -190,7 +190,7 @@ describe('a response', () => {
     )
   })
 
-  it('has no body where its status allows none', async () => {
+  it('has no body if its status does not allow one', async () => {
     for (const status of [204, 304]) {
       const response = await get(`/status/${status}`)
       assert.deepEqual([response.status, await response.text()], [status, ''])
@@ -206,11 +206,11 @@ describe('a response', () => {
     ])
   })
 
-  it('to HEAD states the length the handler states', async () => {
+  it('to HEAD has the content length of the handler', async () => {
     assert.equal((await get('/length', { method: 'HEAD' })).headers.get('content-length'), '12345')
   })
 
-  it('does not hold up what the handler logs', async () => {
+  it('includes logs that the handler writes before its end', async () => {
     const invocationId = await (await get('/logs')).text()
     assert.deepEqual(
       host.log.filter((entry) => entry.invocationId === invocationId),

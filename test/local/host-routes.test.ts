@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { decodePath } from '../../infra/local/host/route-table.ts'
-import { compileRoute, splitPath } from '../../infra/local/host/route-template.ts'
+import { compileRoute, decodePath, splitPath } from '../../infra/local/host/route-table.ts'
 
 const match = (template: string, path: string): Record<string, string> | undefined => {
   const values = compileRoute(template)(splitPath(path))
@@ -60,17 +59,17 @@ describe('a route template', () => {
     ['a/{id', /not closed/],
     ['a/id}', /outside of a parameter/],
     ['a?', /outside of a parameter/],
-    ['a//b', /two slashes/],
-    ['a/{}', /no parameter/],
-    ['a/{id?x}', /no parameter/],
-    ['{id}/{ID}', /there twice/],
+    ['a//b', /two consecutive slashes/],
+    ['a/{}', /not a valid parameter/],
+    ['a/{id?x}', /not a valid parameter/],
+    ['{id}/{ID}', /is duplicated/],
     ['{*rest}/a', /whole last segment/],
     ['a{*rest}', /whole last segment/],
-    ['{*rest?}', /optional as it is/],
+    ['{*rest?}', /always optional/],
     ['{a}{b}', /without text between/],
-    ['{a}-{b?}', /only after a last "\."/],
+    ['{a}-{b?}', /only after a final "\."/],
     ['{id:nosuch}', /unknown route constraint "nosuch"/],
-    ['{id:max(x)}', /whole number/],
+    ['{id:max(x)}', /not an integer/],
   ] as const) {
     it(`"${template}" is refused`, () => assert.throws(() => compileRoute(template), complaint))
   }

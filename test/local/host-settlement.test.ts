@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { settlementOrder } from '../../infra/local/host/settlement-order.ts'
+import { settlementOrder } from '../../infra/local/host/service-bus-pump.ts'
 
-/** Lets everything run that does not wait for a settlement to end. */
+/** Runs all pending work that does not wait for a settlement. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('settlements of one receiver', () => {
-  it('overlap when their outcomes are equal and wait for each other when they differ', async () => {
+  it('run concurrently with equal outcomes and serially with different outcomes', async () => {
     const inOrder = settlementOrder()
     const begun: string[] = []
     const settle = (outcome: 'complete' | 'abandon', name: string) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { readBody } from '../../infra/local/host/http-request.ts'
+import { readBody } from '../../infra/local/host/http-exchange.ts'
 import { type LoopbackServer, listenOnLoopback } from '../../infra/local/host/loopback-server.ts'
 
 const REQUEST_TIMEOUT_MS = 300
@@ -10,7 +10,7 @@ const CLIENT_COUNT = 20
 
 const POST = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n'
 
-describe('a client that is slow', () => {
+describe('a slow client', () => {
   let server: LoopbackServer
   const bodies: string[] = []
   before(async () => {
@@ -26,7 +26,7 @@ describe('a client that is slow', () => {
   })
   after(() => server.cut())
 
-  /** Sends the beginning, and answers what has come back when the server has ended the connection. */
+  /** Sends a partial request, and returns the response after the server has closed the connection. */
   async function ended(beginning: string, goOn: (socket: Socket) => void = () => undefined): Promise<string> {
     const socket = connect(server.port, '127.0.0.1').on('error', () => undefined)
     socket.write(beginning)
@@ -40,17 +40,17 @@ describe('a client that is slow', () => {
   }
   const all = (beginning: string) => Promise.all(Array.from({ length: CLIENT_COUNT }, () => ended(beginning)))
 
-  it('in its headers is told so, and its connection ended', async () => {
+  it('gets 408 for its headers, and its connection is closed', async () => {
     for (const answer of await all(POST)) assert.match(answer, /^HTTP\/1\.1 408 /)
     assert.deepEqual(bodies, [])
   })
 
-  it('in its body is told so as well, and nothing is run with what has come', async () => {
+  it('gets 408 for its body, and no function runs', async () => {
     for (const answer of await all(`${POST}\r\n{`)) assert.match(answer, /^HTTP\/1\.1 408 /)
     assert.deepEqual(bodies.splice(0), Array(CLIENT_COUNT).fill('aborted'))
   })
 
-  it('gains no time by sending a little now and then', async () => {
+  it('gets no more time if it sends bytes slowly', async () => {
     const startMs = performance.now()
     await ended(`${POST}\r\n{`, (socket) => {
       const drip = setInterval(() => socket.write(' '), 20)
@@ -60,7 +60,7 @@ describe('a client that is slow', () => {
     assert.ok(performance.now() - startMs < 4 * REQUEST_TIMEOUT_MS)
   })
 
-  it('leaves nothing behind that the end of the server would wait for, nor does one that has gone', async () => {
+  it('does not delay the stop of the server, also after it has disconnected', async () => {
     const gone = Array.from({ length: CLIENT_COUNT }, () => connect(server.port, '127.0.0.1'))
     for (const socket of gone) socket.on('error', () => undefined).write(`${POST}\r\n{`)
     while (bodies.length < CLIENT_COUNT) {

@@ -8,7 +8,7 @@ type Run = { at: string; info: TimerInfo; retryContext: RpcRetryContext | undefi
 
 let runs: Run[] = []
 let failures: unknown[] = []
-/** What the next runs do; those beyond the list end at once. */
+/** Actions of the next runs. Later runs end immediately. */
 let outcomes: (() => Promise<void>)[] = []
 
 function start(schedule: string, retry?: RpcRetryOptions, runOnStartup = false): RunningTimer {
@@ -27,7 +27,7 @@ function start(schedule: string, retry?: RpcRetryOptions, runOnStartup = false):
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Lets the clock run in steps, so that what a step sets off can arm the next. */
+/** Advances the clock in steps, so that each step can set the next timer. */
 async function pass(durationS: number, stepS = 1): Promise<void> {
   for (let passedS = 0; passedS < durationS; passedS += stepS) {
     mock.timers.tick(stepS * 1000)
@@ -47,7 +47,7 @@ describe('a timer', () => {
   })
   afterEach(() => mock.timers.reset())
 
-  it('runs at each occurrence and tells of the last and the next', async () => {
+  it('runs at each occurrence and reports the last and the next one', async () => {
     const timer = start('0 */2 * * * *')
     await pass(5 * 60)
     await timer.stop()
@@ -63,7 +63,7 @@ describe('a timer', () => {
     })
   })
 
-  it('waits for an occurrence further off than setTimeout can count', async () => {
+  it('waits for an occurrence beyond the limit of setTimeout', async () => {
     const timer = start('0 0 0 1 3 *')
     await pass(59 * 86_400, 60)
     await timer.stop()
@@ -73,7 +73,7 @@ describe('a timer', () => {
     )
   })
 
-  it('skips what comes due during a run', async () => {
+  it('skips occurrences during a run', async () => {
     const gate = Promise.withResolvers<void>()
     outcomes = [() => gate.promise]
     const timer = start('0 * * * * *')
@@ -85,7 +85,7 @@ describe('a timer', () => {
     assert.deepEqual(times(), ['00:01:00', '00:04:00'])
   })
 
-  it('skips what comes due during a run by hand, and runs by hand after a run', async () => {
+  it('skips occurrences during a manual run, and runs manually after a run', async () => {
     const gate = Promise.withResolvers<void>()
     outcomes = [() => gate.promise]
     const timer = start('0 * * * * *')
@@ -102,7 +102,7 @@ describe('a timer', () => {
     assert.deepEqual(times(), ['00:00:30', '00:01:30', '00:02:00'])
   })
 
-  it('runs at the start when told to, and then on schedule', async () => {
+  it('runs at the start with runOnStartup, and then on schedule', async () => {
     const timer = start('0 * * * * *', undefined, true)
     await settle()
     await pass(60)
@@ -110,7 +110,7 @@ describe('a timer', () => {
     assert.deepEqual(times(), ['00:00:30', '00:01:00'])
   })
 
-  it('goes on after a failure, which is reported once', async () => {
+  it('continues after a failure, which is reported once', async () => {
     outcomes = [fail('once')]
     const timer = start('0 * * * * *')
     await pass(2 * 60)
@@ -119,7 +119,7 @@ describe('a timer', () => {
     assert.deepEqual(failures.map(String), ['Error: once'])
   })
 
-  it('retries after a fixed delay and tells the attempt', async () => {
+  it('retries after a fixed delay and passes the attempt', async () => {
     outcomes = [fail('first'), fail('second')]
     const timer = start('0 * * * * *', {
       retryStrategy: 'fixedDelay',
@@ -140,7 +140,7 @@ describe('a timer', () => {
     assert.deepEqual(failures, [])
   })
 
-  it('doubles the delay of an exponential backoff up to its maximum, then gives up', async () => {
+  it('doubles the delay of an exponential backoff up to its maximum, then fails', async () => {
     outcomes = [fail('1'), fail('2'), fail('3'), fail('4')]
     const timer = start('0 0 * * * *', {
       retryStrategy: 'exponentialBackoff',
@@ -154,7 +154,7 @@ describe('a timer', () => {
     assert.deepEqual(failures.map(String), ['Error: 4'])
   })
 
-  it('stopped, begins nothing, waits for the run under way and retries no more', async () => {
+  it('starts no run after a stop, waits for the current run and does not retry', async () => {
     const gate = Promise.withResolvers<void>()
     outcomes = [() => gate.promise]
     const timer = start('0 * * * * *', {

@@ -54,7 +54,7 @@ describe('starting', () => {
     )
   })
 
-  it('again, one after another and side by side, runs the same handlers with the same state', async () => {
+  it('several hosts, in sequence and in parallel, run the same handlers with the same state', async () => {
     const first = await start()
     const before = await visits(first)
     await first.close()
@@ -66,7 +66,7 @@ describe('starting', () => {
     assert.equal(observed.evaluations, 1)
   })
 
-  it('takes a port that was just freed', async () => {
+  it('can use a port that was just released', async () => {
     const first = await start()
     await visits(first)
     await first.close()
@@ -74,13 +74,13 @@ describe('starting', () => {
     assert.equal((await start({ port })).url, first.url)
   })
 
-  it('puts the prefix of host.json, api if there is none, before every route', async () => {
+  it('adds the route prefix of host.json, by default api, to every route', async () => {
     const { url } = await start({ appFolder: join(FIXTURES, 'prefixed'), entries: ['*.ts'] })
     assert.equal(await (await fetch(`${url}/api/plain`)).text(), 'plain')
     assert.equal((await fetch(`${url}/plain`)).status, 404)
   })
 
-  it('runs the hooks of start, invocation and end', async () => {
+  it('runs the hooks of start, invocation and terminate', async () => {
     const host = await start()
     await fetch(`${host.url}/trivial`)
     await fetch(`${host.url}/throws`)
@@ -95,7 +95,7 @@ describe('starting', () => {
     ])
   })
 
-  it('is refused when the port is in use, under either address', async () => {
+  it('fails if the port is in use on either address', async () => {
     for (const address of ['127.0.0.1', '::1']) {
       const other = createServer().listen(0, address)
       await once(other, 'listening')
@@ -105,39 +105,42 @@ describe('starting', () => {
   })
 })
 
-describe('an app that is faulty', () => {
+describe('an invalid app', () => {
   const refused = (entry: string) => start({ appFolder: join(FIXTURES, 'faulty'), entries: [entry] })
 
-  it('registers nothing: refused', () => assert.rejects(refused('nothing.ts'), /No functions/))
+  it('is refused without registrations', () =>
+    assert.rejects(refused('nothing.ts'), /nothing\.ts registered no functions/))
 
-  it('throws while it loads: refused, with the cause, each time', async () => {
+  it('is refused with the cause if it throws while it loads, each time', async () => {
     const expected = { message: /throws\.ts failed to load: no luck today/ }
     await assert.rejects(refused('throws.ts'), expected)
     await assert.rejects(refused('throws.ts'), expected)
   })
 
-  it('has no such entry file: refused', () => assert.rejects(refused('absent/*.ts'), /No entry file matches absent/))
+  it('is refused without a matching entry file', () =>
+    assert.rejects(refused('absent/*.ts'), /No entry file matches absent/))
 
-  it('has a name twice: refused', () => assert.rejects(refused('clash.ts'), /Function "Same-Name": the name is taken/))
+  it('is refused with a duplicate name', () =>
+    assert.rejects(refused('clash.ts'), /Function "Same-Name": the name is not unique/))
 
-  it('has faulty routes: refused, naming each', () =>
+  it('is refused with the error of each invalid route', () =>
     assert.rejects(refused('routes.ts'), (error: Error) => {
       assert.deepEqual(error.message.split('\n').slice(1), [
-        'Function "admin-like": the route "administrators" conflicts with the host\'s own',
-        'Function "open-brace": the route "things/{id" cannot be read: a brace is not closed',
-        'Function "twin-two": the route "Twins/{id}" is also that of "twin-one", for the same methods',
+        'Function "admin-like": the route "administrators" conflicts with a route of the host',
+        'Function "open-brace": the route "things/{id" is invalid: a brace is not closed',
+        'Function "twin-two": "twin-one" has the same route "Twins/{id}" and methods',
       ])
       return true
     }))
 
-  it('has unset settings, impossible schedules, unknown triggers: refused, naming each', () =>
+  it('is refused with the error of each missing setting, invalid schedule and unknown trigger', () =>
     assert.rejects(refused('settings.ts'), (error: Error) => {
       assert.deepEqual(error.message.split('\n').slice(1), [
-        'Function "no-queue": %ABSENT% has no value among the settings',
+        'Function "no-queue": the setting ABSENT of %ABSENT% is missing',
         'Function "no-connection": the connection "ABSENT_BUS" is not set: neither ABSENT_BUS nor ABSENT_BUS__fullyQualifiedNamespace',
-        'Function "never": the schedule "0 0 0 30 2 *" never comes due',
+        'Function "never": the schedule "0 0 0 30 2 *" never occurs',
         'Function "nonsense": the schedule "0 0 25 * * *" has an invalid hour: 25',
-        'Function "elsewhere": this host has no queueTrigger',
+        'Function "elsewhere": this host does not support queueTrigger',
       ])
       return true
     }))
@@ -152,7 +155,7 @@ describe('a message', () => {
     enqueuedTimeUtc: new Date('2030-01-01T00:00:00Z'),
   }
 
-  it('is received as host.json says', async () => {
+  it('is received with the settings of host.json', async () => {
     const { bus } = await start()
     assert.deepEqual(bus.receivers.messages, {
       options: { receiveMode: 'peekLock', maxAutoLockRenewalDurationInMs: 600_000, skipParsingBodyAsJson: true },
@@ -179,7 +182,7 @@ describe('a message', () => {
     ])
   })
 
-  it('is a trace of its own to the host, and leaves that of its sender among its properties', async () => {
+  it('has its own trace in the host, and the trace of its sender in its properties', async () => {
     const { bus } = await start()
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     observed.traces.length = 0
@@ -189,7 +192,7 @@ describe('a message', () => {
     assert.notEqual(observed.traces[0]?.traceParent, traceparent)
   })
 
-  it('is abandoned when the handler throws, and comes with delivery count 2', async () => {
+  it('is abandoned if the handler throws, and redelivered with delivery count 2', async () => {
     const { bus, log } = await start()
     await bus.deliver('messages', { ...SENT, body: Buffer.from('{"fail":"not now"}') })
     await until(() => bus.events.length === 2)
@@ -211,7 +214,7 @@ describe('a message', () => {
     )
   })
 
-  it('for a function that takes many comes as a list of one', async () => {
+  it('is an array of one for a function with cardinality many', async () => {
     const { bus } = await start()
     await bus.deliver('batches', SENT)
     assert.deepEqual(observed.batches[0]?.messages, [{ job: 'j' }])
@@ -219,18 +222,18 @@ describe('a message', () => {
     assert.deepEqual(observed.batches[0]?.metadata?.deliveryCountArray, [1])
   })
 
-  it('uses an identity where the setting names a namespace', async () => {
+  it('uses an identity if the setting contains a namespace', async () => {
     const settings = { BUS__fullyQualifiedNamespace: 'ns.example', QUEUE: 'q', SCHEDULE: '0 0 * * * *' }
     const { bus } = await start({ settings })
     assert.deepEqual(bus.connections, [{ fullyQualifiedNamespace: 'ns.example' }])
   })
 })
 
-describe('by hand', () => {
+describe('a manual start', () => {
   const order = (host: LocalHost, name: string, body?: string) =>
     fetch(`${host.url}/admin/functions/${name}`, { method: 'POST', ...(body !== undefined && { body }) })
 
-  it('a timer runs and 202 comes at once', async () => {
+  it('runs a timer and returns 202 immediately', async () => {
     const host = await start()
     const response = await order(host, 'Hourly', '{}')
     assert.deepEqual([response.status, await response.text()], [202, ''])
@@ -240,7 +243,7 @@ describe('by hand', () => {
     assert.match(timer?.scheduleStatus.next ?? '', /:00:00\.000Z$/)
   })
 
-  it('a message function is given the input', async () => {
+  it('passes the input to a message function', async () => {
     const host = await start()
     assert.equal((await order(host, 'message', '{"input":{"job":"j"}}')).status, 202)
     await until(() => observed.messages.length === 1)
@@ -252,19 +255,19 @@ describe('by hand', () => {
     await assert.rejects(host.invoke('message', { fail: 'told so' }), { message: 'told so' })
   })
 
-  it('an unknown function, one with an address, and a wrong order are refused', async () => {
+  it('refuses an unknown function, an HTTP function, and an invalid body', async () => {
     const host = await start()
     assert.equal((await order(host, 'absent', '{}')).status, 404)
     assert.equal((await order(host, 'trivial', '{}')).status, 404)
     assert.equal((await order(host, 'hourly', 'no json')).status, 400)
     assert.equal((await fetch(`${host.url}/admin/functions/hourly`)).status, 404)
     assert.equal((await fetch(`${host.url}/admin`)).status, 404)
-    await assert.rejects(host.invoke('trivial'), { message: 'No timer or message function is called "trivial"' })
+    await assert.rejects(host.invoke('trivial'), { message: 'There is no timer or message function "trivial"' })
   })
 })
 
 describe('closing', () => {
-  it('answers the requests under way, then takes no more', async () => {
+  it('completes current requests, then accepts no more', async () => {
     const host = await start()
     await fetch(`${host.url}/trivial`)
     const answer = fetch(`${host.url}/slow?delayMs=200`)
@@ -277,7 +280,7 @@ describe('closing', () => {
     await assert.rejects(fetch(`${host.url}/trivial`))
   })
 
-  it('lets a message handler end and completes its message before the receiver closes', async () => {
+  it('waits for a message handler and completes its message before the receiver closes', async () => {
     const host = await start()
     const delivery = host.bus.deliver('messages', { messageId: 'm-2', body: Buffer.from('{"delayMs":100}') })
     await sleep(20)
@@ -295,7 +298,7 @@ describe('closing', () => {
     ])
   })
 
-  it('waits for a handler whose client has gone', async () => {
+  it('waits for a handler whose client has disconnected', async () => {
     const host = await start()
     const impatient = AbortSignal.timeout(50)
     await assert.rejects(fetch(`${host.url}/slow?delayMs=200`, { signal: impatient }))
@@ -303,7 +306,7 @@ describe('closing', () => {
     assert.deepEqual(observed.ended, ['slow'])
   })
 
-  it('waits no longer than 4 s, and closes once', async () => {
+  it('waits at most 4 s, and closes once', async () => {
     const host = await start()
     const answer = assert.rejects(fetch(`${host.url}/slow?delayMs=4500`))
     await sleep(50)

@@ -13,7 +13,7 @@ const chromium = findChromium()
 const missing = 'SKIPPED: there is no Chromium on this machine, so nobody has looked at /docs'
 if (chromium === undefined) process.stderr.write(`\n${missing}\n\n`)
 
-/** A page that does what ours must not. */
+/** A page that violates the rules. */
 const INDISCREET = '<img src="https://example.com/pixel.png"><script>console.warn("indiscreet")</script>'
 
 async function openIndiscreetPage(browser: string): Promise<SeenPage> {
@@ -54,12 +54,12 @@ describe('the reference page in a browser', { skip: chromium === undefined ? mis
     assert.match(page.dom, /Make a criteria collection; its members follow within seconds/)
   })
 
-  it('has nothing to complain of', () => {
+  it('writes no errors to the console', () => {
     assert.deepEqual(page.console, [])
     assert.match(indiscreet.console.join(), /indiscreet/)
   })
 
-  it('asks for nothing but what is served here', () => {
+  it('requests only URLs of the service', () => {
     const others = page.requested.filter((url) => !url.startsWith(`${host.url}/docs/`))
     assert.deepEqual(others, [`${host.url}/openapi.json`])
     assert.ok(page.requested.length >= 4, page.requested.join())

@@ -15,7 +15,7 @@ import { BusRefusal } from '../../infra/local/service-bus/refusal.ts'
 
 const { message, types } = rhea
 
-/** A message as a client sends it, with types that decoding to plain values would lose. */
+/** A message of a client, with types that decoding to plain values would lose. */
 const SENT = message.encode({
   ttl: 60_000,
   message_id: 'm1',
@@ -38,7 +38,7 @@ describe('the message codec', () => {
     assert.deepEqual(readMessage(SENT), { messageId: 'm1', timeToLiveMs: 60_000, dueAtMs: 1_893_456_000_000 })
   })
 
-  it('knows a message without any of these', () => {
+  it('accepts a message without these', () => {
     const bare = message.encode({ body: message.data_section(Buffer.from('1')) })
     assert.deepEqual(readMessage(bare), {
       messageId: undefined,
@@ -48,7 +48,7 @@ describe('the message codec', () => {
     assert.equal(readMessage(withMessageId(bare, 'stamped')).messageId, 'stamped')
   })
 
-  it('delivers the bytes from the properties on as they came, behind its own header and annotations', () => {
+  it('delivers the original bytes from the properties on, after its own header and annotations', () => {
     const delivered = encodeDelivery(DELIVERY, 'jobs')
     const tail = SENT.subarray(SENT.indexOf(Buffer.from([0x00, 0x53, 0x73])))
     assert.deepEqual(delivered.subarray(-tail.length), tail)
@@ -73,19 +73,19 @@ describe('the message codec', () => {
     assert.equal(message.decode(merged).body.content.toString(), '{"jobId":"j1"}')
   })
 
-  it('takes a batch apart', () => {
+  it('splits a batch', () => {
     const batch = message.encode({ message_id: 'batch', body: message.data_sections([SENT, SENT]) })
     assert.deepEqual(explodeBatch(batch), [SENT, SENT])
   })
 
-  it('writes a lock token into a delivery tag with its first three groups turned round', () => {
+  it('encodes a lock token as delivery tag with the first three groups in little-endian order', () => {
     const token = '00112233-4455-6677-8899-aabbccddeeff'
     assert.equal(tagOfToken(token).toString('hex'), '33221100554477668899aabbccddeeff')
     assert.equal(tokenOfTag(tagOfToken(token)), token)
     assert.equal(tokenOfTag(Buffer.from('1')), undefined)
   })
 
-  it('refuses whatever is not a message, and fails in no other way', () => {
+  it('refuses invalid messages, and throws no other error', () => {
     const damaged = fc.tuple(fc.nat(SENT.length - 1), fc.nat(255)).map(([position, byte]) => {
       const copy = Buffer.from(SENT)
       copy[position] = byte
@@ -96,7 +96,7 @@ describe('the message codec', () => {
     fc.assert(
       fc.property(fc.oneof(damaged, cut, noise), (bytes) => {
         if (isRefused(() => readMessage(bytes))) return
-        // What was taken in can be rewritten and delivered.
+        // An accepted message can be rewritten and delivered.
         const rewritten = withApplicationProperties(withMessageId(bytes, 'm2'), { reason: 'test' })
         encodeDelivery({ ...DELIVERY, bytes: rewritten })
         isRefused(() => explodeBatch(bytes))

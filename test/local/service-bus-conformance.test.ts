@@ -6,11 +6,11 @@ import { promisify } from 'node:util'
 import { type LocalQueue, startServiceBus } from '../../infra/local/service-bus/broker.ts'
 
 const run = promisify(execFile)
-/** The folder of the conformance programs; they know nothing of the broker and speak through the Service Bus client. */
+/** The folder of the conformance programs, which use the Service Bus client. */
 const checks = process.env.CONFORMANCE_CHECKS
 const PROGRAM_TIMEOUT_MS = 180_000
 
-/** A queue as the program asks for it. */
+/** A queue that the program requires. */
 type WantedQueue = {
   name: string
   lockDurationMs: number

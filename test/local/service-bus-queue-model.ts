@@ -1,6 +1,6 @@
 import type { Journal, KeptQueue, QueuedMessage, QueueSettings } from '../../infra/local/service-bus/queued-message.ts'
 
-/** A message as the model sees it. */
+/** A message of the model. */
 export type ModelMessage = {
   readonly id: string
   number: number
@@ -12,12 +12,12 @@ export type ModelMessage = {
   lockedUntilMs: number | undefined
 }
 
-/** What a queue should do, written down in the plainest way: lists, searched from end to end. */
+/** A simple reference model of a queue: lists with linear search. */
 export class QueueModel {
   readonly #settings: QueueSettings
   messages: ModelMessage[] = []
   deadLetters: string[] = []
-  /** Messages that have left for good, by completion, removal, cancellation or age. */
+  /** Messages that were completed, removed, cancelled or expired. */
   gone: string[] = []
   lastNumber = 0
 
@@ -52,7 +52,7 @@ export class QueueModel {
     if (message.deliveries >= this.#settings.maxDeliveryCount) this.bury(message)
   }
 
-  /** Everything due, the earliest first. */
+  /** Due events, earliest first. */
   advanceTo(nowMs: number): void {
     for (;;) {
       const due = this.#inOrder().filter((message) => this.#wakesAtMs(message) <= nowMs)
@@ -65,7 +65,7 @@ export class QueueModel {
     }
   }
 
-  /** The messages as `peek` shows them. */
+  /** The messages that `peek` returns. */
   view(): unknown[] {
     return this.#inOrder().map(({ id, number, state, deliveries, lockedUntilMs }) => ({
       ...{ id, number, state, deliveries },
@@ -89,7 +89,7 @@ export class QueueModel {
   }
 }
 
-/** A journal that can be read back: what a restart would find. */
+/** A journal that can be read back, as after a restart. */
 export class RecordingJournal implements Journal {
   readonly #queues = new Map<string, Map<number, { message: QueuedMessage; isHeld: boolean }>>()
 

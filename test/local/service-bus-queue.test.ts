@@ -39,7 +39,7 @@ const step = fc.oneof(
 
 type Step = { do: string; timeToLiveMs?: number; delayMs?: number; which?: number; durationMs?: number }
 
-/** Queue and model side by side; every step is done to both, and they must agree after each. */
+/** Applies each step to queue and model, and compares them. */
 class Pair {
   readonly model: QueueModel
   readonly #settings: QueueSettings
@@ -173,7 +173,7 @@ class Pair {
 
 describe('a queue', () => {
   for (const deadLettersExpired of [false, true]) {
-    it(`loses and doubles nothing, whatever happens, when expired messages are ${deadLettersExpired ? 'dead-lettered' : 'dropped'}`, () => {
+    it(`neither loses nor duplicates messages if expired messages are ${deadLettersExpired ? 'dead-lettered' : 'dropped'}`, () => {
       fc.assert(
         fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (steps) => {
           const pair = new Pair({ ...SETTINGS, deadLettersExpired })
@@ -184,7 +184,7 @@ describe('a queue', () => {
     })
   }
 
-  it('lets time pass for scheduled messages, locks, lifetimes and ids seen, and keeps their order', () => {
+  it('advances the time of scheduled messages, locks, lifetimes and seen ids, and keeps their order', () => {
     const queue = new MessageQueue({ ...SETTINGS, duplicateWindowMs: 100 }, new RecordingJournal())
     const draft = { bytes: Buffer.alloc(0), timeToLiveMs: Number.POSITIVE_INFINITY, dueAtMs: undefined }
     queue.send({ ...draft, messageId: 'late', dueAtMs: 1_200 }, 1_000)
@@ -204,7 +204,7 @@ describe('a queue', () => {
     assert.equal(queue.lock(1_000), undefined)
   })
 
-  it('delivers messages scheduled for one instant in the order in which they were scheduled', () => {
+  it('delivers messages with the same due time in the order of scheduling', () => {
     const queue = new MessageQueue(SETTINGS, new RecordingJournal())
     const ids = Array.from({ length: 50 }, (_, n) => `m${n}`)
     const draft = { bytes: Buffer.alloc(0), timeToLiveMs: Number.POSITIVE_INFINITY, dueAtMs: 2_000 }

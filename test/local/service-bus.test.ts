@@ -26,7 +26,7 @@ const directory = await mkdtemp(join(tmpdir(), 'service-bus-'))
 after(() => rm(directory, { recursive: true }))
 const newFile = (): string => join(directory, `${Math.random().toString(36).slice(2)}.db`)
 
-/** Runs a test against a broker of its own; whatever the broker calls a fault fails it. */
+/** Runs a test with its own broker. An error of the broker fails the test. */
 async function onBus(
   options: Partial<LocalServiceBusOptions>,
   test: (bus: LocalServiceBus, client: ServiceBusClient) => Promise<void>,
@@ -63,7 +63,7 @@ async function takeAll(receiver: ServiceBusReceiver, count: number): Promise<unk
 const inOneHour = (): Date => new Date(Date.now() + HOUR_MS)
 
 describe('the local broker across a restart', () => {
-  it('keeps active, scheduled and dead-lettered messages, and goes on counting', async () => {
+  it('keeps active, scheduled and dead-lettered messages, and continues its sequence numbers', async () => {
     const file = newFile()
     let lastNumber = 0
     await onBus({ file }, async (bus, client) => {
@@ -95,7 +95,7 @@ describe('the local broker across a restart', () => {
     })
   })
 
-  it('gives back a message that a receiver had, as after an expired lock', async () => {
+  it('returns a locked message to its queue, as after an expired lock', async () => {
     const [file, copy] = [newFile(), newFile()]
     await onBus({ file }, async (bus, client) => {
       await client.createSender('jobs').sendMessages([{ body: 'held' }, { body: 'free' }])
@@ -105,7 +105,7 @@ describe('the local broker across a restart', () => {
       await next(twice)
       await next(client.createReceiver('jobs'))
       assert.deepEqual(bus.counts('jobs'), { active: 1, scheduled: 0, deadLettered: 0, locked: 1 })
-      // The files as a process that is killed now leaves them behind.
+      // The files as after a kill of the process.
       for (const part of ['', '-wal']) await cp(`${file}${part}`, `${copy}${part}`)
     })
     await onBus({ file: copy }, async (bus, client) => {
@@ -122,7 +122,7 @@ describe('the local broker across a restart', () => {
     })
   })
 
-  it('has on disk what it has accepted, and no longer what was completed', async () => {
+  it('stores accepted messages on disk, and removes completed ones', async () => {
     const [file, copy] = [newFile(), newFile()]
     await onBus({ file }, async (_, client) => {
       const sender = client.createSender('jobs')
@@ -139,7 +139,7 @@ describe('the local broker across a restart', () => {
     })
   })
 
-  it('does not begin on a damaged file, and names it', async () => {
+  it('does not start with a damaged file, and reports it', async () => {
     const noDatabase = newFile()
     await writeFile(noDatabase, 'this is not a database, it is a letter to a friend '.repeat(100))
     const scratched = newFile()
@@ -155,7 +155,7 @@ describe('the local broker across a restart', () => {
     }
   })
 
-  it('does not begin on a file or a port that another has', async () => {
+  it('does not start with a file or port in use', async () => {
     const file = newFile()
     await onBus({ file }, async (bus) => {
       await assert.rejects(startServiceBus({ port: 0, file, queues: QUEUES }), /in use by another process/)
@@ -171,7 +171,7 @@ describe('the local broker across a restart', () => {
 })
 
 describe('the clock of the local broker', () => {
-  it('delivers what is scheduled for the next hour at once when an hour is let pass', async () => {
+  it('delivers messages scheduled within the next hour if an hour passes', async () => {
     await onBus({}, async (bus, client) => {
       const sender = client.createSender('jobs')
       await sender.scheduleMessages([{ body: 'first' }, { body: 'second' }], inOneHour())
@@ -186,7 +186,7 @@ describe('the clock of the local broker', () => {
     })
   })
 
-  it('ends locks and lifetimes, and leaves what clients send later as long as they say', async () => {
+  it('expires locks and lifetimes, but not those of later messages', async () => {
     await onBus({}, async (bus, client) => {
       const sender = client.createSender('jobs')
       await sender.sendMessages({ body: 'slow' })
@@ -204,7 +204,7 @@ describe('the clock of the local broker', () => {
     })
   })
 
-  it('does not turn back the time let pass when it starts again', async () => {
+  it('keeps the passed time over a restart', async () => {
     const file = newFile()
     await onBus({ file }, async (bus, client) => {
       await client.createSender('jobs').scheduleMessages({ body: 'later' }, inOneHour())
@@ -218,7 +218,7 @@ describe('the clock of the local broker', () => {
     })
   })
 
-  it('may be the clock of a test', async () => {
+  it('can be the clock of a test', async () => {
     let nowMs = Date.parse('2030-01-01T00:00:00Z')
     await onBus({ nowMs: () => nowMs }, async (bus, client) => {
       const at = new Date('2030-01-01T01:00:00Z')
@@ -232,7 +232,7 @@ describe('the clock of the local broker', () => {
 })
 
 describe('the faults of the local broker', () => {
-  it('cuts connections, and clients come back', async () => {
+  it('drops connections, and clients reconnect', async () => {
     await onBus({}, async (bus) => {
       const client = new ServiceBusClient(bus.connectionString, { retryOptions: { maxRetries: 5, retryDelayInMs: 50 } })
       const sender = client.createSender('jobs')
@@ -245,7 +245,7 @@ describe('the faults of the local broker', () => {
     })
   })
 
-  it('rejects the next send, alone, in an array or scheduled, with none of it kept', async () => {
+  it('rejects the next send, single, as an array or scheduled, without storing messages', async () => {
     await onBus({}, async (bus, client) => {
       const sender = client.createSender('jobs')
       const sends = [
@@ -265,7 +265,7 @@ describe('the faults of the local broker', () => {
     })
   })
 
-  it('loses a message and doubles another, of the named queue only', async () => {
+  it('loses a message and duplicates another, of the specified queue only', async () => {
     await onBus({}, async (bus, client) => {
       const sender = client.createSender('jobs')
       bus.faults.loseNextMessage('JOBS')
@@ -278,7 +278,7 @@ describe('the faults of the local broker', () => {
     })
   })
 
-  it('knows no faults of a queue that does not exist', async () => {
+  it('refuses faults for an unknown queue', async () => {
     await onBus({}, async (bus) => {
       assert.throws(() => bus.faults.loseNextMessage('none'), /'none' could not be found/)
       assert.throws(() => bus.counts('none'), /'none' could not be found/)
@@ -287,24 +287,24 @@ describe('the faults of the local broker', () => {
 })
 
 describe('the local broker and its clients', () => {
-  it('refuses sessions, topics and sending to dead letters instead of pretending', async () => {
+  it('refuses sessions, topics and sending to dead-letter queues', async () => {
     await onBus({}, async (_, client) => {
       await assert.rejects(client.acceptSession('jobs', 's1'))
-      await assert.rejects(client.acceptNextSession('jobs'), /Sessions are not built/)
+      await assert.rejects(client.acceptNextSession('jobs'), /Sessions are not supported/)
       await assert.rejects(next(client.createReceiver('topic', 'subscription')), /Only queues/)
       await assert.rejects(client.createSender('jobs/$DeadLetterQueue').sendMessages({ body: 1 }), /cannot be sent/)
       await assert.rejects(next(client.createReceiver('none')), { code: 'MessagingEntityNotFound' })
     })
   })
 
-  it('takes queue names in any case', async () => {
+  it('accepts queue names in any case', async () => {
     await onBus({}, async (_, client) => {
       await client.createSender('Jobs').sendMessages({ body: 'found' })
       assert.deepEqual(await takeAll(client.createReceiver('JOBS'), 1), ['found'])
     })
   })
 
-  it('drops a message whose id it has seen', async () => {
+  it('drops a message with a duplicate id', async () => {
     await onBus({}, async (bus, client) => {
       const sender = client.createSender('distinct')
       await sender.sendMessages({ body: 1, messageId: 'a' })
@@ -319,7 +319,7 @@ describe('the local broker and its clients', () => {
     })
   })
 
-  it('keeps going after bytes that are no AMQP', async () => {
+  it('continues after bytes that are not AMQP', async () => {
     const faults: unknown[] = []
     await onBus({ onFault: (fault) => faults.push(fault) }, async (bus, client) => {
       const port = Number(/:(\d+);/.exec(bus.connectionString)?.[1])
@@ -336,7 +336,7 @@ describe('the local broker and its clients', () => {
     assert.ok(faults.length > 0)
   })
 
-  it('leaves nothing that keeps the process alive once it is closed', async () => {
+  it('does not keep the process alive after it is closed', async () => {
     const broker = new URL('../../infra/local/service-bus/broker.ts', import.meta.url)
     const program = `
       import { ServiceBusClient } from '@azure/service-bus'

@@ -12,7 +12,7 @@ import { deadLettersOf, replayDeadLetters } from '../../infra/operations/dead-le
 
 const COMMAND = join(import.meta.dirname, '../../infra/operations/dead-letters.ts')
 
-/** Duplicate detection, as a namespace may have it: a replay has to get past it. */
+/** With duplicate detection, which must not drop a replay. */
 const QUEUES = ['evaluations', 'membership-changes', 'sweeps', 'sync-jobs'].map((name) => ({
   name,
   lockDurationS: 300,
@@ -33,8 +33,8 @@ afterEach(async () => {
   await bus.close()
 })
 
-/** Sends messages and delivers each as often as the queue allows. */
-async function bury(queue: string, messages: ServiceBusMessage[]): Promise<void> {
+/** Sends messages and delivers each until it is dead-lettered. */
+async function deadLetter(queue: string, messages: ServiceBusMessage[]): Promise<void> {
   await client.createSender(queue).sendMessages(messages)
   const receiver = client.createReceiver(queue)
   for (let buriedCount = 0; buriedCount < messages.length; ) {
@@ -60,8 +60,8 @@ async function run(words: readonly string[], environment: Record<string, string>
 }
 
 describe('dead letters', () => {
-  it('are listed with queue, id, time, reason and deliveries, and stay where they are', async () => {
-    await bury('sync-jobs', [job('one'), job('two')])
+  it('are listed with queue, id, time, reason and deliveries, and are not changed', async () => {
+    await deadLetter('sync-jobs', [job('one'), job('two')])
     const letters = await deadLettersOf(client, 'sync-jobs')
     assert.deepEqual(
       letters.map(({ queue, messageId, reason, deliveryCount }) => [queue, messageId, reason, deliveryCount]),
@@ -74,16 +74,16 @@ describe('dead letters', () => {
     assert.equal(bus.counts('sync-jobs').deadLettered, 2)
   })
 
-  it('are all listed, however many', async () => {
-    await bury(
+  it('are listed completely, over several pages', async () => {
+    await deadLetter(
       'sweeps',
       Array.from({ length: 250 }, (_, index) => job(`number-${index}`)),
     )
     assert.equal((await deadLettersOf(client, 'sweeps')).length, 250)
   })
 
-  it('are sent again with the same content and properties, past duplicate detection, and are then gone', async () => {
-    await bury('sync-jobs', [job('one')])
+  it('are replayed with the same content and properties despite duplicate detection, and then completed', async () => {
+    await deadLetter('sync-jobs', [job('one')])
     assert.equal(await replayDeadLetters(client, 'sync-jobs', await deadLettersOf(client, 'sync-jobs')), 1)
     assert.deepEqual(bus.counts('sync-jobs'), { active: 1, scheduled: 0, deadLettered: 0, locked: 0 })
     const [message] = await client.createReceiver('sync-jobs').receiveMessages(1)
@@ -93,8 +93,8 @@ describe('dead letters', () => {
     assert.match(String(message?.messageId), /^one:replayed:\d+$/)
   })
 
-  it('can die and be sent again any number of times, under ids that do not grow', async () => {
-    await bury('sync-jobs', [job('one')])
+  it('can be replayed repeatedly, with ids of constant length', async () => {
+    await deadLetter('sync-jobs', [job('one')])
     const ids = new Set<string>()
     for (const _ of [1, 2, 3]) {
       await replayDeadLetters(client, 'sync-jobs', await deadLettersOf(client, 'sync-jobs'))
@@ -109,8 +109,8 @@ describe('dead letters', () => {
     for (const id of ids) assert.match(id, /^one:replayed:\d+$/)
   })
 
-  it('are taken out only when they are sent: a queue that refuses them leaves them where they are', async () => {
-    await bury('sync-jobs', [job('one')])
+  it('are completed only after they are sent: they stay if the queue refuses them', async () => {
+    await deadLetter('sync-jobs', [job('one')])
     const letters = await deadLettersOf(client, 'sync-jobs')
     bus.faults.rejectNextSend('sync-jobs')
     await assert.rejects(replayDeadLetters(client, 'sync-jobs', letters))
@@ -119,34 +119,34 @@ describe('dead letters', () => {
 })
 
 describe('the command', () => {
-  it('lists every queue, without what the messages hold', async () => {
-    await bury('sync-jobs', [{ ...job('one'), body: { tenantId: 'confidential' } }])
-    await bury('evaluations', [job('two')])
+  it('lists every queue, without the content of messages', async () => {
+    await deadLetter('sync-jobs', [{ ...job('one'), body: { tenantId: 'confidential' } }])
+    await deadLetter('evaluations', [job('two')])
     const { code, stdout } = await run(['list'])
     assert.equal(code, 0)
     assert.match(stdout, /^evaluations {2}two {2}\S+Z {2}1 deliveries {2}MaxDeliveryCountExceeded.*\nsync-jobs {2}one /)
     assert.doesNotMatch(stdout, /confidential|SharedAccessKey/)
   })
 
-  it('replays one message of one queue and leaves the others', async () => {
-    await bury('sync-jobs', [job('one'), job('two'), job('three')])
+  it('replays one message of one queue and no others', async () => {
+    await deadLetter('sync-jobs', [job('one'), job('two'), job('three')])
     const dry = await run(['replay', '--queue', 'sync-jobs', '--message', 'two', '--dry-run'])
     assert.match(dry.stdout, /^sync-jobs {2}two [^\n]+\n$/)
     assert.equal(bus.counts('sync-jobs').deadLettered, 3)
     const { code, stdout } = await run(['replay', '--queue', 'sync-jobs', '--message', 'two'])
     assert.equal(code, 0)
-    assert.match(stdout, /sync-jobs: 1 of 1 sent again\n$/)
+    assert.match(stdout, /sync-jobs: 1 of 1 replayed\n$/)
     assert.deepEqual(bus.counts('sync-jobs'), { active: 1, scheduled: 0, deadLettered: 2, locked: 0 })
   })
 
-  it('says so when there is nothing, and fails when the one that was named is not there', async () => {
+  it('reports that there are no dead letters, and fails if the specified message is not found', async () => {
     const all = await run(['list'])
     assert.deepEqual([all.code, all.stdout], [0, 'No dead letters\n'])
     const one = await run(['replay', '--message', 'nobody'])
     assert.deepEqual([one.code, one.stdout], [1, 'No dead letters\n'])
   })
 
-  it('finds the namespace in a settings file', async () => {
+  it('reads the namespace from a settings file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dead-letters-'))
     const file = join(folder, 'local.settings.json')
     writeFileSync(file, JSON.stringify({ Values: { ServiceBus: bus.connectionString } }))
@@ -155,11 +155,11 @@ describe('the command', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('tells in one line what is wrong', async () => {
+  it('reports an error in one line', async () => {
     for (const [words, expected] of [
-      [[], /^dead-letters: Say list or replay/],
-      [['list', '--queue', 'nobody'], /^dead-letters: nobody is not one of evaluations, /],
-      [['list', '--settings', '/nowhere.json'], /^dead-letters: \/nowhere.json cannot be read/],
+      [[], /^dead-letters: Specify list or replay/],
+      [['list', '--queue', 'nobody'], /^dead-letters: Unknown queue nobody\. Use one of evaluations, /],
+      [['list', '--settings', '/nowhere.json'], /^dead-letters: \/nowhere.json is not a valid settings file/],
     ] as const) {
       const { code, stderr } = await run(words, { ServiceBus: '' })
       assert.equal(code, 2)

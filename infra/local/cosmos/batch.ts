@@ -1,18 +1,17 @@
-import { badRequest, CosmosFailure } from './failure.ts'
-import { ITEM_LIMIT_BYTES } from './item-rules.ts'
+import { ITEM_LIMIT_BYTES, parsePartition } from './item-rules.ts'
 import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
 import { isJsonObject, type JsonObject, parseJson, refuseUnknownMembers } from './json.ts'
-import { parsePartition } from './partition.ts'
+import { badRequest, CosmosFailure } from './response.ts'
 
 /** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
 const BATCH_LIMIT_COUNT = 100
-/** Of what a batch reads. */
+/** Limit of the documents that a batch reads. */
 const ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
 const FAILED_DEPENDENCY = 424
 const MEMBERS = new Set(['operationType', 'id', 'resourceBody', 'ifMatch', 'partitionKey'])
 
 type Outcome = {
-  /** All but the document. */
+  /** The result without the document. */
   readonly line: {
     readonly statusCode: number
     readonly requestCharge: number
@@ -20,14 +19,14 @@ type Outcome = {
     readonly subStatusCode?: number
     readonly message?: string
   }
-  /** The document as JSON text, as it is stored. */
+  /** The stored JSON text of the document. */
   readonly document: string | undefined
   readonly isRead: boolean
 }
 
 export type BatchAnswer = { readonly status: 200 | 207; readonly outcomes: readonly Outcome[]; readonly charge: number }
 
-/** Reads a batch's operations: a list of up to 100, 2 MB in all. */
+/** Parses the operations of a batch: up to 100, 2 MB in total. */
 export function parseBatch(body: string): JsonObject[] {
   if (Buffer.byteLength(body) > ITEM_LIMIT_BYTES) throw new CosmosFailure(413, 'The batch is too large')
   const operations = parseJson(body, 'The batch')
@@ -40,7 +39,7 @@ export function parseBatch(body: string): JsonObject[] {
   })
 }
 
-/** Carries out all operations in one partition, or none: the failed one has its own status, all others 424. */
+/** Runs all operations in one partition, or none. On failure, the failed operation has its own status, all others 424. */
 export function runAtomicBatch(target: Target, operations: readonly JsonObject[]): BatchAnswer {
   const outcomes: Outcome[] = []
   let readBytes = 0
@@ -49,7 +48,7 @@ export function runAtomicBatch(target: Target, operations: readonly JsonObject[]
       for (const operation of operations) {
         const outcome = succeeded(runOperation(target, operation), operation)
         if (outcome.isRead) readBytes += Buffer.byteLength(outcome.document ?? '')
-        if (readBytes > ANSWER_LIMIT_BYTES) throw new CosmosFailure(413, 'The answer is too large', 3402)
+        if (readBytes > ANSWER_LIMIT_BYTES) throw new CosmosFailure(413, 'The response is too large', 3402)
         outcomes.push(outcome)
       }
     })
@@ -65,8 +64,8 @@ export function runAtomicBatch(target: Target, operations: readonly JsonObject[]
 }
 
 /**
- * Carries out each operation alone, in the partition it names itself. The one transaction is for speed:
- * a refused operation undoes nothing.
+ * Runs each operation separately, in its own partition. The single transaction is an optimization:
+ * a failed operation does not roll back the others.
  */
 export function runBulk(target: Omit<Target, 'partition'>, operations: readonly JsonObject[]): BatchAnswer {
   const outcomes = target.storage.write(() =>
@@ -87,9 +86,9 @@ export function runBulk(target: Omit<Target, 'partition'>, operations: readonly 
 function runOperation(batchTarget: Target, operation: JsonObject): ItemAnswer {
   refuseUnknownMembers(operation, MEMBERS, 'An operation of a batch')
   const { operationType, id, ifMatch, resourceBody } = operation
-  if (ifMatch !== undefined && typeof ifMatch !== 'string') throw badRequest('ifMatch must be a text')
+  if (ifMatch !== undefined && typeof ifMatch !== 'string') throw badRequest('ifMatch must be a string')
   const target = { ...batchTarget, ifMatch }
-  // No document here can be too large: the whole batch may not be larger than one.
+  // The size limit of the batch also limits each document.
   const document = (): JsonObject => {
     if (!isJsonObject(resourceBody)) throw badRequest(`${String(operationType)} needs a resourceBody`)
     return resourceBody
@@ -138,8 +137,8 @@ const answer = (status: 200 | 207, outcomes: readonly Outcome[]): BatchAnswer =>
 })
 
 /**
- * The answer's JSON. Documents go into it as they are stored: they are not parsed only to be written anew.
- * @param isMinimal leaves out the documents that were written; those that were read come all the same
+ * The JSON of the response. Stored documents are copied without parsing them.
+ * @param isMinimal omits written documents but not read documents
  */
 export function batchBody({ outcomes }: BatchAnswer, isMinimal: boolean): string {
   const texts = outcomes.map(({ line, document, isRead }) => {

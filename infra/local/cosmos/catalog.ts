@@ -1,24 +1,24 @@
-import { badRequest, CosmosFailure } from './failure.ts'
 import { isJsonObject, type Json, type JsonObject, parseObject, refuseUnknownMembers } from './json.ts'
 import { makeCompositeIndex, makeValueIndex } from './query/value-indexes.ts'
+import { badRequest, CosmosFailure } from './response.ts'
 import type { Storage } from './storage.ts'
 
-/** A container as the items need it. */
+/** The properties of a container that item operations use. */
 export type Container = {
   readonly number: number
   readonly rid: string
   readonly partitionKeyPath: readonly string[]
-  /** Seconds; -1: only documents with a `ttl` of their own expire; undefined: none do. */
+  /** Seconds. -1: only documents with their own `ttl` expire. Undefined: no documents expire. */
   readonly defaultTtlS: number | undefined
-  /** Each key a list of paths, each path a list of names. */
+  /** Each key is a list of paths, each path a list of names. */
   readonly uniqueKeys: readonly (readonly (readonly string[])[])[]
-  /** The answer to reading the container. */
+  /** The response to a read of the container. */
   readonly resource: JsonObject
 }
 
 type Database = { number: number; resource: JsonObject; containers: Map<string, Container> }
 
-/** The databases and containers of the account, held in memory and on file. */
+/** The databases and containers of the account, in memory and in the file. */
 export type Catalog = {
   databases(): JsonObject[]
   createDatabase(body: string): JsonObject
@@ -34,7 +34,7 @@ const UNIQUE_KEYS_COUNT = 10
 const UNIQUE_PATHS_COUNT = 16
 const CONTAINER_MEMBERS = new Set(['id', 'partitionKey', 'defaultTtl', 'uniqueKeyPolicy', 'indexingPolicy'])
 
-/** Reads the catalog from the file. Every method throws CosmosFailure 404 or 409 as the service does. */
+/** Reads the catalog from the file. The methods throw CosmosFailure 404 or 409 like Cosmos DB. */
 export function openCatalog(storage: Storage): Catalog {
   const databases = new Map<string, Database>()
   for (const { number, id, ts } of storage.prepare('SELECT * FROM databases').all()) {
@@ -87,7 +87,7 @@ export function openCatalog(storage: Storage): Catalog {
       const definition = parseObject(body, 'The container')
       const id = validName(definition.id, 'container')
       const ts = nowS(storage)
-      containerOf(0, 0, ts, definition) // a definition that cannot be understood is refused before it is stored
+      containerOf(0, 0, ts, definition) // rejects an invalid definition before it is stored
       if (database.containers.has(id)) throw new CosmosFailure(409, `The container ${databaseId}/${id} exists`)
       const number = storage.write(() => {
         const { lastInsertRowid } = storage
@@ -152,7 +152,7 @@ function containerOf(number: number, databaseNumber: number, ts: number, definit
   }
 }
 
-/** Four bytes for each number: the client accepts a session token only beside a container rid of eight bytes. */
+/** Four bytes per number: the client accepts a session token only with a container rid of eight bytes. */
 function ridOf(...numbers: number[]): string {
   const bytes = Buffer.alloc(numbers.length * 4)
   for (const [index, number] of numbers.entries()) bytes.writeUInt32BE(number, index * 4)
@@ -161,16 +161,16 @@ function ridOf(...numbers: number[]): string {
 
 function validName(id: Json | undefined, what: string): string {
   if (typeof id !== 'string' || id === '' || id.length > 255 || /[/\\#?]/.test(id) || !id.isWellFormed()) {
-    throw badRequest(`The id of a ${what} must be a text of 1 to 255 characters without / \\ # ?`)
+    throw badRequest(`The id of a ${what} must be a string of 1 to 255 characters without / \\ # ?`)
   }
   return id
 }
 
 function partitionKeyPathOf(partitionKey: Json | undefined): string[] {
-  if (!isJsonObject(partitionKey)) throw badRequest('The container needs a partitionKey')
+  if (!isJsonObject(partitionKey)) throw badRequest('The container requires a partitionKey')
   const { paths, kind } = partitionKey
   if (kind !== undefined && kind !== 'Hash') throw badRequest(`partitionKey.kind ${String(kind)} is not supported`)
-  if (!Array.isArray(paths) || paths.length !== 1) throw badRequest('partitionKey.paths must hold one path')
+  if (!Array.isArray(paths) || paths.length !== 1) throw badRequest('partitionKey.paths must contain one path')
   return pathOf(paths[0])
 }
 
@@ -198,8 +198,8 @@ function uniqueKeysOf(policy: Json | undefined): string[][][] {
 }
 
 /**
- * The properties that a policy names one by one, `/a/b/?`. All others may be indexed too, when a query needs it; these
- * are from the beginning, so that no query has to wait for it.
+ * The properties that a policy lists individually, `/a/b/?`. They are indexed when the container is created. Other
+ * properties are indexed by the first query that needs it.
  */
 function indexedPathsOf(policy: Json | undefined): string[][] {
   const paths = isJsonObject(policy) && Array.isArray(policy.includedPaths) ? policy.includedPaths : []
@@ -209,14 +209,14 @@ function indexedPathsOf(policy: Json | undefined): string[][] {
   })
 }
 
-/** The pairs of properties that a policy indexes together: documents in the order of the first, with the second. */
+/** The composite indexes of a policy: pairs of properties, ordered by the first. */
 function compositePathsOf(policy: Json | undefined): [string[], string[]][] {
   const indexes = isJsonObject(policy) && Array.isArray(policy.compositeIndexes) ? policy.compositeIndexes : []
   return indexes.map((index) => {
     const paths = Array.isArray(index) ? index.map((part) => pathOf(isJsonObject(part) ? part.path : undefined)) : []
     const [path, other] = paths
     if (path === undefined || other === undefined || paths.length > 2) {
-      throw badRequest('A composite index has to be a list of two paths')
+      throw badRequest('A composite index must be a list of two paths')
     }
     return [path, other]
   })

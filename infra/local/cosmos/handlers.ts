@@ -1,21 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Answer, jsonAnswer } from './answers.ts'
 import { type BatchAnswer, batchBody, parseBatch, runAtomicBatch, runBulk } from './batch.ts'
 import type { Catalog, Container } from './catalog.ts'
-import { badRequest } from './failure.ts'
-import { requireItemSize } from './item-rules.ts'
+import { parsePartition, requireItemSize } from './item-rules.ts'
 import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
 import { type JsonObject, parseObject } from './json.ts'
-import { type OperationKind, wantsNoContent } from './operation.ts'
-import { parsePartition } from './partition.ts'
 import { answerQuery, QUERY_PLAN } from './query-request.ts'
+import { type OperationKind, wantsNoContent } from './request.ts'
+import { type Answer, badRequest, jsonAnswer } from './response.ts'
 import type { Storage } from './storage.ts'
 
-/** What the operations work on. */
+/** Dependencies of the operations. */
 export type Account = {
   readonly storage: Storage
   readonly catalog: Catalog
-  /** The master key's bytes: they seal continuation tokens as well. */
+  /** Bytes of the master key, which also signs continuation tokens. */
   readonly key: Buffer
   readonly isStrict: boolean
   readonly endpoint: string
@@ -29,7 +27,7 @@ export type Call = {
   readonly body: string
 }
 
-/** Every operation there is. */
+/** All operations. */
 export const HANDLERS: Readonly<Record<OperationKind, (call: Call) => Answer>> = {
   account: ({ account }) => jsonAnswer(200, accountResource(account.endpoint)),
   listDatabases: ({ account: { catalog } }) => {

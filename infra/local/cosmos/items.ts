@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Container } from './catalog.ts'
-import { readCharge, writeCharge } from './charge.ts'
-import { badRequest, CosmosFailure } from './failure.ts'
-import { type ValidItem, validItem } from './item-rules.ts'
+import type { Partition } from './item-rules.ts'
+import { claimValues, requireUnique, type ValidItem, validItem } from './item-rules.ts'
 import type { JsonObject } from './json.ts'
-import type { Partition } from './partition.ts'
+import { badRequest, CosmosFailure, readCharge, writeCharge } from './response.ts'
 import type { Storage } from './storage.ts'
-import { claimValues, requireUnique } from './unique-keys.ts'
 
-/** Where an operation works, and the versions it insists on. */
+/** Target of an operation, and its ETag conditions. */
 export type Target = {
   readonly storage: Storage
   readonly container: Container
@@ -20,14 +18,14 @@ export type Target = {
 export type ItemAnswer = {
   readonly status: 200 | 201 | 204 | 304
   readonly etag: string | undefined
-  /** The document as JSON text; undefined after a delete and on 304. */
+  /** The document as JSON text. Undefined after a delete and for 304. */
   readonly body: string | undefined
   readonly charge: number
 }
 
 type StoredItem = { row: number; etag: string; body: string }
 
-/** Reads one item: 200, or 304 when the caller has this version. */
+/** Reads an item: 200, or 304 if the client has this version. */
 export function readItem(target: Target, id: string): ItemAnswer {
   const { etag, body } = requireItem(target, id)
   const isKnown = target.ifNoneMatch === etag || target.ifNoneMatch === '*'
@@ -36,9 +34,9 @@ export function readItem(target: Target, id: string): ItemAnswer {
     : { status: 200, etag, body, charge: readCharge(Buffer.byteLength(body)) }
 }
 
-// The writes below check everything before they change anything: a refused one leaves its transaction as it was.
+// The writes below run all checks before the first change: a rejected write leaves its transaction unchanged.
 
-/** Stores a new item: 201, or 409 when its id or a unique value is taken. */
+/** Creates an item: 201, or 409 if its id or a unique value exists. */
 export function createItem(target: Target, document: JsonObject): ItemAnswer {
   if (target.ifMatch !== undefined) throw badRequest('If-Match on a create is not supported')
   const item = validItem(document, target.partition, target.container)
@@ -48,7 +46,7 @@ export function createItem(target: Target, document: JsonObject): ItemAnswer {
   return store(target, item, undefined)
 }
 
-/** Stores an item whether or not it is there: 201 when new, 200 when replaced. */
+/** Upserts an item: 201 if created, 200 if replaced. */
 export function upsertItem(target: Target, document: JsonObject): ItemAnswer {
   const item = validItem(document, target.partition, target.container)
   const present = findItem(target, item.id)
@@ -56,7 +54,7 @@ export function upsertItem(target: Target, document: JsonObject): ItemAnswer {
   return store(target, item, present)
 }
 
-/** Stores an item in place of the one that is there: 200, or 404. */
+/** Replaces an item: 200, or 404. */
 export function replaceItem(target: Target, id: string, document: JsonObject): ItemAnswer {
   const item = validItem(document, target.partition, target.container)
   if (item.id !== id) throw badRequest(`The id in the body, ${item.id}, differs from that of the request, ${id}`)
@@ -65,7 +63,7 @@ export function replaceItem(target: Target, id: string, document: JsonObject): I
   return store(target, item, present)
 }
 
-/** Removes an item: 204, or 404. */
+/** Deletes an item: 204, or 404. */
 export function deleteItem(target: Target, id: string): ItemAnswer {
   const { row, etag, body } = requireItem(target, id)
   requireVersion(target, { row, etag, body })

@@ -1,13 +1,13 @@
-import { badRequest } from './failure.ts'
+import { badRequest } from './response.ts'
 
 export type Json = null | boolean | number | string | Json[] | JsonObject
 export type JsonObject = { [name: string]: Json }
 
-/** Neither null nor a list. */
+/** Whether the value is a JSON object, not null or an array. */
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The value at a path of property names; undefined where there is no such property. Arrays have no properties. */
+/** The value at a path of property names. Undefined if a property does not exist. Arrays have no properties. */
 export function valueAt(document: Json | undefined, path: readonly string[]): Json | undefined {
   let value = document
   for (const name of path) {
@@ -17,7 +17,7 @@ export function valueAt(document: Json | undefined, path: readonly string[]): Js
   return value
 }
 
-/** Parses a request's text, or answers 400 naming what it should have been. */
+/** Parses JSON. @throws CosmosFailure 400 with the name of the text */
 export function parseJson(text: string, what: string): Json {
   try {
     return JSON.parse(text) as Json
@@ -26,14 +26,14 @@ export function parseJson(text: string, what: string): Json {
   }
 }
 
-/** Parses a request's body that has to be one object. */
+/** Parses a request body that must be an object. */
 export function parseObject(text: string, what: string): JsonObject {
   const value = parseJson(text, what)
   if (!isJsonObject(value)) throw badRequest(`${what} must be a JSON object`)
   return value
 }
 
-/** Refuses members nobody knows, by name: an ignored setting would be a silent difference from the cloud. */
+/** Rejects unknown members by name: an ignored setting would be an undetected difference from Cosmos DB. */
 export function refuseUnknownMembers(value: JsonObject, known: ReadonlySet<string>, what: string): void {
   const unknown = Object.keys(value).find((name) => !known.has(name))
   if (unknown !== undefined) throw badRequest(`${what} has a member that is not supported: ${unknown}`)

@@ -1,9 +1,9 @@
-import type { CosmosProcessOptions, CosmosProcessOrder, CosmosProcessWord, CosmosWork } from './process.ts'
+import type { CosmosProcessCommand, CosmosProcessMessage, CosmosProcessOptions, CosmosWork } from './process.ts'
 import { type LocalCosmos, startCosmos } from './server.ts'
 
 let cosmos: LocalCosmos | undefined
 
-const say = (word: CosmosProcessWord | CosmosWork): void => void process.send?.(word)
+const say = (message: CosmosProcessMessage | CosmosWork): void => void process.send?.(message)
 
 async function start(options: CosmosProcessOptions): Promise<void> {
   try {
@@ -26,11 +26,11 @@ function tellWork(): void {
   say({ operationCount, requestUnits: cosmos?.chargedUnits() ?? 0 })
 }
 
-process.on('message', (order: CosmosProcessOrder) => {
-  if (order === 'tell-work') tellWork()
+process.on('message', (order: CosmosProcessCommand) => {
+  if (order === 'report-work') tellWork()
   else void (order === 'close' ? stop() : start(order))
 })
-// Whoever started it is gone, without a word: what is written is written.
+// The parent process has ended. All writes are stored.
 process.once('disconnect', () => process.exit(0))
-// A terminal tells all its processes to stop; the one that started this one decides when.
+// A terminal signals all its processes. The parent process decides when this one stops.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)

@@ -3,19 +3,19 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { LocalCosmos, LocalCosmosOptions } from './server.ts'
 
-/** What can be handed from one process to another. */
+/** Options that can be sent to another process. */
 export type CosmosProcessOptions = Omit<LocalCosmosOptions, 'nowMs'>
 
-/** What the process says once it listens, or why it cannot. */
-export type CosmosProcessWord = Pick<LocalCosmos, 'endpoint' | 'key'> | { readonly failure: string }
+/** Message of the process when it listens, or the reason of a failure. */
+export type CosmosProcessMessage = Pick<LocalCosmos, 'endpoint' | 'key'> | { readonly failure: string }
 
-/** What has been asked of the account since its start. */
+/** Operations on the account since its start. */
 export type CosmosWork = { readonly operationCount: number; readonly requestUnits: number }
 
-/** What can be said to the process. */
-export type CosmosProcessOrder = 'close' | 'tell-work' | CosmosProcessOptions
+/** Commands of the parent process. */
+export type CosmosProcessCommand = 'close' | 'report-work' | CosmosProcessOptions
 
-/** A running account in another process. */
+/** An account that runs in another process. */
 export type CosmosProcess = Pick<LocalCosmos, 'endpoint' | 'key' | 'close'> & {
   readonly processId: number
   workDone(): Promise<CosmosWork>
@@ -24,39 +24,39 @@ export type CosmosProcess = Pick<LocalCosmos, 'endpoint' | 'key' | 'close'> & {
 const ENTRY = fileURLToPath(import.meta.resolve('./process-entry.ts'))
 
 /**
- * Starts the database in a process of its own, as the cloud's runs on machines of its own: it and the functions neither
- * wait for each other's work nor share their memory. It ends with this process, however that ends; should it end by
- * itself, that is a fault of this one.
- * @throws Error as `startCosmos` does.
+ * Starts the database in a separate process, so that the database and the functions do not block each other and do not
+ * share memory. It ends when this process ends. If it ends unexpectedly, this process fails.
+ * @throws Error like `startCosmos`
  */
 export async function startCosmosProcess(options: CosmosProcessOptions): Promise<CosmosProcess> {
   const child = fork(ENTRY, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  const early = (code: number | null) => child.emit('error', new Error(`The database ended with ${code} at its start`))
+  const early = (code: number | null) =>
+    child.emit('error', new Error(`The database process ended with ${code} at its start`))
   child.once('exit', early)
   child.send(options)
-  const [word] = (await once(child, 'message')) as [CosmosProcessWord]
+  const [message] = (await once(child, 'message')) as [CosmosProcessMessage]
   child.off('exit', early)
-  if ('failure' in word) throw new Error(word.failure)
-  const unforeseen = (code: number | null, signal: string | null) => {
-    throw new Error(`The database ended with ${code ?? signal}`)
+  if ('failure' in message) throw new Error(message.failure)
+  const unexpected = (code: number | null, signal: string | null) => {
+    throw new Error(`The database process ended with ${code ?? signal}`)
   }
-  child.once('exit', unforeseen)
+  child.once('exit', unexpected)
   return {
-    ...word,
+    ...message,
     processId: child.pid ?? 0,
     async workDone() {
-      const told = once(child, 'message')
-      child.send('tell-work' satisfies CosmosProcessOrder)
-      const [work] = (await told) as [CosmosWork]
+      const reported = once(child, 'message')
+      child.send('report-work' satisfies CosmosProcessCommand)
+      const [work] = (await reported) as [CosmosWork]
       return work
     },
-    close: () => close(child, unforeseen),
+    close: () => close(child, unexpected),
   }
 }
 
-async function close(child: ChildProcess, unforeseen: (code: number | null, signal: string | null) => void) {
+async function close(child: ChildProcess, unexpected: (code: number | null, signal: string | null) => void) {
   if (!child.connected) return
-  child.off('exit', unforeseen)
+  child.off('exit', unexpected)
   const ended = once(child, 'exit')
   child.send('close')
   await ended

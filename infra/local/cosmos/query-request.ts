@@ -1,7 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Answer } from './answers.ts'
-import { queryCharge } from './charge.ts'
-import { badRequest } from './failure.ts'
 import { isJsonObject, type Json, parseObject, refuseUnknownMembers } from './json.ts'
 import type { Scan } from './query/access.ts'
 import { decodeToken, encodeToken } from './query/continuation.ts'
@@ -9,6 +6,8 @@ import type { Parameters } from './query/evaluator.ts'
 import { runQuery } from './query/execute.ts'
 import { parseQuery } from './query/parser.ts'
 import type { Query } from './query/syntax.ts'
+import type { Answer } from './response.ts'
+import { badRequest, queryCharge } from './response.ts'
 
 /** The answer to every request for a query plan: there is one range, and it is asked directly. */
 export const QUERY_PLAN = {
@@ -34,7 +33,7 @@ const PARSED_KEPT_COUNT = 200
 
 const parsed = new Map<string, Query>()
 
-/** Answers one page of a query. @throws CosmosFailure 400 naming what is not supported */
+/** Returns a page of a query. @throws CosmosFailure 400 that names the unsupported part */
 export function answerQuery(
   place: Omit<Scan, 'terms'>,
   { key, isStrict }: { readonly key: Buffer; readonly isStrict: boolean },
@@ -43,7 +42,7 @@ export function answerQuery(
 ): Answer {
   const request = parseObject(body, 'The query')
   refuseUnknownMembers(request, BODY_MEMBERS, 'The query')
-  if (typeof request.query !== 'string') throw badRequest('The query must have a text: query')
+  if (typeof request.query !== 'string') throw badRequest('The request requires a string: query')
   const query = parsedQuery(request.query)
   if (isStrict && place.partition === undefined) refuseAcrossPartitions(query)
   const parameters = parametersOf(request.parameters)
@@ -71,7 +70,7 @@ function parsedQuery(text: string): Query {
   return query
 }
 
-/** In the cloud the client merges these over many ranges, with other limits; one range here would hide it. */
+/** In Azure, the client merges the results of several partition ranges. The single local range would hide errors. */
 function refuseAcrossPartitions({ order, top, offset, select }: Query): void {
   const clause = order ? 'ORDER BY' : top ? 'TOP' : offset ? 'OFFSET' : select.kind === 'count' ? 'COUNT' : undefined
   if (clause !== undefined) throw badRequest(`${clause} without a partition key is not supported in strict mode`)

@@ -1,26 +1,23 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Answer, chargeOf, failureAnswer, send } from './answers.ts'
 import { openCatalog } from './catalog.ts'
-import { badRequest, CosmosFailure } from './failure.ts'
 import type { Account } from './handlers.ts'
-import { noOperations, type OperationCounts, operationOf } from './operation.ts'
-import { readBody } from './request-body.ts'
+import { noOperations, type OperationCounts, operationOf, readBody, verifySignature } from './request.ts'
+import { type Answer, badRequest, CosmosFailure, chargeOf, failureAnswer, send } from './response.ts'
 import { inSession } from './sessions.ts'
-import { verifySignature } from './signature.ts'
 import { openStorage } from './storage.ts'
 import { type Throttle, Throttling } from './throttling.ts'
 
 export type LocalCosmosOptions = {
-  /** 0 for a free one. */
+  /** 0 selects a free port. */
   readonly port: number
-  /** A path, or `:memory:`. */
+  /** A file path, or `:memory:`. */
   readonly file: string
-  /** The account's master key, in base64. */
+  /** Master key of the account, in base64. */
   readonly key: string
-  /** Refuses queries across partitions whose outcome in the cloud would differ: ORDER BY, TOP, OFFSET, COUNT. */
+  /** Rejects cross-partition queries with a different result in Azure: ORDER BY, TOP, OFFSET, COUNT. */
   readonly strict: boolean
-  /** The clock of `_ts` and `ttl`. */
+  /** Clock for `_ts` and `ttl`. */
   readonly nowMs?: () => number
 }
 
@@ -28,24 +25,24 @@ export type LocalCosmosOptions = {
 export type LocalCosmos = {
   readonly endpoint: string
   readonly key: string
-  /** Answers the next matching requests 429. The function given back lifts the throttle. */
+  /** Returns 429 for the next matching requests. The returned function removes the throttle. */
   throttleNext(throttle: Throttle): () => void
-  /** Operations asked for since the start, by kind. */
+  /** Number of operations since the start, by kind. */
   operations(): OperationCounts
-  /** Request units charged since the start. */
+  /** Request units since the start. */
   chargedUnits(): number
-  /** Ends all connections at once and closes the file. */
+  /** Closes all connections immediately, then the file. */
   close(): Promise<void>
 }
 
-/** A connection that ends while a client is about to use it again looks like a lost write: clients end them, not we. */
+/** Only clients close idle connections: a connection closed by the server at the moment of reuse looks like a lost write. */
 const NEVER = 0
 
 type Running = { account: Account; counts: OperationCounts; throttling: Throttling; chargedUnits: number }
 
 /**
- * Starts a server that speaks the protocol of Cosmos DB (NoSQL), as far as `@azure/cosmos` uses it here.
- * @throws Error naming the file when it cannot be used, or the port when it is taken
+ * Starts a server with the part of the Cosmos DB (NoSQL) protocol that the service uses through `@azure/cosmos`.
+ * @throws Error that names the unusable file or the port in use
  */
 export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCosmos> {
   const storage = openStorage(options.file, options.nowMs ?? Date.now)
@@ -131,7 +128,7 @@ function segmentsOf(url: string): string[] {
   }
 }
 
-/** A fault of the server itself is told as it is: whoever runs this is who has to mend it. */
+/** Internal errors include their details for the developer. */
 function asFailure(cause: unknown): CosmosFailure {
   return cause instanceof CosmosFailure ? cause : new CosmosFailure(500, (cause as Error).stack ?? String(cause))
 }

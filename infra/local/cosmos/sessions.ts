@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Answer, failureAnswer } from './answers.ts'
-import { badRequest, CosmosFailure } from './failure.ts'
 import { type Call, containerOf, HANDLERS } from './handlers.ts'
-import type { OperationKind } from './operation.ts'
+import type { OperationKind } from './request.ts'
+import { type Answer, badRequest, CosmosFailure, failureAnswer } from './response.ts'
 
 /** Reads that a replica may answer. A batch, even one that only reads, is run by the primary. */
 const READS: ReadonlySet<OperationKind> = new Set(['read', 'query'])

@@ -2,14 +2,14 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 
-/** The database file of one account: statements, transactions, the counter behind session tokens and row ids. */
+/** The database file of an account: statements, transactions, and the counter for session tokens and row ids. */
 export type Storage = {
   readonly nowMs: () => number
-  /** A prepared statement, kept for the next caller. Rows come as objects. */
+  /** A cached prepared statement. Rows are objects. */
   prepare(sql: string): StatementSync
-  /** Runs statements that give nothing back. */
+  /** Runs statements without results. */
   execute(sql: string): void
-  /** Runs the work in one transaction, after removing what has expired; an exception undoes all of it. */
+  /** Deletes expired documents, then runs the work in one transaction. An exception rolls back the transaction. */
   write<T>(work: () => T): T
   /** The number of a write to a container; no row or version had it before. Inside `write` only. */
   nextSequence(container: number): number
@@ -18,15 +18,15 @@ export type Storage = {
   close(): void
 }
 
-/** Marks a file as ours (PRAGMA application_id), with the version of the tables (user_version). */
+/** Identifies the file (PRAGMA application_id) and its schema version (user_version). */
 const APPLICATION_ID = 0x436f736d
 const SCHEMA_VERSION = 1
 const STATEMENTS_KEPT_COUNT = 500
 const LOCKED_AT_MOST_MS = 1000
 
 /**
- * Documents whose texts SQLite's JSON functions do not give as they are: cut off at a NUL, or with halves of surrogate
- * pairs, which have no place in the order of UTF-8. JSON has both only as escapes.
+ * Documents with strings that the JSON functions of SQLite change: they truncate at NUL, and lone surrogates have no
+ * order in UTF-8. JSON contains both as escapes only.
  */
 export const ODD_TEXT = "instr(body, '\\u0000') > 0 OR instr(body, '\\ud') > 0"
 
@@ -68,9 +68,9 @@ const SCHEMA = `
 `
 
 /**
- * Opens the file, making it when there is none.
+ * Opens or creates the file.
  * @param file a path, or `:memory:`
- * @throws Error naming the file when it is damaged, held by another process, or no database of ours
+ * @throws Error that names the file if it is damaged, in use by another process, or not a database of this program
  */
 export function openStorage(file: string, nowMs: () => number): Storage {
   let database: DatabaseSync | undefined
@@ -86,15 +86,15 @@ export function openStorage(file: string, nowMs: () => number): Storage {
 }
 
 function prepareFile(database: DatabaseSync): void {
-  // Exclusive: a second server on the same file fails at its start, not in the middle of its work. A moment later: the
-  // first may have been told to stop, and be about to.
+  // Exclusive: a second server on the same file fails at its start. The timeout allows for a first server that is still
+  // stopping.
   database.exec(`PRAGMA busy_timeout = ${LOCKED_AT_MOST_MS}`)
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
   database.exec('PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY')
   const [finding] = database.prepare('PRAGMA quick_check(1)').all()
   if (finding?.quick_check !== 'ok') throw new Error(`it is damaged (${String(finding?.quick_check)})`)
-  // A busy load writes far more than the 4 MB after which SQLite would copy its log into the file; in 256 MB of it, most
-  // pages stand several times, and only their last state is copied.
+  // A heavy load writes far more than the default 4 MB between checkpoints. In 256 MB of log, most pages occur several
+  // times, and only their last version is copied.
   database.exec('PRAGMA wal_autocheckpoint = 65536')
   const isNew = database.prepare('SELECT count(*) AS count FROM sqlite_master').get()?.count === 0
   if (isNew) {
@@ -139,7 +139,7 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
     write(work) {
       prepare('BEGIN IMMEDIATE').run()
       try {
-        // Here rather than by a timer: an expired document must not stand in the way of a new one's id or unique key.
+        // Not by a timer: an expired document must not conflict with the id or unique key of a new document.
         prepare('DELETE FROM docs WHERE expires_ms <= ?').run(nowMs())
         const result = work()
         if (sequence !== savedSequence) prepare('UPDATE counter SET sequence = ?').run(sequence)

@@ -1,31 +1,31 @@
-import type { OperationKind } from './operation.ts'
+import type { OperationKind } from './request.ts'
 
-/** Requests that are to be answered 429. Every member that is given has to match. */
+/** Requests to throttle with 429. All specified members must match. */
 export type Throttle = {
-  /** How many; Infinity for all until the throttle is lifted. */
+  /** Number of requests. Infinity: all until the throttle is removed. */
   readonly count: number
   readonly operation?: OperationKind
   readonly method?: string
-  /** Tested against the decoded path, `/dbs/d/colls/c/docs/id`. */
+  /** Matches the decoded path, `/dbs/d/colls/c/docs/id`. */
   readonly path?: RegExp
-  /** What the answer's x-ms-retry-after-ms says: 1 unless given. */
+  /** Value of x-ms-retry-after-ms. Default 1. */
   readonly retryAfterMs?: number
 }
 
 type Request = { readonly operation: OperationKind; readonly method: string; readonly path: string }
 
-/** The throttles in force. */
+/** The active throttles. */
 export class Throttling {
   readonly #throttles = new Set<{ throttle: Throttle; leftCount: number }>()
 
-  /** Puts a throttle in force; the function given back lifts it. */
+  /** Adds a throttle. The returned function removes it. */
   add(throttle: Throttle): () => void {
     const active = { throttle, leftCount: throttle.count }
     this.#throttles.add(active)
     return () => this.#throttles.delete(active)
   }
 
-  /** Counts the request against the first throttle it matches. Milliseconds to wait, or undefined to go ahead. */
+  /** Counts the request against the first matching throttle. Returns the delay in milliseconds, or undefined to continue. */
   delayMsOf(request: Request): number | undefined {
     for (const active of this.#throttles) {
       if (active.leftCount <= 0 || !matches(active.throttle, request)) continue

@@ -1,6 +1,6 @@
 import type { DemoAnswer } from '../directory/seed.ts'
 
-/** What one needs to call the API as one of the demo's applications. */
+/** Base URLs and scope for calls as an application of the demo. */
 export type ApiAccess = {
   readonly apiUrl: string
   readonly directoryUrl: string
@@ -17,18 +17,18 @@ type Envelope = {
   readonly nextCursor?: string
 }
 
-/** Sends one request and gives its envelope. Throws an Error that tells the status and the reason of any failure. */
+/** Sends a request and returns its envelope. @throws Error with the status and the reason of a failure */
 export type Call = (method: string, path: string, body?: unknown) => Promise<Envelope>
 
 const CALL_TIMEOUT_MS = 120_000
 
-/** Signs in once; the token lasts an hour. @throws Error that says why there is no token. */
+/** Signs in once. The token is valid for an hour. @throws Error with the reason if no token is issued */
 export async function apiCaller(tenantId: string, app: Credentials, access: ApiAccess): Promise<Call> {
   const token = await accessToken(tenantId, app, access.demo.scope, access)
   return bearerCaller(app.name, token, access)
 }
 
-/** As `apiCaller`, with a token that is there already. */
+/** Like `apiCaller`, with an existing token. */
 function bearerCaller(name: string, token: string, { fetch = globalThis.fetch, apiUrl }: ApiAccess): Call {
   return async (method, path, body) => {
     const response = await fetch(`${apiUrl}${path}`, {
@@ -41,11 +41,11 @@ function bearerCaller(name: string, token: string, { fetch = globalThis.fetch, a
     const envelope = parsed(text) as Partial<Envelope> | undefined
     if (response.ok && envelope?.isSuccess === true) return envelope as Envelope
     const reason = envelope?.errors?.map(({ code, message }) => `${code}: ${message}`).join('; ') || text.slice(0, 200)
-    throw new Error(`${method} ${path} as ${name} was answered ${response.status}: ${reason}`)
+    throw new Error(`${method} ${path} as ${name} returned ${response.status}: ${reason}`)
   }
 }
 
-/** A token of the demo directory by client credentials. @throws Error that says why there is none. */
+/** Requests a token of the demo directory with client credentials. @throws Error with the reason of a failure */
 export async function accessToken(
   tenantId: string,
   app: Credentials,
@@ -64,14 +64,16 @@ export async function accessToken(
   })
   const answer = parsed(await response.text()) as { access_token?: unknown; error_description?: unknown } | undefined
   if (response.ok && typeof answer?.access_token === 'string') return answer.access_token
-  throw new Error(`No token for ${app.name} in tenant ${tenantId}: ${response.status} ${answer?.error_description}`)
+  throw new Error(
+    `Cannot get a token for ${app.name} in tenant ${tenantId}: ${response.status} ${answer?.error_description}`,
+  )
 }
 
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not the API's answer: the caller tells the status and the text.
+    // Not a response of the API: the caller reports the status and the text.
     return undefined
   }
 }

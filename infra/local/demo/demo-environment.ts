@@ -7,14 +7,14 @@ import { derivedGuid, derivedSecret } from './seeded-random.ts'
 
 export type DemoEnvironment = {
   readonly directory: DirectorySeed
-  /** What the connector of each tenant is to hold, the demo people included. */
+  /** Connector data of each tenant, including the demo people. */
   readonly municipalities: readonly Municipality[]
-  /** The service's own credentials for Graph. It is registered in the first tenant. */
+  /** Credentials of the service for Graph. The application is registered in the first tenant. */
   readonly service: { readonly clientId: string; readonly clientSecret: string; readonly homeTenantId: string }
 }
 
-/** What the application `tester` may do in Graph: everything that is served. */
-const EVERY_RIGHT: readonly GraphRight[] = [
+/** Graph permissions of the application `tester`: all that the local directory supports. */
+const ALL_PERMISSIONS: readonly GraphRight[] = [
   'GroupMember.ReadWrite.All',
   'Group.ReadWrite.All',
   'User.ReadWrite.All',
@@ -34,15 +34,15 @@ const APPLICATIONS: readonly Pick<ApplicationSeed, 'name' | 'roles' | 'graphRole
     graphRoles: [],
   },
   { name: 'nobody', roles: [], graphRoles: [] },
-  { name: 'tester', roles: [], graphRoles: EVERY_RIGHT },
+  { name: 'tester', roles: [], graphRoles: ALL_PERMISSIONS },
 ]
 
-/** Users that are in no municipality's data. */
-const STRANGERS_COUNT = 5
+/** Directory users without connector data. */
+const UNRELATED_USERS_COUNT = 5
 
 /**
- * Two tenants, the second with a tenth of the people: directory, connector data and credentials. The same for the same
- * options; with another number of people, everything but them stays.
+ * Generates directory, connector data and credentials of two tenants. The second tenant has a tenth of the people. The
+ * result depends only on the options. A different number of people changes only the people.
  */
 export function demoEnvironment(options: { readonly identityCount: number; readonly seed: string }): DemoEnvironment {
   const { identityCount, seed } = options
@@ -76,10 +76,10 @@ function tenantSeed(
       clientSecret: derivedSecret(seed, tenantId, 'secret', application.name),
       objectId: principalId(application.name),
     })),
-    // The least that adding and removing members needs.
+    // The least privileged permission to add and remove members.
     { ...service, objectId: principalId('service'), roles: [], graphRoles: ['GroupMember.ReadWrite.All'] },
   ]
-  const strangers = Array.from({ length: STRANGERS_COUNT }, (_, index) => ({
+  const strangers = Array.from({ length: UNRELATED_USERS_COUNT }, (_, index) => ({
     id: derivedGuid(seed, tenantId, 'stranger', index),
     displayName: `Stranger ${index + 1}`,
     userPrincipalName: `stranger${index + 1}@${domain}`,
@@ -95,7 +95,7 @@ function tenantSeed(
   }
 }
 
-/** The users of the generated people; the demo people's come from their credentials. */
+/** The users of the generated people. The users of the demo people are created from their credentials. */
 function accounts(tenant: Municipality): UserSeed[] {
   return tenant.identities.flatMap(({ externalId, data }) => {
     const { directoryObjectId, directoryUserPrincipalName, displayName, firstName, lastName, mobile } = data

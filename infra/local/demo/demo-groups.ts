@@ -4,7 +4,7 @@ import { derivedGuid } from './seeded-random.ts'
 const SECURITY = { groupTypes: [], mailEnabled: false, securityEnabled: true, visibility: null }
 const DYNAMIC = { membershipRule: '(user.department -eq "Demo")', membershipRuleProcessingState: 'On' }
 
-/** What makes a group one of a kind. https://learn.microsoft.com/graph/api/resources/groups-overview */
+/** Properties of each kind of group. https://learn.microsoft.com/graph/api/resources/groups-overview */
 const PROPERTIES: Record<GroupKind, Readonly<Record<string, unknown>>> = {
   security: SECURITY,
   populated: SECURITY,
@@ -50,12 +50,12 @@ type GroupOptions = {
   readonly seed: string
   readonly tenantId: string
   readonly domain: string
-  /** Users that no collection has. */
+  /** Users who are not in any collection. */
   readonly strangerIds: readonly string[]
   readonly servicePrincipalId: string
 }
 
-/** The demo groups of a tenant, and one without a kind that is nested in the populated one. */
+/** The demo groups of a tenant, and a group that is nested in the populated group. */
 export function demoGroups({ seed, tenantId, domain, strangerIds, servicePrincipalId }: GroupOptions): GroupSeed[] {
   const idOf = (name: string) => derivedGuid(seed, tenantId, 'group', name)
   const nestedId = idOf('nested')

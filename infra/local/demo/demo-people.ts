@@ -6,7 +6,7 @@ const ADMINISTRATOR = 'Administrator'
 const COLLECTIONS_ADMINISTRATOR = 'collection_criteria_definition-administrator'
 const USER = 'User'
 
-/** Where the demo people work. */
+/** Org units of the demo people. */
 const UNITS = {
   department: 'demo-digital-services',
   serviceDesk: 'demo-service-desk',
@@ -17,7 +17,7 @@ type DemoPerson = {
   readonly name: string
   readonly displayName: string
   readonly roles: readonly string[]
-  /** Without a position, a person has no core identity. */
+  /** A person without a position has no core identity. */
   readonly positions: readonly { unit: string; title: string; manager?: string }[]
 }
 
@@ -62,7 +62,7 @@ const PEOPLE: readonly DemoPerson[] = [
   { name: 'outsider', displayName: 'Uther Kjærgård', roles: [], positions: [] },
 ]
 
-/** The demo people as the directory knows them. */
+/** The demo people as users of the directory. */
 export function demoPeople(tenant: Pick<Municipality, 'domain' | 'tenantId'>, seed: string): PersonSeed[] {
   return PEOPLE.map(({ name, displayName, roles }) => ({
     name,
@@ -77,7 +77,7 @@ export function demoPeople(tenant: Pick<Municipality, 'domain' | 'tenantId'>, se
 const externalIdOf = (name: string): string => `demo-${name}`
 const positionIdOf = (name: string, index: number): string => `demo-${name}-position-${index + 1}`
 
-/** The municipality with the demo people's units, identities and positions first. */
+/** Adds the units, identities and positions of the demo people to the municipality, before its own. */
 export function withDemoPeople(municipality: Municipality, seed: string): Municipality {
   const accounts = new Map(demoPeople(municipality, seed).map((person) => [person.name, person]))
   const employed = PEOPLE.filter(({ positions }) => positions.length > 0)
@@ -123,7 +123,7 @@ function identity({ name, displayName }: DemoPerson, index: number, account: Per
       lastName: lastNames.join(' '),
       email: account.username,
       countryCode: 'NO',
-      // Years from 1950 on belong to the generated people.
+      // The generated people use years from 1950.
       nin: `019100${String(index + 1).padStart(5, '0')}`,
       directoryObjectId: account.objectId,
       directoryUserPrincipalName: account.username,

@@ -14,7 +14,7 @@ export type LoadSummary = {
   readonly tenants: readonly {
     readonly tenantId: string
     readonly connectorId: string
-    /** Sent now; what the connector had already is not sent again. */
+    /** Objects that the connector did not have. */
     readonly sentCount: number
     readonly presentCount: number
   }[]
@@ -28,15 +28,15 @@ const CONNECTORS = '/iamcore/beta/sync/connectors'
 const ITEMS_PER_CALL = 1000
 const PAGE_SIZE = 5000
 const CALLS_IN_FLIGHT = 3
-const FAULTY_ITEMS_SHOWN = 3
+const INVALID_ITEMS_SHOWN = 3
 
-/** Referred-to objects first. */
+/** Referenced objects first. */
 const ORDER = ['orgUnit', 'identity', 'relationship'] as const satisfies readonly ObjectType[]
 
 /**
- * Loads the municipalities through the connector API, as any HR system would: finds or creates a connector in each
- * tenant, and sends what it does not have yet. Objects there already stay as they are, so that a second start undoes
- * nothing that was changed since. @throws Error that names the refused call, or the first faulty items.
+ * Loads the municipalities through the connector API, like an HR system. Finds or creates a connector in each tenant and
+ * sends the objects that it does not have. Existing objects are not changed, so that a restart keeps later changes.
+ * @throws Error that names the refused call, or the first invalid items
  */
 export async function loadDemo(options: LoadOptions): Promise<LoadSummary> {
   const tenants: LoadSummary['tenants'][number][] = []
@@ -95,7 +95,7 @@ async function externalIds(objectType: ObjectType, connectorId: string, call: Ca
   return found
 }
 
-/** In batches, a few at a time; which comes first does not matter among objects of one type. */
+/** Sends concurrent batches. The order of objects of one type does not matter. */
 async function send(objects: readonly ConnectorObject[], connectorId: string, call: Call): Promise<void> {
   await forEachConcurrent(chunk(objects, ITEMS_PER_CALL), CALLS_IN_FLIGHT, (batch) =>
     sendBatch(batch, connectorId, call),
@@ -107,12 +107,12 @@ async function sendBatch(batch: readonly ConnectorObject[], connectorId: string,
   const { data } = await call('POST', `${CONNECTORS}/${connectorId}/data/batch`, { items })
   const results = data as ItemResult[]
   if (results.length !== items.length) {
-    throw new Error(`Of ${items.length} demo objects sent, the API answered for ${results.length}`)
+    throw new Error(`The API returned ${results.length} results for ${items.length} demo objects`)
   }
-  const faulty = results.filter(({ status }) => status >= 300)
-  if (faulty.length === 0) return
-  const shown = faulty
-    .slice(0, FAULTY_ITEMS_SHOWN)
+  const invalid = results.filter(({ status }) => status >= 300)
+  if (invalid.length === 0) return
+  const shown = invalid
+    .slice(0, INVALID_ITEMS_SHOWN)
     .map(({ index, status, errors }) => `${batch[index]?.externalId}: ${status} ${JSON.stringify(errors ?? [])}`)
-  throw new Error(`${faulty.length} of ${items.length} demo objects were refused: ${shown.join('; ')}`)
+  throw new Error(`${invalid.length} of ${items.length} demo objects were refused: ${shown.join('; ')}`)
 }

@@ -3,7 +3,7 @@ import { type NewPerson, personData, uniqueNames } from './person.ts'
 import { derivedGuid, seededRandom } from './seeded-random.ts'
 import { DEPARTMENTS, type DepartmentWords, MUNICIPALITIES, PLACES } from './vocabulary.ts'
 
-/** One object as a connector gives it: references are `{ externalId }`. */
+/** An object as a connector sends it. References are `{ externalId }`. */
 export type ConnectorObject = {
   readonly objectType: ObjectType
   readonly externalId: string
@@ -26,22 +26,22 @@ type MunicipalityOptions = {
   readonly seed: string
 }
 
-/** The top of every municipality's org tree. */
+/** Root of the org tree of each municipality. */
 export const ROOT_UNIT = 'unit-municipality'
 
-/** People of a unit, about. */
+/** Approximate number of people per unit. */
 const PEOPLE_PER_UNIT = 25
-/** 0.1 second positions for each person. */
+/** Percentage of people with a second position. */
 const SECOND_POSITION_PERCENT = 10
 const FULL_TIME_PERCENT = 80
 
 /** A reference as connectors send it. */
 export const reference = (externalId: string) => ({ externalId })
 
-/** A fictional municipality: the same for the same options. Without people it has its root unit only. */
+/** Generates a fictional municipality that depends only on the options. Without people it has only its root unit. */
 export function municipality({ tenantNumber, identityCount, seed }: MunicipalityOptions): Municipality {
   const words = MUNICIPALITIES[tenantNumber - 1]
-  if (words === undefined) throw new RangeError(`There is no municipality ${tenantNumber}`)
+  if (words === undefined) throw new RangeError(`Unknown municipality ${tenantNumber}`)
   const units = workplaces(identityCount)
   const names = uniqueNames()
   const people = Array.from({ length: identityCount }, (_, index) => {
@@ -63,12 +63,12 @@ export function municipality({ tenantNumber, identityCount, seed }: Municipality
 
 const personExternalId = (index: number): string => `person-${String(index + 1).padStart(6, '0')}`
 
-/** The lowest level of the org tree, where people work. */
+/** The lowest level of the org tree, which has people. */
 type Workplace = {
   readonly externalId: string
   readonly name: string
   readonly department: DepartmentWords
-  /** The person who leads it: the first who works there. */
+  /** Manager of the unit: its first person. */
   readonly leaderIndex: number
 }
 
@@ -91,7 +91,7 @@ function workplaces(identityCount: number): Workplace[] {
 
 function workplaceAt(units: readonly Workplace[], index: number): Workplace {
   const unit = units[index % units.length]
-  if (unit === undefined) throw new RangeError('There is no workplace')
+  if (unit === undefined) throw new RangeError('The municipality has no workplace')
   return unit
 }
 
@@ -113,7 +113,7 @@ function orgUnits(name: string, domain: string, units: readonly Workplace[], ide
         displayName: department.name,
         type: 'Department',
         parent: reference(ROOT_UNIT),
-        // The leader of its second unit; small departments have only one.
+        // The manager of its second unit. Small departments have only one unit.
         ...leader(index + DEPARTMENTS.length < units.length ? index + DEPARTMENTS.length : index),
       }),
     ),
@@ -145,7 +145,7 @@ function position({ index, random }: NewPerson, number: number, unit: Workplace)
   const isLeader = unit.leaderIndex === index
   const isTemporary = !isLeader && random.percent(15)
   const start = date(random.below(30) + 1996, random.below(12) + 1, random.below(28) + 1)
-  // Some have an end behind them, most one ahead; all the same in every year the demo is started in.
+  // Fixed end dates: some are in the past, most in the future.
   const end = date(random.percent(30) ? 2025 : 2031, random.below(12) + 1, random.below(28) + 1)
   return {
     objectType: 'relationship',
@@ -160,7 +160,7 @@ function position({ index, random }: NewPerson, number: number, unit: Workplace)
       ...(isTemporary ? { endDate: end } : {}),
       identity: reference(personExternalId(index)),
       orgUnit: reference(unit.externalId),
-      // Most have their unit's manager; a few have one of their own.
+      // Most positions inherit the manager of their unit.
       ...(!isLeader && random.percent(10) ? { manager: reference(personExternalId(unit.leaderIndex)) } : {}),
       'custom/cost_center': `${4000 + (unit.leaderIndex % 400)}`,
       'custom/full_time': random.percent(FULL_TIME_PERCENT) ? 'true' : 'false',

@@ -12,10 +12,10 @@ type Surroundings = {
   readonly name: PersonName
 }
 
-/** Of every hundred people, these have no account: 3 %. */
+/** Positions among a hundred people that have no account (3 %). */
 const WITHOUT_ACCOUNT = [17, 50, 83]
 
-/** Gives names whose mailboxes are unique: the second Kari Nordbø has a number. */
+/** Generates unique mailbox names: the second Kari Nordbø gets a number. */
 export function uniqueNames() {
   const taken = new Map<string, number>()
   return {
@@ -62,8 +62,8 @@ export function personData({ index, random }: NewPerson, { seed, tenantNumber, d
 }
 
 /**
- * Eleven digits as in Norway, with 80 added to the month, which no real number has. The last five count the people,
- * and years are even or odd by each further 100,000: no two are equal.
+ * Eleven digits in the Norwegian format, with 80 added to the month, which does not occur in real numbers. The numbers
+ * are unique: the last five digits count the people, and the parity of the year changes with each 100,000.
  */
 function fictionalNin(index: number, random: Random): string {
   const two = (number: number) => String(number).padStart(2, '0')
@@ -78,7 +78,7 @@ const licensePlate = (random: Random): string =>
 
 const LETTERS: Record<string, string> = { æ: 'ae', ø: 'o', å: 'a', þ: 'th', đ: 'd' }
 
-/** Lower-case ASCII, for addresses. */
+/** Converts a name to lower-case ASCII for addresses. */
 const plainLetters = (name: string): string =>
   name
     .toLowerCase()

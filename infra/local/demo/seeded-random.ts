@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 const digest = (parts: readonly (string | number)[]): Buffer => createHash('sha256').update(parts.join('\n')).digest()
 
-/** The same GUID for the same parts, always: name-based, of version 5. RFC 9562, section 5.5. */
+/** A name-based GUID (version 5) that depends only on the parts. RFC 9562, section 5.5. */
 export function derivedGuid(...parts: readonly (string | number)[]): string {
   const bytes = createHash('sha1').update(parts.join('\n')).digest().subarray(0, 16)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6)
@@ -10,21 +10,21 @@ export function derivedGuid(...parts: readonly (string | number)[]): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Looks like what it is: a value of the demo, good for nothing else. */
+/** A secret that is recognizable as a value of the demo. */
 export const derivedSecret = (...parts: readonly (string | number)[]): string =>
   `Demo-${digest(parts).toString('base64url').slice(0, 20)}`
 
 export type Random = {
-  /** From 0 up to, not including, 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number
-  /** A whole number from 0 up to, not including, `count`. */
+  /** An integer from 0 (inclusive) to `count` (exclusive). */
   below(count: number): number
   pick<T>(items: readonly [T, ...T[]]): T
-  /** True in so many of a hundred cases. */
+  /** True with this probability in percent. */
   percent(chance: number): boolean
 }
 
-/** The same numbers for the same parts, always. The generator is SplitMix32. */
+/** A pseudorandom generator (SplitMix32) that depends only on the parts. */
 export function seededRandom(...parts: readonly (string | number)[]): Random {
   let state = digest(parts).readUInt32BE(0)
   const next = () => {

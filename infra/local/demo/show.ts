@@ -3,15 +3,15 @@ import type { DemoAnswer } from '../directory/seed.ts'
 import { accessToken, apiCaller, type Call } from './api-caller.ts'
 
 /*
- * `npm run demo`: does what the service exists for, in a started environment and through the API alone, and tells each
- * step. A collection of all teachers fills, it is linked to an empty directory group, and the group gets their accounts.
+ * `npm run demo`: runs the main use case through the API of a started environment and prints each step. It creates a
+ * collection of all teachers and links it to an empty directory group. The sync job adds their accounts to the group.
  */
 
 const GRAPH_SCOPE = 'https://graph.microsoft.com/.default'
 const POLL_EVERY_MS = 200
-const WAIT_AT_MOST_MS = 60_000
+const TIMEOUT_MS = 60_000
 
-/** Everybody with a position as some kind of teacher and an account in the directory. */
+/** Positions with a title that contains Teacher, of people who have an account in the directory. */
 const TEACHERS = {
   groupOperator: 'AND',
   conditions: [
@@ -30,14 +30,15 @@ async function show(): Promise<void> {
   const demo = (await (await fetch(`${directoryUrl}/local/demo`)).json()) as DemoAnswer
   const tenant = demo.tenants[0]
   const [writer, tester] = ['writer', 'tester'].map((name) => tenant?.apps.find((app) => app.name === name))
-  if (tenant === undefined || writer === undefined || tester === undefined) throw new Error('There is no demo data')
+  if (tenant === undefined || writer === undefined || tester === undefined)
+    throw new Error('The environment has no demo data')
   const api = await apiCaller(tenant.tenantId, writer, { apiUrl: demo.apiUrl, directoryUrl, demo })
 
   const collectionId = await newCollection(api)
   const { added, group } = await newLink(collectionId, tenant.groups, api)
   const token = await accessToken(tenant.tenantId, tester, GRAPH_SCOPE, { directoryUrl })
   const members = await groupMembers(group.id, directoryUrl, token)
-  say(`In the directory, ${group.displayName} now has ${members.length} members, ${added} of them added by the job.`)
+  say(`Directory group ${group.displayName}: ${members.length} members, ${added} added by the sync job.`)
 }
 
 async function newCollection(api: Call): Promise<string> {
@@ -48,11 +49,11 @@ async function newCollection(api: Call): Promise<string> {
     const found = data as { memberIds: string[]; evaluatedAt: string | null }
     return found.evaluatedAt === null ? undefined : found
   })
-  say(`Collection ${collectionId}: ${results.memberIds.length} teachers, found at ${results.evaluatedAt}.`)
+  say(`Collection ${collectionId}: ${results.memberIds.length} teachers, evaluated at ${results.evaluatedAt}.`)
   return collectionId
 }
 
-/** Links the first group of kind `security` that has no link yet, and waits for the first sync job to end. */
+/** Links the first security group that has no link, and waits for the end of its first sync job. */
 async function newLink(collectionId: string, groups: DemoAnswer['tenants'][number]['groups'], api: Call) {
   for (const group of groups.filter(({ kind }) => kind === 'security')) {
     const created = await api('POST', '/group-link/beta/group-links', {
@@ -63,7 +64,7 @@ async function newLink(collectionId: string, groups: DemoAnswer['tenants'][numbe
       throw error
     })
     if (created === undefined) continue
-    say(`Group link ${created.data}: to ${group.displayName}, ${group.id}.`)
+    say(`Group link ${created.data}: directory group ${group.displayName}, ${group.id}.`)
     const job = await until(async () => {
       const { data } = await api('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
       const latest = (data as { id: string; status: string; added: number; removed: number; error: string | null }[])[0]
@@ -74,7 +75,7 @@ async function newLink(collectionId: string, groups: DemoAnswer['tenants'][numbe
     )
     return { added: job.added, group }
   }
-  throw new Error('Every security group of the demo is linked already: delete a link, or the data folder')
+  throw new Error('All security groups of the demo are linked. Delete a group link or the data folder')
 }
 
 async function groupMembers(groupId: string, directoryUrl: string, token: string): Promise<string[]> {
@@ -89,14 +90,14 @@ async function groupMembers(groupId: string, directoryUrl: string, token: string
   return ids
 }
 
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const endMs = performance.now() + WAIT_AT_MOST_MS
+async function until<T>(read: () => Promise<T | undefined>): Promise<T> {
+  const endMs = performance.now() + TIMEOUT_MS
   while (performance.now() < endMs) {
-    const seen = await look()
-    if (seen !== undefined) return seen
+    const result = await read()
+    if (result !== undefined) return result
     await sleep(POLL_EVERY_MS)
   }
-  throw new Error(`Nothing happened within ${WAIT_AT_MOST_MS / 1000} s: is the environment running?`)
+  throw new Error(`No result within ${TIMEOUT_MS / 1000} s. Check that the environment is running`)
 }
 
 show().catch((error: unknown) => {

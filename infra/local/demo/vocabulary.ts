@@ -1,4 +1,4 @@
-/** Words of the fictional municipalities. All people and places are invented. */
+/** Vocabulary of the fictional municipalities. All people and places are invented. */
 
 export const FIRST_NAMES = [
   'Åse',
@@ -92,7 +92,7 @@ export const LAST_NAMES = [
 
 export type DepartmentWords = {
   readonly name: string
-  /** What its units are called, before a place's name, and their sub-type. */
+  /** Name of a unit, followed by the name of a place, and its sub-type. */
   readonly unit: string
   readonly unitSubType: string
   readonly titles: readonly [string, ...string[]]

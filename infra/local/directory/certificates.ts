@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import * as der from './der.ts'
 
 export type ServerCertificate = {
-  /** The authority that a client has to trust. */
+  /** Certificate authority that clients must trust. */
   readonly caPem: string
   readonly certificatePem: string
   readonly keyPem: string
@@ -23,15 +23,15 @@ type Authority = { readonly pem: string; readonly key: KeyObject }
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const AUTHORITY_DAYS = 3650
-/** Clients refuse server certificates that live longer. CA/Browser Forum baseline requirements, section 6.3.2. */
+/** Clients reject server certificates with a longer lifetime. CA/Browser Forum baseline requirements, section 6.3.2. */
 const SERVER_DAYS = 397
 const RENEWED_BEFORE_END_DAYS = 30
 const AUTHORITY_NAME = 'Local directory authority'
 
 /**
- * The authority of the folder, made at the first start and again when it is about to expire (`ca.pem`, `ca-key.pem`),
- * and a fresh certificate of it for `localhost`, 127.0.0.1 and ::1. In memory only when there is no folder.
- * @throws Error that names the file, when one of the two is damaged.
+ * Issues a certificate for `localhost`, 127.0.0.1 and ::1. Creates the certificate authority at the first start and
+ * before it expires (`ca.pem`, `ca-key.pem`). Without a folder the authority is in memory only.
+ * @throws Error that names the damaged file
  */
 export function serverCertificate(folder: string | undefined, nowMs: number): ServerCertificate {
   const authority = keptAuthority(folder, nowMs) ?? newAuthority(folder, nowMs)
@@ -71,7 +71,8 @@ function keptAuthority(folder: string | undefined, nowMs: number): Authority | u
   const pem = readFileSync(certificateFile, 'utf8')
   const parsed = parsedFile(certificateFile, () => new X509Certificate(pem))
   const key = parsedFile(keyFile, () => createPrivateKey(readFileSync(keyFile)))
-  if (!parsed.checkPrivateKey(key)) throw new Error(`${keyFile} is not the key of ${certificateFile}: delete both`)
+  if (!parsed.checkPrivateKey(key))
+    throw new Error(`${keyFile} is not the key of ${certificateFile}. Delete both files`)
   const endMs = Date.parse(parsed.validTo)
   return endMs - nowMs > RENEWED_BEFORE_END_DAYS * DAY_MS ? { pem, key } : undefined
 }
@@ -105,7 +106,7 @@ function parsedFile<T>(file: string, parse: () => T): T {
   try {
     return parse()
   } catch (cause) {
-    throw new Error(`${file} is damaged: delete it to have a new one made`, { cause })
+    throw new Error(`${file} is damaged. Delete it to create a new one`, { cause })
   }
 }
 
@@ -129,7 +130,7 @@ function certificate(request: CertificateRequest): string {
     der.integer(randomBytes(16)),
     algorithm,
     name(AUTHORITY_NAME),
-    // A day back, for a client whose clock is behind.
+    // Starts a day earlier for clients with a slow clock.
     der.sequence(der.time(request.nowMs - DAY_MS), der.time(request.nowMs + request.days * DAY_MS)),
     name(request.subject),
     publicKey,

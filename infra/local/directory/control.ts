@@ -1,5 +1,5 @@
-import { ControlRefusal, controlBody } from './control-refusal.ts'
 import type { Faults } from './faults.ts'
+import { ControlRefusal, controlBody } from './faults.ts'
 import type { JsonAnswer } from './openid.ts'
 import type { RequestLog } from './request-log.ts'
 import type { DemoAnswer } from './seed.ts'
@@ -12,7 +12,7 @@ type ControlDependencies = {
   readonly keys: SigningKeys
 }
 
-/** Serves `/local/...`, which only the local directory has: decisions, section 9. */
+/** Serves the control routes `/local/...` of the local directory. Decisions, section 9. */
 export function control(deps: ControlDependencies) {
   const routes: Record<string, Record<string, (text: string) => JsonAnswer>> = {
     '/local/demo': { GET: () => ({ status: 200, body: deps.demo() }) },
@@ -28,9 +28,9 @@ export function control(deps: ControlDependencies) {
   }
   return (method: string, path: string, text: string): JsonAnswer => {
     const methods = routes[path]
-    if (methods === undefined) return refusal(404, `There is no ${path}: known are ${Object.keys(routes).join(', ')}`)
+    if (methods === undefined) return refusal(404, `${path} does not exist. Use ${Object.keys(routes).join(', ')}`)
     const run = methods[method]
-    if (run === undefined) return refusal(405, `${path} takes ${Object.keys(methods).join(' and ')}`)
+    if (run === undefined) return refusal(405, `${path} supports ${Object.keys(methods).join(' and ')} only`)
     try {
       return run(text)
     } catch (error) {
@@ -57,10 +57,10 @@ function json(text: string): unknown {
 
 function signedToken(body: unknown, keys: SigningKeys): string {
   const { claims, header = {}, key = 'current' } = controlBody(body, ['claims', 'header', 'key'])
-  if (!isObject(claims)) throw new ControlRefusal('claims has to be an object')
-  if (!isObject(header)) throw new ControlRefusal('header has to be an object')
+  if (!isObject(claims)) throw new ControlRefusal('claims must be an object')
+  if (!isObject(header)) throw new ControlRefusal('header must be an object')
   const name: KeyName | undefined = KEY_NAMES.find((known) => known === key)
-  if (name === undefined) throw new ControlRefusal(`key has to be one of ${KEY_NAMES.join(', ')}`)
+  if (name === undefined) throw new ControlRefusal(`key must be one of ${KEY_NAMES.join(', ')}`)
   return keys.signed(claims, name, header)
 }
 

@@ -1,4 +1,4 @@
-/** The few Distinguished Encoding Rules (ITU-T X.690) that a certificate needs. */
+/** The Distinguished Encoding Rules (ITU-T X.690) for certificates. */
 
 const TAG = {
   boolean: 0x01,
@@ -21,14 +21,14 @@ function encoded(tag: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([tag, 0x80 | length.length]), length, content])
 }
 
-// X.690, sections 8.9, 8.11, 8.7, 8.23 and 8.2: values whose content needs nothing but a tag.
+// X.690, sections 8.9, 8.11, 8.7, 8.23 and 8.2: a tag and the content.
 export const sequence = (...items: Buffer[]): Buffer => encoded(TAG.sequence, Buffer.concat(items))
 export const set = (...items: Buffer[]): Buffer => encoded(TAG.set, Buffer.concat(items))
 export const octetString = (content: Buffer): Buffer => encoded(TAG.octetString, content)
 export const utf8String = (text: string): Buffer => encoded(TAG.utf8String, Buffer.from(text))
 export const boolean = (value: boolean): Buffer => encoded(TAG.boolean, Buffer.from([value ? 0xff : 0]))
 
-/** A bit string; `unusedBits` of its last byte do not count. */
+/** A bit string. `unusedBits` is the number of unused bits in the last byte. */
 export const bitString = (content: Buffer, unusedBits = 0): Buffer =>
   encoded(TAG.bitString, Buffer.concat([Buffer.from([unusedBits]), content]))
 
@@ -51,7 +51,7 @@ export function objectIdentifier(dotted: string): Buffer {
   return encoded(TAG.objectIdentifier, Buffer.from(bytes))
 }
 
-/** A certificate's date: two digits of the year before 2050, four from then on. RFC 5280, section 4.1.2.5. */
+/** A date of a certificate: two-digit year before 2050, four digits from 2050. RFC 5280, section 4.1.2.5. */
 export function time(ms: number): Buffer {
   const digits = `${new Date(ms).toISOString().slice(0, 19).replace(/\D/g, '')}Z`
   const isShort = digits < '2050'

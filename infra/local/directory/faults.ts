@@ -1,32 +1,31 @@
-import { ControlRefusal, controlBody } from './control-refusal.ts'
 import { answered, errorBody, type GraphAnswer } from './graph/exchange.ts'
 
-/** How Graph is to misbehave. The first fault that matches a request, or an item of a batch, wins. */
+/** An injected fault of Graph. The first fault that matches a request or a batch item applies. */
 export type FaultDefinition = {
   readonly method?: string
-  /** A regular expression over the path with `/v1.0`, without the query. */
+  /** A regular expression for the path, including `/v1.0` and without the query. */
   readonly path?: string
-  /** Requests it strikes; without it, all until the faults are ended. */
+  /** Number of affected requests. Default: all until the faults are removed. */
   readonly times?: number
   readonly status?: number
-  /** Sets `Retry-After`; the status is 429 then, unless given. */
+  /** Sets `Retry-After`. The default status is then 429. */
   readonly retryAfterS?: number
-  /** Before anything else happens. On its own, the answer is only late. */
+  /** Delay before the request is processed. */
   readonly delayMs?: number
-  /** Ends the connection without an answer. */
+  /** Closes the connection without a response. */
   readonly drop?: boolean
-  /** The request is carried out, and still answered as failed (504 unless given). */
+  /** Processes the request but returns a failure (default 504). */
   readonly applyFirst?: boolean
-  /** A page of HTML instead of the error body. */
+  /** Returns an HTML page instead of the error body. */
   readonly html?: boolean
-  /** A list of members is answered as it was this many milliseconds ago. */
+  /** Returns the members of a group as they were this many milliseconds ago. */
   readonly staleMs?: number
 }
 
 export type Faults = {
-  /** The fault that strikes this request. */
+  /** The fault of this request. */
   take(method: string, path: string): Fault | undefined
-  /** @throws ControlRefusal when it is not a fault definition. */
+  /** @throws ControlRefusal for an invalid fault */
   add(definition: unknown): void
   clear(): void
 }
@@ -70,7 +69,7 @@ const ERROR_CODES: Record<number, readonly [code: string, message: string]> = {
   504: ['GatewayTimeout', 'The upstream server did not answer in time.'],
 }
 
-/** Faults that tests ask for, each for a number of requests. A request meets the first that fits it. */
+/** Injected faults. The first matching fault applies to a request. */
 export function faultList(nowMs: () => number): Faults {
   const active: { definition: FaultDefinition; path: RegExp; left: number }[] = []
   return {
@@ -110,7 +109,7 @@ function failureOf(definition: FaultDefinition, nowMs: number): Fault['failure']
       body: `<html><body><h1>${status}</h1></body></html>`,
     }
   }
-  const [code, message] = ERROR_CODES[status] ?? ['UnknownError', `Answered ${status} on purpose.`]
+  const [code, message] = ERROR_CODES[status] ?? ['UnknownError', `Injected fault with status ${status}.`]
   return { ...answered(status, errorBody(code, message, nowMs)), headers }
 }
 
@@ -124,20 +123,20 @@ function statusOf({ status, retryAfterS, applyFirst, html }: FaultDefinition): n
 function parsedFault(body: unknown): FaultDefinition {
   const given = controlBody(body, MEMBERS)
   const definition = {
-    ...member(given, 'method', isText, 'text'),
+    ...member(given, 'method', isText, 'a non-empty string'),
     ...member(given, 'path', isExpression, 'a regular expression'),
-    ...member(given, 'times', (value) => isCount(value) && value > 0, 'a whole number from 1'),
+    ...member(given, 'times', (value) => isCount(value) && value > 0, 'an integer from 1'),
     ...member(given, 'status', (value) => isCount(value) && value >= 200 && value <= 599, 'a status from 200 to 599'),
-    ...member(given, 'retryAfterS', isCount, 'a whole number of seconds'),
-    ...member(given, 'delayMs', isCount, 'a whole number of milliseconds'),
+    ...member(given, 'retryAfterS', isCount, 'an integer number of seconds'),
+    ...member(given, 'delayMs', isCount, 'an integer number of milliseconds'),
     ...member(given, 'drop', isBoolean, 'true or false'),
     ...member(given, 'applyFirst', isBoolean, 'true or false'),
     ...member(given, 'html', isBoolean, 'true or false'),
-    ...member(given, 'staleMs', isCount, 'a whole number of milliseconds'),
+    ...member(given, 'staleMs', isCount, 'an integer number of milliseconds'),
   } as FaultDefinition
   const isOnlyLate = definition.delayMs !== undefined || definition.staleMs !== undefined
   if (definition.drop !== true && !isOnlyLate && statusOf(definition) === undefined) {
-    throw new ControlRefusal('A fault has to have a status, retryAfterS, delayMs, drop, applyFirst, html or staleMs')
+    throw new ControlRefusal('A fault requires status, retryAfterS, delayMs, drop, applyFirst, html or staleMs')
   }
   return definition
 }
@@ -150,13 +149,13 @@ function member(
 ): Record<string, unknown> {
   const value = given[name]
   if (value === undefined || value === null) return {}
-  if (!isValid(value)) throw new ControlRefusal(`${name} has to be ${expected}`)
+  if (!isValid(value)) throw new ControlRefusal(`${name} must be ${expected}`)
   return { [name]: value }
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
-/** Up to a day in milliseconds, which is also what a timer can wait. */
+/** Up to a day in milliseconds, which a timer supports. */
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 86_400_000
 
@@ -165,7 +164,20 @@ function isExpression(value: unknown): boolean {
   try {
     return new RegExp(value) !== null
   } catch {
-    // Told to the caller as a member of the wrong kind.
+    // Reported as an invalid member.
     return false
   }
+}
+
+/** An invalid request to `/local/...`, answered with 400 and this message. */
+export class ControlRefusal extends Error {}
+
+/** @throws ControlRefusal unless the body is a JSON object with these members only */
+export function controlBody(body: unknown, members: readonly string[]): Readonly<Record<string, unknown>> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new ControlRefusal('The body must be a JSON object')
+  }
+  const unknown = Object.keys(body).find((name) => !members.includes(name))
+  if (unknown !== undefined) throw new ControlRefusal(`Unknown member ${unknown}. Use ${members.join(', ')}`)
+  return body as Record<string, unknown>
 }

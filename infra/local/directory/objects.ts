@@ -6,11 +6,11 @@ export type DirectoryType = 'user' | 'group' | 'servicePrincipal'
 export type Properties = Readonly<Record<string, unknown>>
 
 export type DirectoryObject = {
-  /** Grows with time; pages are cut by it. */
+  /** Increasing key for paging. */
   readonly key: number
   readonly id: string
   readonly type: DirectoryType
-  /** Everything but the id. */
+  /** All properties except the ID. */
   readonly properties: Properties
 }
 
@@ -18,7 +18,7 @@ export type NewObject = { readonly id: string; readonly type: DirectoryType; rea
 
 type Row = { key: number; id: string; type: DirectoryType; properties: string }
 
-/** Thrown by `add` and `replace`: two users of a tenant cannot share a user principal name. */
+/** Thrown by `add` and `replace` for a duplicate user principal name in a tenant. */
 export class NameTaken extends Error {}
 
 const read = (row: unknown): DirectoryObject | undefined =>
@@ -26,7 +26,7 @@ const read = (row: unknown): DirectoryObject | undefined =>
 
 export type DirectoryObjects = ReturnType<typeof directoryObjects>
 
-/** Users, groups, service principals and memberships of all tenants; every call names its tenant or starts from a key. */
+/** Users, groups, service principals and memberships of all tenants. Each call has a tenant or a key. */
 export function directoryObjects(database: DatabaseSync) {
   const statements = prepare(database)
 
@@ -47,7 +47,7 @@ export function directoryObjects(database: DatabaseSync) {
       namesKept(() => statements.replace.run(...columns(properties), object.key))
     },
 
-    /** Ends its memberships on both sides as well. */
+    /** Also removes its memberships and members. */
     remove(object: DirectoryObject): void {
       atomically(database, () => {
         statements.removeMemberships.run(object.key, object.key)
@@ -55,7 +55,7 @@ export function directoryObjects(database: DatabaseSync) {
       })
     },
 
-    /** Objects of a type after a key, in the order of their creation. */
+    /** Objects of a type after a key, in order of creation. */
     list: (tenantId: string, type: DirectoryType, afterKey: number, count: number) =>
       statements.list.all(tenantId, type, afterKey, count).map((row) => read(row) as DirectoryObject),
 
@@ -64,19 +64,19 @@ export function directoryObjects(database: DatabaseSync) {
 
     userCount: (tenantId: string) => Number((statements.count.get(tenantId, 'user') as { count: number }).count),
 
-    /** Members after a key. Service principals are left out, as version 1.0 of Graph does. */
+    /** Members after a key. Excludes service principals, like Graph v1.0. */
     listMembers: (group: DirectoryObject, afterKey: number, count: number) =>
       statements.listMembers.all(group.key, afterKey, count).map((row) => read(row) as DirectoryObject),
 
-    /** As `listMembers`, without reading the properties: they are empty. */
+    /** Like `listMembers`, with empty properties. */
     listMemberIds: (group: DirectoryObject, afterKey: number, count: number) =>
       statements.listMemberIds.all(group.key, afterKey, count).map((row) => ({ ...(row as Row), properties: {} })),
 
-    /** False when it is a member already. */
+    /** False if it is already a member. */
     addMember: (group: DirectoryObject, member: DirectoryObject) =>
       statements.addMember.run(group.key, member.key).changes === 1,
 
-    /** False when it is not a member. */
+    /** False if it is not a member. */
     removeMember: (group: DirectoryObject, member: DirectoryObject) =>
       statements.removeMember.run(group.key, member.key).changes === 1,
 
@@ -84,7 +84,7 @@ export function directoryObjects(database: DatabaseSync) {
 
     keepSetting: (name: string, value: string) => void statements.keepSetting.run(name, value),
 
-    /** Adds what no earlier start has added: what was changed or deleted since stays so. */
+    /** Adds objects that no earlier start has added, so that changes and deletions are kept. */
     plant(seed: DirectorySeed): void {
       atomically(database, () => {
         for (const tenant of seed.tenants) plantTenant(tenant)
@@ -92,7 +92,7 @@ export function directoryObjects(database: DatabaseSync) {
     },
   }
 
-  /** A name that somebody has taken since stays theirs. */
+  /** Skips a user principal name that another user has. */
   function plantObject(tenantId: string, object: NewObject): void {
     try {
       add(tenantId, object)
@@ -104,7 +104,7 @@ export function directoryObjects(database: DatabaseSync) {
   function plantTenant(tenant: TenantSeed): void {
     const isNew = (id: string) => statements.markSeeded.run(tenant.tenantId, id).changes === 1
     for (const object of seededObjects(tenant)) if (isNew(object.id)) plantObject(tenant.tenantId, object)
-    // Groups before memberships: a member may be a group further down.
+    // Adds all groups first: a member can be a later group.
     const newGroups = tenant.groups.filter(({ id }) => isNew(id))
     for (const { id, displayName, properties } of newGroups) {
       add(tenant.tenantId, { id, type: 'group', properties: { displayName, ...properties } })
@@ -174,3 +174,47 @@ function prepare(database: DatabaseSync) {
     keepSetting: database.prepare('INSERT OR REPLACE INTO settings VALUES (?, ?)'),
   }
 }
+
+type Change = {
+  readonly groupKey: number
+  readonly member: DirectoryObject
+  readonly kind: 'added' | 'removed'
+  readonly atMs: number
+}
+
+/** Older changes are visible to all reads. */
+const KEPT_COUNT = 100_000
+
+type List = (afterKey: number, count: number) => readonly DirectoryObject[]
+
+/** History of memberships since the start, for stale reads. */
+export function membershipHistory() {
+  let changes: Change[] = []
+  return {
+    note(group: DirectoryObject, member: DirectoryObject, kind: Change['kind'], atMs: number): void {
+      changes.push({ groupKey: group.key, member, kind, atMs })
+      if (changes.length > 2 * KEPT_COUNT) changes = changes.slice(-KEPT_COUNT)
+    },
+
+    /** The members of a group at `atMs`, computed from the current members. */
+    asOf(group: DirectoryObject, atMs: number, listNow: List): List {
+      const before = new Map<number, Change>()
+      for (const change of changes) {
+        // The first change after `atMs` shows the previous state.
+        if (change.groupKey === group.key && change.atMs > atMs && !before.has(change.member.key)) {
+          before.set(change.member.key, change)
+        }
+      }
+      if (before.size === 0) return listNow
+      const were = [...before.values()].filter(({ kind }) => kind === 'removed').map(({ member }) => member)
+      return (afterKey, count) =>
+        listNow(afterKey, count + before.size)
+          .filter(({ key }) => !before.has(key))
+          .concat(were.filter(({ key }) => key > afterKey))
+          .sort((one, other) => one.key - other.key)
+          .slice(0, count)
+    },
+  }
+}
+
+export type MembershipHistory = ReturnType<typeof membershipHistory>

@@ -1,14 +1,14 @@
-import { issuerOf, issuerTemplate, type TokenVersion } from './issuers.ts'
+import { TokenRefusal } from './client-proof.ts'
 import type { SigningKeys } from './signing-keys.ts'
+import { issuerOf, issuerTemplate, type TokenVersion } from './signing-keys.ts'
 import { issueToken, type TokenDependencies, tenantNamed } from './token-endpoint.ts'
-import { TokenRefusal } from './token-refusal.ts'
 
 export type JsonAnswer = { readonly status: number; readonly body: unknown }
 
-/** Stand for any tenant in the paths of configuration and keys. */
+/** Path segments for all tenants in the URLs of configuration and keys. */
 const ANY_TENANT = ['common', 'organizations']
 
-/** Serves the identity provider: configuration, keys, tokens. Undefined for a path that is none of them. */
+/** Serves the identity provider: configuration, keys and tokens. Undefined for other paths. */
 export function openId(deps: TokenDependencies) {
   return (method: string, path: string, body: string): JsonAnswer | undefined => {
     const [, tenantName, rest] = /^\/([^/]+)\/(.+)$/.exec(path) ?? []
@@ -40,7 +40,7 @@ function served(method: string, tenantName: string, rest: string, body: string, 
   }
 }
 
-/** OpenID Connect Discovery 1.0, section 3. The keys are always those of `common`, as in the real one's. */
+/** OpenID Connect Discovery 1.0, section 3. `jwks_uri` always refers to `common`, like the identity provider. */
 function configuration(version: TokenVersion, tenantName: string, deps: TokenDependencies) {
   const authorityUrl = deps.authorityUrl()
   const isAny = ANY_TENANT.includes(tenantName)

@@ -1,20 +1,20 @@
-/** One Graph request as served. Decisions, section 9. */
+/** A processed Graph request. Decisions, section 9. */
 export type RequestRecord = {
   readonly method: string
-  /** With `/v1.0`, without the query. */
+  /** Path with `/v1.0`, without the query. */
   readonly path: string
   readonly query?: string
-  /** Null when the token was refused. */
+  /** Null if the token was rejected. */
   readonly tenantId: string | null
-  /** 0 for a connection that was dropped. */
+  /** 0 for a dropped connection. */
   readonly status: number
-  /** A DELETE of a member without `/$ref`: its address is the member's own, so it deletes the user. */
+  /** A DELETE of a member without `/$ref`, which deletes the user. */
   readonly deletesMember?: true
-  /** The items of a batch, in the order asked. */
+  /** The items of a batch, in request order. */
   readonly batch?: readonly RequestRecord[]
 }
 
-/** Older records are forgotten. */
+/** Older records are dropped. */
 const KEPT_COUNT = 50_000
 
 export type RequestLog = {
@@ -23,7 +23,7 @@ export type RequestLog = {
   clear(): void
 }
 
-/** Keeps the latest requests alone: a benchmark sends very many. */
+/** Keeps the latest requests only, because benchmarks send many. */
 export function requestLog(): RequestLog {
   let records: RequestRecord[] = []
   return {
@@ -36,7 +36,7 @@ export function requestLog(): RequestLog {
   }
 }
 
-/** A request as the log keeps it: without headers, so without tokens. */
+/** A log record of a request, without headers and tokens. */
 export function requestRecord(
   request: { readonly method: string; readonly path: string; readonly query: URLSearchParams },
   tenantId: string | null,

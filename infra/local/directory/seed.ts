@@ -1,4 +1,4 @@
-/** The kinds of group that a client of the service may meet. Decisions, section 9. */
+/** The kinds of demo groups. Decisions, section 9. */
 export type GroupKind =
   | 'security'
   | 'populated'
@@ -11,22 +11,22 @@ export type GroupKind =
   | 'role-assignable'
   | 'hidden-membership'
 
-/** What the directory holds at its first start. Ids are GUIDs in lower case. */
+/** Initial content of the directory. IDs are lower-case GUIDs. */
 export type DirectorySeed = {
-  /** The multi-tenant application that tokens are for, and which reads and writes groups. */
+  /** Client ID of the service: audience of tokens, and application that reads and writes groups. */
   readonly serviceClientId: string
-  /** The application without a secret that people sign in with. */
+  /** Client ID of the public client for user sign-in. */
   readonly publicClientId: string
   readonly tenants: readonly TenantSeed[]
 }
 
 export type TenantSeed = {
   readonly tenantId: string
-  /** Names the tenant beside its id, and ends its user names. */
+  /** Domain of the tenant and of its user names. */
   readonly domain: string
-  /** Consented here: each has a service principal. Without the service among them, nobody gets a token for it. */
+  /** Applications with consent and service principal. Without the service, no tokens are issued for it. */
   readonly applications: readonly ApplicationSeed[]
-  /** Those who can sign in with a password. Each is a user as well. */
+  /** Users who can sign in with a password. */
   readonly people: readonly PersonSeed[]
   readonly users: readonly UserSeed[]
   readonly groups: readonly GroupSeed[]
@@ -36,13 +36,13 @@ export type ApplicationSeed = {
   readonly name: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Object id of a managed identity whose tokens stand for the secret. */
+  /** Object ID of a managed identity that is a federated credential of the application. */
   readonly federatedSubject?: string
-  /** Of its service principal in this tenant. */
+  /** Object ID of its service principal in this tenant. */
   readonly objectId: string
-  /** In tokens for the service. */
+  /** App roles in tokens for the service. */
   readonly roles: readonly string[]
-  /** In tokens for Graph. */
+  /** App roles in tokens for Graph. */
   readonly graphRoles: readonly string[]
 }
 
@@ -55,7 +55,7 @@ export type PersonSeed = {
   readonly roles: readonly string[]
 }
 
-/** Further members are Graph properties of the object. */
+/** Other members are Graph properties of the object. */
 export type UserSeed = { readonly id: string; readonly displayName: string; readonly userPrincipalName: string } & {
   readonly [property: string]: unknown
 }
@@ -63,14 +63,14 @@ export type UserSeed = { readonly id: string; readonly displayName: string; read
 export type GroupSeed = {
   readonly id: string
   readonly displayName: string
-  /** Only a group with a kind is told to clients. */
+  /** `/local/demo` lists only groups with a kind. */
   readonly kind?: GroupKind
   readonly properties: Readonly<Record<string, unknown>>
   /** Users, groups and service principals of the same tenant. */
   readonly memberIds: readonly string[]
 }
 
-/** What `GET /local/demo` answers. Decisions, section 9. */
+/** Response of `GET /local/demo`. Decisions, section 9. */
 export type DemoAnswer = {
   readonly serviceClientId: string
   readonly publicClientId: string
@@ -84,7 +84,7 @@ export type DemoAnswer = {
   }[]
 }
 
-/** Everything that a client needs, the service's own secret left out. */
+/** All data that a client needs, without the secret of the service. */
 export function demoAnswer(seed: DirectorySeed, apiUrl: string): DemoAnswer {
   const { serviceClientId, publicClientId } = seed
   return {

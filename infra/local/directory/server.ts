@@ -1,12 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
 import type { DatabaseSync } from 'node:sqlite'
+import { listenOnLocalhost } from '../localhost.ts'
 import { serverCertificate } from './certificates.ts'
 import { control } from './control.ts'
 import { type FaultDefinition, faultList } from './faults.ts'
 import { errorBody, type GraphAnswer } from './graph/exchange.ts'
 import { graphApi } from './graph/graph-api.ts'
 import { DOCUMENTED_QUOTAS, type Quotas } from './graph/throttle.ts'
-import { listenOnLoopback } from './loopback.ts'
 import { directoryObjects } from './objects.ts'
 import { openId } from './openid.ts'
 import { type RequestRecord, requestLog } from './request-log.ts'
@@ -15,12 +16,12 @@ import { signingKeys } from './signing-keys.ts'
 import { openState } from './state.ts'
 
 export type DirectoryOptions = {
-  /** 0 for any free one. */
+  /** 0 selects a free port. */
   readonly port: number
-  /** Holds the state, `ca.pem` and its key; `:memory:` keeps nothing. */
+  /** Folder of the state, `ca.pem` and its key. `:memory:` stores nothing. */
   readonly folder: string
   readonly seed: DirectorySeed
-  /** Of the service: a name of its resource, and told by `/local/demo`. */
+  /** Base URL of the service: a resource URI, and part of `/local/demo`. */
   readonly apiUrl: string | (() => string)
   readonly nowMs?: () => number
   readonly quotas?: Partial<Quotas>
@@ -29,27 +30,27 @@ export type DirectoryOptions = {
 export type LocalDirectory = {
   /** `https://localhost:PORT` */
   readonly url: string
-  /** The authority that clients have to trust. */
+  /** Certificate authority that clients must trust. */
   readonly caPem: string
-  /** Graph requests served so far. */
+  /** Graph requests since the start. */
   requests(): readonly RequestRecord[]
   clearRequests(): void
-  /** In place of those before. */
+  /** Replaces the previous faults. */
   setFaults(faults: readonly FaultDefinition[]): void
   close(): Promise<void>
 }
 
-/** Graph's own limit for a request. */
+/** Request size limit of Graph. */
 const LARGEST_BODY_BYTES = 4 * 1024 * 1024
 const ARCHIVED_KEYS = 'signing-keys'
 
 /**
- * Starts the identity provider and Graph on one https port of the loopback interface.
- * @throws Error that says which port is taken, or which file of the folder is damaged or in use.
+ * Starts the identity provider and Graph on one HTTPS port of the loopback interface.
+ * @throws Error that names the port in use, or the file that is damaged or in use
  */
 export async function startDirectory(options: DirectoryOptions): Promise<LocalDirectory> {
   const folder = options.folder === ':memory:' ? undefined : options.folder
-  // The certificate lives in the time of whoever connects, not in that of the tests.
+  // Clients check the certificate against real time, not the time of a test.
   const { caPem, certificatePem, keyPem } = serverCertificate(folder, Date.now())
   const database = openState(folder)
   try {
@@ -80,7 +81,7 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
   }
 }
 
-/** Identity provider, Graph and control routes over one state, the seed planted in it. */
+/** Identity provider, Graph and control routes on one state, initialized with the seed. */
 function services(options: DirectoryOptions, database: DatabaseSync, authorityUrl: () => string) {
   const { seed, nowMs = Date.now } = options
   const objects = directoryObjects(database)
@@ -104,13 +105,13 @@ function services(options: DirectoryOptions, database: DatabaseSync, authorityUr
       return graph.serve({ method, path, query, text, authorization: headers.authorization, origin })
     }
     const answer = path.startsWith('/local/') ? local(method, path, text) : signIn(method, path, text)
-    return { headers: {}, ...(answer ?? { status: 404, body: { message: `There is no ${method} ${path}` } }) }
+    return { headers: {}, ...(answer ?? { status: 404, body: { message: `${method} ${path} does not exist` } }) }
   }
   const serve = (request: IncomingMessage, response: ServerResponse) => respond(request, response, answerOf, nowMs)
   return { serve, log, faults }
 }
 
-/** As the client named the server, if by one of its names: links stay on the origin that was called. */
+/** The origin of the request if it is a known name of the server, so that links keep the origin. */
 function originOf(host: string | undefined, authorityUrl: string): string {
   const { port } = new URL(authorityUrl)
   const names = [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]
@@ -128,7 +129,7 @@ async function respond(
     const text = await bodyText(request)
     answer = text === undefined ? failure(413, 'RequestEntityTooLarge', nowMs()) : await answerOf(request, text)
   } catch (error) {
-    // A fault of this server: the tester who meets one should see what it was.
+    // An internal error, with details for the developer.
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     answer = failure(500, 'InternalServerError', nowMs(), message)
   }
@@ -142,7 +143,7 @@ const failure = (status: number, code: string, nowMs: number, message = code): G
   body: errorBody(code, message, nowMs),
 })
 
-/** Undefined when it is longer than allowed. */
+/** Undefined if the body exceeds the limit. */
 async function bodyText(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let sizeBytes = 0
@@ -160,4 +161,30 @@ function send(response: ServerResponse, { status, headers, body }: GraphAnswer):
   const length: Record<string, number> = status === 204 ? {} : { 'content-length': Buffer.byteLength(text) }
   response.writeHead(status, { 'cache-control': 'no-cache', ...type, ...length, ...headers })
   response.end(text)
+}
+
+/** Only clients close idle connections: one closed by the server at the moment of reuse looks like a lost request. */
+const NEVER = 0
+
+type LoopbackServer = { readonly port: number; close(): Promise<void> }
+
+/** Serves localhost with TLS. @param port 0 selects a free port @throws Error that names the port in use */
+async function listenOnLoopback(
+  port: number,
+  tls: { readonly cert: string; readonly key: string },
+  serve: RequestListener,
+): Promise<LoopbackServer> {
+  const make = () => createServer({ ...tls, keepAliveTimeout: NEVER }, serve)
+  const { port: chosen, servers } = await listenOnLocalhost(port, make)
+  return { port: chosen, close: () => closed(servers) }
+}
+
+async function closed(servers: readonly Server[]): Promise<void> {
+  await Promise.all(
+    servers.map(async (server) => {
+      const ended = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await ended
+    }),
+  )
 }

@@ -8,32 +8,31 @@ import {
   sign,
   verify,
 } from 'node:crypto'
-import { issuerOf, issuerTemplate, type TokenVersion } from './issuers.ts'
 
 export const KEY_NAMES = ['current', 'unpublished', 'otherIssuer'] as const
-/** `otherIssuer` is published, but for the tenant `OTHER_TENANT_ID` only. */
+/** `otherIssuer` is published for the tenant `OTHER_TENANT_ID` only. */
 export type KeyName = (typeof KEY_NAMES)[number]
 
-/** The one tenant that the key `otherIssuer` may sign for. It is none of the seed's. */
+/** The only tenant of the key `otherIssuer`. It is not in the seed. */
 const OTHER_TENANT_ID = '00000000-0000-4000-8000-000000000bad'
 
 export type Claims = Readonly<Record<string, unknown>>
 
 type SigningKey = { readonly kid: string; readonly privateKey: KeyObject; readonly publicKey: KeyObject }
 
-/** Keeps the keys over restarts, so that tokens outlive one. */
+/** Stores the keys, so that tokens stay valid after a restart. */
 export type KeyArchive = { read(): string | undefined; write(pems: string): void }
 
 export type SigningKeys = {
-  /** Signs whatever it is given. A `header` may replace `kid` and `alg`; `none` and `HS256` are made as an attacker would. */
+  /** Signs any claims. `header` can replace `kid` and `alg`; `none` and `HS256` create forged tokens. */
   signed(claims: Claims, key?: KeyName, header?: Claims): string
-  /** The claims of a token that `current` has signed, else undefined. Times are not looked at. */
+  /** The claims of a token signed by `current`, otherwise undefined. Does not check times. */
   verified(token: string): Claims | undefined
-  /** RFC 7517, without `alg`, and with the `issuer` member that the identity provider adds. */
+  /** RFC 7517, without `alg`, with the additional member `issuer` of the identity provider. */
   keySet(version: TokenVersion, authorityUrl: string): { keys: Claims[] }
 }
 
-/** The keys of the archive, made at the first start. */
+/** The stored keys, created at the first start. */
 export function signingKeys(archive: KeyArchive): SigningKeys {
   const keys = restored(archive) ?? made(archive)
   return {
@@ -64,7 +63,7 @@ function made(archive: KeyArchive): Record<KeyName, SigningKey> {
     generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   archive.write(JSON.stringify({ current: newPem(), unpublished: newPem(), otherIssuer: newPem() }))
   const keys = restored(archive)
-  if (keys === undefined) throw new Error('The signing keys were not kept')
+  if (keys === undefined) throw new Error('The signing keys were not stored')
   return keys
 }
 
@@ -92,7 +91,7 @@ function signedToken(key: SigningKey, claims: Claims, header: Claims): string {
 
 function signature(key: SigningKey, algorithm: unknown, content: Buffer): Buffer {
   if (algorithm === 'none') return Buffer.alloc(0)
-  // The public key as the shared secret: what a verifier that believes the header would accept.
+  // Signs with the public key as shared secret, which a verifier accepts if it trusts the header.
   if (algorithm === 'HS256') {
     return createHmac('sha256', key.publicKey.export({ type: 'spki', format: 'pem' }))
       .update(content)
@@ -107,3 +106,19 @@ function verifiedClaims(key: SigningKey, token: string): Claims | undefined {
   const isSound = verify('sha256', Buffer.from(`${header}.${claims}`), key.publicKey, Buffer.from(signed, 'base64url'))
   return isSound ? (JSON.parse(Buffer.from(claims, 'base64url').toString()) as Claims) : undefined
 }
+
+export type TokenVersion = '1.0' | '2.0'
+
+/** Placeholder of the tenant ID in an issuer, as in the key sets of the identity provider. */
+const TENANT_PLACE = '{tenantid}'
+
+/**
+ * The issuer by token version, with `{tenantid}` for the tenant. The issuer of version 1 has the same host in every
+ * environment. The issuer of version 2 is the authority.
+ */
+export const issuerTemplate = (version: TokenVersion, authorityUrl: string): string =>
+  version === '1.0' ? `https://sts.windows.net/${TENANT_PLACE}/` : `${authorityUrl}/${TENANT_PLACE}/v2.0`
+
+/** `iss` claim of the tokens of a tenant. */
+export const issuerOf = (version: TokenVersion, authorityUrl: string, tenantId: string): string =>
+  issuerTemplate(version, authorityUrl).replace(TENANT_PLACE, tenantId)

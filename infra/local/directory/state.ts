@@ -27,8 +27,8 @@ const SCHEMA = `
 `
 
 /**
- * Opens the directory's database in a folder, or one in memory.
- * @throws Error that names the file, when it is damaged or another process has it.
+ * Opens the database of the directory in a folder or in memory.
+ * @throws Error that names the file if it is damaged or in use by another process
  */
 export function openState(folder: string | undefined): DatabaseSync {
   if (folder === undefined) return prepared(new DatabaseSync(':memory:'))
@@ -42,13 +42,13 @@ export function openState(folder: string | undefined): DatabaseSync {
     database?.close()
     const reason = cause instanceof Error ? cause.message : String(cause)
     if (/locked/.test(reason)) throw new Error(`${file} is in use by another process`, { cause })
-    throw new Error(`${file} is damaged (${reason}): delete it to start anew`, { cause })
+    throw new Error(`${file} is damaged (${reason}). Delete it to reset the directory`, { cause })
   }
 }
 
 function prepared(database: DatabaseSync): DatabaseSync {
-  // Exclusive: two directories on one file would hide each other's writes. Commits of this state may be lost with
-  // the machine, not with the process.
+  // Exclusive: two directories on one file would hide each other's writes. Commits survive a crash of the process,
+  // but not always of the machine.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
   const found = database.prepare('PRAGMA quick_check(1)').get() as { quick_check?: string }
   if (found.quick_check !== 'ok') throw new Error(found.quick_check ?? 'unreadable')
@@ -56,7 +56,7 @@ function prepared(database: DatabaseSync): DatabaseSync {
   return database
 }
 
-/** Runs `work` so that all of its writes are kept, or none. */
+/** Runs `work` in a transaction. */
 export function atomically<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')
   try {

@@ -1,16 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { equalSecrets, requireProof } from './client-proof.ts'
+import { equalSecrets, requireProof, TokenRefusal } from './client-proof.ts'
 import { GRAPH_AUDIENCE } from './graph/rights.ts'
-import { issuerOf } from './issuers.ts'
 import type { DirectoryObjects } from './objects.ts'
 import type { ApplicationSeed, DirectorySeed, PersonSeed, TenantSeed } from './seed.ts'
 import type { Claims, SigningKeys } from './signing-keys.ts'
-import { TokenRefusal } from './token-refusal.ts'
+import { issuerOf } from './signing-keys.ts'
 
-/** Seconds; the identity provider's own vary between 60 and 90 minutes. */
+/** Seconds. The lifetime of the identity provider varies between 60 and 90 minutes. */
 const TOKEN_LIFETIME_S = 3600
 
-/** Scopes that ask for something of the sign-in, not of a resource. */
+/** OpenID scopes, which do not belong to a resource. */
 const SIGN_IN_SCOPES = ['openid', 'profile', 'email', 'offline_access']
 
 export type TokenDependencies = {
@@ -25,7 +24,7 @@ export type TokenDependencies = {
 type Resource = 'service' | 'graph'
 type Form = { required(name: string): string; optional(name: string): string | undefined }
 
-/** The tenant of a path, by id or domain. @throws TokenRefusal AADSTS90002 */
+/** The tenant of a path, by ID or domain. @throws TokenRefusal AADSTS90002 */
 export function tenantNamed(seed: DirectorySeed, name: string): TenantSeed {
   const tenant = seed.tenants.find(({ tenantId, domain }) => [tenantId, domain].includes(name.toLowerCase()))
   if (tenant !== undefined) return tenant
@@ -36,7 +35,7 @@ export function tenantNamed(seed: DirectorySeed, name: string): TenantSeed {
 }
 
 /**
- * Answers `POST /{tenant}/oauth2/v2.0/token`: client credentials for applications, password for the seed's people.
+ * Serves `POST /{tenant}/oauth2/v2.0/token`: client credentials for applications, password for the users of the seed.
  * @throws TokenRefusal
  */
 export function issueToken(tenantName: string, body: string, deps: TokenDependencies) {
@@ -85,7 +84,7 @@ function personToken(tenant: TenantSeed, form: Form, deps: TokenDependencies) {
   }
   const asUser = {
     oid: person.objectId,
-    // Pairwise: another one for every application, never the object id.
+    // Pairwise: different for each application, never the object ID.
     sub: createHash('sha256').update(`${person.objectId} ${deps.seed.serviceClientId}`).digest('base64url'),
     name: person.displayName,
     preferred_username: person.username,
@@ -121,7 +120,7 @@ function signedInPerson(tenant: TenantSeed, form: Form, { objects }: TokenDepend
 
 const BEARER = { token_type: 'Bearer', expires_in: TOKEN_LIFETIME_S - 1, ext_expires_in: TOKEN_LIFETIME_S - 1 }
 
-/** Without any role the claim is absent. */
+/** The claim is absent without roles. */
 const rolesClaim = (roles: readonly string[]): Claims => (roles.length === 0 ? {} : { roles })
 
 function times(nowMs: number) {
@@ -134,16 +133,16 @@ function serviceClaims({ tenantId }: TenantSeed, audience: string, deps: TokenDe
   return { aud: audience, iss, ...times(deps.nowMs()), tid: tenantId, ver: '2.0' }
 }
 
-/** Tokens for Graph are of version 1. */
+/** Tokens for Graph have version 1. */
 function graphClaims({ tenantId }: TenantSeed, appid: string, claims: Claims, deps: TokenDependencies): Claims {
   const iss = issuerOf('1.0', deps.authorityUrl(), tenantId)
   return { aud: GRAPH_AUDIENCE, iss, ...times(deps.nowMs()), appid, ...claims, tid: tenantId, ver: '1.0' }
 }
 
-/** @throws TokenRefusal AADSTS500011 for a resource that has no service principal in the tenant. */
+/** @throws TokenRefusal AADSTS500011 for a resource without service principal in the tenant */
 function resourceOf(scope: string, tenant: TenantSeed, deps: TokenDependencies): Resource {
   const { serviceClientId } = deps.seed
-  // `https://host//.default` asks for the resource `https://host/`, which is the same one.
+  // `https://host//.default` requests the resource `https://host/`, which is the same.
   const resource = scope.slice(0, scope.lastIndexOf('/')).replace(/\/$/, '')
   if (resource === GRAPH_AUDIENCE) return 'graph'
   const names = [serviceClientId, `api://${serviceClientId}`, deps.apiUrl().replace(/\/$/, '')]

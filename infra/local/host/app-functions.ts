@@ -1,4 +1,4 @@
-import { type AppSettings, type BusConnection, resolveConnection, resolveSettings } from './app-settings.ts'
+import { type AppSettings, type BusConnection, resolveConnection, resolveSettings } from './host-settings.ts'
 import { nextOccurrence, parseSchedule, type Schedule } from './ncrontab.ts'
 import type { BindingInfo, RpcRetryOptions } from './programming-model.ts'
 import type { Registration } from './registry.ts'
@@ -6,7 +6,7 @@ import type { Registration } from './registry.ts'
 type Registered = {
   readonly name: string
   readonly registration: Registration
-  /** Name of the trigger's binding: inputs are handed over under it. */
+  /** Name of the trigger binding, which is the name of the input. */
   readonly triggerName: string
 }
 
@@ -21,11 +21,11 @@ export type ServiceBusFunction = Registered & {
   readonly queueName: string
   readonly connectionName: string
   readonly connection: BusConnection
-  /** The handler takes an array. */
+  /** Whether the handler receives an array. */
   readonly takesMany: boolean
-  /** The handler takes bytes instead of text. */
+  /** Whether the handler receives bytes instead of text. */
   readonly takesBytes: boolean
-  /** Undefined: as host.json says. */
+  /** Undefined: the value of host.json. */
   readonly autoCompleteMessages: boolean | undefined
 }
 
@@ -40,12 +40,12 @@ export type AppFunction = HttpFunction | ServiceBusFunction | TimerFunction
 
 type Triggered = Registered & { readonly binding: BindingInfo }
 
-/** As the platform demands of a function's name. */
+/** Valid function names of the platform. */
 const FUNCTION_NAME = /^[a-z][a-z0-9_-]{0,127}$/i
 
 /**
- * Turns registrations into functions this host can run.
- * @param fault is told what is wrong with which function; that function is left out
+ * Converts registrations to functions that this host can run.
+ * @param fault receives the error of a function, which is then omitted
  */
 export function appFunctions(
   registrations: readonly Registration[],
@@ -57,7 +57,8 @@ export function appFunctions(
   for (const registration of registrations) {
     const { name } = registration.metadata
     const earlier = entryByName.get(name.toLowerCase())
-    if (earlier !== undefined) fault(name, `the name is taken (registered by ${earlier} and ${registration.entry})`)
+    if (earlier !== undefined)
+      fault(name, `the name is not unique (registered by ${earlier} and ${registration.entry})`)
     entryByName.set(name.toLowerCase(), registration.entry)
     try {
       functions.push(appFunction(registration, settings))
@@ -70,7 +71,8 @@ export function appFunctions(
 
 function appFunction(registration: Registration, settings: AppSettings): AppFunction {
   const triggered = triggerOf(registration)
-  if (!FUNCTION_NAME.test(triggered.name)) throw new Error('a name is a letter, then letters, digits, "-" and "_"')
+  if (!FUNCTION_NAME.test(triggered.name))
+    throw new Error('a name must start with a letter and contain only letters, digits, "-" and "_"')
   switch (triggered.binding.type) {
     case 'httpTrigger':
       return httpFunction(triggered)
@@ -79,7 +81,7 @@ function appFunction(registration: Registration, settings: AppSettings): AppFunc
     case 'timerTrigger':
       return timerFunction(triggered, settings)
     default:
-      throw new Error(`this host has no ${triggered.binding.type}`)
+      throw new Error(`this host does not support ${triggered.binding.type}`)
   }
 }
 
@@ -88,7 +90,7 @@ function triggerOf(registration: Registration): Triggered {
   let trigger: Triggered | undefined
   for (const [triggerName, binding] of Object.entries(bindings)) {
     if (/trigger$/i.test(binding.type)) trigger = { name, registration, triggerName, binding }
-    else if (binding.type !== 'http') throw new Error(`this host has no ${binding.type} binding`)
+    else if (binding.type !== 'http') throw new Error(`this host does not support ${binding.type} bindings`)
   }
   if (trigger === undefined) throw new Error('it has no trigger')
   return trigger
@@ -113,8 +115,8 @@ function serviceBusFunction({ binding, ...registered }: Triggered, settings: App
     isSessionsEnabled?: boolean
     autoCompleteMessages?: boolean
   }
-  if (!queueName) throw new Error('this host takes messages from queues only, and no queueName is given')
-  if (isSessionsEnabled) throw new Error('this host has no sessions')
+  if (!queueName) throw new Error('queueName is required because this host supports queues only')
+  if (isSessionsEnabled) throw new Error('this host does not support sessions')
   const connectionName = connection || 'ServiceBus'
   return {
     ...registered,
@@ -132,7 +134,7 @@ function timerFunction({ binding, ...registered }: Triggered, settings: AppSetti
   const { schedule, runOnStartup = false } = binding as { schedule?: string; runOnStartup?: boolean }
   if (!schedule) throw new Error('it has no schedule')
   const parsed = parseSchedule(resolveSettings(schedule, settings))
-  if (nextOccurrence(parsed, 0) === undefined) throw new Error(`the schedule "${schedule}" never comes due`)
+  if (nextOccurrence(parsed, 0) === undefined) throw new Error(`the schedule "${schedule}" never occurs`)
   const retry = registered.registration.metadata.retryOptions
   return { ...registered, trigger: 'timer', schedule: parsed, runOnStartup, retry }
 }

@@ -4,12 +4,12 @@ import type { Invoke } from './invocation.ts'
 import { batchMetadata, messageInput } from './message-data.ts'
 import type { RunningTimer } from './timer.ts'
 
-/** Runs a function once; resolves when it has ended, rejects with what it threw. */
+/** Runs a function once. Rejects with the error of the function. */
 export type RunByHand = (input: unknown) => Promise<void>
 
 /**
- * How a function is started by hand: looked up by its name, in any case. Undefined for HTTP functions, which have
- * addresses, and for timers that do not run.
+ * Finds a function for a manual start by its name, case-insensitive. Undefined for HTTP functions and for timers that do
+ * not run.
  */
 export function byHand(
   functions: readonly AppFunction[],
@@ -24,7 +24,7 @@ export function byHand(
   }
 }
 
-/** The input is the message's body: text as it is, anything else as JSON. */
+/** The input is the message body: a string is used unchanged, other values as JSON. */
 async function runMessage(fn: ServiceBusFunction, input: unknown, invoke: Invoke): Promise<void> {
   const body = Buffer.from(typeof input === 'string' ? input : JSON.stringify(input ?? ''))
   const metadata = { MessageId: { string: randomUUID() }, DeliveryCount: { json: '1' } }

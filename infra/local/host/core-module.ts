@@ -1,6 +1,6 @@
 /**
- * The module that `@azure/functions` asks for as `@azure/functions-core`: its exports are that contract and nothing
- * else. The loader makes the name resolve to this file; what is registered lands in the registry.
+ * The module that `@azure/functions` imports as `@azure/functions-core`. Its exports are that contract. The loader resolves
+ * the name to this file. Registrations are stored in the registry.
  */
 import {
   type FunctionCallback,
@@ -14,11 +14,11 @@ import {
 } from './programming-model.ts'
 import { libraryLog, notedModel, noteFunction, noteHook, noteModel } from './registry.ts'
 
-/** Of the Node worker whose behaviour this module has. */
+/** Version of the Node.js worker that this module implements. */
 export const version = '3.13.0'
 export const hostVersion = '4.1040.0'
 
-/** Something that can be taken back, once. */
+/** A registration that can be removed once. */
 export class Disposable {
   #release: (() => unknown) | undefined
 
@@ -38,12 +38,12 @@ export class Disposable {
   }
 }
 
-/** @throws when no entry file is being loaded. Names that clash are found when the host has loaded all of them. */
+/** @throws Error if no entry file is being loaded. The host detects duplicate names after all files are loaded. */
 export function registerFunction(metadata: FunctionMetadata, callback: FunctionCallback): Disposable {
   return new Disposable(noteFunction(metadata, callback))
 }
 
-/** @throws RangeError for a hook this host does not run. */
+/** @throws RangeError for an unsupported hook */
 export function registerHook(name: string, callback: HookCallback): Disposable {
   if (!isHookName(name)) throw new RangeError(`Unrecognised hook "${name}"`)
   return new Disposable(noteHook(name, callback))
@@ -54,12 +54,12 @@ export function setProgrammingModel(model: ProgrammingModel): void {
   noteModel(model)
 }
 
-/** The library asks before it sets its own. */
+/** The library calls this before it sets its own model. */
 export function getProgrammingModel(): ProgrammingModel | undefined {
   return notedModel()
 }
 
-/** What the library itself has to say, outside of any invocation. */
+/** Logs of the library outside of invocations. */
 export function log(level: LogLevel, category: LogCategory, message: string): void {
   libraryLog(level, category, message)
 }

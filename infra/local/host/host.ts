@@ -1,52 +1,51 @@
 import { type AppFunction, appFunctions, type TimerFunction } from './app-functions.ts'
 import { byHand, type RunByHand } from './by-hand.ts'
-import { type HostJson, readHostJson } from './host-json.ts'
-import type { HostLog, HostLogEntry } from './host-log.ts'
+import { type HostJson, readHostJson } from './host-settings.ts'
 import { answerHttp, type StartByHand } from './http-front.ts'
 import { createInvoker, type Invoke, type Invoker } from './invocation.ts'
 import { loadApp } from './loader.ts'
 import { type LoopbackServer, listenOnLoopback } from './loopback-server.ts'
+import type { HostLog, HostLogEntry } from './programming-model.ts'
 import { listenToLibrary } from './registry.ts'
 import { type RouteTable, routeTable } from './route-table.ts'
-import { type OpenBus, openServiceBus } from './service-bus-client.ts'
-import { type Pump, startPump } from './service-bus-pump.ts'
+import { type OpenBus, openServiceBus, type Pump, startPump } from './service-bus-pump.ts'
 import { type RunningTimer, startTimer } from './timer.ts'
 
 export type HostOptions = {
-  /** Where host.json is. */
+  /** Folder of host.json. */
   readonly appFolder: string
-  /** Entry files or globs, relative to the folder. Left out: `main` of its package.json. */
+  /** Entry files or globs, relative to the folder. Default: `main` of its package.json. */
   readonly entries?: readonly string[]
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number
-  /** What `%NAME%` and connection names stand for. The app itself reads its environment. */
+  /** Values for `%NAME%` and connection names. The app itself reads its environment. */
   readonly settings: Readonly<Record<string, string>>
   readonly nowMs?: () => number
   readonly log: (entry: HostLogEntry) => void
-  /** How to reach a Service Bus namespace: with the SDK, unless given. */
+  /** Factory of Service Bus clients. Default: the SDK. */
   readonly openBus?: OpenBus
 }
 
 export type LocalHost = {
   readonly url: string
   readonly functions: readonly { readonly name: string; readonly trigger: 'http' | 'serviceBus' | 'timer' }[]
-  /** Runs a timer or message function once. Rejects with what it threw, or when there is no such function. */
+  /** Runs a timer or message function once. Rejects with its error, or if the function does not exist. */
   invoke(name: string, input?: unknown): Promise<void>
-  /** Lets what is running end, for at most 4 s in all, and frees everything. May be called twice. */
+  /** Waits up to 4 s for running functions, then releases all resources. Can be called repeatedly. */
   close(): Promise<void>
 }
 
-/** Time for requests, messages and timer runs to end, then for the app's own hooks: 4 s together. */
+/** Time limits for requests, messages and timer runs, then for the hooks of the app: 4 s in total. */
 const DRAIN_MS = 3_500
 const TERMINATE_MS = 500
 
 type Running = { timers: Map<string, RunningTimer>; server?: LoopbackServer; pump?: Pump }
 
 /**
- * Runs an Azure Functions app as it is: loads its entry files, serves HTTP on localhost, feeds message functions from
- * their queues and timer functions from their schedules. Hosts may follow one another, and run side by side, in one
- * process: an entry file is evaluated once, and a later host runs the same handlers with the same module state.
- * @throws when the port is in use, nothing is registered, or any function is faulty; nothing is left running then
+ * Runs an unmodified Azure Functions app: loads its entry files, serves HTTP on localhost, and runs message functions from
+ * their queues and timer functions on their schedules. A process can run several hosts. An entry file is evaluated once;
+ * later hosts run the same handlers with the same module state.
+ * @throws Error if the port is in use, no functions are registered, or a function is invalid. Stops all parts first.
  */
 export async function startHost(options: HostOptions): Promise<LocalHost> {
   const { log } = options
@@ -67,7 +66,7 @@ export async function startHost(options: HostOptions): Promise<LocalHost> {
       functions: functions.map(({ name, trigger }) => ({ name, trigger })),
       async invoke(name, input) {
         const run = runByHand(name)
-        if (run === undefined) throw new Error(`No timer or message function is called "${name}"`)
+        if (run === undefined) throw new Error(`There is no timer or message function "${name}"`)
         await run(input)
       },
       close() {
@@ -81,7 +80,7 @@ export async function startHost(options: HostOptions): Promise<LocalHost> {
   }
 }
 
-/** @throws one error that names every function that is faulty, and how */
+/** @throws Error with the error of each invalid function */
 function checkedFunctions(
   registrations: Parameters<typeof appFunctions>[0],
   settings: HostOptions['settings'],
@@ -104,7 +103,7 @@ type Startable = {
   readonly hostJson: HostJson
 }
 
-/** Notes in `running` what it has started, also when it fails half-way. */
+/** Adds started parts to `running`, also if a later part fails. */
 async function startTriggers(running: Running, app: Startable, options: HostOptions): Promise<void> {
   const { functions, routes, invoker, hostJson } = app
   const { invoke } = invoker
@@ -139,7 +138,7 @@ const startInBackground =
   (functionName, input) => {
     const run = runByHand(functionName)
     run?.(input).catch((error: unknown) =>
-      log({ level: 'error', category: 'host', message: 'A run by hand failed', functionName, error }),
+      log({ level: 'error', category: 'host', message: 'A manual run failed', functionName, error }),
     )
     return run !== undefined
   }

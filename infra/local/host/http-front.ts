@@ -1,13 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HostLog } from './host-log.ts'
-import { readBody, requestTarget, toRpcHttp } from './http-request.ts'
-import { sendBare, sendResponse } from './http-response.ts'
+import { readBody, requestTarget, sendBare, sendResponse, toRpcHttp } from './http-exchange.ts'
 import type { Invoke } from './invocation.ts'
 import type { AnswerRequest } from './loopback-server.ts'
-import type { RpcHttpData } from './programming-model.ts'
+import type { HostLog, RpcHttpData } from './programming-model.ts'
 import { decodePath, type RouteMatch, type RouteTable } from './route-table.ts'
 
-/** Starts a function by hand; false when there is none of that name that could be. */
+/** Starts a function manually. False if no startable function has the name. */
 export type StartByHand = (functionName: string, input: unknown) => boolean
 
 export type HttpFront = {
@@ -20,12 +18,12 @@ export type HttpFront = {
 const ADMIN_PREFIX = /^\/admin(\/|$)/i
 const ADMIN_FUNCTION = /^\/admin\/functions\/([^/]+)\/?$/i
 
-/** Answers requests: the host's own under `/admin`, all others by the functions' routes. */
+/** Serves requests: host endpoints under `/admin`, all others by the routes of the functions. */
 export function answerHttp(front: HttpFront): AnswerRequest {
   return (request, response) => {
-    response.on('error', () => undefined) // the client is gone: nobody is left to be told
+    response.on('error', () => undefined) // the client has disconnected
     answer(front, request, response).catch((error: unknown) => {
-      front.log({ level: 'error', category: 'host', message: `No answer to ${request.method} ${request.url}`, error })
+      front.log({ level: 'error', category: 'host', message: `No response to ${request.method} ${request.url}`, error })
       if (!response.headersSent) sendBare(response, 500)
     })
   }
@@ -69,7 +67,7 @@ async function answerByFunction(
   }
 }
 
-/** `POST /admin/functions/{name}` runs a function that has no address: 202 at once, on the platform too. */
+/** `POST /admin/functions/{name}` runs a function without HTTP trigger. Returns 202 immediately, like the platform. */
 async function answerAdmin(
   { startByHand }: HttpFront,
   path: string,
@@ -85,7 +83,7 @@ async function answerAdmin(
   sendBare(response, startByHand(functionName, order.input) ? 202 : 404)
 }
 
-/** Undefined when the request has been dealt with: too large a body, or nobody left to answer. */
+/** Undefined if the body is too large or the client has disconnected. The request is then complete. */
 async function receiveBody(request: IncomingMessage, response: ServerResponse): Promise<Buffer | undefined> {
   const body = await readBody(request)
   if (body === 'aborted') return undefined

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { HostLog } from './host-log.ts'
 import type {
   CoreInvocationContext,
   HookName,
+  HostLog,
   InvocationRequest,
   InvocationResponse,
   LogCategory,
@@ -11,20 +11,20 @@ import type {
 } from './programming-model.ts'
 import type { Hook, Registration } from './registry.ts'
 
-/** Runs a function once. Rejects with what the handler, a hook or a conversion threw. */
+/** Runs a function once. Rejects with the error of the handler, a hook or a conversion. */
 export type Invoke = (registration: Registration, request: InvocationRequest) => Promise<InvocationResponse>
 
 export type Invoker = {
   readonly invoke: Invoke
-  /** Resolves when no invocation runs, also none whose client has gone. */
+  /** Resolves when no invocation runs, including those of disconnected clients. */
   idle(): Promise<void>
-  /** Runs the hooks of the app's start or end, in the order of their registration. */
+  /** Runs the start or terminate hooks of the app, in order of registration. */
   runAppHooks(name: 'appStart' | 'appTerminate'): Promise<void>
 }
 
 type HookData = Record<string, unknown>
 
-/** Invocations through the library's own model, as in the Node worker, so that every conversion equals Azure's. */
+/** Runs invocations through the model of the library, like the Node.js worker, so that all conversions equal Azure. */
 export function createInvoker(model: ProgrammingModel, hooks: readonly Hook[], log: HostLog): Invoker {
   const appHookData: HookData = {}
   const hooksNamed = (name: HookName) => hooks.filter((hook) => hook.name === name).map(({ callback }) => callback)
@@ -41,7 +41,7 @@ export function createInvoker(model: ProgrammingModel, hooks: readonly Hook[], l
       state: undefined,
       log(level, category, message) {
         const entry = { level, category, message, hookData: {}, appHookData }
-        // A log hook may change level and message, and must not take the invocation down.
+        // A log hook can change level and message. Its failure must not fail the invocation.
         for (const hook of logHooks) attempt(() => hook(entry), log)
         log({ ...logged(entry), functionName: metadata.name, invocationId })
       },
@@ -63,7 +63,7 @@ export function createInvoker(model: ProgrammingModel, hooks: readonly Hook[], l
     core.state = 'postInvocationHooks'
     for (const hook of postInvocation) await hook(after)
     core.state = undefined
-    // A hook may clear or set the error, and replace the result.
+    // A hook can clear or set the error, and replace the result.
     if (after.error !== null && after.error !== undefined) throw after.error
     return invocation.getResponse(context, after.result)
   }
@@ -110,7 +110,7 @@ function logged({ level, category, message }: { level: LogLevel; category: LogCa
   return { level, category: category === 'user' ? ('user' as const) : ('system' as const), message }
 }
 
-/** A W3C trace of its own for an invocation that continues none: ids taken from the invocation's random id. */
+/** A new W3C trace for an invocation without trace context, with ids from the random invocation id. */
 function newTrace(invocationId: string): { traceParent: string } {
   const digits = invocationId.replaceAll('-', '')
   return { traceParent: `00-${digits}-${digits.slice(16)}-00` }

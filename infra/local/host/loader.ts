@@ -12,7 +12,7 @@ export type LoadedApp = {
   readonly model: ProgrammingModel
 }
 
-/** What the Node worker tells the library it can do; the library adds to it. */
+/** Capabilities of the Node.js worker, which the library extends. */
 const WORKER_CAPABILITIES = {
   RawHttpBodyBytes: 'true',
   RpcHttpBodyOnly: 'true',
@@ -25,10 +25,10 @@ let previousLoad: Promise<unknown> = Promise.resolve()
 let coreModuleSupplied = false
 
 /**
- * Evaluates the entry files in sorted order and returns what they register. May be called again, also with the same
- * files: a file is evaluated once per process and its registrations are remembered.
- * @param patterns entry files or globs, relative to `appFolder`; left out, `main` of its `package.json`
- * @throws when a pattern names no file, an entry throws, or nothing at all is registered
+ * Evaluates the entry files in sorted order and returns their registrations. Repeated calls return the same registrations
+ * because a file is evaluated once per process.
+ * @param patterns entry files or globs, relative to `appFolder`. Default: `main` of its `package.json`
+ * @throws Error if a pattern matches no file, an entry throws, or nothing is registered
  */
 export async function loadApp(appFolder: string, patterns: readonly string[] | undefined): Promise<LoadedApp> {
   const entries = await entryFiles(appFolder, patterns ?? [await mainOf(appFolder)])
@@ -39,12 +39,12 @@ export async function loadApp(appFolder: string, patterns: readonly string[] | u
   const { functions, hooks } = registrationsOf(entries)
   if (model === undefined || functions.length === 0) {
     throw new Error(
-      `No functions: ${entries.join(', ')} registered none. If they should have, @azure/functions was used in this process before the host started, or is there twice`,
+      `${entries.join(', ')} registered no functions. Check whether the process imported @azure/functions before the host started, or has two copies of it`,
     )
   }
   const capabilities = await model.getCapabilities({ ...WORKER_CAPABILITIES })
   if (capabilities.HttpUri !== undefined) {
-    throw new Error('The app turns on enableHttpStream, which this host does not offer')
+    throw new Error('The app uses enableHttpStream, which this host does not support')
   }
   return { functions, hooks, model }
 }
@@ -58,7 +58,7 @@ async function evaluate(entries: readonly string[]): Promise<void> {
   }
 }
 
-/** Makes `@azure/functions-core` resolve to our core module, for `import` and `require`, from here on. */
+/** Resolves `@azure/functions-core` to the core module of this host, for `import` and `require`. */
 function supplyCoreModule(): void {
   if (coreModuleSupplied) return
   coreModuleSupplied = true
@@ -83,7 +83,7 @@ async function entryFiles(appFolder: string, patterns: readonly string[]): Promi
 
 async function mainOf(appFolder: string): Promise<string> {
   const { main }: { main?: unknown } = JSON.parse(await readFile(resolve(appFolder, 'package.json'), 'utf8'))
-  if (typeof main !== 'string') throw new Error(`package.json in ${appFolder} has no "main" that names the entry files`)
+  if (typeof main !== 'string') throw new Error(`package.json in ${appFolder} has no "main" with the entry files`)
   return main
 }
 

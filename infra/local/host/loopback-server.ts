@@ -3,22 +3,22 @@ import { listenOnLocalhost } from '../localhost.ts'
 
 export type LoopbackServer = {
   readonly port: number
-  /** Takes no more connections; resolves when every request has its answer. */
+  /** Accepts no more connections. Resolves when all requests are answered. */
   close(): Promise<void>
-  /** Cuts what is still open. */
+  /** Drops open connections. */
   cut(): void
 }
 
 export type AnswerRequest = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Kestrel's limits: idle connections live for 130 s, request headers may have 32 KiB. */
+/** Limits of Kestrel: idle timeout of connections 130 s, maximum size of request headers 32 KiB. */
 const KEEP_ALIVE_MS = 130_000
 const MAX_HEADER_BYTES = 32_768
 
-/** A request that has not come whole by then is answered 408 and its connection ended, however slowly it goes on. */
+/** Time limit to receive a request. A slower request gets 408, and its connection is closed. */
 const REQUEST_TIMEOUT_MS = 60_000
 
-/** Serves localhost. @param port 0 takes a free one @throws Error that names the port, when it is in use */
+/** Serves localhost. @param port 0 selects a free port @throws Error that names the port in use */
 export async function listenOnLoopback(
   port: number,
   answer: AnswerRequest,
@@ -35,7 +35,7 @@ export async function listenOnLoopback(
     maxHeaderSize: MAX_HEADER_BYTES,
     requestTimeout: requestTimeoutMs,
     headersTimeout: requestTimeoutMs,
-    // How often it is looked for requests that are late.
+    // Interval of the check for slow requests.
     connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
   }
   const make = () => createServer(limits, track)
@@ -44,7 +44,7 @@ export async function listenOnLoopback(
 }
 
 function loopbackServer(port: number, servers: readonly Server[], unanswered: ReadonlySet<ServerResponse>) {
-  // What is answered from now on ends its connection, which would otherwise hold the server open.
+  // Closes each connection after its response. Otherwise it would keep the server open.
   const endConnection = (_: unknown, response: ServerResponse) => response.setHeader('connection', 'close')
   const closed = (server: Server) => {
     const { promise, resolve } = Promise.withResolvers<void>()

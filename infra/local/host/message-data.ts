@@ -1,7 +1,7 @@
 import type { ServiceBusReceivedMessage } from '@azure/service-bus'
 import type { RpcTypedData } from './programming-model.ts'
 
-/** A message's body as the trigger passes it on: its bytes, or their text. */
+/** The message body for the handler: bytes or text. */
 export function messageBytes(body: unknown): Buffer {
   if (Buffer.isBuffer(body)) return body
   if (body instanceof Uint8Array) return Buffer.from(body)
@@ -10,7 +10,7 @@ export function messageBytes(body: unknown): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** Bodies of one invocation, for a handler that takes one or many, text or bytes. */
+/** Input of an invocation: one or many bodies, as text or bytes. */
 export function messageInput(
   bodies: readonly Buffer[],
   { takesMany, takesBytes }: { takesMany: boolean; takesBytes: boolean },
@@ -25,8 +25,8 @@ export function messageInput(
 }
 
 /**
- * The trigger's metadata. The library lower-cases the first letter of each key, at every depth, and reads strings as
- * JSON where it can. `DeliveryCount` begins with 1 here and with 0 in the SDK.
+ * Trigger metadata. The library lower-cases the first letter of each key at all levels, and parses strings as JSON if
+ * possible. `DeliveryCount` starts with 1 here and with 0 in the SDK.
  */
 export function messageMetadata(message: ServiceBusReceivedMessage): Record<string, RpcTypedData> {
   const applicationProperties = json(message.applicationProperties ?? {})
@@ -51,7 +51,7 @@ export function messageMetadata(message: ServiceBusReceivedMessage): Record<stri
   })
 }
 
-/** With `cardinality: 'many'` each key ends in `Array` and holds a list. */
+/** With `cardinality: 'many'`, each key ends in `Array` and contains a list. */
 export function batchMetadata(metadata: Record<string, RpcTypedData>): Record<string, RpcTypedData> {
   return Object.fromEntries(
     Object.entries(metadata).map(([key, value]) => [

@@ -1,9 +1,9 @@
 /**
- * The contract between the host and `@azure/functions` 4.16, as the library uses it. The library's own declaration of
- * it (`@azure/functions-core`) is on no registry.
+ * The contract between the host and `@azure/functions` 4.16. The declaration of the library (`@azure/functions-core`) is
+ * not published.
  */
 
-/** One value on its way in or out of an invocation: exactly one member is set. */
+/** An input or output value of an invocation. Exactly one member is set. */
 export type RpcTypedData = {
   string?: string
   json?: string
@@ -37,19 +37,19 @@ export type RpcHttpCookie = {
   expires?: RpcNullable<{ seconds: number }>
   secure?: RpcNullable<boolean>
   httpOnly?: RpcNullable<boolean>
-  /** `none` is "not stated"; `explicitNone` is `SameSite=None`. */
+  /** `none` means unspecified, `explicitNone` is `SameSite=None`. */
   sameSite?: 'none' | 'lax' | 'strict' | 'explicitNone'
   maxAge?: RpcNullable<number>
 }
 
-/** A binding as registered: the options given to `app.http` and its siblings, and what the library adds. */
+/** A registered binding: the options of `app.http` and similar functions, and additions of the library. */
 export type BindingInfo = { type: string; direction: 'in' | 'out' } & Record<string, unknown>
 
 type RpcDuration = { seconds: number }
 
 export type RpcRetryOptions = {
   retryStrategy: 'fixedDelay' | 'exponentialBackoff'
-  /** -1: without end. */
+  /** -1: unlimited. */
   maxRetryCount: number
   delayInterval?: RpcDuration
   minimumInterval?: RpcDuration
@@ -96,7 +96,7 @@ type InvocationModel = {
   getResponse(context: unknown, result: unknown): Promise<InvocationResponse>
 }
 
-/** What the library hands to the core module at its first registration. */
+/** The model that the library passes to the core module at its first registration. */
 export type ProgrammingModel = {
   name: string
   version: string
@@ -107,3 +107,15 @@ export type ProgrammingModel = {
 export const HOOK_NAMES = ['preInvocation', 'postInvocation', 'appStart', 'appTerminate', 'log'] as const
 export type HookName = (typeof HOOK_NAMES)[number]
 export type HookCallback = (context: Record<string, unknown>) => unknown
+
+/** A log entry. Category `user`: the handlers, `system`: the library, `host`: the host. */
+export type HostLogEntry = {
+  readonly level: LogLevel
+  readonly category: 'user' | 'system' | 'host'
+  readonly message: string
+  readonly functionName?: string
+  readonly invocationId?: string
+  readonly error?: unknown
+}
+
+export type HostLog = (entry: HostLogEntry) => void

@@ -19,8 +19,8 @@ export type LibraryLog = (level: LogLevel, category: LogCategory, message: strin
 type EntryRegistrations = { functions: Registration[]; hooks: Hook[] }
 
 /**
- * What each entry file has registered, for the life of the process. A module is evaluated once, so a host started later
- * with the same entries finds their functions here: same handlers, same module state.
+ * The registrations of each entry file, for the lifetime of the process. A module is evaluated once, so a later host with
+ * the same entries gets the same handlers and module state.
  */
 const byEntry = new Map<string, EntryRegistrations>()
 const librarySinks = new Set<LibraryLog>()
@@ -28,7 +28,7 @@ let loading: EntryRegistrations | undefined
 let loadingEntry = ''
 let model: ProgrammingModel | undefined
 
-/** Runs `load`, noting what it registers under `entry`. Loads must not overlap. */
+/** Runs `load` and records its registrations for `entry`. Loads must not overlap. */
 export async function recordEntry(entry: string, load: () => Promise<unknown>): Promise<void> {
   const registrations = byEntry.get(entry) ?? { functions: [], hooks: [] }
   byEntry.set(entry, registrations)
@@ -41,40 +41,40 @@ export async function recordEntry(entry: string, load: () => Promise<unknown>): 
   }
 }
 
-/** Everything the entries have registered so far, in the order of the entries. */
+/** All registrations of the entries, in the order of the entries. */
 export function registrationsOf(entries: readonly string[]): { functions: Registration[]; hooks: Hook[] } {
   const found = entries.map((entry) => byEntry.get(entry) ?? { functions: [], hooks: [] })
   return { functions: found.flatMap((each) => each.functions), hooks: found.flatMap((each) => each.hooks) }
 }
 
-/** Notes a function. Returns how to take it back. @throws once its entry file has been evaluated. */
+/** Registers a function. Returns a function that removes it. @throws Error after its entry file was evaluated */
 export function noteFunction(metadata: FunctionMetadata, callback: FunctionCallback): () => void {
   const { functions } = openEntry(`function "${metadata.name}"`)
   return noted(functions, { metadata, callback, entry: loadingEntry })
 }
 
-/** Notes a hook. Returns how to take it back. @throws once its entry file has been evaluated. */
+/** Registers a hook. Returns a function that removes it. @throws Error after its entry file was evaluated */
 export function noteHook(name: HookName, callback: HookCallback): () => void {
   return noted(openEntry(`hook "${name}"`).hooks, { name, callback })
 }
 
-/** Keeps the model that the library brings along. */
+/** Stores the model of the library. */
 export function noteModel(given: ProgrammingModel): void {
   model = given
 }
 
-/** The library's model; undefined until an entry file has registered something. */
+/** The model of the library. Undefined before the first registration. */
 export function notedModel(): ProgrammingModel | undefined {
   return model
 }
 
-/** What the library logs outside of an invocation goes to every host that listens. Returns how to stop. */
+/** Subscribes a host to the logs of the library outside of invocations. Returns a function that unsubscribes. */
 export function listenToLibrary(sink: LibraryLog): () => void {
   librarySinks.add(sink)
   return () => librarySinks.delete(sink)
 }
 
-/** Hands the library's own words to every host that listens. */
+/** Publishes a log entry of the library to all subscribed hosts. */
 export const libraryLog: LibraryLog = (level, category, message) => {
   for (const sink of librarySinks) sink(level, category, message)
 }

@@ -1,5 +1,3 @@
-import { type RouteConstraint, routeConstraint } from './route-constraints.ts'
-
 export type RouteParameter = {
   readonly kind: 'parameter'
   readonly name: string
@@ -12,20 +10,20 @@ type RoutePart = { readonly kind: 'literal'; readonly text: string } | RoutePara
 export type RouteSegment = readonly RoutePart[]
 
 /**
- * Reads a route template as ASP.NET does: literals, `{p}`, `{p?}`, `{p=default}`, `{*rest}`, `{p:constraint(...)}`,
+ * Parses a route template like ASP.NET: literals, `{p}`, `{p?}`, `{p=default}`, `{*rest}`, `{p:constraint(...)}`,
  * several parts in one segment, doubled braces for literal ones.
- * @throws with what is wrong
+ * @throws Error with the reason
  */
 export function parseRoute(template: string): readonly RouteSegment[] {
   const segments = splitIntoParts(template.replace(/^~?\//, '').replace(/\/$/, ''))
   const names = new Set<string>()
   for (const [index, segment] of segments.entries()) {
-    if (segment.length === 0) throw new Error('two slashes follow each other')
+    if (segment.length === 0) throw new Error('it contains two consecutive slashes')
     checkSegment(segment, index === segments.length - 1)
     for (const part of segment) {
       if (part.kind === 'literal') continue
       const name = part.name.toLowerCase()
-      if (names.has(name)) throw new Error(`the parameter "${part.name}" is there twice`)
+      if (names.has(name)) throw new Error(`the parameter "${part.name}" is duplicated`)
       names.add(name)
     }
   }
@@ -56,7 +54,7 @@ function splitIntoParts(template: string): RoutePart[][] {
       segment = []
       segments.push(segment)
     } else if (character === '}' || character === '?') {
-      throw new Error(`"${character}" stands outside of a parameter`)
+      throw new Error(`"${character}" is outside of a parameter`)
     } else literal += character
   }
   endLiteral()
@@ -78,7 +76,7 @@ function closingBrace(template: string, from: number): number {
 function parseParameter(escaped: string): RouteParameter {
   const text = escaped.replaceAll('{{', '{').replaceAll('}}', '}')
   const head = /^(\*{0,2})([^*:=?{}/]+)/.exec(text)
-  if (head === null) throw new Error(`"{${text}}" is no parameter`)
+  if (head === null) throw new Error(`"{${text}}" is not a valid parameter`)
   let rest = text.slice(head[0].length)
   const constraints: RouteConstraint[] = []
   for (;;) {
@@ -87,7 +85,7 @@ function parseParameter(escaped: string): RouteParameter {
     constraints.push(routeConstraint(constraint[1] ?? '', constraint[2] ?? ''))
     rest = rest.slice(constraint[0].length)
   }
-  if (rest !== '' && rest !== '?' && !rest.startsWith('=')) throw new Error(`"{${text}}" is no parameter`)
+  if (rest !== '' && rest !== '?' && !rest.startsWith('=')) throw new Error(`"{${text}}" is not a valid parameter`)
   const parameter: RouteParameter = {
     kind: 'parameter',
     name: head[2] ?? '',
@@ -96,7 +94,7 @@ function parseParameter(escaped: string): RouteParameter {
     defaultValue: rest.startsWith('=') ? rest.slice(1) : undefined,
     constraints,
   }
-  if (parameter.catchAll && parameter.optional) throw new Error(`"{${text}}" is optional as it is`)
+  if (parameter.catchAll && parameter.optional) throw new Error(`"{${text}}" is always optional`)
   return parameter
 }
 
@@ -104,12 +102,65 @@ function checkSegment(segment: RouteSegment, isLast: boolean): void {
   for (const [index, part] of segment.entries()) {
     if (part.kind === 'literal') continue
     const before = segment[index - 1]
-    if (before?.kind === 'parameter') throw new Error(`"${part.name}" follows another parameter without text between`)
+    if (before?.kind === 'parameter')
+      throw new Error(`"${part.name}" follows another parameter without text between them`)
     if (part.catchAll && (!isLast || segment.length > 1))
       throw new Error(`"${part.name}" must be the whole last segment`)
     if (segment.length === 1 || !part.optional) continue
     const followsDot = before?.kind === 'literal' && before.text === '.'
     if (index < segment.length - 1 || !followsDot)
-      throw new Error(`"${part.name}" may be optional only after a last "."`)
+      throw new Error(`"${part.name}" can be optional only after a final "."`)
   }
+}
+
+/** Whether a captured value satisfies the constraint. */
+type RouteConstraint = (value: string) => boolean
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)$/
+const between =
+  (least: number, most: number) =>
+  (value: string): boolean =>
+    /^[+-]?\d+$/.test(value) && Number(value) >= least && Number(value) <= most
+
+/** Inline constraints of ASP.NET by name, created from the text in their parentheses. */
+const CONSTRAINTS: Record<string, (argument: string) => RouteConstraint> = {
+  int: () => between(-(2 ** 31), 2 ** 31 - 1),
+  long: () => between(-(2 ** 63), 2 ** 63 - 1),
+  bool: () => (value) => /^(true|false)$/i.test(value),
+  guid: () => (value) => /^(\{)?[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}(\})?$/i.test(value),
+  alpha: () => (value) => /^[a-z]*$/i.test(value),
+  decimal: () => (value) => NUMBER.test(value),
+  double: () => (value) => NUMBER.test(value),
+  float: () => (value) => NUMBER.test(value),
+  required: () => (value) => value !== '',
+  min: (argument) => between(wholeNumber(argument), Number.POSITIVE_INFINITY),
+  max: (argument) => between(Number.NEGATIVE_INFINITY, wholeNumber(argument)),
+  range: (argument) => between(...pair(argument)),
+  length: (argument) => {
+    const [least, most] = argument.includes(',') ? pair(argument) : [wholeNumber(argument), wholeNumber(argument)]
+    return (value) => value.length >= least && value.length <= most
+  },
+  minlength: (argument) => (value) => value.length >= wholeNumber(argument),
+  maxlength: (argument) => (value) => value.length <= wholeNumber(argument),
+  regex: (argument) => {
+    const pattern = new RegExp(argument, 'i')
+    return (value) => pattern.test(value)
+  },
+}
+
+/** https://learn.microsoft.com/aspnet/core/fundamentals/routing#route-constraints. @throws Error for an unknown constraint */
+function routeConstraint(name: string, argument: string): RouteConstraint {
+  const constraint = Object.hasOwn(CONSTRAINTS, name) ? CONSTRAINTS[name] : undefined
+  if (constraint === undefined) throw new Error(`unknown route constraint "${name}"`)
+  return constraint(argument)
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\s*[+-]?\d+\s*$/.test(text)) throw new Error(`"${text}" is not an integer`)
+  return Number(text)
+}
+
+function pair(text: string): [number, number] {
+  const [least = '', most = ''] = text.split(',')
+  return [wholeNumber(least), wholeNumber(most)]
 }

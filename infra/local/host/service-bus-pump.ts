@@ -1,11 +1,9 @@
-import type { ServiceBusReceivedMessage } from '@azure/service-bus'
+import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus'
 import type { ServiceBusFunction } from './app-functions.ts'
-import type { HostJson } from './host-json.ts'
-import type { HostLog } from './host-log.ts'
+import type { BusConnection, HostJson } from './host-settings.ts'
 import type { Invoke } from './invocation.ts'
 import { batchMetadata, messageBytes, messageInput, messageMetadata } from './message-data.ts'
-import type { BusClient, MessageReceiver, OpenBus } from './service-bus-client.ts'
-import { settlementOrder } from './settlement-order.ts'
+import type { HostLog } from './programming-model.ts'
 
 export type PumpOptions = {
   readonly functions: readonly ServiceBusFunction[]
@@ -16,7 +14,7 @@ export type PumpOptions = {
 }
 
 export type Pump = {
-  /** Takes no more messages, lets the running handlers end and settle theirs, then closes the connections. */
+  /** Stops receiving, waits for running handlers and their settlements, then closes the connections. */
   close(): Promise<void>
 }
 
@@ -25,7 +23,7 @@ type Settle = (outcome: 'complete' | 'abandon', message: ServiceBusReceivedMessa
 
 type QueuePump = { stopReceiving(): Promise<void>; settled(): Promise<void>; close(): Promise<void> }
 
-/** Feeds each function from its queue; functions of one connection share a client, as on the platform. */
+/** Delivers messages to the functions. Functions with the same connection share a client, like on the platform. */
 export async function startPump(options: PumpOptions): Promise<Pump> {
   const clients = new Map<string, BusClient>()
   const queues: QueuePump[] = []
@@ -63,7 +61,7 @@ function startQueue(fn: ServiceBusFunction, client: BusClient, options: PumpOpti
   const subscription = receiver.subscribe(
     {
       async processMessage(message) {
-        // Handed over while the subscription closes: back to the queue at once, not when the lock expires.
+        // Received while the subscription closes: abandoned at once, instead of waiting for the lock to expire.
         const processing = stopped ? settle('abandon', message) : processMessage(fn, message, settle, options)
         running.add(processing)
         await processing.finally(() => running.delete(processing))
@@ -85,7 +83,7 @@ function startQueue(fn: ServiceBusFunction, client: BusClient, options: PumpOpti
   }
 }
 
-/** Never rejects: a handler that fails costs its message one delivery, nothing else. */
+/** Never rejects. A failed handler only increases the delivery count of the message. */
 async function processMessage(
   fn: ServiceBusFunction,
   message: ServiceBusReceivedMessage,
@@ -106,7 +104,7 @@ async function processMessage(
   if (fn.autoCompleteMessages ?? serviceBus.autoCompleteMessages) await settle('complete', message)
 }
 
-/** A settlement fails when the lock was lost: the message comes again, which handlers must bear anyway. */
+/** A settlement fails if the lock is lost. The message is then redelivered, which handlers must support anyway. */
 function settler(fn: ServiceBusFunction, receiver: MessageReceiver, log: HostLog): Settle {
   const inOrder = settlementOrder()
   return (outcome, message) =>
@@ -116,4 +114,53 @@ function settler(fn: ServiceBusFunction, receiver: MessageReceiver, log: HostLog
       const text = `Message ${message.messageId} could not be settled (${outcome})`
       log({ level: 'warning', category: 'host', message: text, functionName: fn.name, error })
     })
+}
+
+/** The part of the SDK receiver that the pump uses. */
+export type MessageReceiver = Pick<ServiceBusReceiver, 'subscribe' | 'completeMessage' | 'abandonMessage' | 'close'>
+
+export type ReceiverOptions = {
+  readonly receiveMode: 'peekLock'
+  readonly maxAutoLockRenewalDurationInMs: number
+  /** Message bodies are bytes. */
+  readonly skipParsingBodyAsJson: true
+}
+
+type BusClient = {
+  createReceiver(queueName: string, options: ReceiverOptions): MessageReceiver
+  close(): Promise<void>
+}
+
+export type OpenBus = (connection: BusConnection) => Promise<BusClient>
+
+/** The client of the SDK. The packages are loaded only for apps with Service Bus functions. */
+export const openServiceBus: OpenBus = async (connection) => {
+  const { ServiceBusClient } = await import('@azure/service-bus')
+  if ('connectionString' in connection) return new ServiceBusClient(connection.connectionString)
+  const { DefaultAzureCredential } = await import('@azure/identity')
+  return new ServiceBusClient(connection.fullyQualifiedNamespace, new DefaultAzureCredential())
+}
+
+/** Starts a settlement when no settlement with another outcome is in progress. Resolves or rejects like it. */
+export type InOrder = (outcome: 'complete' | 'abandon', settle: () => Promise<void>) => Promise<void>
+
+/**
+ * Serializes settlements of a receiver with different outcomes. Settlements with the same outcome run concurrently.
+ * Required because rhea 3.0.5, which the SDK uses, can merge two settlements of the same turn and send both with the
+ * first outcome: a failed message would be completed and lost. (`write_dispositions` compares outcomes from the third.)
+ */
+export function settlementOrder(): InOrder {
+  let outcomeNow: string | undefined
+  let earlierOutcomes: Promise<unknown> = Promise.resolve()
+  let sameOutcome: Promise<unknown> = Promise.resolve()
+  return (outcome, settle) => {
+    if (outcome !== outcomeNow) {
+      outcomeNow = outcome
+      earlierOutcomes = sameOutcome
+    }
+    const settled = earlierOutcomes.then(settle)
+    const ended = settled.catch(() => undefined)
+    sameOutcome = Promise.all([sameOutcome, ended]).then(() => undefined)
+    return settled
+  }
 }

@@ -1,7 +1,7 @@
 import { nextOccurrence, type Schedule } from './ncrontab.ts'
 import type { RpcRetryContext, RpcRetryOptions } from './programming-model.ts'
 
-/** What a timer function is handed; the library lower-cases the first letters. */
+/** Input of a timer function. The library lower-cases the first letters. */
 export type TimerInfo = {
   readonly Schedule: { readonly AdjustForDST: boolean }
   readonly ScheduleStatus: { readonly Last: string; readonly LastUpdated: string; readonly Next: string }
@@ -12,23 +12,23 @@ export type TimerOptions = {
   readonly schedule: Schedule
   readonly runOnStartup: boolean
   readonly retry: RpcRetryOptions | undefined
-  /** One attempt. What it rejects with is retried as the policy says. */
+  /** Runs one attempt. The retry policy applies to a rejection. */
   readonly run: (info: TimerInfo, retryContext: RpcRetryContext | undefined) => Promise<void>
-  /** Told of a run that failed for good. */
+  /** Receives the error of a run after all retries. */
   readonly failed: (error: unknown) => void
   readonly nowMs: () => number
 }
 
 export type RunningTimer = {
-  /** Runs once, after a run that is under way; rejects with what it failed with. */
+  /** Runs once, after the current run. Rejects with the error of the run. */
   runByHand(): Promise<void>
-  /** No further run begins; resolves when the one under way has ended. */
+  /** Starts no more runs. Resolves after the current run. */
   stop(): Promise<void>
 }
 
 /**
- * At most this long without a look at the clock: `setTimeout` overflows at 2^31 ms, and does not count the time for
- * which a machine slept.
+ * Maximum time between checks of the clock: `setTimeout` overflows at 2^31 ms, and does not count the sleep time of a
+ * machine.
  */
 const LONGEST_SLEEP_MS = 60_000
 
@@ -95,7 +95,7 @@ async function runWithRetries({ run, retry }: TimerOptions, info: TimerInfo, sto
   }
 }
 
-/** Delay before the retry that follows attempt `attempt`, counted from 0. */
+/** Delay before the retry after `attempt`, counted from 0. */
 function retryDelayMs(retry: RpcRetryOptions, attempt: number): number {
   if (retry.retryStrategy === 'fixedDelay') return (retry.delayInterval?.seconds ?? 0) * 1000
   const leastS = retry.minimumInterval?.seconds ?? 0
@@ -114,7 +114,7 @@ function pause(delayMs: number, stopping: AbortSignal): Promise<void> {
   return promise.finally(() => stopping.removeEventListener('abort', onStop))
 }
 
-/** `IsPastDue` tells of an occurrence missed while the app was down, which a host that keeps no state cannot know. */
+/** `IsPastDue` is always false: it reports occurrences missed while the app was down, which this stateless host does not know. */
 function timerInfo(schedule: Schedule, lastMs: number | undefined, nowMs: number): TimerInfo {
   const nextMs = nextOccurrence(schedule, nowMs)
   const last = lastMs === undefined ? NEVER : new Date(lastMs).toISOString()

@@ -1,4 +1,4 @@
-import { Alarm } from './alarm.ts'
+import { Alarm } from './dispatcher.ts'
 import { Entities, type LocalQueue } from './entities.ts'
 import { Intake } from './intake.ts'
 import { listen } from './listener.ts'
@@ -6,55 +6,55 @@ import { MessageStore } from './message-store.ts'
 
 export type { LocalQueue } from './entities.ts'
 
-/** How to start the broker. */
+/** Options of the broker. */
 export type LocalServiceBusOptions = {
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number
-  /** Where messages are kept: the path of a SQLite file, or `:memory:`. */
+  /** Path of the SQLite file with the messages, or `:memory:`. */
   readonly file: string
   readonly queues: readonly LocalQueue[]
-  /** The clock of due times, locks and lifetimes; clients should read the same. */
+  /** Clock for due times, locks and lifetimes. Clients should use the same clock. */
   readonly nowMs?: () => number
-  /** Told of a client's protocol errors, which cost it its connection, and of faults of the broker. */
+  /** Receives protocol errors of clients, which close their connection, and errors of the broker. */
   readonly onFault?: (fault: unknown) => void
 }
 
-/** How many messages of a queue are where. `locked` ones are not counted as `active`, deferred ones nowhere. */
+/** Number of messages of a queue by state. `active` excludes locked messages. Deferred messages are not counted. */
 export type LocalQueueCounts = { active: number; scheduled: number; deadLettered: number; locked: number }
 
-/** What a test can make go wrong. Faults of sending wait for the next messages sent to their queue, in order. */
+/** Faults that a test can inject. Send faults apply to the next messages of the queue, in order. */
 export type LocalServiceBusFaults = {
-  /** Cuts every connection without a word. */
+  /** Drops all connections. */
   dropConnections(): void
-  /** Refuses the next message or batch; the default condition is one that the client does not retry. */
+  /** Rejects the next message or batch. The client does not retry the default condition. */
   rejectNextSend(queue: string, condition?: string): void
-  /** Accepts the next message and forgets it. */
+  /** Accepts the next message and drops it. */
   loseNextMessage(queue: string): void
-  /** Puts the next message into the queue twice. */
+  /** Enqueues the next message twice. */
   deliverNextMessageTwice(queue: string): void
 }
 
 export type LocalServiceBus = {
-  /** For `ServiceBusClient`, with the flag that makes it speak plain TCP. */
+  /** For `ServiceBusClient`, with the flag for plain TCP. */
   readonly connectionString: string
   /**
-   * Lets time pass for all that the broker holds: what would happen within `durationMs` happens now. The clock itself
-   * stays, so that instants which clients send later mean what they say. With 0 it looks at the clock anew.
+   * Advances the time of all messages: events within `durationMs` happen now. The clock itself does not change, so that
+   * instants of later messages stay correct. With 0 it processes due events.
    */
   advance(durationMs: number): void
-  /** @throws Error when there is no such queue */
+  /** @throws Error if the queue does not exist */
   counts(queue: string): LocalQueueCounts
   readonly faults: LocalServiceBusFaults
-  /** Messages accepted since the start, by queue; one that was never sent to is missing. */
+  /** Number of accepted messages since the start, by queue. Queues without messages are absent. */
   sent(): Readonly<Record<string, number>>
-  /** Cuts every connection and lets go of port and file. */
+  /** Drops all connections, and closes the port and the file. */
   close(): Promise<void>
 }
 
 /**
- * A broker in this process that Service Bus clients take for the real one, queues only. Messages outlive it, locks do
- * not: a message that a receiver had returns at the next start as after an expired lock.
- * @throws Error that names the file when it is damaged or in use, or the port when it is taken
+ * Starts an in-process broker for Service Bus clients. Supports queues only. Messages survive a restart, locks do not: a
+ * locked message returns to its queue at the next start, as after an expired lock.
+ * @throws Error that names the damaged file, or the file or port in use
  */
 export async function startServiceBus(options: LocalServiceBusOptions): Promise<LocalServiceBus> {
   const { nowMs = Date.now, onFault = () => {} } = options

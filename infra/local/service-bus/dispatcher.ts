@@ -1,20 +1,19 @@
-import type { Alarm } from './alarm.ts'
 import type { MessageQueue } from './queue.ts'
 import type { QueuedMessage } from './queued-message.ts'
 
 /** A receiver of a queue's messages. */
 export interface Consumer {
-  /** Messages go to it unlocked and for good (the client's `receiveAndDelete`). */
+  /** Whether messages are delivered without a lock and deleted (`receiveAndDelete`). */
   readonly takesForGood: boolean
   isOpen(): boolean
-  /** Whether it has granted credit for one more message. */
+  /** Whether it has credit for another message. */
   hasRoom(): boolean
   deliver(message: QueuedMessage): void
-  /** Called when the queue has nothing for it; a consumer that asked for its credit back gets it now. */
+  /** Called if the queue has no message for the consumer. A draining consumer gets its credit back. */
   drain(): void
 }
 
-/** Hands out the messages of one queue among its competing consumers in turn, one message each. */
+/** Distributes the messages of a queue to its consumers in turn. */
 export class Dispatcher {
   readonly #queue: MessageQueue
   readonly #nowMs: () => number
@@ -35,12 +34,12 @@ export class Dispatcher {
     this.#consumers.push(consumer)
   }
 
-  /** Forgets consumers whose link is closed. What they have locked stays locked until the locks run out. */
+  /** Removes consumers with a closed link. Their messages stay locked until the locks expire. */
   prune(): void {
     this.#consumers = this.#consumers.filter((consumer) => consumer.isOpen())
   }
 
-  /** Delivers what can be delivered now, and sets the alarm for what comes next. */
+  /** Delivers ready messages and sets the timer for the next event. */
   pump(): void {
     if (this.#isStopped) return
     const nowMs = this.#nowMs()
@@ -58,7 +57,7 @@ export class Dispatcher {
     this.#isStopped = true
   }
 
-  /** Once for all changes of this turn of the event loop. */
+  /** Runs once for all changes of this turn of the event loop. */
   #pumpSoon(): void {
     if (this.#isPumpDue) return
     this.#isPumpDue = true
@@ -78,5 +77,38 @@ export class Dispatcher {
       }
     }
     return undefined
+  }
+}
+
+/** Node.js treats a longer delay as 1 ms. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1
+
+/** A timer for the next due event of all queues. It fires at or after the instant. The callback sets it again. */
+export class Alarm {
+  readonly #nowMs: () => number
+  readonly #onDue: () => void
+  #timer: NodeJS.Timeout | undefined
+  #instantMs = Number.POSITIVE_INFINITY
+
+  constructor(nowMs: () => number, onDue: () => void) {
+    this.#nowMs = nowMs
+    this.#onDue = onDue
+  }
+
+  /** Fires at this instant, or earlier if it was set to an earlier one. */
+  setFor(instantMs: number | undefined): void {
+    if (instantMs === undefined || instantMs >= this.#instantMs) return
+    this.stop()
+    this.#instantMs = instantMs
+    const delayMs = Math.min(Math.max(instantMs - this.#nowMs(), 1), LONGEST_DELAY_MS)
+    this.#timer = setTimeout(() => {
+      this.#instantMs = Number.POSITIVE_INFINITY
+      this.#onDue()
+    }, delayMs)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#instantMs = Number.POSITIVE_INFINITY
   }
 }

@@ -1,29 +1,29 @@
 import type { QueueDefinition } from '../../../shared/messaging/queues.ts'
-import type { Alarm } from './alarm.ts'
+import type { Alarm } from './dispatcher.ts'
 import { Dispatcher } from './dispatcher.ts'
 import type { MessageStore } from './message-store.ts'
 import { MessageQueue } from './queue.ts'
 import { BusRefusal } from './refusal.ts'
 
-/** A queue to create. What is left out is as Service Bus has it by default. */
+/** A queue to create. Optional members have the defaults of Service Bus. */
 export type LocalQueue = QueueDefinition & {
-  /** Seconds a message lives at most; by default without end. */
+  /** Maximum lifetime of a message in seconds. Default: unlimited. */
   readonly defaultTimeToLiveS?: number
-  /** Whether a message that outlives its time goes to the dead-letter queue; by default it is dropped. */
+  /** Whether expired messages are dead-lettered. Default: they are dropped. */
   readonly deadLetterOnExpiration?: boolean
-  /** Seconds in which a second message with the same id is dropped; by default none is. */
+  /** Window of duplicate detection in seconds. Default: no detection. */
   readonly duplicateDetectionWindowS?: number
 }
 
-/** A queue with those who receive from it. */
+/** A queue with its consumers. */
 export type Entity = {
   readonly queue: MessageQueue
   readonly dispatcher: Dispatcher
-  /** The queue whose dead letters these are; undefined for a queue proper. */
+  /** The queue of a dead-letter queue. Undefined for other queues. */
   readonly deadLettersOf: string | undefined
 }
 
-/** The namespace: every queue and its dead-letter queue, as they were left. */
+/** The namespace: all queues and dead-letter queues, restored from the journal. */
 export class Entities {
   readonly #byName = new Map<string, { readonly live: Entity; readonly dead: Entity }>()
 
@@ -32,7 +32,7 @@ export class Entities {
       const { name } = definition
       const deadLetters = new MessageQueue(deadLetterSettings(definition), store)
       const queue = new MessageQueue(settings(definition), store, deadLetters)
-      // The dead-letter queue first: restoring the queue may move messages there.
+      // Restores the dead-letter queue first: restoring the queue can move messages there.
       for (const part of [deadLetters, queue]) part.restore(store.load(part.settings.name), nowMs())
       this.#byName.set(name.toLowerCase(), {
         live: { queue, dispatcher: new Dispatcher(queue, nowMs, alarm), deadLettersOf: undefined },
@@ -52,12 +52,12 @@ export class Entities {
     for (const { live, dead } of this.#byName.values()) yield* [live, dead]
   }
 
-  /** Delivers what has become due everywhere. */
+  /** Processes due events of all queues. */
   pump(): void {
     for (const { dispatcher } of this.all()) dispatcher.pump()
   }
 
-  /** Forgets receivers whose link is closed. */
+  /** Removes receivers with a closed link. */
   prune(): void {
     for (const { dispatcher } of this.all()) dispatcher.prune()
   }
@@ -72,7 +72,7 @@ const settings = (definition: LocalQueue) => ({
   duplicateWindowMs: (definition.duplicateDetectionWindowS ?? 0) * 1_000,
 })
 
-/** Dead letters wait for ever, and their deliveries are not counted. */
+/** Dead letters do not expire, and their deliveries are not counted. */
 const deadLetterSettings = (definition: LocalQueue) => ({
   ...settings(definition),
   name: `${definition.name}/$deadletterqueue`,

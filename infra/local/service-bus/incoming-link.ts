@@ -6,7 +6,7 @@ import type { MessageStore } from './message-store.ts'
 import { asRefusal, BusRefusal } from './refusal.ts'
 import { settle } from './rhea-internals.ts'
 
-/** A link on which a client sends: each transfer is taken in whole, or rejected with the reason. */
+/** A link on which a client sends. Each transfer is accepted completely, or rejected with the reason. */
 export function openQueueLink(receiver: Receiver, entity: Entity, intake: Intake, store: MessageStore): void {
   if (entity.deadLettersOf !== undefined) {
     throw new BusRefusal('amqp:not-allowed', 'Messages cannot be sent to a dead-letter queue.')
@@ -23,7 +23,7 @@ export function openQueueLink(receiver: Receiver, entity: Entity, intake: Intake
   })
 }
 
-/** A link for management requests. Each is answered on the link that goes the other way. */
+/** A link for management requests. Replies use the link in the other direction. */
 export function openManagementLink(
   receiver: Receiver,
   entity: Entity,
@@ -34,13 +34,13 @@ export function openManagementLink(
   openRequestLink(receiver, (operation, body) => manage({ operation, body, entity, intake, nowMs: nowMs() }), store)
 }
 
-/** The link for tokens, of which any is good. */
+/** The link for tokens. Every token is accepted. */
 export function openTokenLink(receiver: Receiver, store: MessageStore): void {
   openRequestLink(
     receiver,
     (operation) => {
       if (operation === 'put-token') return { status: 202, body: undefined }
-      throw new BusRefusal('amqp:not-implemented', `The operation '${operation}' is not built.`)
+      throw new BusRefusal('amqp:not-implemented', `The operation '${operation}' is not supported.`)
     },
     store,
   )
@@ -72,7 +72,7 @@ function outcomeOf(handle: () => Reply): Reply | BusRefusal {
   }
 }
 
-/** Different layers of the client read different spellings of the status: it is sent in both. */
+/** The layers of the client read two spellings of the status. The reply contains both. */
 function answer(receiver: Receiver, requestId: unknown, reply: Reply | BusRefusal): void {
   const { address } = receiver.target
   const sender = receiver.session.find_sender((link: Sender) => link.source?.address === address)

@@ -4,14 +4,14 @@ import { explodeBatch, readMessage, withMessageId } from './message-codec.ts'
 import type { Draft } from './queued-message.ts'
 import { BusRefusal } from './refusal.ts'
 
-/** A link's and a batch's limit in the Standard tier. learn.microsoft.com/azure/service-bus-messaging/service-bus-quotas */
+/** Message and batch size limit of the Standard tier. learn.microsoft.com/azure/service-bus-messaging/service-bus-quotas */
 export const MAX_MESSAGE_SIZE_BYTES = 262_144
-/** Marks a transfer as a batch: its data sections are whole messages. */
+/** Message format of a batch: its data sections are complete messages. */
 const BATCH_FORMAT = 0x8001_3700
 
 type SendFault = { readonly kind: 'lose' | 'double' } | { readonly kind: 'reject'; readonly condition: string }
 
-/** The way of a message from a sender into its queue, with the faults that a test has planned. */
+/** Accepts messages of senders into queues, and applies injected faults. */
 export class Intake {
   readonly #nowMs: () => number
   readonly #planned = new Map<string, SendFault[]>()
@@ -21,18 +21,18 @@ export class Intake {
     this.#nowMs = nowMs
   }
 
-  /** Plans a fault for the next message sent to the queue; several happen one after the other. */
+  /** Injects a fault for the next message of the queue. Several faults apply in order. */
   plan({ queue }: Entity, fault: SendFault): void {
     const planned = this.#planned.get(queue.settings.name) ?? []
     this.#planned.set(queue.settings.name, [...planned, fault])
   }
 
-  /** Messages accepted by queue since the start. */
+  /** Number of accepted messages since the start, by queue. */
   sentCounts(): Record<string, number> {
     return Object.fromEntries(this.#sentCounts)
   }
 
-  /** Takes in what one transfer brought. @throws BusRefusal, and then none of a batch is in. */
+  /** Accepts a transfer. @throws BusRefusal; a batch is then rejected completely */
   acceptTransfer(entity: Entity, bytes: Buffer, format: number | undefined): number[] {
     if (bytes.length > MAX_MESSAGE_SIZE_BYTES) {
       throw new BusRefusal(
@@ -40,11 +40,11 @@ export class Intake {
         `The received message of ${bytes.length} bytes exceeds the limit of ${MAX_MESSAGE_SIZE_BYTES} bytes.`,
       )
     }
-    // A copy, as these bytes are a window on a whole chunk read from the network.
+    // Copies the bytes, which are a view of a larger network buffer.
     return this.accept(entity, format === BATCH_FORMAT ? explodeBatch(bytes) : [Buffer.from(bytes)])
   }
 
-  /** Takes in messages and gives back their sequence numbers. @throws BusRefusal, and then none is in. */
+  /** Accepts messages and returns their sequence numbers. @throws BusRefusal; all messages are then rejected */
   accept(entity: Entity, messages: readonly Buffer[]): number[] {
     const { name } = entity.queue.settings
     if (entity.deadLettersOf !== undefined) {
@@ -54,7 +54,7 @@ export class Intake {
     const [fault] = this.#planned.get(name) ?? []
     if (fault?.kind === 'reject') {
       this.#planned.get(name)?.shift()
-      throw new BusRefusal(fault.condition, 'Refused on request of a test.')
+      throw new BusRefusal(fault.condition, 'Rejected by an injected fault.')
     }
     this.#sentCounts.set(name, (this.#sentCounts.get(name) ?? 0) + drafts.length)
     return drafts.map((draft) => this.#enqueue(entity, draft))

@@ -1,36 +1,35 @@
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import rhea, { type Container, type EventContext, type link, type Receiver, type Sender } from 'rhea'
-import { parseAddress } from './address.ts'
 import type { Entities } from './entities.ts'
 import { openManagementLink, openQueueLink, openTokenLink } from './incoming-link.ts'
 import { type Intake, MAX_MESSAGE_SIZE_BYTES } from './intake.ts'
 import type { MessageStore } from './message-store.ts'
 import { openOutgoingLink } from './outgoing-link.ts'
-import { asRefusal } from './refusal.ts'
+import { asRefusal, BusRefusal } from './refusal.ts'
 import { keepMessagesRaw } from './rhea-internals.ts'
 
 const HOST = '127.0.0.1'
 
-/** The parts of the broker that links reach. */
+/** Parts of the broker that links use. */
 export type Nodes = {
   readonly entities: Entities
   readonly intake: Intake
   readonly store: MessageStore
   readonly nowMs: () => number
-  /** Told of protocol errors of a client, which cost it its connection, and of faults of the broker. */
+  /** Receives protocol errors of clients, which close their connection, and errors of the broker. */
   readonly onFault: (fault: unknown) => void
 }
 
 /** The open port. */
 export type Listener = {
   readonly port: number
-  /** Cuts every connection, as a network does. */
+  /** Drops all connections, like a network failure. */
   dropConnections(): void
   close(): Promise<void>
 }
 
-/** Serves AMQP 1.0 on the loopback interface. @throws Error that names the port when it is taken. */
+/** Serves AMQP 1.0 on the loopback interface. @throws Error that names the port in use */
 export async function listen(port: number, nodes: Nodes): Promise<Listener> {
   const container = rhea.create_container({ id: 'local-service-bus', tcp_no_delay: true })
   serveLinks(container, nodes)
@@ -53,8 +52,8 @@ export async function listen(port: number, nodes: Nodes): Promise<Listener> {
     throw new Error(`The queues cannot listen on port ${port} of ${HOST}: ${reasonOf(cause)}`, { cause })
   })
   const dropConnections = (): void => {
-    // With an error, as rhea forgets a connection only when it is told of its end.
-    for (const socket of sockets) socket.destroy(new Error('The broker cut the connection.'))
+    // The error makes rhea release the connection.
+    for (const socket of sockets) socket.destroy(new Error('The broker dropped the connection.'))
   }
   return {
     port: (server.address() as AddressInfo).port,
@@ -85,7 +84,7 @@ function serveLinks(container: Container, nodes: Nodes): void {
   container.on('error', onFault)
 }
 
-/** A client wants to receive, be it messages or replies. */
+/** A client opens a link to receive messages or replies. */
 function attachReceiverOf(sender: Sender, { entities, store, nowMs }: Nodes): void {
   const address = parseAddress(sender.source?.address)
   if (address.node === 'tokens') return
@@ -93,7 +92,7 @@ function attachReceiverOf(sender: Sender, { entities, store, nowMs }: Nodes): vo
   if (address.node === 'queue') openOutgoingLink(sender, entity, store, nowMs)
 }
 
-/** A client wants to send, be it messages or requests. */
+/** A client opens a link to send messages or requests. */
 function attachSenderTo(receiver: Receiver, { entities, intake, store, nowMs }: Nodes): void {
   const address = parseAddress(receiver.target?.address)
   if (address.node === 'tokens') {
@@ -105,7 +104,7 @@ function attachSenderTo(receiver: Receiver, { entities, intake, store, nowMs }: 
   else openManagementLink(receiver, entity, intake, store, nowMs)
 }
 
-/** A refused link is opened, as the protocol wants it, but to nowhere, and closed at once with the reason. */
+/** Rejects a link: the protocol requires to open it without a target, and to close it with the reason. */
 function orRefused(attached: link, attach: () => void): void {
   try {
     attach()
@@ -118,5 +117,32 @@ function orRefused(attached: link, attach: () => void): void {
 
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
-  return 'code' in cause && cause.code === 'EADDRINUSE' ? 'another program listens there.' : cause.message
+  return 'code' in cause && cause.code === 'EADDRINUSE' ? 'the port is in use by another program.' : cause.message
+}
+
+/** The node that a link attaches to. Queue names are lower-case because they are case-insensitive in Azure. */
+type Address =
+  | { readonly node: 'tokens' }
+  | { readonly node: 'queue' | 'management'; readonly queue: string; readonly isDeadLetter: boolean }
+
+/**
+ * Parses `$cbs`, `queue`, `queue/$DeadLetterQueue` and either with `/$management`, also as `sb://host/queue` or with a
+ * leading slash. @throws BusRefusal for anything else: subscriptions, transfer queues, transaction coordinators.
+ */
+function parseAddress(text: string | undefined): Address {
+  if (!text) throw new BusRefusal('amqp:not-implemented', 'Links without an address (transactions) are not supported.')
+  const path = text.toLowerCase().replace(/^[a-z]+:\/\/[^/]*/, '')
+  const parts = path.split('/').filter((part) => part !== '')
+  if (parts.length === 1 && parts[0] === '$cbs') return { node: 'tokens' }
+  const isManagement = parts.at(-1) === '$management'
+  if (isManagement) parts.pop()
+  const isDeadLetter = parts.at(-1) === '$deadletterqueue'
+  if (isDeadLetter) parts.pop()
+  if (parts.some((part) => part === 'subscriptions' || part.startsWith('$'))) {
+    throw new BusRefusal(
+      'amqp:not-implemented',
+      `Only queues and their dead-letter queues are supported, not '${text}'.`,
+    )
+  }
+  return { node: isManagement ? 'management' : 'queue', queue: parts.join('/'), isDeadLetter }
 }

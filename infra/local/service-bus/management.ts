@@ -11,12 +11,12 @@ const { types } = rhea
 // Type codes of AMQP 1.0, part 1, section 1.6, for the arrays in replies.
 const LONG = 0x81
 const TIMESTAMP = 0x83
-/** A page of peeked messages ends here, so that no reply grows without bound. */
+/** Maximum size of a page of peeked messages. */
 const PEEK_LIMIT_BYTES = 1_048_576
 
 type Body = Readonly<Record<string, unknown>>
 
-/** A request that came to a management node. */
+/** A request to a management node. */
 export type ManagementRequest = {
   readonly operation: string
   readonly body: Body
@@ -25,7 +25,7 @@ export type ManagementRequest = {
   readonly nowMs: number
 }
 
-/** The answer to one that succeeded. */
+/** The reply to a successful request. */
 export type ManagementReply = { readonly status: 200 | 204; readonly body: unknown }
 
 type Operation = (request: ManagementRequest) => ManagementReply
@@ -39,11 +39,11 @@ const OPERATIONS: ReadonlyMap<string, Operation> = new Map([
   ['com.microsoft:update-disposition', updateDisposition],
 ])
 
-/** Carries out a request. @throws BusRefusal `amqp:not-implemented` for sessions, rules and whatever else is not built. */
+/** Runs a request. @throws BusRefusal `amqp:not-implemented` for sessions, rules and other unsupported operations */
 export function manage(request: ManagementRequest): ManagementReply {
   const operation = OPERATIONS.get(request.operation)
   if (operation === undefined) {
-    throw new BusRefusal('amqp:not-implemented', `The operation '${request.operation}' is not built.`)
+    throw new BusRefusal('amqp:not-implemented', `The operation '${request.operation}' is not supported.`)
   }
   return operation(request)
 }
@@ -114,7 +114,7 @@ function settlementOf(body: Body): Settlement {
       return { outcome: 'complete', properties: {} }
     case 'abandoned':
       return { outcome: 'abandon', properties }
-    case 'defered': // spelt so in the protocol
+    case 'defered': // the spelling of the protocol
       return { outcome: 'defer', properties }
     case 'suspended':
       return { outcome: 'dead-letter', properties: { ...properties, ...deadLetterReason(body) } }
@@ -135,7 +135,7 @@ function deadLetterReason(body: Body): Properties {
 const done = (body: unknown): ManagementReply => ({ status: 200, body })
 
 const messageNotFound = (): BusRefusal =>
-  new BusRefusal('com.microsoft:message-not-found', 'No such message is scheduled or deferred.')
+  new BusRefusal('com.microsoft:message-not-found', 'The message is not scheduled or deferred.')
 
 const lockTokens = (body: Body): string[] =>
   listOf(body, 'lock-tokens').map((token) => {
@@ -145,7 +145,7 @@ const lockTokens = (body: Body): string[] =>
 
 const sequenceNumbers = (body: Body): number[] => listOf(body, 'sequence-numbers').map(longOf)
 
-/** A long comes as eight bytes when it is large, or was written so. */
+/** A long is encoded as eight bytes or fewer. */
 const longOf = (value: unknown): number =>
   Buffer.isBuffer(value) && value.length === 8 ? Number(value.readBigInt64BE()) : Number(value)
 

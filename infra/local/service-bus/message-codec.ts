@@ -4,7 +4,7 @@ import { decodeValue, encodeSection } from './rhea-internals.ts'
 
 const { types } = rhea
 
-// AMQP 1.0, part 3, section 3.2: descriptors of the sections of a message, in the order in which they come.
+// AMQP 1.0, part 3, section 3.2: descriptors of the sections of a message, in order.
 const HEADER = 0x70
 const MESSAGE_ANNOTATIONS = 0x72
 const PROPERTIES = 0x73
@@ -21,14 +21,14 @@ type Section = {
   readonly end: number
 }
 
-/** What the broker needs to know of a message; the rest it passes on unread. */
+/** The parts of a message that the broker reads. Other parts are passed on unread. */
 export type MessageFacts = {
   readonly messageId: string | undefined
   readonly timeToLiveMs: number
   readonly dueAtMs: number | undefined
 }
 
-/** What the broker adds to a message on its way to a receiver. */
+/** Data that the broker adds when it delivers a message. */
 export type DeliveryFacts = {
   readonly bytes: Buffer
   readonly deliveryCount: number
@@ -39,10 +39,10 @@ export type DeliveryFacts = {
   readonly lock: { readonly untilMs: number } | undefined
 }
 
-/** The message id, lifetime and due time that the sender gave. @throws BusRefusal when the bytes are not a message. */
+/** Reads message id, lifetime and due time. @throws BusRefusal if the bytes are not a message */
 export function readMessage(bytes: Buffer): MessageFacts {
   const head = headOf(bytes)
-  // Read here for the sake of an early refusal: later they may have to be merged with others.
+  // Parsed here to reject invalid properties early: they can be merged later.
   fields(bytes, head.get(APPLICATION_PROPERTIES))
   const timeToLive = fields(bytes, head.get(HEADER))[2]?.value
   const due = mapOf(bytes, head.get(MESSAGE_ANNOTATIONS)).get(SCHEDULED_ENQUEUE_TIME)?.value
@@ -54,14 +54,14 @@ export function readMessage(bytes: Buffer): MessageFacts {
   }
 }
 
-/** The message with an id of the broker's, for a sender that gave none: the client's lock renewal depends on one. */
+/** Adds a message id if there is none. Lock renewal of the client requires one. */
 export function withMessageId(bytes: Buffer, messageId: string): Buffer {
   const head = headOf(bytes)
   const [, ...others] = fields(bytes, head.get(PROPERTIES))
   return replaced(bytes, head, PROPERTIES, encodeSection(PROPERTIES, 'list', [types.wrap(messageId), ...others]))
 }
 
-/** The message with values merged into its application properties; the types of the others stay. */
+/** Merges values into the application properties. The types of other properties are kept. */
 export function withApplicationProperties(bytes: Buffer, values: Readonly<Record<string, unknown>>): Buffer {
   const head = headOf(bytes)
   const merged = mapOf(bytes, head.get(APPLICATION_PROPERTIES))
@@ -70,7 +70,7 @@ export function withApplicationProperties(bytes: Buffer, values: Readonly<Record
   return replaced(bytes, head, APPLICATION_PROPERTIES, encodeSection(APPLICATION_PROPERTIES, 'map', items))
 }
 
-/** The message as a receiver gets it. From the properties on the sender's bytes are untouched. */
+/** Encodes the message for a receiver. The bytes of the sender are unchanged from the properties on. */
 export function encodeDelivery(message: DeliveryFacts, deadLetterSource?: string): Buffer {
   const { bytes } = message
   const head = headOf(bytes)
@@ -94,7 +94,7 @@ export function encodeDelivery(message: DeliveryFacts, deadLetterSource?: string
   ])
 }
 
-/** The messages of a batch: the contents of its data sections. Copied, so that none keeps the whole batch in memory. */
+/** The messages of a batch: the contents of its data sections. Copied, so that a message does not keep the batch in memory. */
 export function explodeBatch(bytes: Buffer): Buffer[] {
   const messages: Buffer[] = []
   for (const { descriptor, valueStart, end } of sections(bytes)) {
@@ -103,12 +103,12 @@ export function explodeBatch(bytes: Buffer): Buffer[] {
   return messages
 }
 
-/** A lock token as a delivery tag carries it: as .NET writes a GUID, the first three groups with the low byte first. */
+/** Encodes a lock token as delivery tag: a .NET GUID, with the first three groups in little-endian order. */
 export function tagOfToken(token: string): Buffer {
   return swapped(rhea.string_to_uuid(token))
 }
 
-/** The lock token that a delivery tag carries, undefined when the tag is not one of the broker's. */
+/** Decodes the lock token of a delivery tag. Undefined for a tag that the broker did not create. */
 export function tokenOfTag(tag: Buffer | string): string | undefined {
   return Buffer.isBuffer(tag) && tag.length === 16 ? rhea.uuid_to_string(swapped(tag)) : undefined
 }
@@ -134,7 +134,7 @@ function headOf(bytes: Buffer): Map<number, Section> {
   return head
 }
 
-/** Where a section begins or, when there is none, the place where it would. */
+/** The start of a section or, if it does not exist, its position. */
 function positionOf(head: Map<number, Section>, descriptor: number, bytes: Buffer): number {
   for (const section of head.values()) if (section.descriptor >= descriptor) return section.start
   return bytes.length
@@ -180,7 +180,7 @@ function sectionAt(bytes: Buffer, start: number): Section {
   try {
     if (bytes.readUInt8(start) !== 0) throw new RangeError('a section begins with its descriptor')
     const [descriptor, valueStart] = descriptorAt(bytes, start + 1)
-    // A body may be a described value itself; nothing comes after it that the broker reads.
+    // A body can be a described value. The broker reads nothing after it.
     const end = bytes.readUInt8(valueStart) === 0 ? bytes.length : valueStart + sizeAt(bytes, valueStart)
     if (end > bytes.length) throw new RangeError('a section ends after the message')
     return { descriptor, start, valueStart, end }
@@ -196,7 +196,7 @@ function descriptorAt(bytes: Buffer, offset: number): [descriptor: number, next:
   throw new RangeError(`a section's descriptor is of type ${typeCode}`)
 }
 
-/** The whole size of the value at the offset. AMQP 1.0, part 1, section 1.6.1: the high digit tells its width. */
+/** The total size of the value at the offset. AMQP 1.0, part 1, section 1.6.1: the high digit determines the width. */
 function sizeAt(bytes: Buffer, offset: number): number {
   const category = bytes.readUInt8(offset) >> 4
   if (category === 0x4) return 1
@@ -210,7 +210,7 @@ function binaryOf(value: Buffer): Buffer {
   const typeCode = value.readUInt8(0)
   if (typeCode === 0xa0) return value.subarray(2)
   if (typeCode === 0xb0) return value.subarray(5)
-  throw new BusRefusal('amqp:decode-error', 'A batch holds something else than messages.')
+  throw new BusRefusal('amqp:decode-error', 'A batch must contain messages only.')
 }
 
 const malformed = (cause: unknown): BusRefusal =>

@@ -1,19 +1,18 @@
-import { PriorityQueue } from './priority-queue.ts'
 import { type QueuedMessage, wakesAtMs } from './queued-message.ts'
 
 const bySequenceNumber = (left: QueuedMessage, right: QueuedMessage): number =>
   left.sequenceNumber - right.sequenceNumber
 
-/** Messages scheduled for one instant come in the order in which they were scheduled. */
+/** Messages with the same due time are ordered by the time of scheduling. */
 const byInstant = (left: QueuedMessage, right: QueuedMessage): number =>
   wakesAtMs(left) - wakesAtMs(right) || bySequenceNumber(left, right)
 
 /**
- * A queue's messages, found by number, by lock, by whose turn it is and by what happens next. A message is indexed as
- * it is when placed: take it out with `displace` before changing its state, lock or times.
+ * Indexes the messages of a queue by number, by lock, by delivery order and by next event. Call `displace` before you
+ * change the state, lock or times of a message.
  */
 export class MessageIndex {
-  /** In order of sequence number, as numbers only grow. */
+  /** By sequence number, which only increases. */
   readonly #messages = new Map<number, QueuedMessage>()
   readonly #locked = new Map<string, QueuedMessage>()
   readonly #ready = new PriorityQueue<QueuedMessage>(bySequenceNumber)
@@ -26,7 +25,7 @@ export class MessageIndex {
     if (wakesAtMs(message) !== Number.POSITIVE_INFINITY) this.#waking.add(message)
   }
 
-  /** Takes a message out of every order; it keeps its number until `forget`. */
+  /** Removes a message from all orders. It keeps its number until `forget`. */
   displace(message: QueuedMessage): void {
     if (message.lock !== undefined) this.#locked.delete(message.lock.token)
     this.#ready.remove(message)
@@ -51,22 +50,126 @@ export class MessageIndex {
     return this.#ready.peek()
   }
 
-  /** The message to which something happens next by itself. */
+  /** The message with the next timed event. */
   firstWaking(): QueuedMessage | undefined {
     return this.#waking.peek()
   }
 
-  /** All messages in order of sequence number. */
+  /** All messages by sequence number. */
   all(): Iterable<QueuedMessage> {
     return this.#messages.values()
   }
 
-  /** Moves every instant of every message. The same amount off each leaves their order as it is. */
+  /** Moves all instants of all messages by the same amount, which keeps their order. */
   shift(durationMs: number): void {
     for (const message of this.#messages.values()) {
       message.enqueuedAtMs -= durationMs
       message.dueAtMs -= durationMs
       if (message.lock !== undefined) message.lock.untilMs -= durationMs
     }
+  }
+}
+
+/** A binary heap that supports removal of any item. The order of items must not change while they are in the heap. */
+class PriorityQueue<T> {
+  readonly #compare: (left: T, right: T) => number
+  readonly #items: T[] = []
+  readonly #positions = new Map<T, number>()
+
+  /** @param compare negative if the left item comes first, like `Array.prototype.sort` */
+  constructor(compare: (left: T, right: T) => number) {
+    this.#compare = compare
+  }
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  /** The first item, without removing it. */
+  peek(): T | undefined {
+    return this.#items[0]
+  }
+
+  add(item: T): void {
+    this.#put(item, this.#items.length)
+    this.#rise(this.#items.length - 1)
+  }
+
+  /** Removes the item, if it is in the heap. */
+  remove(item: T): void {
+    const position = this.#positions.get(item)
+    if (position === undefined) return
+    this.#positions.delete(item)
+    const last = this.#items.pop()
+    if (last === undefined || last === item) return
+    this.#put(last, position)
+    this.#rise(position)
+    this.#sink(this.#positions.get(last) ?? position)
+  }
+
+  #put(item: T, position: number): void {
+    this.#items[position] = item
+    this.#positions.set(item, position)
+  }
+
+  #at(position: number): T {
+    return this.#items[position] as T
+  }
+
+  #rise(from: number): void {
+    const item = this.#at(from)
+    let position = from
+    while (position > 0) {
+      const parent = (position - 1) >> 1
+      if (this.#compare(this.#at(parent), item) <= 0) break
+      this.#put(this.#at(parent), position)
+      position = parent
+    }
+    if (position !== from) this.#put(item, position)
+  }
+
+  #sink(from: number): void {
+    const item = this.#at(from)
+    let position = from
+    for (;;) {
+      const left = 2 * position + 1
+      if (left >= this.#items.length) break
+      const right = left + 1
+      const isRightFirst = right < this.#items.length && this.#compare(this.#at(right), this.#at(left)) < 0
+      const child = isRightFirst ? right : left
+      if (this.#compare(this.#at(child), item) >= 0) break
+      this.#put(this.#at(child), position)
+      position = child
+    }
+    if (position !== from) this.#put(item, position)
+  }
+}
+
+/** Remembers message ids for the duplicate detection window. In memory only: a restart clears it. */
+export class DuplicateWindow {
+  readonly #windowMs: number
+  /** Expiry of each id, in ascending order because the window is constant. */
+  readonly #untilMs = new Map<string, number>()
+
+  /** @param windowMs 0 disables duplicate detection */
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs
+  }
+
+  /** Whether the id was seen within the window. Records a new id. */
+  hasSeen(id: string, nowMs: number): boolean {
+    if (this.#windowMs === 0) return false
+    for (const [oldest, untilMs] of this.#untilMs) {
+      if (untilMs > nowMs) break
+      this.#untilMs.delete(oldest)
+    }
+    if (this.#untilMs.has(id)) return true
+    this.#untilMs.set(id, nowMs + this.#windowMs)
+    return false
+  }
+
+  /** Moves all instants `durationMs` into the past. */
+  shift(durationMs: number): void {
+    for (const [id, untilMs] of this.#untilMs) this.#untilMs.set(id, untilMs - durationMs)
   }
 }

@@ -28,9 +28,9 @@ type Row = {
 }
 
 /**
- * The journal in a SQLite file, or in memory as `:memory:`. Everything written in one turn of the event loop is one
- * transaction; `afterCommit` tells when it is safe. A commit survives the end of the process, not always that of the
- * machine: `synchronous=NORMAL` does without a flush per commit.
+ * The journal in a SQLite file, or in memory as `:memory:`. All writes of one turn of the event loop are one transaction.
+ * `afterCommit` reports the commit. A commit survives a crash of the process, but not always of the machine:
+ * `synchronous=NORMAL` does not flush each commit.
  */
 export class MessageStore implements Journal {
   readonly #file: string
@@ -41,14 +41,14 @@ export class MessageStore implements Journal {
   #isOpen = true
   #isWriting = false
 
-  /** @throws Error that names the file when it cannot be used or is damaged. */
+  /** @throws Error that names the file if it is damaged or unusable */
   constructor(file: string) {
     this.#file = file
     this.#database = openDatabase(file)
     this.#statements = prepare(this.#database)
   }
 
-  /** Reads a queue's messages in order. @throws Error that names the file when they are damaged. */
+  /** Reads the messages of a queue in order. @throws Error that names the file if they are damaged */
   load(queue: string): KeptQueue {
     try {
       const rows = this.#statements.load.all(queue) as unknown as Row[]
@@ -87,19 +87,19 @@ export class MessageStore implements Journal {
     this.#statements.remove.run(queue, sequenceNumber)
   }
 
-  /** Moves every instant kept `durationMs` into the past. */
+  /** Moves all stored instants `durationMs` into the past. */
   letPass(durationMs: number): void {
     this.#begin()
     this.#statements.letPass.run(durationMs, durationMs)
   }
 
-  /** Calls back when what was written so far is kept, with the failure when it could not be. */
+  /** Calls back after the pending writes are committed, with the error of a failure. */
   afterCommit(callback: (failure?: Error) => void): void {
     if (this.#isWriting) this.#waiting.push(callback)
     else callback()
   }
 
-  /** Keeps what is pending and lets go of the file. */
+  /** Commits pending writes and closes the file. */
   close(): void {
     if (!this.#isOpen) return
     this.#commit()
@@ -157,7 +157,7 @@ function openDatabase(file: string): DatabaseSync {
   try {
     if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true })
     database = new DatabaseSync(file)
-    // Alone on the file: a second broker on it would hand out every message twice.
+    // Exclusive: a second broker on the file would deliver every message twice.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     const [check] = database.prepare('PRAGMA quick_check(1)').all()
     if (check?.quick_check !== 'ok') throw new Error(String(check?.quick_check))
@@ -179,15 +179,18 @@ function unusable(file: string, cause: unknown): Error {
     return new Error(`The file of the queues, ${file}, is in use by another process.`, { cause })
   }
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new Error(`The file of the queues, ${file}, cannot be read: ${reason}. Without it the queues begin empty.`, {
-    cause,
-  })
+  return new Error(
+    `The file of the queues, ${file}, cannot be read: ${reason}. If you delete it, the queues start empty.`,
+    {
+      cause,
+    },
+  )
 }
 
 function fromRow(row: Row): QueuedMessage {
   const { state, messageId, enqueuedAtMs, dueAtMs, deliveryCount } = row
   const bytes = Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength)
-  readMessage(bytes) // damage inside a message shows here, not when it is delivered
+  readMessage(bytes) // detects a damaged message before its delivery
   return {
     sequenceNumber: row.number,
     enqueuedSequenceNumber: row.firstNumber,

@@ -8,13 +8,13 @@ import { asRefusal, BusRefusal, lockLost } from './refusal.ts'
 import { Credit, settle } from './rhea-internals.ts'
 
 const SESSION_FILTER = 'com.microsoft:session-filter'
-/** sender-settle-mode "settled", AMQP 1.0, part 2, section 2.8.2: what is sent needs no answer. */
+/** sender-settle-mode "settled", AMQP 1.0, part 2, section 2.8.2: deliveries are not acknowledged. */
 const SETTLED = 1
 
-/** A link on which a client receives: feeds it from the queue and carries out what it decides about its messages. */
+/** A link on which a client receives. Delivers messages of the queue and applies their settlement. */
 export function openOutgoingLink(sender: Sender, entity: Entity, store: MessageStore, nowMs: () => number): void {
   if (Object.hasOwn(sender.source.filter ?? {}, SESSION_FILTER)) {
-    throw new BusRefusal('amqp:not-implemented', 'Sessions are not built.')
+    throw new BusRefusal('amqp:not-implemented', 'Sessions are not supported.')
   }
   const credit = new Credit(sender)
   const { dispatcher, queue } = entity
@@ -55,7 +55,7 @@ function consumerOf(sender: Sender, credit: Credit, entity: Entity): Consumer {
   }
 }
 
-/** What the client says about a delivery: the fields of the AMQP outcomes "rejected" and "modified". */
+/** Fields of the AMQP outcomes "rejected" and "modified". */
 type DeliveryState = {
   readonly error?: { readonly info?: Properties | null } | null
   readonly undeliverable_here?: boolean | null

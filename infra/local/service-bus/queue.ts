@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DuplicateWindow } from './duplicate-window.ts'
-import { MessageIndex } from './message-index.ts'
+import { DuplicateWindow, MessageIndex } from './message-index.ts'
 import {
   type Draft,
   deliveredTooOften,
@@ -18,14 +17,14 @@ import {
 } from './queued-message.ts'
 
 /**
- * One queue as a state machine: it knows no clock, no network and no file. Every call says what time it is; whatever
- * fell due by then (scheduled messages, locks, lifetimes) happens first, in order of time.
+ * A queue as a state machine without clock, network and file. Every call passes the time. Events that are due (scheduled
+ * messages, locks, lifetimes) are processed first, in order of time.
  */
 export class MessageQueue {
   readonly settings: QueueSettings
   readonly #journal: Journal
   readonly #deadLetters: MessageQueue | undefined
-  /** Called when a message may have become ready, or the next instant may have moved. */
+  /** Called if a message can be ready or the next event can have changed. */
   onChange: () => void = () => {}
   readonly #messages = new MessageIndex()
   readonly #seenIds: DuplicateWindow
@@ -38,14 +37,14 @@ export class MessageQueue {
     this.#seenIds = new DuplicateWindow(settings.duplicateWindowMs)
   }
 
-  /** Takes up what a journal kept. Messages in `held` had a receiver: they return as after an expired lock. */
+  /** Restores the messages of a journal. Messages in `held` were locked: they return as after an expired lock. */
   restore({ messages, held, lastSequenceNumber }: KeptQueue, nowMs: number): void {
     this.#lastSequenceNumber = Math.max(lastSequenceNumber, messages.at(-1)?.sequenceNumber ?? 0)
     for (const message of messages) this.#place(message)
     for (const message of messages) if (held.has(message.sequenceNumber)) this.#giveBack(message, nowMs)
   }
 
-  /** Adds a message and gives back its sequence number; a duplicate is dropped, with a number as well. */
+  /** Adds a message and returns its sequence number. A duplicate is dropped and also gets a number. */
   send(draft: Draft, nowMs: number): number {
     this.advanceTo(nowMs)
     const sequenceNumber = this.reserveNumber()
@@ -54,19 +53,19 @@ export class MessageQueue {
     return sequenceNumber
   }
 
-  /** A sequence number that no message has or will have. */
+  /** A new unique sequence number. */
   reserveNumber(): number {
     this.#lastSequenceNumber += 1
     return this.#lastSequenceNumber
   }
 
-  /** Whether `lock` or `take` would give a message. */
+  /** Whether `lock` or `take` returns a message. */
   hasReady(nowMs: number): boolean {
     this.advanceTo(nowMs)
     return this.#messages.firstReady() !== undefined
   }
 
-  /** The first ready message, locked for its receiver. */
+  /** Locks and returns the first ready message. */
   lock(nowMs: number): QueuedMessage | undefined {
     this.advanceTo(nowMs)
     const message = this.#messages.firstReady()
@@ -74,7 +73,7 @@ export class MessageQueue {
     return message
   }
 
-  /** The first ready message, gone from the queue. */
+  /** Removes and returns the first ready message. */
   take(nowMs: number): QueuedMessage | undefined {
     this.advanceTo(nowMs)
     const message = this.#messages.firstReady()
@@ -82,7 +81,7 @@ export class MessageQueue {
     return message
   }
 
-  /** Locks a deferred message, or takes it for good. Undefined when none waits under that number. */
+  /** Locks or removes a deferred message. Undefined if there is none with the number. */
   receiveDeferred(sequenceNumber: number, forGood: boolean, nowMs: number): QueuedMessage | undefined {
     this.advanceTo(nowMs)
     const message = this.#messages.get(sequenceNumber)
@@ -93,9 +92,9 @@ export class MessageQueue {
   }
 
   /**
-   * Settles a locked message. Abandoned, it returns to its own place in the order, and that counts as a delivery;
-   * deferred, it is received by its number only; dead-lettered, it moves, unless it is dead-lettered already.
-   * False when the lock is lost.
+   * Settles a locked message. An abandoned message returns to its position, and its delivery count increases. A deferred
+   * message can be received by its number only. A dead-lettered message moves to the dead-letter queue, unless it is there.
+   * Returns false if the lock is lost.
    */
   settle(token: string, { outcome, properties }: Settlement, nowMs: number): boolean {
     const message = this.#heldUnder(token, nowMs)
@@ -107,7 +106,7 @@ export class MessageQueue {
     return true
   }
 
-  /** Prolongs a lock and gives back its new end, undefined when it is lost. */
+  /** Renews a lock and returns its expiry. Undefined if the lock is lost. */
   renew(token: string, nowMs: number): number | undefined {
     const message = this.#heldUnder(token, nowMs)
     if (message?.lock === undefined) return undefined
@@ -117,7 +116,7 @@ export class MessageQueue {
     return message.lock.untilMs
   }
 
-  /** Removes scheduled messages: all of them, or none and false when one of them is not there. */
+  /** Removes scheduled messages. Removes none and returns false if one of them does not exist. */
   cancelScheduled(sequenceNumbers: readonly number[], nowMs: number): boolean {
     this.advanceTo(nowMs)
     const messages = sequenceNumbers.map((number) => this.#messages.get(number))
@@ -126,7 +125,7 @@ export class MessageQueue {
     return true
   }
 
-  /** Messages in any state from a sequence number on, lowest first, untouched. */
+  /** Peeks messages in any state from a sequence number, lowest first. */
   *peek(fromSequenceNumber: number, nowMs: number): Generator<QueuedMessage> {
     this.advanceTo(nowMs)
     for (const message of this.#messages.all()) if (message.sequenceNumber >= fromSequenceNumber) yield message
@@ -139,13 +138,13 @@ export class MessageQueue {
     return counts
   }
 
-  /** The next instant at which something happens by itself; undefined when nothing will. */
+  /** The instant of the next timed event. Undefined if there is none. */
   nextInstantMs(): number | undefined {
     const next = this.#messages.firstWaking()
     return next === undefined ? undefined : wakesAtMs(next)
   }
 
-  /** Lets happen what falls due by `nowMs`. */
+  /** Processes events that are due at `nowMs`. */
   advanceTo(nowMs: number): void {
     for (let message = this.#messages.firstWaking(); message !== undefined; message = this.#messages.firstWaking()) {
       if (wakesAtMs(message) > nowMs) return
@@ -155,7 +154,7 @@ export class MessageQueue {
     }
   }
 
-  /** Moves every instant held here `durationMs` into the past, as if that time had gone by. */
+  /** Moves all instants `durationMs` into the past, as if that time had passed. */
   letPass(durationMs: number): void {
     this.#messages.shift(durationMs)
     this.#seenIds.shift(durationMs)

@@ -1,34 +1,34 @@
 import { withApplicationProperties } from './message-codec.ts'
 
-/** What a queue does with its messages. Infinity stands for "never" and "no limit". */
+/** Properties of a queue. Infinity means never, or no limit. */
 export type QueueSettings = {
   readonly name: string
   readonly lockDurationMs: number
-  /** Infinity: deliveries are not counted, as in a dead-letter queue. */
+  /** Infinity: deliveries are not counted, like in a dead-letter queue. */
   readonly maxDeliveryCount: number
-  /** The longest a message waits, whatever it asks for itself. */
+  /** Maximum lifetime of a message, regardless of its own time to live. */
   readonly timeToLiveMs: number
   readonly deadLettersExpired: boolean
-  /** A message id seen within this window is dropped; 0 turns that off. */
+  /** Window of duplicate detection. 0 disables it. */
   readonly duplicateWindowMs: number
 }
 
 export type MessageState = 'active' | 'scheduled' | 'deferred'
 
-/** A message as it arrives. */
+/** A received message. */
 export type Draft = {
-  /** The encoded AMQP message, as its sender wrote it. */
+  /** The encoded AMQP message of the sender. */
   readonly bytes: Buffer
   readonly messageId: string
   readonly timeToLiveMs: number
-  /** Not to be delivered before; undefined means at once. */
+  /** Scheduled enqueue time. Undefined: immediately. */
   readonly dueAtMs: number | undefined
 }
 
-/** A message in a queue. Only its queue changes it. */
+/** A message in a queue. Only the queue changes it. */
 export type QueuedMessage = {
   sequenceNumber: number
-  /** The number it was first given; a scheduled or dead-lettered message gets another one later. */
+  /** Its first sequence number. A scheduled or dead-lettered message gets another one later. */
   enqueuedSequenceNumber: number
   bytes: Buffer
   messageId: string
@@ -36,49 +36,49 @@ export type QueuedMessage = {
   enqueuedAtMs: number
   dueAtMs: number
   timeToLiveMs: number
-  /** Deliveries that ended without settlement: 0 on the first delivery. */
+  /** Number of previous deliveries: 0 on the first delivery. */
   deliveryCount: number
   lock: { readonly token: string; untilMs: number } | undefined
 }
 
-/** Notes what must outlive the process. */
+/** Records changes that must survive a restart. */
 export interface Journal {
   added(queue: string, message: QueuedMessage): void
-  /** Anything but its number may have changed; it is not held. */
+  /** The message changed, except its number. It is not locked. */
   changed(queue: string, message: QueuedMessage): void
-  /** A receiver has it: were the process to end now, that would count as a delivery. */
+  /** The message is locked. A restart counts as a delivery. */
   held(queue: string, sequenceNumber: number): void
   removed(queue: string, sequenceNumber: number): void
 }
 
-/** What a queue had when the broker last ran. */
+/** Content of a queue at the last run of the broker. */
 export type KeptQueue = {
   readonly messages: readonly QueuedMessage[]
-  /** Numbers of the messages that a receiver had. */
+  /** Numbers of the messages that were locked. */
   readonly held: ReadonlySet<number>
   readonly lastSequenceNumber: number
 }
 
-/** Values to merge into a message's application properties; empty for none. */
+/** Values to merge into the application properties of a message. */
 export type Properties = Readonly<Record<string, unknown>>
 
-/** How many messages are in which state; `locked` ones are not counted as `active`. */
+/** Number of messages by state. `active` excludes locked messages. */
 export type QueueCounts = { active: number; scheduled: number; locked: number; deferred: number }
 
-/** What a receiver decides about a message it has locked. */
+/** Settlement of a locked message. */
 export type Settlement = {
   readonly outcome: 'complete' | 'abandon' | 'defer' | 'dead-letter'
   readonly properties: Properties
 }
 
-/** When something happens to a message by itself; a deferred one waits for ever, as in the cloud. */
+/** The instant of the next timed event of a message. A deferred message does not expire, like in Azure. */
 export function wakesAtMs(message: QueuedMessage): number {
   if (message.lock !== undefined) return message.lock.untilMs
   if (message.state === 'scheduled') return message.dueAtMs
   return message.state === 'active' ? message.enqueuedAtMs + message.timeToLiveMs : Number.POSITIVE_INFINITY
 }
 
-/** A message as it enters its queue; one that is due already is not scheduled. */
+/** Creates a queued message. A message that is already due is not scheduled. */
 export function newMessage(draft: Draft, sequenceNumber: number, longestMs: number, nowMs: number): QueuedMessage {
   const { bytes, messageId, dueAtMs = nowMs } = draft
   return {
@@ -95,16 +95,16 @@ export function newMessage(draft: Draft, sequenceNumber: number, longestMs: numb
   }
 }
 
-/** The message itself, with these among its application properties. */
+/** Returns the message with additional application properties. */
 export function merged(message: QueuedMessage, properties: Properties): QueuedMessage {
   if (Object.keys(properties).length > 0) message.bytes = withApplicationProperties(message.bytes, properties)
   return message
 }
 
-/** Why a message is among the dead letters, in the words of the real broker. */
+/** Dead-letter reason of an expired message, with the texts of Service Bus. */
 export const LIVED_TOO_LONG = deadLettered('TTLExpiredException', 'The message lived longer than its time to live.')
 
-/** The same, after as many deliveries as its queue allows. */
+/** Dead-letter reason of a message that reached the maximum delivery count. */
 export const deliveredTooOften = ({ deliveryCount }: QueuedMessage): Properties =>
   deadLettered('MaxDeliveryCountExceeded', `Delivered ${deliveryCount} times.`)
 

@@ -1,4 +1,4 @@
-/** Conditions the broker names, with the status a `$management` reply carries for them. */
+/** Error conditions of the broker, with the status of a `$management` reply. */
 const STATUS = {
   'amqp:not-found': 404,
   'amqp:not-implemented': 501,
@@ -11,10 +11,10 @@ const STATUS = {
   'com.microsoft:message-not-found': 404,
 } as const satisfies Record<string, number>
 
-/** An AMQP error condition that the broker answers with. */
+/** An AMQP error condition of the broker. */
 export type Condition = keyof typeof STATUS
 
-/** A request refused: told to the client as a link error, an outcome or a `$management` status, whichever fits. */
+/** A rejected request. Sent to the client as a link error, an outcome or a `$management` status. */
 export class BusRefusal extends Error {
   override readonly name = 'BusRefusal'
   readonly condition: string
@@ -24,7 +24,7 @@ export class BusRefusal extends Error {
     this.condition = condition
   }
 
-  /** The refusal as an AMQP error. */
+  /** The AMQP error of the refusal. */
   get amqpError(): { condition: string; description: string } {
     return { condition: this.condition, description: this.message }
   }
@@ -35,14 +35,14 @@ export class BusRefusal extends Error {
   }
 }
 
-/** The refusal of a settlement or renewal under a lock that is no longer held. */
+/** The refusal of a settlement or renewal with an expired lock. */
 export const lockLost = (): BusRefusal =>
   new BusRefusal(
     'com.microsoft:message-lock-lost',
     'The lock supplied is invalid: it expired, or the message has already been settled.',
   )
 
-/** Any failure as a refusal: what is not one already is an internal error, or `otherwise`. */
+/** Converts an error to a refusal. Other errors become `otherwise`, by default an internal error. */
 export const asRefusal = (failure: unknown, otherwise: Condition = 'amqp:internal-error'): BusRefusal =>
   failure instanceof BusRefusal
     ? failure

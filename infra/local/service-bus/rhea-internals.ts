@@ -1,6 +1,6 @@
 import rhea, { type Delivery, type Sender, type Session, type Typed } from 'rhea'
 
-// What the broker uses of rhea beyond its published types. The package is pinned to one exact version for this file.
+// Parts of rhea that its published types do not declare. The package version is pinned because of this file.
 
 type FlowState = { credit: number; delivery_count: number; _draining: boolean }
 type TransferFrame = { performative: { message_format?: number | null } }
@@ -17,13 +17,13 @@ type Codec = {
   wrap_ulong(value: number): Typed
 }
 
-/** A message format that rhea does not decode: with it a message arrives as its raw bytes. */
+/** A message format that rhea does not decode, so that messages arrive as raw bytes. */
 const RAW_FORMAT = 0xffff_ffff
 
 const codec = rhea.types as unknown as Codec
 const outcomes = rhea.message as unknown as Outcomes
 
-/** Makes every message that arrives in the session come as raw bytes; decoding and encoding again would lose types. */
+/** Receives messages as raw bytes: decoding and encoding would lose types. */
 export function keepMessagesRaw(session: Session): void {
   const { incoming } = session as unknown as { incoming: Incoming }
   const onTransfer = incoming.on_transfer
@@ -33,7 +33,7 @@ export function keepMessagesRaw(session: Session): void {
   }
 }
 
-/** How often the receiving side lets the link deliver, beyond what was delivered or is under way. */
+/** Remaining credit of the link. */
 export class Credit {
   readonly #sender: Sender
   #sent = 0
@@ -42,7 +42,7 @@ export class Credit {
     this.#sender = sender
   }
 
-  /** Notes a message handed to rhea. Its own count lags behind while messages wait to be written. */
+  /** Records a message passed to rhea, whose own count does not include unwritten messages. */
   spend(): void {
     this.#sent += 1
   }
@@ -54,7 +54,7 @@ export class Credit {
     return Math.min(credit + delivery_count - this.#sent, outgoing.available())
   }
 
-  /** Gives up what is left when the receiving side has asked for that and nothing waits to be written. */
+  /** Drains the credit if the receiver requested it and no message waits to be written. */
   drain(): void {
     const { credit, delivery_count, _draining } = this.#sender as unknown as FlowState
     if (!_draining || credit === 0 || this.#sent > delivery_count) return
@@ -63,15 +63,15 @@ export class Credit {
   }
 }
 
-/** Ends a delivery from the broker's side: accepted, or rejected with an error. */
+/** Settles a delivery: accepted, or rejected with an error. */
 export function settle(delivery: Delivery, error?: { condition: string; description: string }): void {
   const outcome = error === undefined ? outcomes.accepted() : outcomes.rejected({ error })
   delivery.update(true, outcome.described())
-  // With receiver-settle-mode "second" the client never says that it settled: without this its window fills up.
+  // With receiver-settle-mode "second" the client does not confirm the settlement, and its window would fill up.
   Object.assign(delivery, { remote_settled: true })
 }
 
-/** Reads one AMQP value, with its type and descriptor. */
+/** Decodes an AMQP value with its type and descriptor. */
 export const decodeValue = (bytes: Buffer): Typed => new codec.Reader(bytes).read()
 
 /** Encodes a message section: a list or map of typed values under its descriptor. */

@@ -1,6 +1,6 @@
 import type { MessageHandlers, ServiceBusReceivedMessage } from '@azure/service-bus'
-import type { BusConnection } from '../../../infra/local/host/app-settings.ts'
-import type { MessageReceiver, OpenBus, ReceiverOptions } from '../../../infra/local/host/service-bus-client.ts'
+import type { BusConnection } from '../../../infra/local/host/host-settings.ts'
+import type { MessageReceiver, OpenBus, ReceiverOptions } from '../../../infra/local/host/service-bus-pump.ts'
 
 type Delivery = Pick<ServiceBusReceivedMessage, 'body'> & Partial<ServiceBusReceivedMessage>
 

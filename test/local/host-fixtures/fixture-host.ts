@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type HostOptions, type LocalHost, startHost } from '../../../infra/local/host/host.ts'
-import type { HostLogEntry } from '../../../infra/local/host/host-log.ts'
+import type { HostLogEntry } from '../../../infra/local/host/programming-model.ts'
 import { type FakeBus, fakeBus } from './fake-bus.ts'
 
 export const FIXTURES = import.meta.dirname

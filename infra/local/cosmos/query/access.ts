@@ -1,5 +1,5 @@
 import type { Container } from '../catalog.ts'
-import type { Partition } from '../partition.ts'
+import type { Partition } from '../item-rules.ts'
 import { ODD_TEXT, type Storage } from '../storage.ts'
 import type { Field, Scalar, Term } from './planner.ts'
 import { compositeIndex, jsonExpression, presence, valueIndex } from './value-indexes.ts'
@@ -8,7 +8,7 @@ type Bound = string | number | null
 type Fragment = { readonly sql: string; readonly values: readonly Bound[] }
 export type StoredRow = { pk: string; id: string; body: string }
 
-/** Rows to look for: those of a container, perhaps of one partition, that pass the terms. */
+/** Rows to find: those of a container or partition that match the terms. */
 export type Scan = {
   readonly storage: Storage
   readonly container: Container
@@ -16,15 +16,15 @@ export type Scan = {
   readonly terms: readonly Term[]
 }
 
-/** Where a scan goes on: after this row in the order of partitions and ids. */
+/** Start of the scan: after this row in the order of partitions and ids. */
 export type RowKey = { readonly pk: string; readonly id: string }
 
-/** Counting stops here: a way in that leads to more rows is not selective. */
+/** Counting stops here: an index that finds more rows is not selective. */
 const PROBE_LIMIT_COUNT = 2000
-/** Later for texts, and for lists, each of whose values may have some rows: the other way is a look at each document. */
+/** A higher limit for substrings and lists: the alternative reads every document. */
 const PATIENT_PROBE_LIMIT_COUNT = 20_000
 
-/** The rows in the order of partition and id, or against it. They are read as they are taken: stop to stop reading. */
+/** The rows by partition and id, ascending or descending. Rows are read lazily. */
 export function scanRows(scan: Scan, after: RowKey | undefined, isDescending = false): Iterable<StoredRow> {
   return rowsBy(chosenWay(scan), scan, after, isDescending)
 }
@@ -42,8 +42,8 @@ function* rowsBy(way: ChosenWay, scan: Scan, after?: RowKey, isDescending = fals
 }
 
 /**
- * The rows for a query ordered by a property: in the order of its texts, then of ids, where an index tells which of them
- * to look at, or where there are so many that it spares looking at most of them; else in any order.
+ * The rows for a query ordered by a property. Ordered by value and id if an index selects the rows, or if there are so
+ * many rows that the order avoids reading most of them. Unordered otherwise.
  */
 export function scanRowsFor(
   scan: Scan,
@@ -60,12 +60,12 @@ export function scanRowsFor(
     : { rows: rowsByText(scan, path, { index, terms: [] }), isInOrder: true }
 }
 
-/** Only texts have their place in the order of an index. */
+/** The order of an index applies to strings only. */
 function wantsTextAt({ partition, terms }: Scan, path: readonly string[]): boolean {
   return partition !== undefined && terms.some((term) => term.kind === 'is-text' && isSamePath(term.field.path, path))
 }
 
-/** The index that is in the order of one property and holds the other, in which a text is looked for. */
+/** The composite index that is ordered by one property and contains the searched property. */
 function compositeWay(scan: Scan, path: readonly string[]): Pick<Way, 'index' | 'terms'> | undefined {
   for (const term of scan.terms) {
     if (term.kind !== 'occurs' || term.field === undefined) continue
@@ -87,7 +87,7 @@ function rowsByText(
   return scan.storage.prepare(sql).iterate(...values) as Iterable<StoredRow>
 }
 
-/** How many rows pass the terms. */
+/** The number of rows that match the terms. */
 export function countRows(scan: Scan): number {
   const way = chosenWay(scan)
   const conditions = conditionsOf(scan, way)
@@ -97,7 +97,7 @@ export function countRows(scan: Scan): number {
 }
 
 function conditionsOf(scan: Scan, way: Pick<Way, 'path' | 'terms'>): Fragment[] {
-  // What the index alone can tell comes once more in that form: it spares a look into each document.
+  // Terms that the index can check are repeated in indexed form, to avoid reading each document.
   const occurring = way.terms.filter(({ kind }) => kind === 'occurs')
   return [
     ...placeOf(scan),
@@ -108,7 +108,7 @@ function conditionsOf(scan: Scan, way: Pick<Way, 'path' | 'terms'>): Fragment[] 
   ]
 }
 
-/** The container's number stands in the text, not as a bound value: the indexes over values are partial by it. */
+/** The container number is part of the SQL text, not a bound value, because the value indexes are partial indexes. */
 function placeOf({ container, partition }: Scan): Fragment[] {
   const place: Fragment[] = [{ sql: `container = ${container.number}`, values: [] }]
   if (partition !== undefined) place.push({ sql: 'pk = ?', values: [partition] })
@@ -122,11 +122,11 @@ function keyCondition({ partition }: Scan, { pk, id }: RowKey, isDescending: boo
     : { sql: `id ${operator} ?`, values: [id] }
 }
 
-/** A way to the rows by an index, over a property's values where it has a path. */
+/** An access path: an index, over the values of a property if it has a path. */
 type Way = {
   readonly index: string
   readonly path?: readonly string[]
-  /** Whether equal rows come in the order of ids. */
+  /** Whether rows with equal values are ordered by id. */
   readonly isOrdered: boolean
   readonly terms: readonly Term[]
 }
@@ -134,8 +134,8 @@ type Way = {
 type ChosenWay = Pick<Way, 'index' | 'path' | 'terms'> & { readonly count: number }
 
 /**
- * Which index leads to the fewest rows. Counted rather than estimated: SQLite's statistics would be stale, and its
- * guess between two properties a coin toss. Only within a partition, which all indexes begin with.
+ * Returns the index with the fewest matching rows, by counting. SQLite's statistics would be stale and its estimates
+ * arbitrary. Applies within a partition only, because all indexes start with the partition key.
  */
 function chosenWay(scan: Scan): ChosenWay {
   const isById = namesIds(scan)
@@ -143,14 +143,14 @@ function chosenWay(scan: Scan): ChosenWay {
   if (scan.partition === undefined || isById) return chosen
   for (const way of waysIn(scan)) {
     const count = probe(scan, way)
-    // Rows that come in another order have to be sorted for each page: worth it for few only.
+    // Rows in another order must be sorted for each page, which is efficient for few rows only.
     const isFit = way.isOrdered || count < probeLimit(way)
     if (isFit && count < chosen.count) chosen = { ...way, count }
   }
   return chosen
 }
 
-/** Whether the query says which documents it wants. Where a page begins says nothing of how many there are. */
+/** Whether the query selects documents by id. The start of a page does not limit their number. */
 function namesIds({ terms }: Scan): boolean {
   return terms.some((term) => (term.kind === 'equals' || term.kind === 'one-of') && term.field.kind === 'id')
 }
@@ -168,10 +168,10 @@ function waysIn(scan: Scan): Way[] {
   return byTs.length === 0 ? byValue : [...byValue, { index: 'docs_by_ts', isOrdered: false, terms: byTs }]
 }
 
-/** Whether an index over the property's values leads to few documents, if few there are. */
+/** Whether an index over the property can be selective for the term. */
 function leadsSomewhere(term: Term): boolean {
   if (term.kind === 'equals') return term.value !== null && typeof term.value !== 'boolean'
-  // Numbers are mostly times, and most who ask want the latest; texts are compared to page through all there are.
+  // Number ranges usually select the latest times. String ranges usually page through all documents.
   if (term.kind === 'range') return typeof term.value === 'number'
   return term.kind === 'one-of' || term.kind === 'occurs'
 }
@@ -182,7 +182,7 @@ const isPartitionKey = ({ path }: Field & { kind: 'json' }, { partitionKeyPath }
   path.join('/') === partitionKeyPath.join('/')
 
 function probe(scan: Scan, way: Way): number {
-  // The text in the index alone: a look into the document would read all of them.
+  // Searches the index only: reading the documents would read all of them.
   const conditions = [...placeOf(scan), ...presenceOf(way), ...way.terms.map(indexedFragment)]
   const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM docs INDEXED BY ${way.index}
     WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} LIMIT ${probeLimit(way)})`
@@ -196,7 +196,7 @@ function presenceOf({ path }: Pick<Way, 'path'>): Fragment[] {
   return path === undefined ? [] : [{ sql: presence(path), values: [] }]
 }
 
-/** Whether the partition holds text that SQLite cuts off or orders differently: see ODD_TEXT. */
+/** Whether the partition contains text that SQLite truncates or orders differently. See ODD_TEXT. */
 function hasOddText({ storage, container, partition }: Scan): boolean {
   const sql = `SELECT 1 FROM docs INDEXED BY docs_with_odd_text WHERE container = ? AND pk = ? AND (${ODD_TEXT}) LIMIT 1`
   return partition !== undefined && storage.prepare(sql).get(container.number, partition) !== undefined
@@ -233,7 +233,7 @@ function fragmentOf(term: Term): Fragment {
   }
 }
 
-/** LIKE reads no further than a NUL, which JSON writes as an escape: such documents pass. */
+/** LIKE stops at NUL, which JSON escapes. Documents with that escape match. */
 function likeFragment(path: readonly string[] | undefined, pattern: string): Fragment {
   return path === undefined
     ? { sql: "body LIKE ? ESCAPE '\\'", values: [pattern] }
@@ -244,5 +244,5 @@ function columnOf(field: Field): string {
   return field.kind === 'json' ? jsonExpression(field.path) : field.kind
 }
 
-/** SQLite's JSON has true and false as 1 and 0. */
+/** SQLite represents JSON true and false as 1 and 0. */
 const bound = (value: Scalar): Bound => (typeof value === 'boolean' ? Number(value) : value)

@@ -1,32 +1,32 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { badRequest } from '../failure.ts'
 import type { Json } from '../json.ts'
+import { badRequest } from '../response.ts'
 import type { RowKey } from './access.ts'
 
-/** Where a page ended. By values, not by row numbers: deleting the last row seen does not move what follows. */
+/** End of a page, by values and not by row numbers: deleting the last row does not shift the next page. */
 export type Position = RowKey & {
-  /** Rows given so far, for TOP and LIMIT. */
+  /** Rows returned so far, for TOP and LIMIT. */
   readonly emittedCount: number
-  /** The last value of ORDER BY, absent when rows come in the order of their ids. */
+  /** The last value of ORDER BY. Absent if rows are ordered by id. */
   readonly sortValue?: Json
 }
 
-/** What a token belongs to: with another query, other parameters or another partition it is refused. */
+/** The query of a token. A token is rejected for another query, other parameters or another partition. */
 export type TokenScope = { readonly key: Buffer; readonly scope: Json }
 
-/** Clients read headers of 16 KB; an id and a partition key fit beside this. */
+/** Clients accept headers of 16 KB, which also contain an id and a partition key. */
 const SORT_VALUE_LIMIT_BYTES = 4096
 
-/** Encodes a position as a token that any later server with the same key and file understands. */
+/** Encodes a position as a token. The token stays valid for later servers with the same key and file. */
 export function encodeToken(position: Position, scope: TokenScope): string {
   const payload = JSON.stringify(position)
   if (Buffer.byteLength(JSON.stringify(position.sortValue ?? null)) > SORT_VALUE_LIMIT_BYTES) {
-    throw badRequest(`A page cannot end at an ORDER BY value over ${SORT_VALUE_LIMIT_BYTES} bytes`)
+    throw badRequest(`An ORDER BY value at the end of a page must not exceed ${SORT_VALUE_LIMIT_BYTES} bytes`)
   }
   return `${Buffer.from(payload).toString('base64url')}.${seal(payload, scope).toString('base64url')}`
 }
 
-/** @throws CosmosFailure 400 for a token that was changed or belongs to another query */
+/** @throws CosmosFailure 400 for a modified token or a token of another query */
 export function decodeToken(token: string, scope: TokenScope): Position {
   const [encoded = '', sealed = ''] = token.split('.')
   const payload = Buffer.from(encoded, 'base64url').toString()

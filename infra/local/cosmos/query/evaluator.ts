@@ -1,17 +1,17 @@
-import { badRequest } from '../failure.ts'
 import { type Json, valueAt } from '../json.ts'
+import { badRequest } from '../response.ts'
 import { and, compare, foldCase, isSame, not, or, type Value } from './semantics.ts'
 import type { ComparisonOperator, Expression, FunctionName, Member } from './syntax.ts'
 
-/** A row under evaluation; the document is parsed when first asked for. */
+/** A row under evaluation. The document is parsed on first use. */
 export type Row = { readonly id: string; readonly document: Json }
 export type Evaluate = (row: Row) => Value
 export type Parameters = ReadonlyMap<string, Json>
 
-/** Lists at least this long are looked up in a set. */
+/** Minimum length of lists that are converted to a set. */
 const SET_FROM_COUNT = 8
 
-/** The value of an expression that asks nothing of the row; undefined for any other. */
+/** The value of a constant expression. Undefined for other expressions. */
 export function constantOf(expression: Expression, parameters: Parameters): Json | undefined {
   if (expression.kind === 'literal') return expression.value
   if (expression.kind === 'array') {
@@ -59,7 +59,7 @@ export function compile(expression: Expression, parameters: Parameters): Evaluat
   }
 }
 
-/** Compiles an object of named expressions; members that are undefined are left out. */
+/** Compiles an object of named expressions. Undefined members are omitted. */
 export function object(members: readonly Member[], parameters: Parameters): Evaluate {
   const compiled = members.map(({ name, expression }) => [name, compile(expression, parameters)] as const)
   return (row) =>
@@ -85,7 +85,7 @@ const comparison =
   (row) =>
     compare(operator, left(row), right(row))
 
-/** `x IN (a, b)` is `x = a OR x = b`, so an option of another type leaves the answer undefined. */
+/** `x IN (a, b)` is `x = a OR x = b`: an option of another type makes the result undefined. */
 function membership(operand: Expression, options: readonly Expression[], parameters: Parameters): Evaluate {
   const value = compile(operand, parameters)
   const compiled = options.map((option) => compile(option, parameters))
@@ -97,10 +97,10 @@ function membership(operand: Expression, options: readonly Expression[], paramet
 
 function call(name: FunctionName, operands: readonly Expression[], parameters: Parameters): Evaluate {
   const [first, second, third] = operands.map((operand) => compile(operand, parameters))
-  if (first === undefined) throw badRequest(`${name} needs an argument`)
+  if (first === undefined) throw badRequest(`${name} requires an argument`)
   if (name === 'IS_DEFINED') return (row) => first(row) !== undefined
   if (name === 'IS_NULL') return (row) => first(row) === null
-  if (second === undefined) throw badRequest(`${name} needs two arguments`)
+  if (second === undefined) throw badRequest(`${name} requires two arguments`)
   if (name === 'ARRAY_CONTAINS') return arrayContains(operands, first, second, parameters)
   const test = TEXT_TESTS[name]
   return (row) => {

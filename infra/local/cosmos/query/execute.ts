@@ -1,23 +1,21 @@
-import { badRequest } from '../failure.ts'
-import type { Json } from '../json.ts'
-import { valueAt } from '../json.ts'
+import { type Json, valueAt } from '../json.ts'
+import { badRequest } from '../response.ts'
 import { countRows, type Scan, type StoredRow, scanRows, scanRowsFor } from './access.ts'
 import type { Position } from './continuation.ts'
 import { compile, constantOf, object, type Parameters, type Row } from './evaluator.ts'
 import { planFilter } from './planner.ts'
 import { compareForOrder, compareText } from './semantics.ts'
 import type { Expression, Projection, Query } from './syntax.ts'
-import { TopRows } from './top-rows.ts'
 
-/** What a page is to hold at most, and where it begins. */
+/** Limits and start of a page. */
 export type PageRequest = { readonly rowCount: number; readonly after: Position | undefined }
 
 export type Page = {
   /** Results as JSON texts. */
   readonly results: readonly string[]
-  /** Undefined when there is nothing more. */
+  /** Undefined for the last page. */
   readonly end: Position | undefined
-  /** Rows that SQLite handed over: the measure of what the query cost. */
+  /** Rows read from SQLite, which determine the request charge. */
   readonly lookedAtCount: number
 }
 
@@ -31,11 +29,11 @@ type Prepared = {
   readonly matches: (row: Row) => boolean
   readonly project: (row: LazyRow) => string | undefined
   readonly skipCount: number
-  /** Rows the query may still give, by TOP or LIMIT. */
+  /** Remaining rows of TOP or LIMIT. */
   readonly remainingCount: number
 }
 
-/** Answers one page of a query. @throws CosmosFailure 400 for parameters that are missing or of the wrong kind */
+/** Returns a page of a query. @throws CosmosFailure 400 for missing or invalid parameters */
 export function runQuery(query: Query, place: Omit<Scan, 'terms'>, parameters: Parameters, request: PageRequest): Page {
   const { terms, residual } = planFilter(query.where, parameters)
   const conditions = residual.map((expression) => compile(expression, parameters))
@@ -45,7 +43,7 @@ export function runQuery(query: Query, place: Omit<Scan, 'terms'>, parameters: P
     scan: { ...place, terms },
     matches: (row) => conditions.every((condition) => condition(row) === true),
     project: projector(query.select, parameters),
-    // A position is only ever given after the first result, and by then the offset is behind.
+    // A position exists only after the first result, when the offset has been skipped.
     skipCount: request.after === undefined ? (countOf(query.offset, parameters) ?? 0) : 0,
     remainingCount: (allowed ?? COUNT_LIMIT) - (request.after?.emittedCount ?? 0),
   }
@@ -77,7 +75,7 @@ function countOf(expression: Expression | undefined, parameters: Parameters): nu
   if (expression === undefined) return undefined
   const value = constantOf(expression, parameters)
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= COUNT_LIMIT) return value
-  throw badRequest(`TOP, OFFSET and LIMIT need an integer from 0, not ${JSON.stringify(value)}`)
+  throw badRequest(`TOP, OFFSET and LIMIT require a non-negative integer, not ${JSON.stringify(value)}`)
 }
 
 function projector(select: Projection, parameters: Parameters): (row: LazyRow) => string | undefined {
@@ -100,7 +98,7 @@ function countPage({ scan, matches }: Prepared, isExact: boolean): Page {
   return { results: [String(count)], end: undefined, lookedAtCount }
 }
 
-/** Rows in the order of ids come so from an index: the page ends as soon as it is full. */
+/** An index returns rows ordered by id. Reading ends when the page is full. */
 function pageById({ query, scan, matches, project, skipCount, remainingCount }: Prepared, request: PageRequest): Page {
   const results: string[] = []
   const emittedBefore = request.after?.emittedCount ?? 0
@@ -129,8 +127,8 @@ type SortedRow = { readonly sortValue: Json; readonly row: LazyRow }
 type SortKey = { sortValue: Json; pk: string; id: string }
 
 /**
- * Rows in another order: all that match are looked at, unless an index gives them in that order, and the page's first
- * ones are kept. Equal ones follow their ids.
+ * Rows in another order. Reads all matching rows, unless an index returns them in that order, and keeps the first rows
+ * of the page. Rows with equal values are ordered by id.
  */
 function sortedPage(
   { query, scan, matches, project, skipCount, remainingCount }: Prepared,
@@ -180,5 +178,31 @@ function sortedPage(
     const last = sorted[takenCount - 1]
     const isDone = takenCount === sorted.length || results.length >= remainingCount || last === undefined
     return { results, end: isDone ? undefined : { ...keyOf(last), emittedCount: emittedBefore + results.length } }
+  }
+}
+
+/** Keeps the first `limit` rows in the given order. Holds at most about twice as many. */
+class TopRows<T> {
+  readonly #limit: number
+  readonly #compare: (one: T, other: T) => number
+  #rows: T[] = []
+
+  constructor(limit: number, compare: (one: T, other: T) => number) {
+    this.#limit = limit
+    this.#compare = compare
+  }
+
+  add(row: T): void {
+    this.#rows.push(row)
+    if (this.#rows.length > 2 * this.#limit + 1000) this.#prune()
+  }
+
+  sorted(): readonly T[] {
+    this.#prune()
+    return this.#rows
+  }
+
+  #prune(): void {
+    this.#rows = this.#rows.sort(this.#compare).slice(0, this.#limit)
   }
 }

@@ -6,10 +6,10 @@ import {
   type Member,
   RESERVED_WORDS,
 } from './syntax.ts'
-import type { TokenReader } from './token-reader.ts'
+import type { TokenReader } from './tokens.ts'
 import { syntaxError, type Token } from './tokens.ts'
 
-/** Deeper parentheses than any sensible query has; it keeps the parser's own stack safe. */
+/** Maximum nesting of parentheses, to protect the stack of the parser. */
 const NESTING_LIMIT_COUNT = 200
 
 const OPERATORS: Readonly<Record<string, ComparisonOperator>> = {
@@ -22,7 +22,7 @@ const OPERATORS: Readonly<Record<string, ComparisonOperator>> = {
   '>=': '>=',
 }
 
-/** Parses expressions; remembers the names they begin with, which the FROM clause has to explain afterwards. */
+/** Parses expressions and collects their root identifiers, which the FROM clause resolves later. */
 export class ExpressionParser {
   readonly roots: Token[] = []
   readonly #reader: TokenReader
@@ -32,7 +32,7 @@ export class ExpressionParser {
     this.#reader = reader
   }
 
-  /** OR binds loosest, then AND, then NOT. */
+  /** Precedence from low to high: OR, AND, NOT. */
   expression(): Expression {
     if (++this.#depth > NESTING_LIMIT_COUNT) throw this.#reader.unexpected('the query is nested too deeply')
     const operands = [this.#conjunction()]
@@ -159,7 +159,7 @@ export class ExpressionParser {
     const token = this.#reader.peek()
     if (token.kind !== 'word') throw this.#reader.unexpected('expected the name of a property')
     if (RESERVED_WORDS.has(token.text.toUpperCase())) {
-      throw this.#reader.unexpected(`a reserved word has to be written ["${token.text}"]`)
+      throw this.#reader.unexpected(`a reserved word must be written as ["${token.text}"]`)
     }
     this.#reader.next()
     return token.text

@@ -1,13 +1,12 @@
 import { ExpressionParser } from './expression-parser.ts'
 import type { Expression, Member, Projection, Query } from './syntax.ts'
-import { TokenReader } from './token-reader.ts'
-import { syntaxError, tokenize } from './tokens.ts'
+import { syntaxError, TokenReader, tokenize } from './tokens.ts'
 
 const COUNT_ARGUMENT = '1'
 
 /**
  * Parses a query of the supported subset.
- * @throws CosmosFailure 400 naming the token, for a fault as for a clause that is not supported
+ * @throws CosmosFailure 400 that names the token of a syntax error or an unsupported clause
  */
 export function parseQuery(text: string): Query {
   const reader = new TokenReader(tokenize(text))
@@ -21,13 +20,13 @@ export function parseQuery(text: string): Query {
   const offset = reader.takeWord('OFFSET') ? count(reader) : undefined
   if (offset !== undefined) reader.expectWord('LIMIT')
   const limit = offset === undefined ? undefined : count(reader)
-  if (reader.peek().kind !== 'end') throw reader.unexpected('it is not supported here')
+  if (reader.peek().kind !== 'end') throw reader.unexpected('not supported here')
 
   const unknown = expressions.roots.find((root) => root.text !== alias)
   if (unknown !== undefined) {
     throw syntaxError(`the identifier ${unknown.text} could not be resolved, the container is ${alias}`, unknown.at)
   }
-  if (top !== undefined && offset !== undefined) throw syntaxError('TOP and OFFSET exclude one another', 0)
+  if (top !== undefined && offset !== undefined) throw syntaxError('TOP and OFFSET cannot be combined', 0)
   if (select.kind === 'count' && (top ?? order ?? offset) !== undefined) {
     throw syntaxError('COUNT together with TOP, ORDER BY or OFFSET is not supported', 0)
   }
@@ -68,11 +67,12 @@ function namedMember(reader: TokenReader, expressions: ExpressionParser): Member
   const start = reader.peek()
   const expression = expressions.expression()
   if (reader.takeWord('AS')) return { name: reader.expectName(), expression }
-  if (expression.kind !== 'property') throw syntaxError(`the result at '${start.text}' needs a name: AS name`, start.at)
+  if (expression.kind !== 'property')
+    throw syntaxError(`the result at '${start.text}' requires a name: AS name`, start.at)
   return { name: expression.path.at(-1) ?? start.text, expression }
 }
 
-/** FROM any name, which is its own alias unless another follows. */
+/** FROM accepts any name, which is the alias unless another one follows. */
 function source(reader: TokenReader): string {
   reader.expectWord('FROM')
   const name = reader.expectName()
@@ -85,12 +85,12 @@ function orderBy(reader: TokenReader, expressions: ExpressionParser): Query['ord
   if (!reader.takeWord('ORDER')) return undefined
   reader.expectWord('BY')
   const { path } = expressions.property()
-  if (path.length === 0) throw reader.unexpected('ORDER BY needs a property')
+  if (path.length === 0) throw reader.unexpected('ORDER BY requires a property')
   const isDescending = reader.takeWord('DESC')
   if (!isDescending) reader.takeWord('ASC')
   const token = reader.peek()
   if (token.kind === 'symbol' && token.text === ',') {
-    throw reader.unexpected('ORDER BY more than one property needs a composite index, which is not supported')
+    throw reader.unexpected('ORDER BY with several properties requires a composite index, which is not supported')
   }
   return { path, isDescending }
 }

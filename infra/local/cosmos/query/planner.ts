@@ -2,12 +2,12 @@ import type { Json } from '../json.ts'
 import { constantOf, type Parameters } from './evaluator.ts'
 import type { ComparisonOperator, Expression } from './syntax.ts'
 
-/** What SQLite can see of a document: a column, or a path into its JSON. */
+/** A part of a document that SQLite can read: a column or a JSON path. */
 export type Field = { readonly kind: 'id' | 'ts' } | JsonField
 type JsonField = { readonly kind: 'json'; readonly path: readonly string[] }
 export type Scalar = string | number | boolean | null
 
-/** A condition that SQLite checks. It lets every row pass that the query's own condition lets pass, and perhaps more. */
+/** A condition that SQLite checks. It matches all rows that the condition of the query matches, and possibly more. */
 export type Term =
   | { readonly kind: 'equals'; readonly field: Field; readonly value: Scalar }
   | { readonly kind: 'one-of'; readonly field: Field; readonly values: readonly Scalar[] }
@@ -17,15 +17,15 @@ export type Term =
       readonly operator: '<' | '<=' | '>' | '>='
       readonly value: Scalar
     }
-  /** The text occurs in the text of a property; without one, somewhere in the document's JSON. */
+  /** The text occurs in a property or, without a field, anywhere in the JSON of the document. */
   | { readonly kind: 'occurs'; readonly field: JsonField | undefined; readonly text: string }
   | { readonly kind: 'is-text' | 'is-defined'; readonly field: JsonField }
-  /** The document's JSON, or the text at a path in it, matches a LIKE pattern with a backslash as its escape. */
+  /** The JSON of the document, or the string at a path, matches a LIKE pattern with backslash as escape character. */
   | { readonly kind: 'like'; readonly path: readonly string[] | undefined; readonly pattern: string }
 
 export type Plan = {
   readonly terms: readonly Term[]
-  /** What remains to be evaluated on each row that passes the terms. */
+  /** The remaining condition, evaluated on each row that matches the terms. */
   readonly residual: readonly Expression[]
 }
 
@@ -33,14 +33,14 @@ type Pushed = { readonly terms: readonly Term[]; readonly isExact: boolean }
 
 const NOTHING: Pushed = { terms: [], isExact: false }
 const FLIPPED = { '=': '=', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const
-/** Names that mean the same in SQLite's JSON paths and SQL literals as they do here. */
+/** Names that need no escaping in SQLite JSON paths and SQL literals. */
 const PLAIN_NAME = /^[\w $./:@-]+$/
-/** SQLite bounds patterns at 50,000 bytes; a longer text is rare and left to the evaluator. */
+/** SQLite limits patterns to 50,000 bytes. The evaluator handles longer texts. */
 const SEARCHED_LIMIT_COUNT = 1000
-/** What JSON writes as it is. */
+/** Characters that JSON does not escape. */
 const UNESCAPED_RUN = /[^\p{Cc}"\\]+/gu
 
-/** Splits a condition into what SQLite checks beforehand and what is left. Only parts joined by AND can be taken out. */
+/** Splits a condition into terms for SQLite and the remaining condition. Only parts joined by AND become terms. */
 export function planFilter(where: Expression | undefined, parameters: Parameters): Plan {
   const parts = where === undefined ? [] : where.kind === 'and' ? where.operands : [where]
   const pushed = parts.map((part) => ({ part, ...push(part, parameters) }))
@@ -79,13 +79,13 @@ function pushOperator(operator: ComparisonOperator, operand: Expression, value: 
   if (field === undefined || operator === '!=' || !isComparable(field, value)) return NOTHING
   const isColumn = field.kind !== 'json'
   if (operator === '=') return { terms: [{ kind: 'equals', field, value }], isExact: isColumn }
-  // Every text is at least the empty one, and nothing else compares with it.
+  // Every string is at least the empty string, which compares with strings only.
   if (!isColumn && operator === '>=' && value === '') return { terms: [{ kind: 'is-text', field }], isExact: false }
   if (isColumn) return { terms: [{ kind: 'range', field, operator, value }], isExact: true }
   return typeof value === 'number' ? pushNumberRange(operator, field, value) : NOTHING
 }
 
-/** The last digits of fractions may differ between JSON and SQLite: what is next to a whole number passes with it. */
+/** The last digits of fractions can differ between JSON and SQLite, so range ends are inclusive. */
 function pushNumberRange(operator: '<' | '<=' | '>' | '>=', field: Field, value: number): Pushed {
   const inclusive = operator === '<' || operator === '<=' ? '<=' : '>='
   return { terms: [{ kind: 'range', field, operator: inclusive, value }], isExact: false }
@@ -95,7 +95,7 @@ function pushOneOf(operand: Expression, values: readonly (Json | undefined)[]): 
   const field = fieldOf(operand)
   if (field === undefined) return NOTHING
   const comparable = values.filter((value) => isComparable(field, value))
-  // SQL's IN never finds null.
+  // IN in SQL never matches null.
   if (comparable.length !== values.length || comparable.includes(null)) return NOTHING
   return { terms: [{ kind: 'one-of', field, values: comparable }], isExact: field.kind !== 'json' }
 }
@@ -126,7 +126,7 @@ function pushText(part: Expression & { kind: 'call' }, parameters: Parameters): 
   return { terms: [{ kind: 'occurs', field: undefined, text: JSON.stringify(searched).slice(1, -1) }], isExact: false }
 }
 
-/** The whole document first, for that is cheap, then the property alone, for names and other values match as well. */
+/** Searches the document first, which is cheap, then the property, because names and other values also match. */
 function foldedTerms(searched: string, field: Field | undefined): Term[] {
   const runs = (searched.match(UNESCAPED_RUN) ?? []).map(likePattern)
   const longest = runs.reduce((one, other) => (other.length > one.length ? other : one), '')
@@ -136,13 +136,13 @@ function foldedTerms(searched: string, field: Field | undefined): Term[] {
 }
 
 /**
- * LIKE ignores the case of ASCII only. Folding never crosses ASCII's border and takes one character to one, so any
- * character may stand where the text has one beyond ASCII.
+ * LIKE ignores case for ASCII only. Case folding maps one character to one character and keeps ASCII and non-ASCII
+ * separate, so a wildcard replaces each non-ASCII character.
  */
 const likePattern = (text: string): string =>
   [...text].map((character) => (character > '\x7f' ? '_' : character.replace(/[%_\\]/, '\\$&'))).join('')
 
-/** The texts beginning with a prefix are those from it up to, and without, its successor. */
+/** Strings with a prefix are in the range from the prefix (inclusive) to its successor (exclusive). */
 function pushPrefix(prefix: string, field: Field): Pushed {
   const terms: Term[] = [{ kind: 'range', field, operator: '>=', value: prefix }]
   const successor = successorOf(prefix)
@@ -166,12 +166,12 @@ function fieldOf(operand: Expression): Field | undefined {
   return operand.path.every((each) => PLAIN_NAME.test(each)) ? { kind: 'json', path: operand.path } : undefined
 }
 
-/** Whether SQLite finds at least the documents that equal the value. Not so for numbers it may round otherwise. */
+/** Whether SQLite finds all documents with the value. False for numbers that it can round differently. */
 function isComparable(field: Field, value: Json | undefined): value is Scalar {
   if (typeof value === 'string') return field.kind !== 'ts' && isPlainText(value)
   if (typeof value === 'number') return field.kind === 'ts' || (field.kind === 'json' && Number.isSafeInteger(value))
   return field.kind === 'json' && (typeof value === 'boolean' || value === null)
 }
 
-/** Text that is the same in UTF-8 and does not end early where C strings do. */
+/** Whether the text is valid UTF-8 without NUL. */
 const isPlainText = (text: string): boolean => text.isWellFormed() && !text.includes('\0')

@@ -1,10 +1,10 @@
 import { isJsonObject, type Json } from '../json.ts'
 import type { ComparisonOperator } from './syntax.ts'
 
-/** A value of the query language: JSON, or undefined where a property is missing or an operation has no meaning. */
+/** A value of the query language: JSON, or undefined for a missing property or an undefined operation. */
 export type Value = Json | undefined
 
-/** The order of the types in ORDER BY; comparison operators never compare two of them. */
+/** The order of types in ORDER BY. Comparison operators return undefined for different types. */
 const TYPE_ORDER = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
 type TypeName = (typeof TYPE_ORDER)[number]
 
@@ -14,7 +14,7 @@ function typeOf(value: Json): TypeName {
   return typeof value as TypeName
 }
 
-/** The order of Unicode code points, which is that of UTF-8 bytes; JavaScript's own is that of UTF-16 units. */
+/** Compares by Unicode code point, like UTF-8 bytes. JavaScript compares UTF-16 code units. */
 export function compareText(one: string, other: string): number {
   const length = Math.min(one.length, other.length)
   for (let index = 0; index < length; index++) {
@@ -24,10 +24,10 @@ export function compareText(one: string, other: string): number {
   return one.length - other.length
 }
 
-/** Halves of characters beyond U+FFFF sort after all the others. */
+/** Surrogates sort after all other code units. */
 const codePointRank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
 
-/** Equality as ARRAY_CONTAINS and = know it: by value, the order of an object's members set aside. */
+/** Equality of ARRAY_CONTAINS and =: by value, regardless of the order of object members. */
 export function isSame(one: Json, other: Json): boolean {
   if (one === other) return true
   if (Array.isArray(one)) {
@@ -45,7 +45,7 @@ export function isSame(one: Json, other: Json): boolean {
   )
 }
 
-/** Compares two values. Undefined when one is undefined, when their types differ, or for an order of lists or objects. */
+/** Compares two values. Undefined if one is undefined, if the types differ, or for the order of arrays or objects. */
 export function compare(operator: ComparisonOperator, left: Value, right: Value): boolean | undefined {
   if (left === undefined || right === undefined) return undefined
   const type = typeOf(left)
@@ -66,7 +66,7 @@ export function compare(operator: ComparisonOperator, left: Value, right: Value)
   }
 }
 
-/** The order of ORDER BY: by type, then by value. Lists and objects have no order among themselves. */
+/** The order of ORDER BY: by type, then by value. Arrays and objects have no order. */
 export function compareForOrder(one: Json, other: Json): number {
   const [left, right] = [TYPE_ORDER.indexOf(typeOf(one)), TYPE_ORDER.indexOf(typeOf(other))]
   return left === right ? compareSameType(one, other) : left - right
@@ -79,7 +79,7 @@ function compareSameType(one: Json, other: Json): number {
   return 0
 }
 
-/** True when one operand is, false when none could be, else undefined: an unknown operand leaves the answer open. */
+/** OR with three values: true if one operand is true, false if all are false, otherwise undefined. */
 export function or(operands: Iterable<Value>): boolean | undefined {
   let answer: boolean | undefined = false
   for (const operand of operands) {
@@ -89,7 +89,7 @@ export function or(operands: Iterable<Value>): boolean | undefined {
   return answer
 }
 
-/** False when one operand is, true when all are, else undefined. */
+/** AND with three values: false if one operand is false, true if all are true, otherwise undefined. */
 export function and(operands: Iterable<Value>): boolean | undefined {
   let answer: boolean | undefined = true
   for (const operand of operands) {
@@ -99,12 +99,12 @@ export function and(operands: Iterable<Value>): boolean | undefined {
   return answer
 }
 
-/** NOT of what is no boolean is undefined, as every operator is on values of the wrong type. */
+/** NOT of a value that is not a boolean is undefined. */
 export const not = (operand: Value): boolean | undefined => (typeof operand === 'boolean' ? !operand : undefined)
 
 /**
- * Text without regard to case, character by character as .NET's ordinal comparison has it: no character outside ASCII
- * ever equals one inside (the Kelvin sign and the dotted I keep themselves), and sigma has one form.
+ * Folds case by character like the ordinal comparison of .NET: a non-ASCII character never equals an ASCII character
+ * (the Kelvin sign and the dotted I are unchanged), and sigma has one form.
  */
 export function foldCase(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII

@@ -2,7 +2,7 @@ import type { Json } from '../json.ts'
 
 export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>='
 
-/** An expression as parsed. A property's path is empty for the whole document. */
+/** A parsed expression. An empty property path is the whole document. */
 export type Expression =
   | { readonly kind: 'literal'; readonly value: Json }
   | { readonly kind: 'parameter'; readonly name: string }
@@ -38,7 +38,7 @@ export type Query = {
   readonly limit: Expression | undefined
 }
 
-/** The functions there are, with the least and the greatest number of arguments. */
+/** The supported functions, with their minimum and maximum number of arguments. */
 export const FUNCTIONS = {
   IS_DEFINED: [1, 1],
   IS_NULL: [1, 1],
@@ -50,7 +50,7 @@ export const FUNCTIONS = {
 
 export type FunctionName = keyof typeof FUNCTIONS
 
-/** Words that name nothing: a property called so is written `c["order"]`, as in the cloud. */
+/** Reserved words. A property with such a name is written as `c["order"]`. */
 export const RESERVED_WORDS: ReadonlySet<string> = new Set(
   `AND ARRAY AS ASC BETWEEN BY DESC DISTINCT EXISTS FALSE FROM GROUP IN JOIN LIKE LIMIT NOT NULL OFFSET OR ORDER
    SELECT TOP TRUE UNDEFINED VALUE WHERE`.split(/\s+/),

@@ -1,6 +1,7 @@
-import { badRequest } from '../failure.ts'
+import { badRequest, type CosmosFailure } from '../response.ts'
+import { RESERVED_WORDS } from './syntax.ts'
 
-/** A piece of query text. `text` is as written; `value` is what a string or number stands for. */
+/** A token. `text` is the source text, `value` the value of a string or number. */
 export type Token =
   | { readonly kind: 'word' | 'parameter' | 'symbol' | 'end'; readonly text: string; readonly at: number }
   | { readonly kind: 'string'; readonly text: string; readonly at: number; readonly value: string }
@@ -11,7 +12,7 @@ const PATTERN =
 
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** Splits a query into tokens, the last of them `end`. @throws CosmosFailure 400 naming the first character unknown to it */
+/** Splits a query into tokens and a final `end`. @throws CosmosFailure 400 that names the first invalid character */
 export function tokenize(query: string): Token[] {
   const tokens: Token[] = []
   let at = 0
@@ -31,7 +32,7 @@ export function tokenize(query: string): Token[] {
   return tokens
 }
 
-/** The 400 that every fault of a query's text becomes. */
+/** The 400 error of a syntax error. */
 export const syntaxError = (message: string, at: number) => badRequest(`Syntax error at ${at}: ${message}`)
 
 function unescaped(text: string, at: number): string {
@@ -48,4 +49,71 @@ function finite(text: string, at: number): number {
   const value = Number(text)
   if (!Number.isFinite(value)) throw syntaxError(`the number ${text} is out of range`, at)
   return value
+}
+
+const isWord = (token: Token, word: string): boolean => token.kind === 'word' && token.text.toUpperCase() === word
+const isSymbol = (token: Token, symbol: string): boolean => token.kind === 'symbol' && token.text === symbol
+
+/** Reads tokens. `take...` consumes the next token if it matches and returns whether it did. `expect...` throws otherwise. */
+export class TokenReader {
+  readonly #tokens: readonly Token[]
+  #position = 0
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens
+  }
+
+  peek(offset = 0): Token {
+    return this.#tokens[this.#position + offset] ?? { kind: 'end', text: 'end of the query', at: 0 }
+  }
+
+  next(): Token {
+    const token = this.peek()
+    this.#position++
+    return token
+  }
+
+  sees(...words: string[]): boolean {
+    return words.every((word, offset) => isWord(this.peek(offset), word))
+  }
+
+  takeWord(word: string): boolean {
+    const fits = isWord(this.peek(), word)
+    if (fits) this.#position++
+    return fits
+  }
+
+  takeSymbol(symbol: string): boolean {
+    const fits = isSymbol(this.peek(), symbol)
+    if (fits) this.#position++
+    return fits
+  }
+
+  expectWord(word: string): void {
+    if (!this.takeWord(word)) throw this.unexpected(`${word} was expected`)
+  }
+
+  expectSymbol(symbol: string): void {
+    if (!this.takeSymbol(symbol)) throw this.unexpected(`'${symbol}' was expected`)
+  }
+
+  expectName(): string {
+    const token = this.peek()
+    if (token.kind !== 'word' || RESERVED_WORDS.has(token.text.toUpperCase())) throw this.unexpected('expected a name')
+    this.#position++
+    return token.text
+  }
+
+  /** A 400 error that names the current token. */
+  unexpected(because: string): CosmosFailure {
+    const { text, at } = this.peek()
+    return syntaxError(`incorrect syntax near '${text}': ${because}`, at)
+  }
+
+  /** Reads a comma-separated list. */
+  list<T>(read: () => T): T[] {
+    const items = [read()]
+    while (this.takeSymbol(',')) items.push(read())
+    return items
+  }
 }

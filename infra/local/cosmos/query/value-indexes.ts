@@ -1,20 +1,20 @@
 import type { Storage } from '../storage.ts'
 
-/** Below this a scan is as fast as an index, and most tests stay below it. */
+/** Below this size, a scan is as fast as an index. Most tests stay below it. */
 const INDEX_FROM_ROWS_COUNT = 1000
-/** Each index slows the writes of the documents that have its property a little. */
+/** Each index slows writes of documents with its property. */
 const INDEXES_OF_CONTAINER_COUNT = 24
 
-/** The SQL expression of a property. The names hold neither quotes nor backslashes: the planner saw to it. */
+/** The SQL expression of a property. The planner ensures that names contain no quotes or backslashes. */
 export const jsonExpression = (path: readonly string[]): string =>
   `json_extract(body, '$${path.map((name) => `."${name}"`).join('')}')`
 
-/** What a query has to say for the index of a property to serve it: documents without the property are not in it. */
+/** The condition that a query must contain to use the index of a property, which excludes documents without it. */
 export const presence = (path: readonly string[]): string => `${jsonExpression(path)} IS NOT NULL`
 
 /**
- * The index over a property's values in a container: `(pk, value, id)`, so that equal rows come in the order of ids.
- * Made by the first query that would profit; undefined while the container is small or has enough of them.
+ * The index over the values of a property in a container: `(pk, value, id)`, so that rows with equal values are ordered
+ * by id. The first query that benefits creates it. Undefined if the container is small or has the maximum of indexes.
  */
 export function valueIndex(storage: Storage, container: number, path: readonly string[]): string | undefined {
   const pathText = JSON.stringify(path)
@@ -25,14 +25,14 @@ export function valueIndex(storage: Storage, container: number, path: readonly s
   return storage.write(() => makeValueIndex(storage, container, path))
 }
 
-/** Makes the index of a property. Inside `write` only. @returns Its name. */
+/** Creates the index of a property. Call inside `write` only. @returns its name */
 export function makeValueIndex(storage: Storage, container: number, path: readonly string[]): string {
   return makeIndex(storage, container, path, [jsonExpression(path), 'id'], JSON.stringify(path))
 }
 
 /**
- * The index over a property's values that knows another property too, `(pk, value, id, other)`: whoever looks for a text
- * in the other one reads this index alone, in order. Undefined unless the container's policy asked for it.
+ * The composite index over two properties, `(pk, value, id, other)`. A search for a text in the other property reads this
+ * index only, in order. Undefined unless the indexing policy of the container contains it.
  */
 export function compositeIndex(
   storage: Storage,
@@ -45,7 +45,7 @@ export function compositeIndex(
   return found === undefined ? undefined : String(found.name)
 }
 
-/** Makes such an index. Inside `write` only. */
+/** Creates a composite index. Call inside `write` only. */
 export function makeCompositeIndex(
   storage: Storage,
   container: number,
@@ -56,7 +56,7 @@ export function makeCompositeIndex(
   makeIndex(storage, container, path, columns, JSON.stringify([path, other]))
 }
 
-/** @param path the property without which a document is not in the index */
+/** @param path documents without this property are not in the index */
 function makeIndex(
   storage: Storage,
   container: number,

@@ -6,7 +6,7 @@ const LARGEST_BATCH_COUNT = 20
 
 export type BatchItem = { readonly id: string; readonly request: GraphRequest; readonly dependsOn: readonly string[] }
 
-/** @throws GraphRefusal 400 for the whole batch. */
+/** @throws GraphRefusal 400 for an invalid batch */
 export function batchItems(body: unknown): BatchItem[] {
   const { requests } = objectBody(body)
   if (!Array.isArray(requests)) throw badRequest('Invalid batch payload format.', 'BadRequest')
@@ -43,7 +43,7 @@ function batchItem(entry: unknown): BatchItem {
   return { id, request, dependsOn: dependsOn.map(String) }
 }
 
-/** One item's answer as it stands in the batch's. A body that is not JSON is given in base64. */
+/** The response of a batch item. A body that is not JSON is encoded in base64. */
 export function batchedAnswer(id: string, { status, headers, body }: GraphAnswer) {
   const named = Object.entries(headers).map(([name, value]) => [capitalizedHeader(name), value])
   return {
@@ -59,7 +59,7 @@ const capitalizedHeader = (name: string): string =>
     ? name
     : name.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase())
 
-/** In an order that nobody may rely on. */
+/** Returns the responses in another order: Graph does not guarantee the order. */
 export function shuffled<T>(items: readonly T[], random: () => number = Math.random): T[] {
   return items
     .map((item) => ({ item, rank: random() }))

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type DirectoryObject, type DirectoryType, NameTaken } from '../objects.ts'
 import { answered, badRequest, type GraphAnswer, type GraphCall, insufficientPrivileges, notFound } from './exchange.ts'
-import { memberWriteRefusal } from './group-refusals.ts'
-import { bindMembers, existingGroup, parameter } from './members.ts'
+import { bindMembers, existingGroup, memberWriteRefusal, parameter } from './members.ts'
 import { type Filter, filterOf, page } from './pages.ts'
 import { capitalized, objectBody, selection, shown, shownWithType, writtenProperties } from './properties.ts'
 import { GROUP_WRITERS, holdsOneOf } from './rights.ts'
@@ -45,14 +44,14 @@ export const readOf =
     return answered(200, { '@odata.context': context, ...shown(existing(call, type), selected) })
   }
 
-/** `GET /directoryObjects/{id}`: of whatever type it is. */
+/** `GET /directoryObjects/{id}`, for any type. */
 export function readObject(call: GraphCall): GraphAnswer {
   const object = existing(call)
   const context = `${call.origin}/v1.0/$metadata#directoryObjects/$entity`
   return answered(200, { '@odata.context': context, ...shownWithType(object, selection(call.query)) })
 }
 
-/** `DELETE` of a user, a group or, without a type, of either. */
+/** `DELETE` of a user, a group or, without a type, both. */
 export const deleteOf =
   (type?: Kind) =>
   (call: GraphCall): GraphAnswer => {
@@ -70,7 +69,7 @@ export function createUser(call: GraphCall): GraphAnswer {
   return created(call, 'user', { accountEnabled: true, userType: 'Member', ...properties }, () => undefined)
 }
 
-/** `POST /groups`, with its first members where the body names some. */
+/** `POST /groups`, with optional initial members. */
 export function createGroup(call: GraphCall): GraphAnswer {
   const properties = requiredName('group', writtenProperties('group', call.body))
   const members = objectBody(call.body)[BIND]
@@ -91,7 +90,7 @@ function created(
   const createdDateTime = `${new Date(call.nowMs).toISOString().slice(0, 19)}Z`
   namesFree(() => objects.add(caller.tenantId, { id, type, properties: { ...properties, createdDateTime } }))
   const object = objects.find(caller.tenantId, id)
-  if (object === undefined) throw new Error(`${type} ${id} was not kept`)
+  if (object === undefined) throw new Error(`${type} ${id} was not stored`)
   try {
     complete(object)
   } catch (error) {
@@ -111,7 +110,7 @@ export function changeUser(call: GraphCall): GraphAnswer {
   return answered(204)
 }
 
-/** Adds members, changes properties, or both; only properties need the right to write groups. */
+/** Adds members, changes properties, or both. Only properties require the permission to write groups. */
 export function changeGroup(call: GraphCall): GraphAnswer {
   const written = writtenProperties('group', call.body)
   const members = objectBody(call.body)[BIND]

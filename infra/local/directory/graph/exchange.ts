@@ -1,47 +1,46 @@
 import { randomUUID } from 'node:crypto'
-import type { MembershipHistory } from '../membership-history.ts'
-import type { DirectoryObjects } from '../objects.ts'
+import type { DirectoryObjects, MembershipHistory } from '../objects.ts'
 
-/** Who asks, as the Graph token says. */
+/** The caller, according to the Graph token. */
 export type GraphCaller = {
   readonly tenantId: string
   readonly clientId: string
   readonly roles: ReadonlySet<string>
 }
 
-/** One request, on its own or inside a batch. */
+/** A request, single or in a batch. */
 export type GraphRequest = {
   readonly method: string
-  /** Without query, with `/v1.0`. */
+  /** Path with `/v1.0`, without the query. */
   readonly path: string
   readonly query: URLSearchParams
   readonly body: unknown
 }
 
-/** A request that may be answered: permitted, its path's parts read. */
+/** An authorized request with parsed path parameters. */
 export type GraphCall = GraphRequest & {
   readonly caller: GraphCaller
   readonly parameters: Readonly<Record<string, string>>
   readonly objects: DirectoryObjects
-  /** As the client sees the server: what links in answers start with. */
+  /** Origin of the request URL, used for links in responses. */
   readonly origin: string
   readonly nowMs: number
   readonly history: MembershipHistory
-  /** Lists of members are answered as they were so long ago. */
+  /** Age of the returned member lists. */
   readonly staleMs: number
 }
 
 export type GraphAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** A string is sent as it is (an HTML page); undefined is no body. */
+  /** A string is sent unchanged (an HTML page). Undefined: no body. */
   readonly body: unknown
 }
 
-/** An answer without headers of its own. */
+/** A response without specific headers. */
 export const answered = (status: number, body?: unknown): GraphAnswer => ({ status, headers: {}, body })
 
-/** A request refused the way Graph does. */
+/** A rejected request, with the status and body of Graph. */
 export class GraphRefusal extends Error {
   readonly status: number
   readonly code: string
@@ -53,14 +52,14 @@ export class GraphRefusal extends Error {
   }
 }
 
-/** 400: what was sent cannot be understood or is not allowed. */
+/** 400: the request is invalid. */
 export const badRequest = (message: string, code = 'Request_BadRequest') => new GraphRefusal(400, code, message)
 
-/** 403: the caller lacks a right. Graph says no more, whatever the reason. */
+/** 403: the caller lacks a permission. Graph returns the same error for all reasons. */
 export const insufficientPrivileges = () =>
   new GraphRefusal(403, 'Authorization_RequestDenied', 'Insufficient privileges to complete the operation.')
 
-/** 404, for an object and for whatever else an id may name. */
+/** 404: the object does not exist. */
 export const notFound = (id: string) =>
   new GraphRefusal(
     404,
@@ -68,7 +67,7 @@ export const notFound = (id: string) =>
     `Resource '${id}' does not exist or one of its queried reference-property objects are not present.`,
   )
 
-/** Graph's error body: the inner error's date is UTC without saying so, and its name has a capital letter. */
+/** Error body of Graph. The date of the inner error is in UTC without a time zone. */
 export function errorBody(code: string, message: string, nowMs: number, inner: Record<string, string> = {}) {
   const requestId = randomUUID()
   const date = new Date(nowMs).toISOString().slice(0, 19)
@@ -76,7 +75,7 @@ export function errorBody(code: string, message: string, nowMs: number, inner: R
   return { error: { code, message, innerError } }
 }
 
-/** What a refusal answers; any other error is a fault of this server and thrown again. */
+/** The response of a refusal. Rethrows other errors. */
 export function refused(error: unknown, nowMs: number): GraphAnswer {
   if (!(error instanceof GraphRefusal)) throw error
   return answered(error.status, errorBody(error.code, error.message, nowMs))

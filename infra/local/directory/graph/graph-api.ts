@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Faults } from '../faults.ts'
-import { membershipHistory } from '../membership-history.ts'
 import type { DirectoryObjects } from '../objects.ts'
+import { membershipHistory } from '../objects.ts'
 import { type RequestLog, type RequestRecord, requestRecord } from '../request-log.ts'
 import type { SigningKeys } from '../signing-keys.ts'
 import { type BatchItem, batchedAnswer, batchItems, shuffled } from './batch.ts'
@@ -41,7 +41,7 @@ type Sender = { readonly caller: GraphCaller; readonly origin: string }
 const BATCH_PATH = '/v1.0/$batch'
 const statusOf = (outcome: Outcome): number => (outcome === 'dropped' ? 0 : outcome.status)
 
-/** Serves `/v1.0`: permission, faults, quotas, batches and the request log around the routes. */
+/** Serves `/v1.0`: permissions, injected faults, quotas, batches and the request log. */
 export function graphApi({ objects, keys, faults, log, quotas, nowMs }: GraphDependencies) {
   const routes = graphRoutes()
   const history = membershipHistory()
@@ -118,7 +118,7 @@ export function graphApi({ objects, keys, faults, log, quotas, nowMs }: GraphDep
     const answers = outcomes.flatMap((outcome, index) =>
       outcome === 'dropped' ? [] : [batchedAnswer(items[index]?.id ?? '', outcome)],
     )
-    // An item has no connection of its own to drop: the whole batch's goes.
+    // An item shares the connection of its batch.
     return answers.length < items.length ? 'dropped' : answered(200, { responses: shuffled(answers) })
   }
 

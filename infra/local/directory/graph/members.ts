@@ -1,6 +1,14 @@
 import type { DirectoryObject, DirectoryObjects } from '../objects.ts'
-import { answered, badRequest, type GraphAnswer, type GraphCall, insufficientPrivileges, notFound } from './exchange.ts'
-import { looksEmpty, memberWriteRefusal } from './group-refusals.ts'
+import {
+  answered,
+  badRequest,
+  type GraphAnswer,
+  type GraphCall,
+  type GraphCaller,
+  type GraphRefusal,
+  insufficientPrivileges,
+  notFound,
+} from './exchange.ts'
 import { page } from './pages.ts'
 import { objectBody, selection, shownWithType } from './properties.ts'
 import { holdsOneOf, USER_WRITERS } from './rights.ts'
@@ -8,7 +16,7 @@ import { holdsOneOf, USER_WRITERS } from './rights.ts'
 /** https://learn.microsoft.com/graph/api/group-post-members */
 const MEMBERS_PER_PATCH_COUNT = 20
 
-/** Removals remembered for the other answer to a second one. */
+/** Number of remembered removals: a repeated removal has another response. */
 const REMEMBERED_REMOVALS_COUNT = 10_000
 
 const ALREADY_MEMBER =
@@ -16,7 +24,7 @@ const ALREADY_MEMBER =
 const NO_LONGER_MEMBER =
   "One or more removed object references do not exist for the following modified properties: 'members'."
 
-/** The calls on a group's members. State of its own: which removals were recent. */
+/** The operations on the members of a group. Remembers recent removals. */
 export function memberCalls() {
   const recentRemovals = new Set<string>()
 
@@ -26,7 +34,7 @@ export function memberCalls() {
     const member = call.objects.find(call.caller.tenantId, memberId)
     const pair = `${group.key} ${member?.key}`
     if (member === undefined || !call.objects.removeMember(group, member)) {
-      // Graph names the group here, not the member; after another removal it answers differently.
+      // Graph names the group here, not the member. The response to a repeated removal is different.
       throw recentRemovals.has(pair) ? badRequest(NO_LONGER_MEMBER) : notFound(group.id)
     }
     call.history.note(group, member, 'removed', call.nowMs)
@@ -62,7 +70,7 @@ function addReference(call: GraphCall): GraphAnswer {
   return answered(204)
 }
 
-/** Without `/$ref` the address names the member itself: it is the user that is deleted. */
+/** Without `/$ref`, the URL identifies the member itself: the request deletes the user. */
 function deleteMember(call: GraphCall): GraphAnswer {
   const memberId = parameter(call, 'memberId')
   const member = call.objects.find(call.caller.tenantId, memberId)
@@ -73,7 +81,7 @@ function deleteMember(call: GraphCall): GraphAnswer {
   return answered(204)
 }
 
-/** Adds up to 20 members, all of them or none. `members` is the body's `members@odata.bind`. */
+/** Adds up to 20 members, all or none. `members` is `members@odata.bind` of the body. */
 export function bindMembers(call: GraphCall, group: DirectoryObject, references: unknown): void {
   if (!Array.isArray(references))
     throw badRequest("Invalid value specified for property 'members' of resource 'Group'.")
@@ -90,7 +98,7 @@ export function bindMembers(call: GraphCall, group: DirectoryObject, references:
   for (const member of members) call.history.note(group, member, 'added', call.nowMs)
 }
 
-/** @throws GraphRefusal 404, then what the kind of group refuses. */
+/** @throws GraphRefusal 404, or the refusal of the kind of group */
 function writableGroup(call: GraphCall): DirectoryObject {
   const group = existingGroup(call)
   const refusal = memberWriteRefusal(group, call.caller)
@@ -98,7 +106,7 @@ function writableGroup(call: GraphCall): DirectoryObject {
   return group
 }
 
-/** @throws GraphRefusal 404 unless the tenant has a group of the path's id. */
+/** @throws GraphRefusal 404 unless the tenant has the group of the path */
 export function existingGroup(call: GraphCall): DirectoryObject {
   const id = parameter(call, 'id')
   const group = call.objects.find(call.caller.tenantId, id)
@@ -106,14 +114,14 @@ export function existingGroup(call: GraphCall): DirectoryObject {
   return group
 }
 
-/** A part of the path by its name. One that the path does not have is a fault of the route table. */
+/** A path parameter by name. */
 export function parameter(call: GraphCall, name: string): string {
   const value = call.parameters[name]
-  if (value === undefined) throw new Error(`${call.path} has no part named ${name}`)
+  if (value === undefined) throw new Error(`${call.path} has no parameter ${name}`)
   return value
 }
 
-/** `https://graph.microsoft.com/v1.0/directoryObjects/{id}`: whatever the host, the object is one of this tenant. */
+/** `https://graph.microsoft.com/v1.0/directoryObjects/{id}`: the host is ignored, the object belongs to this tenant. */
 function referredObject(
   call: GraphCall,
   reference: unknown,
@@ -128,3 +136,33 @@ function referredObject(
   if (object === undefined) throw notFound(id)
   return object
 }
+
+/** Properties that determine the kind of a group. https://learn.microsoft.com/graph/api/resources/group */
+type GroupProperties = {
+  readonly groupTypes?: readonly string[] | null
+  readonly mailEnabled?: boolean | null
+  readonly onPremisesSyncEnabled?: boolean | null
+  readonly isAssignableToRole?: boolean | null
+  readonly visibility?: string | null
+}
+
+/**
+ * The refusal of a write to the members of a group, or undefined. Graph returns the same 403 for all kinds of groups and
+ * for a missing permission. Only the properties of the group distinguish them.
+ */
+export function memberWriteRefusal(group: DirectoryObject, caller: GraphCaller): GraphRefusal | undefined {
+  const { groupTypes, mailEnabled, onPremisesSyncEnabled, isAssignableToRole } = group.properties as GroupProperties
+  if (onPremisesSyncEnabled === true) {
+    return badRequest(
+      'Unable to update the specified properties for on-premises mastered Directory Sync objects or objects currently undergoing migration.',
+    )
+  }
+  const isDynamic = groupTypes?.includes('DynamicMembership') === true
+  const isMailGroup = mailEnabled === true && groupTypes?.includes('Unified') !== true
+  const isOutOfReach = isAssignableToRole === true && !caller.roles.has('RoleManagement.ReadWrite.Directory')
+  return isDynamic || isMailGroup || isOutOfReach ? insufficientPrivileges() : undefined
+}
+
+/** A group with hidden membership appears empty without the permission Member.Read.Hidden. */
+const looksEmpty = (group: DirectoryObject, caller: GraphCaller): boolean =>
+  (group.properties as GroupProperties).visibility === 'HiddenMembership' && !caller.roles.has('Member.Read.Hidden')

@@ -7,7 +7,7 @@ const LARGEST_PAGE_SIZE = 999
 
 const SUPPORTED_OPTIONS = ['$select', '$top', '$filter', '$skiptoken', '$count']
 
-/** @throws GraphRefusal 400 for a query option that this directory does not know. */
+/** @throws GraphRefusal 400 for an unsupported query option */
 export function assertKnownOptions(query: URLSearchParams): void {
   for (const name of query.keys()) {
     if (name.startsWith('$') && !SUPPORTED_OPTIONS.includes(name)) {
@@ -17,8 +17,8 @@ export function assertKnownOptions(query: URLSearchParams): void {
 }
 
 /**
- * One page of a list: `list` gives so many objects after a key, in ascending order of it. The link to the next page is
- * absolute, on the origin that was called, and carries the query along; its token is opaque.
+ * Returns a page of a list. `list` returns a number of objects after a key, in ascending order. The link to the next page
+ * is absolute on the origin of the request and contains the query. Its token is opaque.
  */
 export function page(
   call: GraphCall,
@@ -27,7 +27,7 @@ export function page(
   show: (object: DirectoryObject) => unknown,
 ) {
   const size = pageSize(call.query)
-  // One more than asked tells whether another page follows.
+  // Reads one object more than the page size to detect a next page.
   const found = list(afterKey(call), size + 1)
   const objects = found.slice(0, size)
   const last = objects.at(-1)
@@ -58,14 +58,14 @@ function nextLink(call: GraphCall, lastKey: number): string {
   const url = new URL(call.path, call.origin)
   const options = [...call.query].filter(([name]) => name !== '$skiptoken')
   options.push(['$skiptoken', Buffer.from(`${call.path} ${lastKey}`).toString('base64url')])
-  // Not URLSearchParams, which would escape the dollar signs that the real links show.
+  // URLSearchParams would escape the dollar signs, which Graph does not escape.
   url.search = options.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
   return url.href
 }
 
 export type Filter = { readonly property: 'displayName' | 'id' | 'userPrincipalName'; readonly value: string }
 
-/** `$filter`, of which only one comparison with `eq` is understood. */
+/** `$filter`. Supports a single comparison with `eq`. */
 export function filterOf(query: URLSearchParams): Filter | undefined {
   const text = query.get('$filter')
   if (text === null) return undefined

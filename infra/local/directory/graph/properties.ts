@@ -2,15 +2,15 @@ import type { DirectoryObject, Properties } from '../objects.ts'
 import { badRequest } from './exchange.ts'
 
 type Schema = {
-  /** Answered when nothing is selected. */
+  /** Returned by default. */
   readonly usual: readonly string[]
-  /** Answered when selected. */
+  /** Returned only if selected. */
   readonly others: readonly string[]
 }
 
 const COMMON = ['id', 'deletedDateTime'] as const
 
-/** Properties that can be read, by type; those a test may want, not all there are. */
+/** Supported properties by type: a subset of Graph. */
 const SCHEMAS: Record<DirectoryObject['type'], Schema> = {
   user: {
     usual: [
@@ -87,7 +87,7 @@ const SCHEMAS: Record<DirectoryObject['type'], Schema> = {
   servicePrincipal: { usual: [...COMMON, 'appId', 'displayName'], others: ['servicePrincipalType', 'accountEnabled'] },
 }
 
-/** Written, never read back. */
+/** Write-only properties. */
 const WRITE_ONLY: Record<'user' | 'group', readonly string[]> = { user: ['passwordProfile'], group: [] }
 
 const LISTS = new Set([
@@ -100,7 +100,7 @@ const LISTS = new Set([
   'resourceProvisioningOptions',
 ])
 
-/** `$select`, checked against the type, or undefined when everything usual is meant. */
+/** `$select`, validated against the type. Undefined: the default properties. */
 export function selection(query: URLSearchParams, type?: DirectoryObject['type']): readonly string[] | undefined {
   const selected = query.get('$select')
   if (selected === null || selected.trim() === '') return undefined
@@ -115,7 +115,7 @@ function assertReadable(type: DirectoryObject['type'], name: string): void {
   throw badRequest(`Could not find a property named '${name}' on type 'microsoft.graph.${type}'.`, 'BadRequest')
 }
 
-/** The object as answered: the selected properties, or the usual ones; unknown ones are null. */
+/** The object with the selected or default properties. Properties without value are null. */
 export function shown(object: DirectoryObject, selected: readonly string[] | undefined): Properties {
   const names = selected ?? SCHEMAS[object.type].usual
   const values: Record<string, unknown> = {}
@@ -125,14 +125,14 @@ export function shown(object: DirectoryObject, selected: readonly string[] | und
 
 const shownValue = (properties: Properties, name: string): unknown => properties[name] ?? (LISTS.has(name) ? [] : null)
 
-/** As `shown`, with the type: for lists that mix types, where a property that a type has not is left out. */
+/** Like `shown`, with the type, for lists of several types. Omits properties that the type does not have. */
 export function shownWithType(object: DirectoryObject, selected: readonly string[] | undefined): Properties {
   const { usual, others } = SCHEMAS[object.type]
   const own = selected?.filter((name) => usual.includes(name) || others.includes(name))
   return { '@odata.type': `#microsoft.graph.${object.type}`, ...shown(object, own) }
 }
 
-/** The properties of a body that creates or changes an object. `@odata` members are not looked at. */
+/** The properties of a body that creates or changes an object. Ignores `@odata` members. */
 export function writtenProperties(type: 'user' | 'group', body: unknown): Record<string, unknown> {
   const { usual, others } = SCHEMAS[type]
   const written: Record<string, unknown> = {}
@@ -150,10 +150,10 @@ export function writtenProperties(type: 'user' | 'group', body: unknown): Record
   return written
 }
 
-/** `user` as Graph writes it in the names of types: `User`. */
+/** Name of a type as in Graph messages: `User`. */
 export const capitalized = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`
 
-/** @throws GraphRefusal 400 unless the body is a JSON object. */
+/** @throws GraphRefusal 400 unless the body is a JSON object */
 export function objectBody(body: unknown): Readonly<Record<string, unknown>> {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>
   throw badRequest('Unable to read JSON request payload. Please ensure Content-Type header is set.', 'BadRequest')

@@ -1,10 +1,10 @@
 import type { SigningKeys } from '../signing-keys.ts'
 import { type GraphCaller, GraphRefusal } from './exchange.ts'
 
-/** What tokens for Graph name as their audience. */
+/** Audience of tokens for Graph. */
 export const GRAPH_AUDIENCE = 'https://graph.microsoft.com'
 
-/** Application permissions that this directory knows. https://learn.microsoft.com/graph/permissions-reference */
+/** Supported application permissions. https://learn.microsoft.com/graph/permissions-reference */
 export type GraphRight =
   | 'GroupMember.Read.All'
   | 'GroupMember.ReadWrite.All'
@@ -19,7 +19,7 @@ export type GraphRight =
 
 const DIRECTORY_READERS = ['Directory.Read.All', 'Directory.ReadWrite.All'] as const
 
-/** Any one of a list's rights is enough. */
+/** Each permission of a list is sufficient. */
 export const GROUP_WRITERS = ['Group.ReadWrite.All', 'Directory.ReadWrite.All'] as const satisfies GraphRight[]
 export const MEMBER_WRITERS = ['GroupMember.ReadWrite.All', ...GROUP_WRITERS] as const satisfies GraphRight[]
 export const GROUP_READERS = [
@@ -32,11 +32,11 @@ export const USER_WRITERS = ['User.ReadWrite.All'] as const satisfies GraphRight
 export const USER_READERS = ['User.Read.All', ...USER_WRITERS, ...DIRECTORY_READERS] as const satisfies GraphRight[]
 export const OBJECT_READERS = DIRECTORY_READERS
 
-/** Whether the caller was consented one of the rights. */
+/** Whether the caller has one of the permissions. */
 export const holdsOneOf = (caller: GraphCaller, rights: readonly GraphRight[]): boolean =>
   rights.some((right) => caller.roles.has(right))
 
-/** @throws GraphRefusal 401 for a token that is missing, not ours, expired, or for another resource. */
+/** @throws GraphRefusal 401 for a missing, foreign or expired token, or one for another resource */
 export function graphCaller(authorization: string | undefined, keys: SigningKeys, nowMs: number): GraphCaller {
   const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
   if (token === undefined) throw unauthorized('Access token is empty.')
@@ -54,7 +54,7 @@ function soundClaims(token: string, keys: SigningKeys) {
   try {
     return keys.verified(token)
   } catch {
-    // Not base64url or not JSON: no token at all, and not worth telling apart.
+    // Not base64url or not JSON.
     return undefined
   }
 }

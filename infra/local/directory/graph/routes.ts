@@ -23,14 +23,14 @@ import {
 export type GraphRoute = {
   readonly method: string
   readonly path: string
-  /** Any one of them permits the call. */
+  /** Each of these permissions is sufficient. */
   readonly rights: readonly GraphRight[]
-  /** Resource units before `$select` and `$top` take some off. https://learn.microsoft.com/graph/throttling-limits */
+  /** Resource units before the reduction for `$select` and `$top`. https://learn.microsoft.com/graph/throttling-limits */
   readonly units: number
   readonly run: (call: GraphCall) => GraphAnswer
 }
 
-/** All that is served under `/v1.0`, batches aside. */
+/** All routes under `/v1.0`, except batches. */
 export function graphRoutes(): readonly GraphRoute[] {
   const { listMembers, addReference, removeReference, deleteMember } = memberCalls()
   const route = (method: string, path: string, rights: readonly GraphRight[], run: GraphRoute['run'], units = 1) => ({
@@ -60,7 +60,7 @@ export function graphRoutes(): readonly GraphRoute[] {
   ]
 }
 
-/** @throws GraphRefusal 400 for a path that is not served (as Graph answers it), 405 for another method. */
+/** @throws GraphRefusal 400 for an unknown path (like Graph), 405 for another method */
 export function findRoute(routes: readonly GraphRoute[], method: string, path: string) {
   const segments = pathSegments(path)
   const matching = routes.flatMap((route) => {
@@ -81,7 +81,7 @@ function pathSegments(path: string): string[] {
       .slice(1)
       .map(decodeURIComponent)
   } catch (cause) {
-    if (cause instanceof URIError) throw badRequest('The address is not well escaped.', 'BadRequest')
+    if (cause instanceof URIError) throw badRequest('The URL is not encoded correctly.', 'BadRequest')
     throw cause
   }
 }

@@ -2,10 +2,10 @@ import { answered, errorBody, type GraphAnswer, type GraphCaller } from './excha
 
 /** Per application and tenant. https://learn.microsoft.com/graph/throttling-limits */
 export type Quotas = {
-  /** By the number of users: to 50, to 500, above. */
+  /** By number of users: up to 50, up to 500, above. */
   readonly unitsPer10S: readonly [small: number, medium: number, large: number]
   readonly writesPer150S: number
-  /** Members that a PATCH adds for the price of one write. Documented: any number; blamed in public: 3. */
+  /** Members per write in a PATCH. The documentation has no limit; public reports indicate 3. */
   readonly membersPerWrite: number
 }
 
@@ -15,7 +15,7 @@ export const DOCUMENTED_QUOTAS: Quotas = {
   membersPerWrite: Number.POSITIVE_INFINITY,
 }
 
-/** From here on, answers tell how much of a quota is used. */
+/** Share of a quota from which responses contain its use. */
 const WARNED_FROM = 0.8
 const UNITS_WINDOW_MS = 10_000
 const WRITES_WINDOW_MS = 150_000
@@ -26,11 +26,11 @@ type Bucket = { used: number; limit: number; startMs: number; readonly windowMs:
 type Buckets = { readonly units: Bucket; readonly writes: Bucket }
 
 export type Throttle = {
-  /** Takes the cost. A refusal is given when a quota is used up, else the headers that every answer carries. */
+  /** Charges the cost. Returns a 429 response if a quota is exceeded, otherwise the headers of the response. */
   take(caller: GraphCaller, cost: Cost): { refusal: GraphAnswer } | { headers: Record<string, string> }
 }
 
-/** Counts what each application asks of each tenant, and refuses with 429 what is beyond the quotas. */
+/** Counts requests by application and tenant, and rejects those beyond the quotas with 429. */
 export function throttle(quotas: Quotas, userCount: (tenantId: string) => number, nowMs: () => number): Throttle {
   const all = new Map<string, Buckets>()
 
@@ -52,7 +52,7 @@ export function throttle(quotas: Quotas, userCount: (tenantId: string) => number
   return {
     take(caller, cost) {
       const { units, writes } = bucketsOf(caller)
-      // Throttled calls count as well.
+      // Throttled requests count, too.
       units.used += cost.units
       writes.used += cost.writes
       const full = units.used > units.limit ? units : cost.writes > 0 && writes.used > writes.limit ? writes : undefined
@@ -95,7 +95,7 @@ function tooMany(full: Bucket, information: string, caller: GraphCaller, cost: C
   }
 }
 
-/** What a request costs: `$select` and a `$top` below 20 take a unit off each, never below one. */
+/** Cost of a request: `$select` and a `$top` below 20 reduce it by one unit each, to a minimum of one. */
 export function costOf(method: string, units: number, query: URLSearchParams, body: unknown, quotas: Quotas): Cost {
   const top = query.get('$top')
   const reductions = (query.has('$select') ? 1 : 0) + (top !== null && Number(top) < 20 ? 1 : 0)

@@ -1,20 +1,59 @@
-/** Where words for the person who watches go. */
+import { createInterface } from 'node:readline'
+
+/** The reason why an import does not run, in one line. */
+export class ImportError extends Error {
+  /** 1 for a failure at run time, 2 for invalid arguments. */
+  readonly exitCode: 1 | 2
+
+  constructor(message: string, options: { readonly cause?: unknown; readonly exitCode?: 1 | 2 } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause })
+    this.exitCode = options.exitCode ?? 2
+  }
+}
+
+export type Ask = (question: string) => Promise<boolean>
+
+type MaybeTerminal = { readonly isTTY?: boolean }
+
+/**
+ * Asks yes-or-no questions on an interactive terminal. Undefined without one. Only y and yes mean yes; the end of the
+ * input means no.
+ */
+export function askOnTerminal(
+  input: NodeJS.ReadableStream & MaybeTerminal,
+  output: NodeJS.WritableStream & MaybeTerminal,
+): Ask | undefined {
+  if (!input.isTTY || !output.isTTY) return undefined
+  return async (question) => {
+    const lines = createInterface({ input, output, prompt: `${question} [y/N] ` })
+    const answer = new Promise<string>((resolve) => {
+      lines.once('line', resolve)
+      lines.once('close', () => resolve(''))
+    })
+    lines.prompt()
+    const isYes = /^y(es)?$/i.test((await answer).trim())
+    lines.close()
+    return isYes
+  }
+}
+
+/** The output for progress: a terminal or a log. */
 export type Screen = { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown }
 
 export type Progress = {
-  /** Shows how far a step has come. */
+  /** Shows the progress of a step. */
   show(step: string, done: number, total: number | undefined): void
-  /** Ends the step, leaving its last state to be read. */
+  /** Ends the step and keeps its last line visible. */
   end(): void
 }
 
 const BAR_WIDTH_COUNT = 30
-/** A line that changes more often than this only flickers. */
+/** More frequent redraws flicker. */
 const REDRAW_MS = 100
-/** Without a terminal: seldom enough not to fill a log. */
+/** The interval of lines in a log. */
 const PLAIN_LINE_MS = 5000
 
-/** One line drawn over and over on a terminal; plain lines now and then elsewhere. */
+/** Redraws one line on a terminal. Writes a line every five seconds otherwise. */
 export function progressOn(screen: Screen, nowMs: () => number): Progress {
   const intervalMs = screen.isTTY ? REDRAW_MS : PLAIN_LINE_MS
   let [shownAtMs, startedAtMs, latest, shown] = [nowMs(), nowMs(), '', '']

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What this host reads of `host.json`, with the platform's defaults. */
+/** Supported settings of `host.json`, with the defaults of the platform. */
 export type HostJson = {
-  /** Without slashes at its ends; may be empty. */
+  /** Without leading and trailing slashes. Can be empty. */
   readonly routePrefix: string
   readonly serviceBus: {
     readonly maxConcurrentCalls: number
@@ -20,7 +20,7 @@ type HostJsonFile = {
   }
 }
 
-/** @throws when the file is missing, is no JSON or says something this host cannot follow. */
+/** @throws Error if the file is missing, not JSON, or contains unsupported values */
 export async function readHostJson(appFolder: string): Promise<HostJson> {
   const path = join(appFolder, 'host.json')
   const file = await readFile(path, 'utf8')
@@ -32,7 +32,7 @@ export async function readHostJson(appFolder: string): Promise<HostJson> {
   const { http, serviceBus } = file.extensions ?? {}
   const maxConcurrentCalls = serviceBus?.maxConcurrentCalls ?? 16
   if (!Number.isInteger(maxConcurrentCalls) || maxConcurrentCalls < 1) {
-    throw new Error(`${path}: maxConcurrentCalls must be a whole number above 0`)
+    throw new Error(`${path}: maxConcurrentCalls must be a positive integer`)
   }
   return {
     routePrefix: (http?.routePrefix ?? 'api').replace(/^\/+|\/+$/g, ''),
@@ -47,7 +47,7 @@ export async function readHostJson(appFolder: string): Promise<HostJson> {
 /** Milliseconds in a .NET time span: `[days.]hours:minutes:seconds[.fraction]`. */
 function timeSpanMs(text: string): number {
   const match = /^(?:(\d+)\.)?([01]?\d|2[0-3]):([0-5]?\d):([0-5]?\d(?:\.\d{1,7})?)$/.exec(text)
-  if (match === null) throw new Error(`"${text}" is no time span of the form hours:minutes:seconds`)
+  if (match === null) throw new Error(`"${text}" is not a time span in the format hours:minutes:seconds`)
   const [days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0)) as [
     number,
     number,
@@ -55,4 +55,31 @@ function timeSpanMs(text: string): number {
     number,
   ]
   return Math.round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
+}
+
+export type AppSettings = Readonly<Record<string, string>>
+
+/** Connection of a Service Bus namespace. A connection string takes precedence over an identity-based connection. */
+export type BusConnection = { readonly connectionString: string } | { readonly fullyQualifiedNamespace: string }
+
+/** Replaces `%NAME%` with the setting. @throws Error that names a missing setting */
+export function resolveSettings(text: string, settings: AppSettings): string {
+  return text.replace(/%([^%]+)%/g, (_, name: string) => {
+    const value = settings[name]
+    if (value === undefined) throw new Error(`the setting ${name} of %${name}% is missing`)
+    return value
+  })
+}
+
+/** @throws Error if neither `name` nor `name__fullyQualifiedNamespace` is set, with or without the prefix `AzureWebJobs` */
+export function resolveConnection(name: string, settings: AppSettings): BusConnection {
+  for (const key of [name, `AzureWebJobs${name}`]) {
+    const connectionString = settings[key]
+    if (connectionString) return { connectionString }
+  }
+  for (const key of [name, `AzureWebJobs${name}`]) {
+    const fullyQualifiedNamespace = settings[`${key}__fullyQualifiedNamespace`]
+    if (fullyQualifiedNamespace) return { fullyQualifiedNamespace }
+  }
+  throw new Error(`the connection "${name}" is not set: neither ${name} nor ${name}__fullyQualifiedNamespace`)
 }

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+
+const CODES = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  404: 'NotFound',
+  409: 'Conflict',
+  412: 'PreconditionFailed',
+  413: 'RequestEntityTooLarge',
+  429: 'TooManyRequests',
+  500: 'InternalServerError',
+} as const
+
+export type FailureStatus = keyof typeof CODES
+
+/** An error response of the protocol. The client parses the body of every error, so each body is JSON. */
+export class CosmosFailure extends Error {
+  readonly status: FailureStatus
+  readonly substatus: number | undefined
+
+  constructor(status: FailureStatus, message: string, substatus?: number) {
+    super(message)
+    this.name = 'CosmosFailure'
+    this.status = status
+    this.substatus = substatus
+  }
+
+  /** The JSON body of the response. */
+  body(): string {
+    return JSON.stringify({ code: CODES[this.status], message: this.message })
+  }
+}
+
+/** A 400 error. The message names the invalid part of the request. */
+export const badRequest = (message: string, substatus?: number): CosmosFailure =>
+  new CosmosFailure(400, message, substatus)
+
+/**
+ * Size in KB, request units of a read, of a write.
+ * https://learn.microsoft.com/azure/cosmos-db/understand-request-unit-consumption
+ */
+const POINTS = [
+  [1, 1, 4.95],
+  [4, 1.14, 6.67],
+  [16, 1.67, 9.52],
+  [64, 4.76, 22.67],
+  [1024, 145.9, 625],
+] as const
+
+// The figures are estimates. Use them to compare alternatives, not to plan a budget.
+
+/** Request units to read an item of this size. */
+export const readCharge = (sizeBytes: number): number => interpolated(sizeBytes / 1024, 1)
+
+/** Request units to write an item of this size. */
+export const writeCharge = (sizeBytes: number): number => interpolated(sizeBytes / 1024, 2)
+
+/** Request units of a query that read this number of rows. */
+export const queryCharge = (rowCount: number): number => rounded(2.3 + 0.1 * rowCount)
+
+function interpolated(sizeKb: number, column: 1 | 2): number {
+  const above = Math.max(
+    1,
+    POINTS.findIndex(([kb]) => kb >= sizeKb),
+  )
+  const [from, to] = [POINTS[above - 1], POINTS[above]]
+  if (from === undefined || to === undefined || sizeKb <= from[0]) return POINTS[0][column]
+  return rounded(from[column] + ((to[column] - from[column]) * (sizeKb - from[0])) / (to[0] - from[0]))
+}
+
+const rounded = (units: number): number => Math.round(units * 100) / 100
+
+/** An HTTP response. An undefined body is sent as no body. */
+export type Answer = {
+  readonly status: number
+  readonly body: string | undefined
+  readonly headers?: OutgoingHttpHeaders
+}
+
+/** A JSON response. */
+export const jsonAnswer = (status: number, value: unknown, headers: OutgoingHttpHeaders = {}): Answer => ({
+  status,
+  body: JSON.stringify(value),
+  headers,
+})
+
+/** An error response. The body is always JSON because the client reads its members without a check. */
+export function failureAnswer(failure: CosmosFailure, headers: OutgoingHttpHeaders = {}): Answer {
+  const substatus = failure.substatus === undefined ? {} : { 'x-ms-substatus': failure.substatus }
+  return { status: failure.status, body: failure.body(), headers: { ...headers, ...substatus } }
+}
+
+/** Request units of a response: its own, or the minimum. */
+export const chargeOf = ({ headers }: Answer): number => Number(headers?.['x-ms-request-charge'] ?? 1)
+
+/** Sends a response. @param sequence number of the last write, used as session token */
+export function send(response: ServerResponse, answer: Answer): void {
+  const body = answer.body === undefined ? undefined : Buffer.from(answer.body)
+  response.writeHead(answer.status, {
+    'x-ms-request-charge': chargeOf(answer),
+    'x-ms-activity-id': randomUUID(),
+    ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }),
+    ...answer.headers,
+  })
+  response.end(body)
+}
