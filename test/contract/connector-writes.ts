@@ -8,7 +8,7 @@ import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { ConnectorObjectStore } from '../../shared/domain/connectors/connector-object.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
 
-/** What connectors' objects are written with, on a test's database, with nobody who listens. */
+/** Dependencies of connector writes on a test database. Messages are discarded. */
 export function writeDependencies(database: (id: ContainerId) => Container): WriteDependencies {
   return {
     connectors: cosmosConnectorStore(database('connectors')),
@@ -23,7 +23,7 @@ export function writeDependencies(database: (id: ContainerId) => Container): Wri
   }
 }
 
-/** The same stores, but something happens the first time that one of these is called: before it does its work, or after. */
+/** The same stores, with a function that runs once, before or after the first call of a method. */
 export function interruptedWrites(deps: WriteDependencies) {
   return (at: keyof ConnectorObjectStore, when: 'before' | 'after', happening: () => Promise<unknown>) => {
     let isDue = true
