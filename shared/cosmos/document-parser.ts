@@ -7,8 +7,10 @@ import { Compile, type Validator } from 'typebox/compile'
  * all others, such as those that the database adds. It throws an error that names the document when the document does
  * not match the schema.
  *
- * The validator is compiled at the first document (about 5 ms), so that a cold start pays only for what it reads. A check
- * takes about 3 µs for a connector object of ten attributes: 15 ms for the largest page of 5000.
+ * The validator is compiled at the first document (about 5 ms), so that a cold start pays only for what it reads. Parsing
+ * takes about 3 µs for a connector object of ten attributes or a membership request, and 1 µs for a row of four ids: 15 ms
+ * for the largest page of 5000 objects. Schemas of documents read by the thousand use plain strings, because the pattern of
+ * a GUID triples that time.
  */
 export function documentParser<T extends object>(kind: string, schema: TObject): (document: object) => T {
   const names = Object.keys(schema.properties)

@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import { GateType } from '../domain/membership-requests/join-policy.ts'
 import {
   decidersOf,
   type MembershipRequest,
   MembershipRequestDto,
   reviewKeyOf,
 } from '../domain/membership-requests/membership-request.ts'
+import { Nullable } from '../kernel/schema.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { documentParser } from './document-parser.ts'
 import type { Stored } from './documents.ts'
@@ -69,10 +71,40 @@ export function requestDocument(request: MembershipRequest): RequestDocument {
   }
 }
 
+const Text = Type.String()
+const { status, currentGate } = MembershipRequestDto.properties
+
+/** The members of a request that queries over very many requests read. Ids were validated before they were stored. */
+export const OUTLINE_PROPERTIES = {
+  id: Text,
+  collectionId: Text,
+  requesterId: Text,
+  relationshipId: Nullable(Text),
+  status,
+  currentGate,
+}
+
 /** Returns the request in a stored document. @throws Error when the document is not a valid request. */
 export const parseRequest = documentParser<MembershipRequest>(
   'membership request',
-  Type.Object({ ...MembershipRequestDto.properties, tenantId: Type.String(), slot: Type.String() }),
+  Type.Object({
+    ...OUTLINE_PROPERTIES,
+    tenantId: Text,
+    slot: Text,
+    submittedBy: Text,
+    notes: Nullable(Text),
+    createdAt: Text,
+    updatedAt: Text,
+    lifecycle: Type.Array(
+      Type.Object({
+        status,
+        actorId: Text,
+        at: Text,
+        gate: Type.Optional(Type.Object({ order: Type.Integer(), type: GateType })),
+        notes: Type.Optional(Text),
+      }),
+    ),
+  }),
 )
 
 /** Returns the request and the version that a write must quote. @throws Error when the document is not a valid request. */

@@ -2,11 +2,7 @@ import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { JoinedMembers } from '../domain/collections/joined-members.ts'
 import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
-import {
-  LIVE_STATUSES,
-  type MembershipRequest,
-  MembershipRequestDto,
-} from '../domain/membership-requests/membership-request.ts'
+import { LIVE_STATUSES, type MembershipRequest } from '../domain/membership-requests/membership-request.ts'
 import type {
   RequestOutline,
   RequestStore,
@@ -19,6 +15,7 @@ import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, type Stored, 
 import { historySince } from './membership-history.ts'
 import {
   headId,
+  OUTLINE_PROPERTIES,
   parseJoinedChange,
   parseJoinedHead,
   parseRequest,
@@ -38,11 +35,8 @@ const OUTLINE =
 const WAITING =
   'c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, c.awaits AS reviewKey'
 
-const { id, collectionId, requesterId, relationshipId, status, currentGate } = MembershipRequestDto.properties
-const parseOutline = documentParser<RequestOutline>(
-  'request outline',
-  Type.Object({ id, collectionId, requesterId, relationshipId, status, currentGate }),
-)
+const parseOutline = documentParser<RequestOutline>('request outline', Type.Object(OUTLINE_PROPERTIES))
+const { collectionId, requesterId, relationshipId } = OUTLINE_PROPERTIES
 const parseWaiting = documentParser<WaitingRequest>(
   'waiting request',
   Type.Object({ collectionId, requesterId, relationshipId, reviewKey: Type.String() }),

@@ -13,7 +13,7 @@ after(() => assert.deepEqual(faults, []))
 const statuses = (request: { lifecycle: { status: string }[] }) => request.lifecycle.map(({ status }) => status)
 
 describe('approve and reject', () => {
-  it('passes all gates in turn, each with its own approvers and its own record', async () => {
+  it('pass all gates in order, each with its own approvers and lifecycle entry', async () => {
     const [employee, approver, manager, member] = [await person(), await person(), await person(), await person()]
     await position(employee, { manager: { objectId: manager.identityId } })
     const council = await joinable(OPEN)
@@ -61,7 +61,7 @@ describe('approve and reject', () => {
     assert.deepEqual([late.status, late.codes], [409, ['InvalidRequestState']])
   })
 
-  it('ends with a rejection', async () => {
+  it('end with a rejection', async () => {
     const [employee, approver] = [await person(), await person()]
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
     const { data: request } = await submit(employee, collectionId)
@@ -77,7 +77,7 @@ describe('approve and reject', () => {
     assert.equal((await submit(employee, collectionId)).status, 201)
   })
 
-  it('is never done by the subject, and the state is told before the standing', async () => {
+  it('are refused for the subject, and the status is checked before the rights', async () => {
     const employee = await person()
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [employee.identityId] }))
     const { data: request } = await submit(employee, collectionId)
@@ -87,7 +87,7 @@ describe('approve and reject', () => {
     assert.deepEqual((await act(employee.token, request, 'approve')).codes, ['InvalidRequestState'])
   })
 
-  it('asks the next manager up where the manager of the unit is the subject', async () => {
+  it('are for the next manager up when the manager of the unit is the subject', async () => {
     const [head, director] = [await person(), await person()]
     const top = await world.put('orgUnit', { manager: { objectId: director.identityId } })
     const middle = await world.put('orgUnit', { parent: { objectId: top } })
@@ -108,7 +108,7 @@ describe('approve and reject', () => {
     assert.equal((await act(director.token, request, 'approve')).data.status, 'Joined')
   })
 
-  it('is for members of an approver collection as of the decision, of either kind', async () => {
+  it('are for current members of an approver collection of either kind', async () => {
     const [employee, teacher, singer] = [await person(), await person(), await person()]
     const teachers = await world.criteria('Identity', equals('identityFirstName', 'Ada'))
     const choir = await joinable(OPEN)
@@ -135,7 +135,7 @@ describe('approve and reject', () => {
     assert.equal((await act(teacher.token, request, 'approve')).data.status, 'Joined')
   })
 
-  it('refuses a position that the request is not for', async () => {
+  it('are refused for a position that the request is not for', async () => {
     const [employee, approver] = [await person(), await person()]
     const relationshipId = await position(employee)
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
@@ -147,7 +147,7 @@ describe('approve and reject', () => {
 })
 
 describe('cancel and leave', () => {
-  it('are for the subject: others who see the request are told so, the rest see nothing', async () => {
+  it('are for the subject: refused for others who see the request, not found for the rest', async () => {
     const [employee, approver, stranger] = [await person(), await person(), await person()]
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
     const { data: request } = await submit(employee, collectionId)
@@ -165,8 +165,8 @@ describe('cancel and leave', () => {
   })
 })
 
-describe('who sees a request', () => {
-  it('is its subject, who decides or decided, and those who see all', async () => {
+describe('a request is visible', () => {
+  it('to its subject, its current and past approvers, and callers who see all', async () => {
     const [employee, approver, second, stranger] = [await person(), await person(), await person(), await person()]
     const collectionId = await joinable(
       approvedBy(

@@ -21,7 +21,7 @@ const service = await coreDataServiceOfTests()
 const codes = (result: Body): string[] => result.errors.map((entry: Body) => entry.code)
 
 describe('a batch of connector data', () => {
-  it('makes core objects with attributes at top level and references by core id', async () => {
+  it('creates core objects with attributes at top level and references by core id', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const results = await hr.batch(
       upsert('relationship', 'r1', { title: 'Baker', identity: to('p1'), orgUnit: to('o1'), startDate: '2024-01-31' }),
@@ -49,7 +49,7 @@ describe('a batch of connector data', () => {
     assert.equal(relationship.startDate, '2024-01-31')
   })
 
-  it('lets bad items fail alone, each with all its faults', async () => {
+  it('refuses invalid items independently, each with all its faults', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const results = await hr.batch(
       upsert('identity', 'p1', { displayName: 'Ada' }),
@@ -80,7 +80,7 @@ describe('a batch of connector data', () => {
     assert.equal((await tenant.all('identities')).length, 1)
   })
 
-  it('writes nothing and rings nobody when nothing is new', async () => {
+  it('writes nothing and enqueues nothing when no data changes', async () => {
     const { hr } = await newTenantWithHr(service)
     const items = [
       upsert('identity', 'p1', { displayName: 'Ada', email: 'ada@example.org' }),
@@ -97,13 +97,13 @@ describe('a batch of connector data', () => {
     assert.equal(service.cosmos.operations().batch, writes.batch)
   })
 
-  it('rings once for a batch that changes something', async () => {
+  it('enqueues one message for a batch with changes', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', {}), upsert('identity', 'p2', {}))
     assert.equal(service.rings.filter((tenantId) => tenantId === tenant.tenantId).length, 1)
   })
 
-  it('refuses parents in a circle, across batches and within one', async () => {
+  it('refuses cycles of parents, across batches and within one', async () => {
     const { hr } = await newTenantWithHr(service)
     await hr.batch(upsert('orgUnit', 'a', { parent: to('b') }), upsert('orgUnit', 'b', { parent: to('c') }))
     const [result] = await hr.batch(upsert('orgUnit', 'c', { parent: to('a') }))
@@ -118,7 +118,7 @@ describe('a batch of connector data', () => {
     )
   })
 
-  it('counts the characters of an external id in a batch and in references as elsewhere', async () => {
+  it('limits external ids in items and references by characters, as elsewhere', async () => {
     const { hr } = await newTenantWithHr(service)
     const longest = '😀'.repeat(500)
     const results = await hr.batch(
@@ -133,7 +133,7 @@ describe('a batch of connector data', () => {
     )
   })
 
-  it('joins nobody by a number of blanks', async () => {
+  it('does not join identities by blank keys', async () => {
     const tenant = await newTenant(service)
     const [hr, payroll] = [await tenant.addConnector('HR'), await tenant.addConnector('Payroll')]
     await hr.batch(upsert('identity', 'p1', { nin: '  ' }))
@@ -143,7 +143,7 @@ describe('a batch of connector data', () => {
     assert.equal('nin' in one, false)
   })
 
-  it('takes 1000 items and no more', async () => {
+  it('can have up to 1000 items', async () => {
     const { hr } = await newTenantWithHr(service)
     const items = Array.from({ length: 1001 }, (_, index) => upsert('identity', `p${index}`, {}))
     assert.equal((await hr.send('POST', `${hr.data}/batch`, { items })).status, 400)
@@ -153,7 +153,7 @@ describe('a batch of connector data', () => {
 })
 
 describe('references', () => {
-  it('resolve when their object arrives, go when it goes, and come back with it', async () => {
+  it('resolve when their object is created, disappear when it is deleted, and return when it is restored', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(
       upsert('relationship', 'r1', { identity: to('p1') }),
@@ -173,7 +173,7 @@ describe('references', () => {
     assert.deepEqual((await tenant.byExternalId('relationships', 'r1')).identity, { objectId: id })
   })
 
-  it('follow a changed reference', async () => {
+  it('change with the data', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(
       upsert('orgUnit', 'o1', {}),
@@ -187,7 +187,7 @@ describe('references', () => {
 })
 
 describe('soft deletion', () => {
-  it('hides an object at once, and keeps a mark of it for those who follow changes', async () => {
+  it('hides an object immediately, and keeps it for readers of changes', async () => {
     const tenant = await newTenant(service)
     const hr = await tenant.addConnector('HR', { softDeletionDays: 3 })
     await hr.batch(upsert('identity', 'p1', { displayName: 'Ada' }))
@@ -203,7 +203,7 @@ describe('soft deletion', () => {
     assert.equal((await hr.batch(remove('identity', 'p1')))[0].status, 404)
   })
 
-  it('ends after the days of the connector; then the object is gone', async () => {
+  it('expires after the softDeletionDays of the connector', async () => {
     let nowMs = Date.parse('2030-01-01T00:00:00Z')
     const later = await startCoreDataService(() => nowMs)
     try {
@@ -223,7 +223,7 @@ describe('soft deletion', () => {
 })
 
 describe('single objects', () => {
-  it('are created, read by their names, replaced, listed and deleted', async () => {
+  it('are created, read by type and external id, replaced, listed and deleted', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const created = await hr.send('POST', hr.data, {
       externalId: 'p/1 æ',
@@ -259,7 +259,7 @@ describe('single objects', () => {
     assert.deepEqual([restored.status, restored.body.data], [201, created.body.data])
   })
 
-  it('let one of several racing creations win', async () => {
+  it('are created once by concurrent requests', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const create = () => hr.send('POST', hr.data, { externalId: 'p1', objectType: 'identity', data: {} })
     const statuses = (await Promise.all(Array.from({ length: 8 }, create))).map(({ status }) => status).sort()
@@ -267,7 +267,7 @@ describe('single objects', () => {
     assert.equal((await tenant.all('identities')).length, 1)
   })
 
-  it('are listed by type and page', async () => {
+  it('are listed by type, in pages', async () => {
     const { hr } = await newTenantWithHr(service)
     await hr.batch(...['a', 'b', 'c', 'd'].map((name) => upsert('orgUnit', name, {})), upsert('identity', 'p', {}))
     const first = await hr.send('GET', `${hr.data}?objectType=orgUnit&pageSize=3`)
@@ -281,8 +281,8 @@ describe('single objects', () => {
   })
 })
 
-describe('who may touch the data', () => {
-  it('is the application of the connector; administrators read', async () => {
+describe('access to connector data', () => {
+  it('is for the application of the connector; administrators may read', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', {}))
     const item = { externalId: 'p2', objectType: 'identity', data: {} }
@@ -302,7 +302,7 @@ describe('who may touch the data', () => {
     }
   })
 
-  it('is nobody while the connector is disabled', async () => {
+  it('is refused for writes while the connector is disabled', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', {}))
     await tenant.admin('PUT', `${CONNECTORS}/${hr.id}`, { enabled: false })

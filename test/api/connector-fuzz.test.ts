@@ -49,7 +49,7 @@ const item = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 )
 
-/** Members of their own, whatever they are called: JSON texts know no prototypes. */
+/** Own members under any name, `__proto__` included, as in JSON. */
 function ownMembers(members: [string, unknown][]): unknown {
   return JSON.parse(`{${members.map(([key, member]) => `${JSON.stringify(key)}:${JSON.stringify(member)}`).join(',')}}`)
 }
@@ -59,7 +59,7 @@ const service = await coreDataServiceOfTests()
 const keyOf = ({ objectType, externalId }: Body): string => JSON.stringify([objectType, externalId])
 
 describe('ten thousand random items', () => {
-  it('are each answered for themselves, and change nothing that they do not name', async () => {
+  it('have independent results, and change only the objects they name', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const other = await tenant.addConnector('Other')
     for (const connector of [hr, other]) {
@@ -112,9 +112,9 @@ describe('ten thousand random items', () => {
   })
 })
 
-describe('a single write of something odd', () => {
+describe('a single write of invalid data', () => {
   for (const [claim, externalId, attributes, code] of [
-    ['half a surrogate pair as a name', '\ud800', {}, 'InvalidJson'],
+    ['an unpaired surrogate as external id', '\ud800', {}, 'InvalidJson'],
     ['a text of 2 MB', 'p1', { displayName: 'x'.repeat(2_000_000) }, 'BodyTooLarge'],
   ] as const) {
     it(`refuses ${claim}`, async () => {
@@ -125,7 +125,7 @@ describe('a single write of something odd', () => {
     })
   }
 
-  it('refuses in a batch a text of 2 MB and a list that no document could hold, and takes the rest', async () => {
+  it('refuses a text of 2 MB and an oversized list in a batch, and accepts the other items', async () => {
     const { hr } = await newTenantWithHr(service)
     const long = await hr.batch(
       upsert('identity', 'p1', { displayName: 'x'.repeat(2_000_000) }),

@@ -16,7 +16,7 @@ const service = await coreDataServiceOfTests(() => nowMs)
 const DAY_MS = 24 * 60 * 60 * 1000
 
 describe('lastUpdated', () => {
-  it('is the second of the write, of the object and of what the connector said', async () => {
+  it('is the time of the write in seconds, for the core object and the connector object', async () => {
     nowMs = Date.parse('2030-01-01T10:00:00.900Z')
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', { displayName: 'Ada' }))
@@ -25,7 +25,7 @@ describe('lastUpdated', () => {
     assert.equal((await tenant.byExternalId('identities', 'p1')).lastUpdated, '2030-01-01T10:00:00+00:00')
   })
 
-  it('stays through writes that change nothing, and through those of others', async () => {
+  it('stays the same after writes without changes, and after writes of other objects', async () => {
     nowMs = Date.parse('2030-02-01T10:00:00.900Z')
     const tenant = await newTenant(service)
     const [hr, directory] = [await tenant.addConnector('HR'), await tenant.addConnector('Directory')]
@@ -40,7 +40,7 @@ describe('lastUpdated', () => {
     assert.equal((await hr.send('GET', `${hr.data}/identity/p1`)).body.data.lastUpdated, '2030-02-01T10:00:00+00:00')
   })
 
-  it('moves on when the object becomes another one, also by what it refers to', async () => {
+  it('advances when the object changes, also through its references', async () => {
     nowMs = Date.parse('2030-03-01T10:00:00.900Z')
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(
@@ -56,8 +56,8 @@ describe('lastUpdated', () => {
   })
 })
 
-describe('an object that is deleted', () => {
-  it('comes back with its core id until its connector forgets it, and what referred to it refers to it again', async () => {
+describe('a deleted object', () => {
+  it('is restored with its core id until it expires, and references to it resolve again', async () => {
     nowMs = Date.parse('2030-04-01T00:00:00Z')
     const tenant = await newTenant(service)
     const hr = await tenant.addConnector('HR', { softDeletionDays: 3 })
@@ -75,7 +75,7 @@ describe('an object that is deleted', () => {
 })
 
 describe('a connector', () => {
-  it('that is disabled keeps its objects, takes no write in any route, and takes them again once enabled', async () => {
+  it('that is disabled keeps its objects, refuses writes in every route, and accepts them again when enabled', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', { displayName: 'Ada' }))
     const { id } = (await hr.send('GET', `${hr.data}/identity/p1`)).body.data
@@ -97,7 +97,7 @@ describe('a connector', () => {
     for (const [method, path, body] of writes) assert.ok((await hr.send(method, path, body)).status < 300, path)
   })
 
-  it('takes no cursor of another connector, nor one of the core objects', async () => {
+  it('refuses cursors of another connector and of core objects', async () => {
     const tenant = await newTenant(service)
     const [hr, other] = [await tenant.addConnector('HR'), await tenant.addConnector('Other')]
     for (const { batch } of [hr, other]) await batch(upsert('identity', 'a', {}), upsert('identity', 'b', {}))

@@ -7,7 +7,7 @@ const RUNS_COUNT = 30
 const TYPES = ['identity', 'orgUnit', 'relationship'] as const
 const LISTS = { identity: 'identities', orgUnit: 'orgunits', relationship: 'relationships' } as const
 
-/** What a connector says of an object; undefined once it is deleted. */
+/** The data of a connector object; undefined when it is deleted. */
 type Said = Record<string, unknown> | undefined
 type Step = {
   readonly connector: number
@@ -22,7 +22,7 @@ const name = fc.constantFrom('1', '2', '3')
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 })
 const reference = maybe(name.map(to))
 const text = maybe(fc.constantFrom('a', 'b', 'c'))
-/** So few that most identities meet another one's. */
+/** Few keys, so that most identities share one. */
 const key = fc.constantFrom('1', '2')
 const account = maybe(key.map((digit) => `0a0a0a0a-0000-4000-8000-00000000000${digit}`))
 
@@ -52,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc
     }),
   )
 
-/** An object of a connector, as the steps leave it. */
+/** The final state of a connector object. */
 type Final = {
   readonly connector: number
   readonly objectType: string
@@ -73,8 +73,8 @@ function finalState(steps: readonly Step[]): Final[] {
 }
 
 /**
- * Who belongs together, found by asking every two of them again and again until nothing changes. The first connector
- * is the older one, and of two objects of one connector the one with the lower id.
+ * Groups identities by person with a naive algorithm that compares all pairs until nothing changes. The first connector
+ * is the older one; of two objects of one connector, the one with the lower id comes first.
  */
 function together(objects: readonly Final[], idOf: (object: Final) => string): Final[][] {
   const older = (one: Final, other: Final) => one.connector - other.connector || (idOf(one) < idOf(other) ? -1 : 1)
@@ -105,7 +105,7 @@ function together(objects: readonly Final[], idOf: (object: Final) => string): F
   return groups.map((group) => group.sort(older))
 }
 
-/** The records that the final state makes; who they are is told by who contributes, not by ids. */
+/** The core objects of the final state, identified by their contributors instead of ids. */
 function folded(objects: readonly Final[], idOf: (object: Final) => string): unknown[] {
   const groups = together(objects, idOf)
   const groupOf = new Map(groups.flatMap((group) => group.map((object) => [keyOf(object), group.map(keyOf).join()])))
@@ -134,8 +134,8 @@ function folded(objects: readonly Final[], idOf: (object: Final) => string): unk
 const withoutUndefined = (attributes: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
 
-describe('any order of writes, deletions and revivals over two connectors', () => {
-  it('gives the core objects that the final state gives', async () => {
+describe('any order of writes, deletions and restorations by two connectors', () => {
+  it('gives the same core objects as the final state', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 4, maxLength: 10 }),
@@ -160,7 +160,7 @@ describe('any order of writes, deletions and revivals over two connectors', () =
 
 type Connectors = readonly Awaited<ReturnType<Awaited<ReturnType<typeof newTenant>>['addConnector']>>[]
 
-/** Those of one connector that follow each other go in one batch, unless they name an object twice. */
+/** Consecutive writes of one connector form a batch, unless they name an object twice. */
 async function sendAll(connectors: Connectors, steps: readonly Step[]): Promise<void> {
   let pending: Step[] = []
   const send = async () => {

@@ -12,7 +12,7 @@ import {
 
 const service = await coreDataServiceOfTests()
 
-/** A small generator of numbers, the same in every run. */
+/** A small seeded random number generator. */
 function generator(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -42,7 +42,7 @@ async function documents(container: 'connectorObjects' | 'coreObjects', tenantId
   return (await query.fetchAll()).resources
 }
 
-/** What every live core object must refer to, derived from the connector objects alone. */
+/** The references that every live core object must have, derived from the connector objects alone. */
 async function assertConsistent(tenantId: string): Promise<void> {
   const objects = (await documents('connectorObjects', tenantId)).filter(
     ({ connectorId, deletedAtMs }) => connectorId !== undefined && deletedAtMs === undefined,
@@ -62,9 +62,9 @@ async function assertConsistent(tenantId: string): Promise<void> {
   }
 }
 
-describe('writes at the same moment', () => {
+describe('concurrent writes', () => {
   for (const seed of [1, 2, 3, 4]) {
-    it(`leave every core object as its contributions have it (seed ${seed})`, async () => {
+    it(`leave every core object as the merge of its contributions (seed ${seed})`, async () => {
       const next = generator(seed)
       const tenant = await newTenant(service)
       const connectors = [await tenant.addConnector('HR'), await tenant.addConnector('Directory')]
@@ -81,7 +81,7 @@ describe('writes at the same moment', () => {
 })
 
 describe('a write that was interrupted between connector objects and core objects', () => {
-  it('is mended by sending the same again', async () => {
+  it('is completed by repeating it', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const item = upsert('identity', 'p1', { displayName: 'Ada' })
     await hr.batch(item)

@@ -17,7 +17,7 @@ const READING = '/iamcore/sync/connectors'
 const service = await coreDataServiceOfTests()
 
 describe('connectors', () => {
-  it('are created, listed in that order, read under both prefixes and changed', async () => {
+  it('are created, listed in order of creation, read under both prefixes and updated', async () => {
     const { admin } = await newTenant(service)
     const clientId = randomUUID()
     const created = await admin('POST', CONNECTORS, {
@@ -49,7 +49,7 @@ describe('connectors', () => {
     assert.deepEqual([stale.status, stale.body.errors[0].code], [412, 'PreconditionFailed'])
   })
 
-  it('refuse what is no connector, with all faults', async () => {
+  it('are refused with all faults when invalid', async () => {
     const { admin } = await newTenant(service)
     const { status, body } = await admin('POST', CONNECTORS, {
       name: '',
@@ -66,7 +66,7 @@ describe('connectors', () => {
     ])
   })
 
-  it('have a name that can be read', async () => {
+  it('have a name that is not blank', async () => {
     const { admin } = await newTenant(service)
     const { status, body } = await admin('POST', CONNECTORS, { name: '  ', clientId: randomUUID() })
     assert.deepEqual(
@@ -75,7 +75,7 @@ describe('connectors', () => {
     )
   })
 
-  it('can only be deleted when they have no live objects', async () => {
+  it('can be deleted only without live objects', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', {}))
     const refused = await tenant.admin('DELETE', `${CONNECTORS}/${hr.id}`)
@@ -85,7 +85,7 @@ describe('connectors', () => {
     assert.equal((await tenant.admin('GET', `${CONNECTORS}/${hr.id}`)).status, 404)
   })
 
-  it('answer only those who may, and only below the prefix that has the route', async () => {
+  it('are available to authorized callers only, under the documented prefix only', async () => {
     const tenant = await newTenant(service)
     const { id } = await tenant.addConnector('HR')
     const app = (...roles: Parameters<typeof application>[2][]) =>

@@ -24,7 +24,7 @@ async function found({ admin }: Tenant, type: string, text: string): Promise<str
 }
 
 describe('the text of a search', () => {
-  it('is a text and nothing else: no character of it has a meaning', async () => {
+  it('is literal: no character has a special meaning', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const odd = ['%', '_', '*', '?', "'", '"', '\\', '.*', '[a-z]', '@text', "') OR 1=1 --", '\\n', '{}', '+', 'a.b']
     await hr.batch(
@@ -43,7 +43,7 @@ describe('the text of a search', () => {
     assert.deepEqual(await found(tenant, 'relationships', '%'), ['r1'])
   })
 
-  it('names no attribute, and is not looked for in others', async () => {
+  it('is not a field selector, and matches searchable attributes only', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(
       upsert('identity', 'p1', { displayName: 'Ada', mobile: '5551', firstName: 'Augusta', 'custom/x': 'badge' }),
@@ -55,7 +55,7 @@ describe('the text of a search', () => {
     assert.deepEqual(await found(tenant, 'relationships', 'attic'), [])
   })
 
-  it('has 1 to 200 characters, of whatever length in memory', async () => {
+  it('has 1 to 200 characters, counted as code points', async () => {
     const tenant = await newTenant(service)
     for (const [text, status] of [
       ['', 400],
@@ -68,7 +68,7 @@ describe('the text of a search', () => {
     }
   })
 
-  it('is found in what an object says now, not in what it said, nor in one that is deleted', async () => {
+  it('matches current attributes, not former ones or those of deleted objects', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', { displayName: 'Ada', nin: '77' }))
     await hr.batch(upsert('identity', 'p1', { displayName: 'Eva', nin: '78' }))
@@ -82,8 +82,8 @@ describe('the text of a search', () => {
   })
 })
 
-describe('the relationships that a user without an administrator role sees of others', () => {
-  it('are those of delegated units, in both routes and the deprecated one; of strangers there is nothing', async () => {
+describe('relationships of others, for a user without an administrator role', () => {
+  it('are those of delegated units, in both routes and the deprecated one; others are not found', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const account = randomUUID()
     await hr.batch(
@@ -117,7 +117,7 @@ describe('the relationships that a user without an administrator role sees of ot
     }
   })
 
-  it('come with the ancestors of a unit only as far as these are delegated', async () => {
+  it('include the ancestors of a unit only as far as these are delegated', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const account = randomUUID()
     await hr.batch(

@@ -33,7 +33,7 @@ async function pages(send: Send, path: string): Promise<Body[][]> {
 }
 
 describe('lists of core objects', () => {
-  it('give each object once, in the order of ids, and end without a cursor even when the last page is full', async () => {
+  it('return each object once, ordered by id, and end without a cursor even when the last page is full', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(...Array.from({ length: 9 }, (_, index) => upsert('identity', `p${index}`, {})))
     await hr.batch(remove('identity', 'p3'), upsert('orgUnit', 'o1', {}))
@@ -46,7 +46,7 @@ describe('lists of core objects', () => {
     assert.deepEqual(ids, [...new Set(ids)].sort())
   })
 
-  it('keep their cursors through restarts and changes of keys, and give the same page again', async () => {
+  it('accept cursors after restarts and key rotations, and return the same page again', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(...Array.from({ length: 6 }, (_, index) => upsert('identity', `p${index}`, {})))
     const caller = user(tenant.tenantId, randomUUID(), 'Administrator')
@@ -60,7 +60,7 @@ describe('lists of core objects', () => {
     assert.equal((await service.as(caller)('GET', `${path}&pageSize=3`)).body.data.length, 3)
   })
 
-  it('refuse cursors that are altered, foreign or no cursors', async () => {
+  it('refuse altered, foreign and malformed cursors', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(...['a', 'b'].flatMap((name) => [upsert('identity', name, {}), upsert('orgUnit', name, {})]))
     const { nextCursor } = (await tenant.admin('GET', `${CORE}/identities?pageSize=1`)).body
@@ -87,7 +87,7 @@ describe('lists of core objects', () => {
     }
   })
 
-  it('take page sizes from 1 to 5000', async () => {
+  it('accept page sizes from 1 to 5000', async () => {
     const tenant = await newTenant(service)
     for (const [size, status] of [
       ['0', 400],
@@ -103,7 +103,7 @@ describe('lists of core objects', () => {
 })
 
 describe('single and several core objects', () => {
-  it('are found in the tenant, by type and role', async () => {
+  it('are found by tenant, type and role', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', {}), upsert('relationship', 'r1', { identity: to('p1') }))
     const { id } = await tenant.byExternalId('identities', 'p1')
@@ -125,7 +125,7 @@ describe('single and several core objects', () => {
     assert.equal((await reader('GET', `${CORE}/relationships/identity/${randomUUID()}`)).status, 404)
   })
 
-  it('come in the order asked, each once, with every ancestor once after them', async () => {
+  it('are returned in the requested order, each once, followed by every ancestor once', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(
       upsert('orgUnit', 'top', {}),
@@ -153,7 +153,7 @@ describe('single and several core objects', () => {
 })
 
 describe('search', () => {
-  it('matches by the table of the statement, ordered by name', async () => {
+  it('matches by the searchable attributes, ordered by name', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const account = randomUUID()
     await hr.batch(
@@ -192,7 +192,7 @@ describe('search', () => {
     assert.equal((await tenant.admin('GET', `${CORE}/identities/search`)).status, 400)
   })
 
-  it('gives 100 at most, the first by name', async () => {
+  it('returns at most 100 objects, the first by name', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const people = Array.from({ length: 130 }, (_, index) => String(1000 + ((index * 37) % 130)))
     await hr.batch(...people.map((name) => upsert('identity', name, { displayName: `Berg ${name}` })))
@@ -205,8 +205,8 @@ describe('search', () => {
   })
 })
 
-describe('what a user without an administrator role sees', () => {
-  it('is oneself, what one holds, and what is delegated with all below it', async () => {
+describe('objects visible to a user without an administrator role', () => {
+  it('are the user, their relationships, and delegated units with everything below them', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const accounts = { boss: randomUUID(), deputy: randomUUID(), worker: randomUUID() }
     await hr.batch(
@@ -248,7 +248,7 @@ describe('what a user without an administrator role sees', () => {
     }
   })
 
-  it('of a unit that is only their own place: the unit, and of its relationships their own', async () => {
+  it('include the unit of an own relationship, but only own relationships of it', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const account = randomUUID()
     await hr.batch(

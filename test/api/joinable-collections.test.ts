@@ -15,7 +15,7 @@ const reader = world.caller('application', ['collections-criteria.criteria.read.
 after(() => assert.deepEqual(faults, []))
 
 describe('joinable collections', () => {
-  it('are made, read, changed and deleted', async () => {
+  it('are created, read, updated and deleted', async () => {
     const approver = await person()
     const policy = {
       approvalRequired: true,
@@ -62,7 +62,7 @@ describe('joinable collections', () => {
     assert.equal((await call(admin, 'GET', `${COLLECTIONS}/${made.data}`)).status, 404)
   })
 
-  it('are told of faulty input before anybody looks for the record', async () => {
+  it('report invalid input before a missing collection', async () => {
     const joinPolicy = { approvalRequired: true, approvalGates: [], joinableBy: { collectionIds: [] } }
     const body = { objectType: 'Identity', joinPolicy, metadata: { tags: ['a', 'A'] } }
     const answer = await call(admin, 'PUT', `${COLLECTIONS}/${randomUUID()}`, body)
@@ -71,7 +71,7 @@ describe('joinable collections', () => {
     assert.equal(sound.status, 404)
   })
 
-  it('are refused with all faults of their policy at once, unknown ids among them', async () => {
+  it('are refused with all faults of their policy at once, unknown ids included', async () => {
     const [identityId, collectionId] = [randomUUID(), randomUUID()]
     const { status, codes, targets } = await call(admin, 'POST', COLLECTIONS, {
       objectType: 'OrgUnit',
@@ -108,7 +108,7 @@ describe('joinable collections', () => {
     assert.equal((await call(employee.token, 'GET', COLLECTIONS)).status, 403)
   })
 
-  it('tell what is wrong with a change before they tell that there is no such collection', async () => {
+  it('report the faults of an update before a missing collection', async () => {
     const change = (body: object) =>
       call(admin, 'PUT', `${COLLECTIONS}/${randomUUID()}`, { objectType: 'Identity', ...body })
     const policy = await change({ joinPolicy: { approvalRequired: true } })
@@ -118,7 +118,7 @@ describe('joinable collections', () => {
     assert.equal((await change({ name: 'x' })).status, 404)
   })
 
-  it('cannot be deleted while another one names them, but when only they do themselves', async () => {
+  it('cannot be deleted while another collection refers to them; references to themselves do not count', async () => {
     const choir = await joinable(OPEN)
     const band = await joinable({ ...OPEN, joinableBy: { collectionIds: [choir] } })
     const refused = await call(admin, 'DELETE', `${COLLECTIONS}/${choir}`)
@@ -129,7 +129,7 @@ describe('joinable collections', () => {
     assert.equal((await call(admin, 'DELETE', `${COLLECTIONS}/${choir}`)).status, 200)
   })
 
-  it('take their requests and memberships with them', async () => {
+  it('end their requests and memberships when deleted', async () => {
     const [member, waiting, approver] = [await person(), await person(), await person()]
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
     const joined = await submit(member, collectionId)
@@ -148,7 +148,7 @@ describe('joinable collections', () => {
 describe('members', () => {
   const members = (collectionId: string) => `${COLLECTIONS}/${collectionId}/results/members`
 
-  it('are added directly at their main position, with a history, all or none', async () => {
+  it('are added directly at their main position, with a lifecycle, all or none', async () => {
     const [one, primary, several, actor] = [
       await person(),
       await person(),
@@ -192,7 +192,7 @@ describe('members', () => {
     assert.deepEqual(request.lifecycle, [{ status: 'Joined', actorId: actor.identityId, at: request.createdAt }])
   })
 
-  it('are removed directly with all their memberships; who is none is counted', async () => {
+  it('are removed directly with all their memberships; others are counted', async () => {
     const [employee, stranger] = [await person(), await person()]
     const [first, second] = [await position(employee), await position(employee)]
     const collectionId = await joinable(OPEN, { objectType: 'Relationship' })
@@ -209,7 +209,7 @@ describe('members', () => {
     assert.equal((await call(writer, 'DELETE', members(randomUUID()), { coreIdentityIds })).status, 404)
   })
 
-  it('are added in their thousands', async () => {
+  it('can be added by the thousand', async () => {
     const identityIds = Array.from({ length: 1000 }, () => randomUUID())
     await Promise.all(identityIds.map((id) => world.put('identity', {}, id)))
     const collectionId = await joinable(OPEN)
@@ -220,7 +220,7 @@ describe('members', () => {
     assert.deepEqual(removed.data, { removed: 1000, notMembers: 0 })
   })
 
-  it('are told under both prefixes, and filtered by identity or position', async () => {
+  it('are listed under both prefixes, and filtered by identity or position', async () => {
     const employee = await person()
     const relationshipId = await position(employee)
     const collectionId = await joinable(OPEN, { name: 'Band' })

@@ -12,8 +12,8 @@ async function hrAndDirectory() {
   return { tenant, hr, directory }
 }
 
-describe('two connectors that know the same person', () => {
-  it('make one identity, the older one winning, whichever comes first', async () => {
+describe('two connectors with the same person', () => {
+  it('create one identity, with precedence for the older connector, in any order of writes', async () => {
     for (const isHrFirst of [true, false]) {
       const { tenant, hr, directory } = await hrAndDirectory()
       const writes = [
@@ -43,21 +43,21 @@ describe('two connectors that know the same person', () => {
     }
   })
 
-  it('join on the directory account where one has no nin', async () => {
+  it('join on the directory account when one has no nin', async () => {
     const { tenant, hr, directory } = await hrAndDirectory()
     await hr.batch(upsert('identity', 'h1', { nin: '1', directoryObjectId: ACCOUNT }))
     await directory.batch(upsert('identity', 'd1', { directoryObjectId: ACCOUNT.toUpperCase(), mobile: '1' }))
     assert.equal((await tenant.all('identities')).length, 1)
   })
 
-  it('stay two people when their nin differ', async () => {
+  it('keep two identities when their nin differ', async () => {
     const { tenant, hr, directory } = await hrAndDirectory()
     await hr.batch(upsert('identity', 'h1', { nin: '1', directoryObjectId: ACCOUNT }))
     await directory.batch(upsert('identity', 'd1', { nin: '2', directoryObjectId: ACCOUNT }))
     assert.equal((await tenant.all('identities')).length, 2)
   })
 
-  it('end as one identity when both arrive at the same moment', async () => {
+  it('create one identity when both write concurrently', async () => {
     for (let attempt = 0; attempt < 5; attempt += 1) {
       const { tenant, hr, directory } = await hrAndDirectory()
       const people = Array.from({ length: 20 }, (_, index) => String(index))
@@ -71,7 +71,7 @@ describe('two connectors that know the same person', () => {
     }
   })
 
-  it('become one when the key arrives late, and the older connector keeps its core object', async () => {
+  it('merge into one identity when the key is added later, and the older connector keeps its core object', async () => {
     const { tenant, hr, directory } = await hrAndDirectory()
     await hr.batch(upsert('identity', 'h1', {}), upsert('relationship', 'r1', { identity: to('h1') }))
     await directory.batch(
@@ -88,7 +88,7 @@ describe('two connectors that know the same person', () => {
     assert.deepEqual((await tenant.byExternalId('orgunits', 'o1')).manager, { objectId: before.id })
   })
 
-  it('become two again when the key changes', async () => {
+  it('split into two identities when the key changes', async () => {
     const { tenant, hr, directory } = await hrAndDirectory()
     await hr.batch(upsert('identity', 'h1', { nin: '1' }))
     await directory.batch(upsert('identity', 'd1', { nin: '1', mobile: '1' }))
@@ -104,7 +104,7 @@ describe('two connectors that know the same person', () => {
     assert.equal(split.mobile, '1')
   })
 
-  it('leave the identity to the other when one deletes, and find each other again', async () => {
+  it('keep the identity when one deletes its object, and join again when it is restored', async () => {
     const { tenant, hr, directory } = await hrAndDirectory()
     await hr.batch(upsert('identity', 'h1', { nin: '1', displayName: 'Ada' }))
     await directory.batch(upsert('identity', 'd1', { nin: '1', mobile: '1' }))

@@ -14,7 +14,7 @@ const materialised = async (collectionId: string) =>
 const queues = () => rung.map(({ queue }) => queue)
 
 describe('joining and leaving', () => {
-  it('rings for the evaluation, and for the groups that the collection feeds', async () => {
+  it('enqueues the evaluation and the linked groups', async () => {
     const employee = await person()
     const [plain, linked] = [await joinable(OPEN), await joinable(OPEN)]
     world.linked.add(linked)
@@ -29,7 +29,7 @@ describe('joining and leaving', () => {
     assert.deepEqual(queues(), ['evaluations', 'membership-changes'])
   })
 
-  it('changes the criteria collections that name the collection, and evaluates no others', async () => {
+  it('changes the criteria collections that refer to the collection, and evaluates no others', async () => {
     const [employee, other] = [await person(), await person()]
     const first = await position(employee)
     await position(employee)
@@ -57,7 +57,7 @@ describe('joining and leaving', () => {
     assert.deepEqual((await materialised(beyond)).memberIds, [])
   })
 
-  it('is seen by preview at once', async () => {
+  it('is included in previews immediately', async () => {
     const employee = await person()
     const choir = await joinable(OPEN)
     await submit(employee, choir)
@@ -68,7 +68,7 @@ describe('joining and leaving', () => {
 })
 
 describe('the accounts of a joinable collection', () => {
-  it('are those of its members, each once, and follow joins and leaves', async () => {
+  it('are those of its members, each once, after joins and leaves', async () => {
     const [employee, other, without] = [await person(), await person(), await person()]
     await world.put('identity', { displayName: 'No account' }, without.identityId)
     const [first, second] = [await position(employee), await position(employee)]
@@ -102,7 +102,7 @@ describe('the accounts of a joinable collection', () => {
 })
 
 describe('a deleted identity or position', () => {
-  it('ends memberships as left and open requests as cancelled, by the system, once', async () => {
+  it('ends memberships as Left and open requests as Cancelled, by the system, once', async () => {
     const [gone, stays] = [await person(), await person()]
     const [ending, lasting] = [await position(stays), await position(stays)]
     const choir = await joinable(OPEN, { objectType: 'Relationship' })
@@ -139,7 +139,7 @@ describe('a deleted identity or position', () => {
     assert.deepEqual((await read(admin, membership)).data, before)
   })
 
-  it('is caught up with by a new process', async () => {
+  it('is reconciled by a new process', async () => {
     const gone = await person()
     const choir = await joinable(OPEN)
     const { data: membership } = await submit(gone, choir)

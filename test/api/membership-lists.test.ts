@@ -43,7 +43,7 @@ const policy = (type: string, approvers: string[]) => ({
   joinableBy: { collectionIds: [] },
 })
 
-/** Every fifth collection asks the manager, two in five an identity, two in five a criteria collection of their own. */
+/** One fifth of the collections have a Manager gate, two fifths an Identity gate, two fifths a Collection gate. */
 async function addCollection(index: number, reviewer: Person): Promise<Collection> {
   const name = `Choir ${index}`
   let collection = collectionWith({ name, definition: policy('Identity', [reviewer.identityId]) })
@@ -102,23 +102,23 @@ before(async () => {
     await deps.requests.save(all.map((request) => ({ after: request })))
   }
   people = { reviewer, employee }
-  // Else the snapshot, read for the first time afterwards, could not know that nothing was written since.
+  // Otherwise the snapshot, read for the first time afterwards, could not detect that nothing was written since.
   await deps.snapshots.fresh(tenantId)
   world.pass(60)
 })
 
 after(() => assert.deepEqual(faults, []))
 
-/** The first time loads and compiles. */
+/** The first call loads and compiles code. */
 const ROUNDS_AT_MOST = 20
 
-/** What the one thread has worked so far, the database's part included. A clock would count what else the machine does. */
+/** CPU time of the thread, including the database. Elapsed time would include the load of the machine. */
 function workedMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 
-/** Asks until it was fast enough once. @returns the least work that it took, and the data. */
+/** Repeats the call until it is fast enough once. @returns The lowest CPU time and the data. */
 async function timed(who: 'reviewer' | 'employee', path: string) {
   let leastMs = Number.POSITIVE_INFINITY
   let data: { id: string }[] = []

@@ -24,7 +24,7 @@ const CALLER: Caller = {
 }
 
 describe('a changed join policy', () => {
-  it('leaves requests at their gate, with its new approvers', async () => {
+  it('keeps requests at their gate, with its new approvers', async () => {
     const [employee, before, now] = [await person(), await person(), await person()]
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [before.identityId] }))
     const { data: request } = await submit(employee, collectionId)
@@ -36,7 +36,7 @@ describe('a changed join policy', () => {
     assert.equal((await act(now.token, request, 'approve')).data.status, 'Joined')
   })
 
-  it('moves requests on whose gate is gone, and tells so', async () => {
+  it('moves requests whose gate was removed, with a lifecycle note', async () => {
     const [employee, first, second, third] = [await person(), await person(), await person(), await person()]
     const at = (order: number, approver: { identityId: string }) => ({
       order,
@@ -62,7 +62,7 @@ describe('a changed join policy', () => {
     assert.equal((await act(third.token, request, 'approve')).data.status, 'Joined')
   })
 
-  it('lets everybody in who waits when no approval is required any more', async () => {
+  it('admits all waiting requests when approval is no longer required', async () => {
     const people = await Promise.all(Array.from({ length: 90 }, () => person()))
     const collectionId = await joinable(approvedBy({ type: 'Manager' }))
     for (const one of people) await submit(one, collectionId)
@@ -72,7 +72,7 @@ describe('a changed join policy', () => {
     assert.ok(world.rung.some(({ queue }) => queue === 'evaluations'))
   })
 
-  it('finds its requests however both come together', async () => {
+  it('moves a request submitted concurrently, in any interleaving', async () => {
     const [approver, other] = [await person(), await person()]
     const policy = (approvers: string[], order: number) => gates({ order, type: 'Identity', approvers })
     for (let round = 0; round < 8; round += 1) {
@@ -92,7 +92,7 @@ describe('a changed join policy', () => {
     }
   })
 
-  it('is followed to its last version, whoever of those that change it at once ends last', async () => {
+  it('moves requests to its last version, whichever concurrent update ends last', async () => {
     const [employee, first, second, third] = [await person(), await person(), await person(), await person()]
     const policy = (approver: { identityId: string }, order: number) =>
       gates({ order, type: 'Identity', approvers: [approver.identityId] })
@@ -118,7 +118,7 @@ describe('a changed join policy', () => {
     )
   })
 
-  it('is caught up with by trying again, when the first try came no further than the policy', async () => {
+  it('moves its requests when an update interrupted after the policy is repeated', async () => {
     const [employee, first, second] = [await person(), await person(), await person()]
     const policy = (approver: { identityId: string }, order: number) =>
       gates({ order, type: 'Identity', approvers: [approver.identityId] })
@@ -139,7 +139,7 @@ describe('a changed join policy', () => {
     )
   })
 
-  it('is caught up with after a crash: by the next who acts, or by the next evaluation of a new process', async () => {
+  it('moves its requests after a crash: at the next action, or at the next evaluation of a new process', async () => {
     const [employee, other, approver] = [await person(), await person(), await person()]
     const collectionId = await joinable(approvedBy({ type: 'Manager' }))
     const { data: request } = await submit(employee, collectionId)

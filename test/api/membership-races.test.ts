@@ -16,8 +16,8 @@ const counted = (codes: readonly (readonly string[])[]) =>
 
 after(() => assert.deepEqual(faults, []))
 
-describe('fifty at once', () => {
-  it('submits for one membership make exactly one request', async () => {
+describe('fifty concurrent calls', () => {
+  it('to submit for one membership create exactly one request', async () => {
     const employee = await person()
     const collectionId = await joinable(approvedBy({ type: 'Manager' }))
     const answers = await times(() => submit(employee, collectionId))
@@ -25,7 +25,7 @@ describe('fifty at once', () => {
     assert.equal((await call<MembershipRequestDto[]>(admin, 'GET', `${requests}/${collectionId}`)).data.length, 1)
   })
 
-  it('submits to an open collection make exactly one membership', async () => {
+  it('to submit to an open collection create exactly one membership', async () => {
     const employee = await person()
     const collectionId = await joinable(OPEN)
     const answers = await times(() => submit(employee, collectionId))
@@ -35,7 +35,7 @@ describe('fifty at once', () => {
     assert.equal((await world.deps.joined.versions(world.tenantId, [collectionId])).get(collectionId), 1)
   })
 
-  it('deciders make exactly one decision', async () => {
+  it('to decide on a request make exactly one decision', async () => {
     const employee = await person()
     const approvers = await times(() => person())
     const approverIds = approvers.map(({ identityId }) => identityId)
@@ -52,7 +52,7 @@ describe('fifty at once', () => {
     assert.equal(decisions.length, 1)
   })
 
-  it('people who join one collection all become members, and its version counts each', async () => {
+  it('to join one collection all succeed, and its version counts each', async () => {
     const people = await times(() => person())
     const collectionId = await joinable(OPEN)
     const answers = await Promise.all(people.map((one) => submit(one, collectionId)))
@@ -63,7 +63,7 @@ describe('fifty at once', () => {
     assert.deepEqual(changes?.flatMap(({ added }) => added).sort(), people.map(({ identityId }) => identityId).sort())
   })
 
-  it('direct adds of the same people and their own requests end with each a member once', async () => {
+  it('to add identities directly and to submit for them make each a member once', async () => {
     const people = await times(() => person())
     const collectionId = await joinable(OPEN)
     const coreIdentityIds = people.map(({ identityId }) => identityId)
@@ -82,7 +82,7 @@ describe('fifty at once', () => {
     assert.equal(byAdds + submitted.filter(({ status }) => status === 201).length, AT_ONCE)
   })
 
-  it('cancel and approve leave one outcome', async () => {
+  it('to cancel and approve have one outcome', async () => {
     const [employee, approver] = [await person(), await person()]
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
     for (let round = 0; round < 10; round += 1) {

@@ -8,8 +8,8 @@ const { admin, call, requests, joinable, person, position } = world
 after(() => assert.deepEqual(faults, []))
 
 /**
- * Which status may follow which in a lifecycle: decisions, section 7. A direct add bypasses the gates, also for someone
- * whose request waits at one.
+ * The statuses that may follow each status in a lifecycle: decisions, section 7. A direct add bypasses the gates, also for
+ * a request that waits at one.
  */
 const FOLLOWERS: Record<string, readonly string[]> = {
   Requested: ['PendingApproval', 'Joined', 'Cancelled'],
@@ -35,8 +35,8 @@ type Kept = {
   lifecycle: { status: string }[]
 }
 
-describe('any series of actions by anybody', () => {
-  it('keeps to the moves decided, loses no entry, and has the joined as members', async () => {
+describe('any series of actions by any callers', () => {
+  it('follows the table of transitions, keeps all lifecycle entries, and has the joined as members', async () => {
     const people = [await person(), await person(), await person(), await person()]
     const [manager, approver] = people
     for (const one of people) await position(one, { manager: { objectId: manager?.identityId ?? '' } })

@@ -12,7 +12,7 @@ after(() => assert.deepEqual(faults, []))
 const statuses = (request: { lifecycle: { status: string }[] }) => request.lifecycle.map(({ status }) => status)
 
 describe('submit', () => {
-  it('makes a member at once where no approval is required, and tells it with all its members', async () => {
+  it('joins immediately when no approval is required, and returns the whole request', async () => {
     const employee = await person()
     const relationshipId = await position(employee)
     const collectionId = await joinable(OPEN)
@@ -42,7 +42,7 @@ describe('submit', () => {
     assert.deepEqual(await results(collectionId), [{ objectId: employee.identityId, relationshipId }])
   })
 
-  it('waits at the first gate, whose approvers are counted without the subject', async () => {
+  it('waits at the first gate, whose approver count excludes the subject', async () => {
     const [employee, approver] = [await person(), await person()]
     const collectionId = await joinable({
       approvalRequired: true,
@@ -58,7 +58,7 @@ describe('submit', () => {
     assert.deepEqual(await results(collectionId), [])
   })
 
-  it('refuses a second one: open, joined, and never after an end', async () => {
+  it('refuses a second live request, and accepts one after the first has ended', async () => {
     const employee = await person()
     const collectionId = await joinable(approvedBy({ type: 'Manager' }))
     const first = await submit(employee, collectionId)
@@ -74,7 +74,7 @@ describe('submit', () => {
     assert.deepEqual((await submit(employee, collectionId)).codes, ['AlreadyMember'])
   })
 
-  it('uses the only active position, and asks which one where there are several', async () => {
+  it('uses the only active position, and requires relationshipId when there are several', async () => {
     const colleague = await person()
     const [one, other] = [await position(colleague), await position(colleague, { endDate: '2030-06-01' })]
     await position(colleague, { endDate: '2030-05-31' })
@@ -94,7 +94,7 @@ describe('submit', () => {
     assert.equal((await submit(colleague, identities, { relationshipId: one })).status, 409)
   })
 
-  it("refuses a position that is unknown, ended or somebody else's", async () => {
+  it('refuses a position that is unknown, ended or held by another identity', async () => {
     const [employee, other] = [await person(), await person()]
     const [ended, foreign] = [await position(employee, { endDate: '2030-05-31' }), await position(other)]
     const collectionId = await joinable(OPEN)
@@ -108,7 +108,7 @@ describe('submit', () => {
     }
   })
 
-  it('lets in whom the policy names: members of a criteria or a joinable collection, as of now', async () => {
+  it('is limited by the policy to current members of a criteria or joinable collection', async () => {
     const [employee, other] = [await person(), await person()]
     await position(employee, { title: 'Teacher' })
     const teachers = await world.criteria('Relationship', equals('relationshipTitle', 'Teacher'))
@@ -123,7 +123,7 @@ describe('submit', () => {
     assert.equal((await submit(other, byEither)).status, 201)
   })
 
-  it('wants a body, a known collection and a person', async () => {
+  it('requires a body, an existing collection and a caller with an identity', async () => {
     const employee = await person()
     const collectionId = await joinable(OPEN)
     const path = `${requests}/${collectionId}/submit`
@@ -141,7 +141,7 @@ describe('submit-on-behalf', () => {
   const onBehalf = (token: string, collectionId: string, body: object) =>
     call<MembershipRequestDto>(token, 'POST', `${requests}/${collectionId}/submit-on-behalf`, body)
 
-  it('is for the manager of the report, who is then shown as submitter and may cancel', async () => {
+  it('is for the manager of the report, who is recorded as submitter and may cancel', async () => {
     const [manager, employee, stranger] = [await person(), await person(), await person()]
     const unit = await world.put('orgUnit', { displayName: 'Ward', manager: { objectId: manager.identityId } })
     const relationshipId = await position(employee, { orgUnit: { objectId: unit } })

@@ -43,7 +43,7 @@ function newSpace() {
 }
 
 describe('a connector space', () => {
-  it('takes nothing before it is opened, and nothing once it is closed', async () => {
+  it('accepts no writes before it is opened or after it is closed', async () => {
     const space = newSpace()
     assert.equal((await space.write(1)).size, 1)
     assert.equal(await space.open(), true)
@@ -54,7 +54,7 @@ describe('a connector space', () => {
     assert.equal(await space.version(), undefined)
   })
 
-  it('is never opened again, and opening an open one changes nothing', async () => {
+  it('cannot be opened again once closed, and opening an open space changes nothing', async () => {
     const space = newSpace()
     await space.open()
     const version = (await space.version()) ?? ''
@@ -65,7 +65,7 @@ describe('a connector space', () => {
     assert.equal(await space.version(), undefined)
   })
 
-  it('is not closed by who has not seen the latest write', async () => {
+  it('cannot be closed with a version read before the latest write', async () => {
     const space = newSpace()
     await space.open()
     const version = (await space.version()) ?? ''
@@ -78,7 +78,7 @@ describe('a connector space', () => {
 })
 
 describe("a connector's org tree", () => {
-  it('is changed in as many transactions as needed by who has seen its latest change, and by nobody else', async () => {
+  it('is changed in several transactions with the current version, and not with an older one', async () => {
     const space = newSpace()
     await space.open()
     const [first, second] = [space.units(250), space.units(2)]
@@ -89,7 +89,7 @@ describe("a connector's org tree", () => {
     assert.equal((await space.writeTree(second, await space.treeVersion())).size, 0)
   })
 
-  it('is changed no further after the first that someone else was faster to write', async () => {
+  it('is not changed further after the first conflict', async () => {
     const space = newSpace()
     await space.open()
     const writes = space.units(250)

@@ -55,10 +55,10 @@ const unit = (externalId: string, parent: string): ObjectWrite => ({
   data: { parent: { externalId: parent } },
 })
 
-describe('a connector that is deleted while an object is added', () => {
+describe('a connector deleted while an object is added', () => {
   for (const at of ['hasLive', 'version', 'open', 'close'] as const) {
     for (const when of ['before', 'after'] as const) {
-      it(`keeps the object or refuses it, written ${when} the deletion's step "${at}"`, async () => {
+      it(`keeps or refuses the object written ${when} the deletion's step "${at}"`, async () => {
         const place = await newPlace()
         let written: unknown[] = []
         const answer = await place.deletion(
@@ -99,7 +99,7 @@ describe('a connector that is deleted while an object is added', () => {
     })
   }
 
-  it('takes no object any more once its space is closed, and is deleted by the next who asks for it', async () => {
+  it('accepts no object once its space is closed, and the next deletion completes', async () => {
     const place = await newPlace()
     const crash = () => Promise.reject(Object.assign(new Error('The process died'), { code: 'died' }))
     assert.equal(await place.deletion(interrupted('close', 'after', crash)), 'died')
@@ -110,10 +110,10 @@ describe('a connector that is deleted while an object is added', () => {
   })
 })
 
-describe('a connector that several delete at the same moment', () => {
+describe('a connector with concurrent deletions', () => {
   for (const at of ['hasLive', 'version', 'open', 'close'] as const) {
     for (const when of ['before', 'after'] as const) {
-      it(`is deleted by one of them, the other coming ${when} the step "${at}"`, async () => {
+      it(`is deleted by one of two, the other running ${when} the step "${at}"`, async () => {
         const place = await newPlace()
         let inner: unknown
         const outer = await place.deletion(
@@ -134,8 +134,8 @@ describe('a connector that several delete at the same moment', () => {
   })
 })
 
-describe('org units whose parents are set at the same moment', () => {
-  it('never come to lie below each other: the later of two is refused', async () => {
+describe('org units whose parents are set concurrently', () => {
+  it('never form a cycle: the later of two writes is refused', async () => {
     for (const at of ['referenceTargets', 'writeTree'] as const) {
       const place = await newPlace()
       let inner: unknown[] = []
@@ -149,7 +149,7 @@ describe('org units whose parents are set at the same moment', () => {
     }
   })
 
-  it('never come to lie below each other by a longer way, through units moved and restored', async () => {
+  it('never form a longer cycle through moved and restored units', async () => {
     const place = await newPlace()
     await place.write([unit('a', 'b'), unit('b', 'c'), unit('d', 'e')])
     await place.write([{ operation: 'delete', objectType: 'orgUnit', externalId: 'b' }])
@@ -159,7 +159,7 @@ describe('org units whose parents are set at the same moment', () => {
     ])
   })
 
-  it('can be written below a circle that is stored, and brought out of it', async () => {
+  it('can be written below a stored cycle, and moved out of it', async () => {
     const place = await newPlace()
     await place.write([unit('a', 'top'), unit('b', 'a')])
     const circle: WriteDependencies = {
@@ -173,7 +173,7 @@ describe('org units whose parents are set at the same moment', () => {
     assert.deepEqual(await place.write([unit('b', 'a')]), ['ReferenceCycle'])
   })
 
-  it('are all written, though several batches change the tree at once', async () => {
+  it('are all written when several batches change the tree concurrently', async () => {
     const place = await newPlace()
     const batches = [1, 2, 3].map((batch) =>
       Array.from({ length: 300 }, (_, index) => unit(`${batch}/${index}`, 'top')),

@@ -26,7 +26,7 @@ function core(more: Partial<MergedCoreObject> = {}): MergedCoreObject {
   return { id: randomUUID(), ...names, attributes: {}, contributors: ['o'], deleted: false, ...more }
 }
 
-/** In a space that has been opened. */
+/** Writes to an open space. */
 async function write(tenantId: string, writes: readonly ConnectorObjectWrite[]): Promise<ReadonlySet<string>> {
   await objects.open(tenantId, 'c1')
   return objects.write({ tenantId, connectorId: 'c1', softDeletionDays: 1 }, writes)
@@ -34,8 +34,8 @@ async function write(tenantId: string, writes: readonly ConnectorObjectWrite[]):
 
 const asNew = <T>(each: T) => ({ object: each, version: undefined })
 
-describe('the store of connectors', () => {
-  it('refuses a replace or removal that quotes an old version, and one of what is gone', async () => {
+describe('ConnectorStore', () => {
+  it('refuses a replace or removal with an old version, and of a deleted connector', async () => {
     const tenantId = randomUUID()
     const connector = newConnector({ name: 'HR', clientId: randomUUID() }, creation)
     await connectors.add(tenantId, connector)
@@ -48,7 +48,7 @@ describe('the store of connectors', () => {
     await assert.rejects(connectors.remove(tenantId, connector.id, replaced.version), { code: 'ConnectorNotFound' })
   })
 
-  it('keeps tenants apart', async () => {
+  it('separates tenants', async () => {
     const connector = newConnector({ name: 'HR', clientId: randomUUID() }, creation)
     await connectors.add(randomUUID(), connector)
     assert.equal(await connectors.find(randomUUID(), connector.id), undefined)
@@ -56,8 +56,8 @@ describe('the store of connectors', () => {
   })
 })
 
-describe('the store of connector objects', () => {
-  it('writes more than one transaction takes, by number and by size', async () => {
+describe('ConnectorObjectStore', () => {
+  it('writes more than fits one transaction, by count and by size', async () => {
     const tenantId = randomUUID()
     const data = { displayName: 'x'.repeat(2000), email: 'y'.repeat(2000) }
     const many = Array.from({ length: 1000 }, () => object({ data }))
@@ -66,7 +66,7 @@ describe('the store of connector objects', () => {
     assert.equal((await objects.ofIds(tenantId, ids)).length, 1000)
   })
 
-  it('names what it did not write because someone else was first', async () => {
+  it('returns the ids that it did not write because of a conflict', async () => {
     const tenantId = randomUUID()
     const [first, second] = [object(), object()]
     await write(tenantId, [asNew(first)])
@@ -77,7 +77,7 @@ describe('the store of connector objects', () => {
     assert.deepEqual([...(await write(tenantId, [change]))], [first.id])
   })
 
-  it('finds who refers to an object, directly and in lists, deleted ones not', async () => {
+  it('finds the live objects that refer to an object, directly and in lists', async () => {
     const tenantId = randomUUID()
     const by = (references: ConnectorObject['references'], more: Partial<ConnectorObject> = {}) =>
       object({ objectType: 'orgUnit', references, ...more })
@@ -94,7 +94,7 @@ describe('the store of connector objects', () => {
     )
   })
 
-  it('knows live identities by their keys', async () => {
+  it('finds live identities by their join keys', async () => {
     const tenantId = randomUUID()
     const [one, other] = [object({ data: { nin: '1' } }), object({ data: { nin: '2', directoryObjectId: 'a' } })]
     await write(tenantId, [one, other, object({ data: { nin: '1' }, deletedAtMs: 1 })].map(asNew))
@@ -105,7 +105,7 @@ describe('the store of connector objects', () => {
     assert.deepEqual(await ids([], []), [])
   })
 
-  it('lists live objects in the order of ids, the last page without a continuation though it is full', async () => {
+  it('lists live objects ordered by id, without a continuation on a full last page', async () => {
     const tenantId = randomUUID()
     const many = Array.from({ length: 4 }, () => object())
     const rest = [object({ deletedAtMs: 1 }), object({ connectorId: 'c2' }), object({ objectType: 'orgUnit' })]
@@ -123,8 +123,8 @@ describe('the store of connector objects', () => {
   })
 })
 
-describe('the store of core objects', () => {
-  it('gives the time of the last write in seconds, and what was written as it was', async () => {
+describe('CoreObjectReader and CoreObjectWriter', () => {
+  it('return objects as written, with the time of the last write in seconds', async () => {
     const tenantId = randomUUID()
     const written = core({ attributes: { displayName: 'Ada', 'custom/shoe size': '38' } })
     await coreObjects.write(tenantId, [asNew(written)], 1)
@@ -134,7 +134,7 @@ describe('the store of core objects', () => {
     assert.deepEqual(value, written)
   })
 
-  it('never finds deleted ones, except for those who merge', async () => {
+  it('return deleted objects only for merging', async () => {
     const tenantId = randomUUID()
     const gone = core({ deleted: true, attributes: {} })
     await coreObjects.write(tenantId, [asNew(gone)], 1)
@@ -145,7 +145,7 @@ describe('the store of core objects', () => {
 })
 
 describe('a page of unusually large objects', () => {
-  it('ends early, and the next ones bring the rest', async () => {
+  it('ends early, and the next pages have the rest', async () => {
     const tenantId = randomUUID()
     const attributes = { mobile: 'x'.repeat(1_000_000) }
     const all = Array.from({ length: 48 }, () => core({ attributes }))

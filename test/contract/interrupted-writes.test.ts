@@ -24,7 +24,7 @@ const post = (externalId: string, holder: string): ObjectWrite => {
 const ACCOUNT = '0a0a0a0a-0000-4000-8000-000000000001'
 const gone = (externalId: string): ObjectWrite => ({ operation: 'delete', objectType: 'identity', externalId })
 
-/** A tenant with a connector that is older than every other. */
+/** A tenant with a connector older than every other. */
 async function newTenant() {
   const tenantId = randomUUID()
   const addConnector = async (createdAt = '2030-01-02T00:00:00.000+00:00') => {
@@ -46,12 +46,12 @@ async function newTenant() {
   }
 }
 
-/** The process ends once the connector objects are written, and before any core object is. */
+/** Interrupts the write after the connector objects and before the core objects. */
 const dying = () =>
   interruptedWrites(deps)('coreObjectsReferringTo', 'before', () => Promise.reject(new Error('The process died')))
 
-describe('a write whose process died between connector objects and core objects is mended by the next of the same', () => {
-  it('deletion, although there is nothing left to delete', async () => {
+describe('a write interrupted between connector objects and core objects is completed by repeating it', () => {
+  it('deletion, although the object is already deleted', async () => {
     const tenant = await newTenant()
     await tenant.first([person('p1'), post('r1', 'p1')])
     await assert.rejects(tenant.first([gone('p1')], dying()))
@@ -60,7 +60,7 @@ describe('a write whose process died between connector objects and core objects 
     assert.deepEqual([await tenant.people(), await tenant.holders()], [[], [undefined]])
   })
 
-  it('creation, for those who refer to the object as well', async () => {
+  it('creation, including the objects that refer to the new one', async () => {
     const tenant = await newTenant()
     await tenant.first([post('r1', 'p1')])
     await assert.rejects(tenant.first([person('p1')], dying()))
@@ -71,7 +71,7 @@ describe('a write whose process died between connector objects and core objects 
     )
   })
 
-  it('joining of two people, for the one who is no more', async () => {
+  it('joining of two identities, including the deleted core object', async () => {
     const tenant = await newTenant()
     const second = await tenant.addConnector()
     await tenant.first([person('hr')])
@@ -88,10 +88,10 @@ describe('a write whose process died between connector objects and core objects 
   })
 })
 
-describe('a write of an object after one that died half-way', () => {
+describe('a write of an object after an interrupted one', () => {
   const ofAccount = (externalId: string, more: ObjectData = {}) =>
     person(externalId, { directoryObjectId: ACCOUNT, ...more })
-  /** `ad` left its own core object for that of `hr`, and nobody has written what became of the two. */
+  /** The object of `ad` moved to the core object of `hr`, and neither core object was merged. */
   const halfJoined = async () => {
     const tenant = await newTenant()
     const second = await tenant.addConnector()
@@ -102,19 +102,19 @@ describe('a write of an object after one that died half-way', () => {
     return { second, names }
   }
 
-  it('leaves nobody behind when it deletes the object', async () => {
+  it('leaves no stale core object when it deletes the object', async () => {
     const { second, names } = await halfJoined()
     await second([gone('ad')])
     assert.deepEqual(await names(), ['boss', 'hr'])
   })
 
-  it('leaves nobody behind when it moves the object once more', async () => {
+  it('leaves no stale core object when it moves the object again', async () => {
     const { second, names } = await halfJoined()
     await second([ofAccount('ad', { nin: '3' })])
     assert.deepEqual(await names(), ['boss', 'hr'])
   })
 
-  it('leaves nobody behind when it moves the object once more, dies as well, and is sent again', async () => {
+  it('leaves no stale core object when it moves the object again, is interrupted and repeated', async () => {
     const { second, names } = await halfJoined()
     await assert.rejects(second([ofAccount('ad', { nin: '3' })], dying()))
     await second([ofAccount('ad', { nin: '3' })])
@@ -122,8 +122,8 @@ describe('a write of an object after one that died half-way', () => {
   })
 })
 
-describe('an object that once came to another core object', () => {
-  it('says nothing of the former one when that is forgotten', async () => {
+describe('an object that was moved to another core object', () => {
+  it('does not restore the former core object after its expiry', async () => {
     const tenant = await newTenant()
     const second = await tenant.addConnector()
     await tenant.first([person('hr')])
@@ -139,9 +139,9 @@ describe('an object that once came to another core object', () => {
   })
 })
 
-describe('a connector that is added while the only other one writes', () => {
+describe('a connector created while the only other one writes', () => {
   for (const when of ['before', 'after'] as const) {
-    it(`brings the same person, ${when} the first has written them`, async () => {
+    it(`joins the same person written ${when} the first write`, async () => {
       const tenant = await newTenant()
       const arrival = interruptedWrites(deps)('write', when, async () =>
         (await tenant.addConnector())([person('ad', { nin: '1' })]),

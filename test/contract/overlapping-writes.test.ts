@@ -23,7 +23,7 @@ async function newPlace() {
   }
 }
 
-/** The same stores, but the contributions to a merge are no longer true when it gets them. */
+/** The same stores, with contributions that change after the merge has read them. */
 function overtakenBy(overtake: () => Promise<unknown>): WriteDependencies {
   let isOvertaken = false
   return {
@@ -48,14 +48,14 @@ const unit = (displayName: string): ObjectWrite => ({
   data: { displayName },
 })
 
-it('makes no core object from a contribution that was deleted while it was merged', async () => {
+it('a contribution deleted during the merge leaves no core object', async () => {
   const { write, orgUnits } = await newPlace()
   const deletion = () => write({ operation: 'delete', objectType: 'orgUnit', externalId: 'o1' })
   await write(unit('first'), overtakenBy(deletion))
   assert.deepEqual(await orgUnits(), [])
 })
 
-it('leaves what the later of two writes said, whichever merges last', async () => {
+it('the later of two writes determines the core object, whichever merges last', async () => {
   const { write, orgUnits } = await newPlace()
   await write(unit('first'))
   await write(

@@ -7,7 +7,7 @@ import { localDatabase } from './local-database.ts'
 
 const container = await localDatabase()
 const store = cosmosRequestStore(container('requests'))
-/** Another instance of the service: it takes no turns with the first. */
+/** Another instance of the service, whose saves are not serialized with those of the first. */
 const other = cosmosRequestStore(container('requests'))
 const joined = cosmosJoinedMembers(container('requests'))
 
@@ -43,7 +43,7 @@ const saved = async (request: MembershipRequest) => {
 const versionOf = async (collectionId: string) => (await joined.versions(tenantId, [collectionId])).get(collectionId)
 
 describe('RequestStore on the local database', () => {
-  it('gives back what it keeps, with the version to quote', async () => {
+  it('returns a saved request with its version', async () => {
     const request = requestWith({ notes: 'Please', status: 'PendingApproval' })
     const { version } = await saved(request)
     assert.deepEqual(await store.find(tenantId, request.id), { value: request, version })
@@ -51,7 +51,7 @@ describe('RequestStore on the local database', () => {
     assert.equal(await store.find(tenantId, `slot:${request.slot}`), undefined)
   })
 
-  it('has one live request for a slot, and another once that has ended', async () => {
+  it('accepts one live request per slot, and another after it has ended', async () => {
     const request = requestWith({ status: 'PendingApproval' })
     const before = await saved(request)
     const second = { ...request, id: randomUUID() }
@@ -64,7 +64,7 @@ describe('RequestStore on the local database', () => {
     )
   })
 
-  it('refuses a change that quotes an old version, and writes nothing of its company', async () => {
+  it('refuses a change with an old version, and writes no other change of the batch', async () => {
     const collectionId = randomUUID()
     const before = await saved(requestWith({ collectionId }))
     await store.save([{ before, after: { ...before.value, notes: 'changed' } }])
@@ -75,7 +75,7 @@ describe('RequestStore on the local database', () => {
     assert.equal(await versionOf(collectionId), 1)
   })
 
-  it('counts each join and leave once, also when instances of the service write at once', async () => {
+  it('counts each join and leave once, also with concurrent instances', async () => {
     const collectionId = randomUUID()
     const requests = Array.from({ length: 30 }, () => requestWith({ collectionId }))
     await Promise.all(requests.map((after, index) => (index % 2 === 0 ? store : other).save([{ after }])))
@@ -88,7 +88,7 @@ describe('RequestStore on the local database', () => {
     )
   })
 
-  it('tells the changes after a version, and undefined beyond the history', async () => {
+  it('returns the changes after a version, and undefined beyond the history', async () => {
     const collectionId = randomUUID()
     const first = await saved(requestWith({ collectionId }))
     const second = await saved(requestWith({ collectionId }))
@@ -104,7 +104,7 @@ describe('RequestStore on the local database', () => {
     assert.equal(await joined.changesAfter(tenantId, collectionId, 1), undefined)
   })
 
-  it('finds what waits under a key while it waits, and not afterwards', async () => {
+  it('finds requests under a review key only while they wait', async () => {
     const gate = { order: 2, type: 'Identity', approverCount: 1 } as const
     const request = requestWith({ status: 'PendingApproval', currentGate: gate })
     const { collectionId, requesterId } = request
@@ -127,7 +127,7 @@ describe('RequestStore on the local database', () => {
     )
   })
 
-  it('finds the live requests of very many people and positions', async () => {
+  it('finds the live requests of thousands of identities and positions', async () => {
     const position = randomUUID()
     const [byPerson, byPosition] = [requestWith({}), requestWith({ relationshipId: position })]
     await saved(byPerson)

@@ -19,16 +19,16 @@ const deps = writeDependencies(database)
 const coreObjects = cosmosCoreObjectStore(database('coreObjects'))
 const connectorObjects = cosmosConnectorObjectStore(database('connectorObjects'))
 
-/** The call of a store that is the last of a process: `ordinal` counts those to the same method, from 0. */
+/** The store call at which a process ends. `ordinal` counts calls of the same method from 0. */
 type Death = { readonly method: string; readonly ordinal: number; readonly when: 'before' | 'after' }
 
-/** What a connector sends at once, and where its process dies; undefined where it lives on. */
+/** One batch of a connector, and the call at which its process ends; undefined when it completes. */
 type Batch = { readonly connector: number; readonly writes: readonly ObjectWrite[]; readonly death: Death | undefined }
 
 const name = fc.constantFrom('1', '2', '3')
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 })
 const reference = maybe(name.map((externalId) => ({ externalId })))
-/** So few that most identities meet another one's. */
+/** Few keys, so that most identities share one. */
 const key = fc.constantFrom('1', '2', '3')
 const dataOf: Record<ObjectType, fc.Arbitrary<Readonly<Record<string, unknown>>>> = {
   identity: fc.record({
@@ -36,7 +36,7 @@ const dataOf: Record<ObjectType, fc.Arbitrary<Readonly<Record<string, unknown>>>
     nin: maybe(key),
     directoryObjectId: maybe(key.map((digit) => `0a0a0a0a-0000-4000-8000-00000000000${digit}`)),
   }),
-  // No parents: which of a circle is refused depends on their order.
+  // Without parents, because the order decides which unit of a cycle is refused.
   orgUnit: fc.record({ manager: reference, displayName: maybe(fc.constantFrom('a', 'b')) }),
   relationship: fc.record({ title: maybe(fc.constantFrom('a', 'b')), identity: reference, orgUnit: reference }),
 }
@@ -51,7 +51,7 @@ const write: fc.Arbitrary<ObjectWrite> = fc
   )
 const nameOf = ({ objectType, externalId }: Pick<ObjectWrite, 'objectType' | 'externalId'>): string =>
   `${objectType} ${externalId}`
-/** Most die where something is written already, and something is left to be written. */
+/** Most processes end between two writes. */
 const death: fc.Arbitrary<Death> = fc.record({
   method: fc.constantFrom('write', 'writeTree', 'coreObjectsReferringTo', 'mergedOfIds', 'open'),
   ordinal: fc.nat({ max: 2 }),
@@ -65,7 +65,7 @@ const batch: fc.Arbitrary<Batch> = fc.record({
 
 class Died extends Error {}
 
-/** The same stores for a process that dies at a call; what it has sent by then is still carried out. */
+/** The same stores for a process that ends at a call. Calls sent before are completed. */
 function mortal({ method: last, ordinal, when }: Death) {
   let callsCount = 0
   let isDead = false
@@ -96,7 +96,7 @@ function mortal({ method: last, ordinal, when }: Death) {
 
 type Tenant = { readonly tenantId: string; readonly connectors: readonly Connector[] }
 
-/** Connectors have the same ids in every tenant, and so have their objects: of two alike, the same comes first. */
+/** Connectors and their objects have the same ids in every tenant, so that their order is the same. */
 async function newTenant(ids: readonly string[]): Promise<Tenant> {
   const tenantId = randomUUID()
   const connectors = ids.map((id, index) => {
@@ -119,7 +119,7 @@ async function send({ tenantId, connectors }: Tenant, { connector, writes, death
   }
 }
 
-/** The core objects, called by who contributes to them instead of by their ids. */
+/** The core objects by their contributors instead of their ids. */
 async function recordsOf({ tenantId, connectors }: Tenant): Promise<unknown[]> {
   const spaces = connectors.map(({ id }) => connectorObjects.page(tenantId, id, undefined, undefined, 1000))
   const objects = (await Promise.all(spaces)).flatMap(({ items }) => items)
@@ -137,8 +137,8 @@ async function recordsOf({ tenantId, connectors }: Tenant): Promise<unknown[]> {
     .sort((one, other) => (`${one.who} ${one.externalId}` < `${other.who} ${other.externalId}` ? -1 : 1))
 }
 
-describe('all data sent again after any writes, some of which died half-way', () => {
-  it('lead to what they lead to in a tenant that has seen nothing else', async () => {
+describe('all data sent again after any writes, some of them interrupted', () => {
+  it('gives the same core objects as in an empty tenant', async () => {
     let deathsCount = 0
     const property = fc.asyncProperty(
       fc.array(batch, { minLength: 4, maxLength: 8 }),

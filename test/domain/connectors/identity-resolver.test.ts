@@ -10,32 +10,36 @@ type Keys = { readonly nin?: string; readonly directoryObjectId?: string }
 
 const identity = (id: string, data: Keys) => ({ id, connectorId: id.split(' ')[0] as string, data })
 
-describe('who of several identities is one person', () => {
+describe('identities of one person', () => {
   for (const [claim, identities, expected] of [
-    ['those of one nin', { 'oldest a': { nin: '1' }, 'youngest b': { nin: '1' } }, [['oldest a', 'youngest b']]],
     [
-      'nobody with another nin',
+      'are those with the same nin',
+      { 'oldest a': { nin: '1' }, 'youngest b': { nin: '1' } },
+      [['oldest a', 'youngest b']],
+    ],
+    [
+      'are not those with different nin',
       { 'oldest a': { nin: '1' }, 'youngest b': { nin: '2' } },
       [['oldest a'], ['youngest b']],
     ],
-    ['nobody without keys', { 'oldest a': {}, 'youngest b': {} }, [['oldest a'], ['youngest b']]],
+    ['are not those without keys', { 'oldest a': {}, 'youngest b': {} }, [['oldest a'], ['youngest b']]],
     [
-      'those of one account, where a nin is unknown',
+      'are those with the same account when one has no nin',
       { 'oldest a': { nin: '1', directoryObjectId: 'x' }, 'youngest b': { directoryObjectId: 'x' } },
       [['oldest a', 'youngest b']],
     ],
     [
-      'those of one account, where nobody has a nin',
+      'are those with the same account when none has a nin',
       { 'middle a': { directoryObjectId: 'x' }, 'youngest b': { directoryObjectId: 'x' } },
       [['middle a', 'youngest b']],
     ],
     [
-      'never two nin, whatever account they share',
+      'are never those with different nin, even with the same account',
       { 'oldest a': { nin: '1', directoryObjectId: 'x' }, 'youngest b': { nin: '2', directoryObjectId: 'x' } },
       [['oldest a'], ['youngest b']],
     ],
     [
-      'of several with an account, the oldest connector\u2019s',
+      'include one without nin that shares its account with several: it joins the oldest connector',
       {
         'middle a': { nin: '2', directoryObjectId: 'x' },
         'oldest b': { nin: '1', directoryObjectId: 'x' },
@@ -44,7 +48,7 @@ describe('who of several identities is one person', () => {
       [['oldest b', 'youngest c'], ['middle a']],
     ],
     [
-      'by nin and account together',
+      'are found by nin and account together',
       {
         'middle a': { nin: '1', directoryObjectId: 'x' },
         'oldest b': { directoryObjectId: 'x' },
@@ -53,12 +57,12 @@ describe('who of several identities is one person', () => {
       [['oldest b', 'middle a', 'youngest c']],
     ],
     [
-      'not what one connector says twice',
+      'are not two objects of one connector',
       { 'middle a': { nin: '1' }, 'middle b': { nin: '1' } },
       [['middle a'], ['middle b']],
     ],
   ] as const) {
-    it(`is ${claim}`, () => {
+    it(claim, () => {
       const given = Object.entries(identities).map(([id, data]) => identity(id, data))
       assert.deepEqual(
         groupByPerson(given, rankOf).map((person) => person.map(({ id }) => id)),
@@ -67,7 +71,7 @@ describe('who of several identities is one person', () => {
     })
   }
 
-  it('does not depend on the order in which they are given, and never puts two nin together', () => {
+  it('are the same in any input order, and never have two different nin', () => {
     const key = fc.option(fc.constantFrom('1', '2', '3'), { nil: undefined })
     const anyone = fc.tuple(fc.constantFrom('oldest', 'middle', 'youngest'), key, key)
     fc.assert(

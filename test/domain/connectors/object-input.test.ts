@@ -6,7 +6,7 @@ import { parseObjectData } from '../../../shared/domain/connectors/object-input.
 const GUID = '0A0A0A0A-0000-4000-8000-00000000000A'
 
 describe('data of a connector object', () => {
-  it('is brought to its stored form', () => {
+  it('is converted to its stored form', () => {
     const read = parseObjectData(
       'identity',
       {
@@ -78,18 +78,18 @@ describe('data of a connector object', () => {
   }
 
   for (const startDate of ['2024-02-29', '2024-01-01T10:00', '2024-01-01T10:00:00.123Z', '2024-01-01T10:00:00+02:00']) {
-    it(`takes the date ${startDate} as it is`, () => {
+    it(`keeps the date ${startDate} unchanged`, () => {
       assert.deepEqual(parseObjectData('relationship', { startDate }, '/data').data, { startDate })
     })
   }
 
-  it('tells no more faults of one object than anyone reads', () => {
+  it('reports at most 50 faults per object', () => {
     const unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`unknown${index}`, 1]))
     const groups = { directMemberOfDirectoryGroups: Array.from({ length: 1000 }, () => 'no id') }
     for (const data of [unknown, groups]) assert.equal(parseObjectData('identity', data, '/data').faults.length, 50)
   })
 
-  it('takes 100 custom attributes and no more', () => {
+  it('can have up to 100 custom attributes', () => {
     const custom = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`custom/a${index}`, 'x']))
     assert.deepEqual(parseObjectData('identity', custom(100), '/data').faults, [])
@@ -99,7 +99,7 @@ describe('data of a connector object', () => {
     )
   })
 
-  it('answers anything at all, and what it stores it takes again unchanged', () => {
+  it('is parsed without an exception for any input, and its stored form is accepted unchanged', () => {
     fc.assert(
       fc.property(fc.constantFrom('identity', 'orgUnit', 'relationship'), fc.object(), (objectType, given) => {
         const { data } = parseObjectData(objectType, given, '/data')

@@ -21,7 +21,7 @@ function contribution(
 }
 
 describe('merging contributions', () => {
-  it('lets the first win and the others fill what is missing', () => {
+  it('takes each attribute from the first contribution that has it', () => {
     const merged = mergedCoreObject('core', [
       contribution('a', { displayName: 'First', email: 'a@example.org' }),
       contribution('b', { displayName: 'Second', mobile: '2' }),
@@ -36,7 +36,7 @@ describe('merging contributions', () => {
     })
   })
 
-  it('keeps false and empty lists as what they are', () => {
+  it('keeps false and empty lists', () => {
     const { attributes } = mergedCoreObject('core', [
       contribution('a', { directoryOnPremisesSyncEnabled: false, assignedLicenses: [] }),
       contribution('b', { directoryOnPremisesSyncEnabled: true, assignedLicenses: ['x'] }),
@@ -44,7 +44,7 @@ describe('merging contributions', () => {
     assert.deepEqual(attributes, { assignedLicenses: [], directoryOnPremisesSyncEnabled: false })
   })
 
-  it('leaves out references to what does not exist, and lets another contribution fill them', () => {
+  it('leaves out references to missing objects, and takes them from another contribution', () => {
     const { attributes } = mergedCoreObject('core', [
       contribution(
         'a',
@@ -56,14 +56,14 @@ describe('merging contributions', () => {
     assert.deepEqual(attributes, { deputies: [{ objectId: 'core-p2' }], parent: { objectId: 'core-o1' } })
   })
 
-  it('stays as it was last once it has vanished, with nobody behind it', () => {
+  it('keeps the last attributes of an object without contributions', () => {
     const merged = mergedCoreObject('core', [contribution('a', { displayName: 'First' })])
     const vanished = deletedCoreObject(merged)
     assert.deepEqual(vanished, { ...merged, contributors: [], deleted: true })
     assert.ok(!isSameCoreObject(merged, vanished))
   })
 
-  it('does not depend on the order in which attributes were given', () => {
+  it('does not depend on the order of attributes', () => {
     const data = fc.dictionary(
       fc.constantFrom('displayName', 'email', 'mobile', 'title', 'custom/a', 'custom/b'),
       fc.string(),

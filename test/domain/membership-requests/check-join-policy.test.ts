@@ -8,7 +8,7 @@ const faultsOf = (...given: Parameters<typeof checkJoinPolicy>) =>
   checkJoinPolicy(...given).faults.map(({ code, target }) => `${code} ${target}`)
 
 describe('a join policy', () => {
-  it('is kept with its gates in order, ids once, and nothing left out', () => {
+  it('is stored with gates in order, without duplicate ids, with all members', () => {
     const { policy, faults } = checkJoinPolicy({
       approvalRequired: true,
       approvalGates: [
@@ -27,18 +27,18 @@ describe('a join policy', () => {
     })
   })
 
-  it('needs no gates where no approval is required', () => {
+  it('needs no gates when no approval is required', () => {
     assert.deepEqual(faultsOf({ approvalRequired: false, approvalGates: null, joinableBy: null }), [])
   })
 
-  it('needs one where it is', () => {
+  it('needs a gate when approval is required', () => {
     assert.deepEqual(faultsOf({ approvalRequired: true }), ['GateRequired /joinPolicy/approvalGates'])
     assert.deepEqual(faultsOf({ approvalRequired: true, approvalGates: [] }), [
       'GateRequired /joinPolicy/approvalGates',
     ])
   })
 
-  it('tells all its faults at once, each where it is', () => {
+  it('reports all faults at once, each with its JSON pointer', () => {
     const approvalGates = [
       { order: 0, type: 'Identity', approvers: [] },
       { order: 3, type: 'Committee', approvers: [ID] },
@@ -57,7 +57,7 @@ describe('a join policy', () => {
     ])
   })
 
-  it('says what it names, and where', () => {
+  it('returns its references with JSON pointers', () => {
     const { references } = checkJoinPolicy({
       approvalRequired: true,
       approvalGates: [{ order: 1, type: 'Collection', approvers: [ID] }],

@@ -17,7 +17,7 @@ import {
   SUBMITTER,
 } from './requests.ts'
 
-/** From which states an entry of the lifecycle may follow: decisions, section 7. */
+/** The statuses that each lifecycle status may follow: decisions, section 7. */
 const FOLLOWS: Readonly<Record<RequestStatus, readonly RequestStatus[]>> = {
   Requested: [],
   PendingApproval: ['Requested', 'Approved', 'PendingApproval'],
@@ -49,7 +49,7 @@ const steps = fc.array(fc.oneof({ weight: 5, arbitrary: actions }, { weight: 1, 
 })
 
 describe('any series of actions and policies', () => {
-  it('keeps to the table of states and loses no entry', () => {
+  it('follows the table of transitions and keeps all lifecycle entries', () => {
     fc.assert(
       fc.property(policies, steps, (firstPolicy, series) => {
         let policy = firstPolicy

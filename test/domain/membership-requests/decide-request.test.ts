@@ -33,8 +33,8 @@ const ACTIONS = ['open', 'approve', 'reject', 'cancel', 'leave', 'admit', 'end',
 const STATE = 'InvalidRequestState'
 
 /**
- * What comes of each action in each state, for subject, submitter, approver, stranger and application in this order; one
- * word where it is the same for all. `admit`, `end` and `move` are the service's own: who may have them done is settled
+ * The outcome of each action in each status, for subject, submitter, approver, stranger and application in this order; one
+ * word when it is the same for all. The service performs `admit`, `end` and `move` itself and checks the caller's rights
  * before.
  */
 const TABLE: Readonly<Record<RequestStatus, Readonly<Record<(typeof ACTIONS)[number], string>>>> = {
@@ -120,7 +120,7 @@ function outcomeOf(request: MembershipRequest, kind: RequestAction['kind'], acto
   return decision.outcome === 'next' ? decision.request.status : decision.outcome
 }
 
-/** What the lifecycle gained. */
+/** The statuses that the action added to the lifecycle. */
 function entries(before: MembershipRequest, action: RequestAction, policy: JoinPolicy = TWO_GATES): LifecycleEntry[] {
   const decision = decided(before, action, policy)
   if (decision.outcome !== 'next') throw new Error(`The action came out as ${decision.outcome}`)
@@ -129,7 +129,7 @@ function entries(before: MembershipRequest, action: RequestAction, policy: JoinP
   return decision.request.lifecycle.slice(before.lifecycle.length)
 }
 
-describe('the life of a request', () => {
+describe('an action on a request', () => {
   for (const [status, row] of Object.entries(TABLE)) {
     for (const kind of ACTIONS) {
       const cells = row[kind].split(' ')
@@ -142,7 +142,7 @@ describe('the life of a request', () => {
     }
   }
 
-  it('joins at once where there is no gate, or no approval is required', () => {
+  it('joins immediately when there is no gate or no approval is required', () => {
     const request = requestIn('Requested')
     const joined = [{ status: 'Joined', actorId: 'subject', at: NOW }]
     assert.deepEqual(entries(request, { kind: 'open', actor: SUBJECT }, policyOf()), joined)
@@ -150,7 +150,7 @@ describe('the life of a request', () => {
     assert.deepEqual(entries(request, { kind: 'open', actor: SUBJECT }, unused), joined)
   })
 
-  it('records an approval at its gate with what was said, and then where it led', () => {
+  it('records an approval with gate and notes, followed by the resulting status', () => {
     const approval = { kind: 'approve', actor: APPROVER, notes: 'Fine' } as const
     assert.deepEqual(entries(requestIn('PendingApproval'), approval), [
       { status: 'Approved', actorId: 'approver', at: NOW, gate: { order: 1, type: 'Identity' }, notes: 'Fine' },
@@ -163,31 +163,35 @@ describe('the life of a request', () => {
     ])
   })
 
-  it('waits at a gate only while it is pending', () => {
+  it('leaves a current gate only while the request is pending', () => {
     const decision = decided(requestIn('PendingApproval'), { kind: 'reject', actor: APPROVER })
     assert.equal(decision.outcome === 'next' ? decision.request.currentGate : undefined, null)
   })
 
-  it('cannot be decided at a gate that the policy does not have', () => {
+  it('is refused at a gate that the policy does not have', () => {
     const decision = decided(requestIn('PendingApproval'), { kind: 'approve', actor: APPROVER }, policyOf(gate(7)))
     assert.deepEqual(decision, { outcome: 'refuse', code: 'InvalidRequestState' })
   })
 })
 
-describe('a changed policy', () => {
+describe('a changed join policy', () => {
   const passedFirst = requestIn('PendingApproval', {
     currentGate: { order: 2, type: 'Identity', approverCount: 1 },
     lifecycle: [{ status: 'Approved', actorId: 'approver', at: NOW, gate: { order: 1, type: 'Identity' } }],
   })
   const move = { kind: 'move', actor: APPLICATION, notes: 'Changed' } as const
   const cases: readonly (readonly [string, JoinPolicy, number | 'Joined' | 'unchanged'])[] = [
-    ['keeps the place at a gate that is still there', policyOf(gate(1), gate(2), gate(3)), 'unchanged'],
-    ['keeps it when earlier gates are new', policyOf(gate(1), { ...gate(2), approvers: ['another'] }), 'unchanged'],
-    ['goes to the first gate not passed when its own is gone', policyOf(gate(1), gate(3), gate(4)), 3],
-    ['goes back to a gate that came in before', policyOf(gate(1), { ...gate(3) }), 3],
-    ['stays at a gate of the same order and another type', policyOf(gate(1), gate(2, 'Manager')), 2],
-    ['joins when all gates that are left are passed', policyOf(gate(1)), 'Joined'],
-    ['joins when no approval is required any more', policyOf(), 'Joined'],
+    ['keeps the request at a gate that still exists', policyOf(gate(1), gate(2), gate(3)), 'unchanged'],
+    [
+      'keeps the request when an earlier gate changes',
+      policyOf(gate(1), { ...gate(2), approvers: ['another'] }),
+      'unchanged',
+    ],
+    ['moves the request to the first remaining gate when its gate was removed', policyOf(gate(1), gate(3), gate(4)), 3],
+    ['moves the request when its gate was removed and another follows', policyOf(gate(1), { ...gate(3) }), 3],
+    ['keeps the request at a gate of the same order and another type', policyOf(gate(1), gate(2, 'Manager')), 2],
+    ['admits the request when no gate remains', policyOf(gate(1)), 'Joined'],
+    ['admits the request when approval is no longer required', policyOf(), 'Joined'],
   ]
   for (const [claim, policy, expected] of cases) {
     it(claim, () => {
@@ -208,17 +212,17 @@ describe('a changed policy', () => {
     })
   }
 
-  it('skips gates that were passed under the old policy', () => {
+  it('skips gates that approved the request under the old policy', () => {
     const movedBack = { ...passedFirst, currentGate: { order: 0.5, type: 'Identity' as const, approverCount: 1 } }
     const policy = policyOf(gate(0.5), gate(1), gate(2))
     const decision = decided(movedBack, { kind: 'approve', actor: APPROVER }, policy)
     assert.equal(decision.outcome === 'next' ? decision.request.currentGate?.order : undefined, 2)
   })
 
-  it('counts the approvers anew without a word in the lifecycle', () => {
+  it('updates the approver count without a lifecycle entry', () => {
     const policy = policyOf(gate(1), gate(2))
-    const people = { mayDecide: () => false, approverCount: () => 4 }
-    const decision = decideRequest(passedFirst, policy, people, move, NOW_MS)
+    const approvers = { mayDecide: () => false, approverCount: () => 4 }
+    const decision = decideRequest(passedFirst, policy, approvers, move, NOW_MS)
     assert.equal(decision.outcome === 'next' ? decision.request.currentGate?.approverCount : undefined, 4)
     assert.equal(decision.outcome === 'next' ? decision.request.lifecycle.length : undefined, 1)
   })

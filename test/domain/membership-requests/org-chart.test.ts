@@ -8,7 +8,7 @@ import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts
 const NOW_MS = Date.parse('2030-06-15T13:00:00Z')
 const ref = (objectId: string) => ({ objectId })
 
-function peopleOf(objects: readonly (readonly [ObjectType, string, Attributes?, 'deleted'?])[]): OrgChart {
+function orgChartOf(objects: readonly (readonly [ObjectType, string, Attributes?, 'deleted'?])[]): OrgChart {
   const rows = new RowSnapshot()
   rows.apply(
     objects.map(([objectType, id, attributes = {}, deleted]) => ({
@@ -24,27 +24,27 @@ function peopleOf(objects: readonly (readonly [ObjectType, string, Attributes?, 
 
 describe('positions', () => {
   for (const [claim, attributes, expected] of [
-    ['is active without dates', {}, true],
-    ['is active on its last day', { endDate: '2030-06-15' }, true],
-    ['has ended the day after', { endDate: '2030-06-14' }, false],
-    ['counts already before it begins', { startDate: '2031-01-01' }, true],
+    ['are active without dates', {}, true],
+    ['are active on their last day', { endDate: '2030-06-15' }, true],
+    ['have ended the day after', { endDate: '2030-06-14' }, false],
+    ['are active before their start date', { startDate: '2031-01-01' }, true],
   ] as const) {
     it(claim, () => {
-      const people = peopleOf([
+      const orgChart = orgChartOf([
         ['identity', 'p'],
         ['relationship', 'r', { identity: ref('p'), ...attributes }],
       ])
-      assert.equal(people.isActive('r'), expected)
-      assert.deepEqual(people.activePositionsOf('p'), expected ? ['r'] : [])
-      assert.deepEqual(people.positionsOf('p'), ['r'])
+      assert.equal(orgChart.isActive('r'), expected)
+      assert.deepEqual(orgChart.activePositionsOf('p'), expected ? ['r'] : [])
+      assert.deepEqual(orgChart.positionsOf('p'), ['r'])
     })
   }
 
-  it('has the primary as the main one while it is active, else the only active one, else none', () => {
+  it('include a main position: the primary if active, else the only active one, else none', () => {
     const held = { identity: ref('p') }
     const past = { ...held, endDate: '2030-01-01' }
     const mainOf = (primary: Attributes, second: Attributes) =>
-      peopleOf([
+      orgChartOf([
         ['identity', 'p', { primaryRelationship: ref('r1') }],
         ['relationship', 'r1', primary],
         ['relationship', 'r2', second],
@@ -56,16 +56,16 @@ describe('positions', () => {
     assert.equal(mainOf({ identity: ref('someone else') }, held), 'r2')
   })
 
-  it('finds an identity by its account, whatever the case; a deleted one not, of several the lowest id', () => {
-    const people = peopleOf([
+  it('belong to an identity found by account in any case: live, and of several the one with the lowest id', () => {
+    const orgChart = orgChartOf([
       ['identity', 'b', { directoryObjectId: 'ABC' }],
       ['identity', 'a', { directoryObjectId: 'abc' }],
       ['identity', 'c', { directoryObjectId: 'def' }],
       ['identity', 'c', {}, 'deleted'],
     ])
-    assert.equal(people.identityOfAccount('Abc'), 'a')
-    assert.equal(people.identityOfAccount('def'), undefined)
-    assert.equal(people.identityOfAccount('none'), undefined)
+    assert.equal(orgChart.identityOfAccount('Abc'), 'a')
+    assert.equal(orgChart.identityOfAccount('def'), undefined)
+    assert.equal(orgChart.identityOfAccount('none'), undefined)
   })
 })
 
@@ -83,39 +83,44 @@ describe('managers', () => {
     ['orgUnit', 'peninsula', { parent: ref('island') }],
   ] as const
   for (const [claim, holder, attributes, expected] of [
-    ["is the position's own", 'worker', { manager: ref('top'), orgUnit: ref('leaf') }, ['top']],
-    ["is the unit's where the position has none", 'worker', { orgUnit: ref('leaf') }, ['head']],
-    ['is found up the tree', 'worker', { orgUnit: ref('middle') }, ['top']],
-    ['is not a deleted one', 'worker', { manager: ref('gone'), orgUnit: ref('below') }, ['head']],
-    ['is the next one up for the manager of the unit', 'head', { orgUnit: ref('leaf') }, ['top']],
-    ['is never oneself, named at the position', 'head', { manager: ref('head'), orgUnit: ref('leaf') }, ['top']],
-    ['is nobody at the very top', 'top', { orgUnit: ref('root') }, []],
-    ['is nobody without a unit', 'worker', {}, []],
-    ['is nobody in a circle of units', 'worker', { orgUnit: ref('island') }, []],
+    ["include the position's own", 'worker', { manager: ref('top'), orgUnit: ref('leaf') }, ['top']],
+    ["include the unit's when the position has none", 'worker', { orgUnit: ref('leaf') }, ['head']],
+    ['are found up the tree', 'worker', { orgUnit: ref('middle') }, ['top']],
+    ['exclude deleted identities', 'worker', { manager: ref('gone'), orgUnit: ref('below') }, ['head']],
+    ['of the manager of the unit are the next one up', 'head', { orgUnit: ref('leaf') }, ['top']],
+    [
+      'never include the holder, even when named at the position',
+      'head',
+      { manager: ref('head'), orgUnit: ref('leaf') },
+      ['top'],
+    ],
+    ['are none at the top', 'top', { orgUnit: ref('root') }, []],
+    ['are none without a unit', 'worker', {}, []],
+    ['are none in a cycle of units', 'worker', { orgUnit: ref('island') }, []],
   ] as const) {
     it(claim, () => {
-      const people = peopleOf([...tree, ['relationship', 'r', { identity: ref(holder), ...attributes }]])
-      assert.deepEqual([...people.managersOf(holder, 'r')], expected)
-      assert.deepEqual([...people.managersOf(holder, null)], expected)
+      const orgChart = orgChartOf([...tree, ['relationship', 'r', { identity: ref(holder), ...attributes }]])
+      assert.deepEqual([...orgChart.managersOf(holder, 'r')], expected)
+      assert.deepEqual([...orgChart.managersOf(holder, null)], expected)
       for (const manager of expected) {
-        assert.ok(people.isManagerOf(manager, holder))
-        assert.ok(people.reportsOf(manager).includes(holder))
+        assert.ok(orgChart.isManagerOf(manager, holder))
+        assert.ok(orgChart.reportsOf(manager).includes(holder))
       }
     })
   }
 
-  it('are those of all active positions where there is no main one', () => {
-    const people = peopleOf([
+  it('are those of all active positions when there is no main position', () => {
+    const orgChart = orgChartOf([
       ...tree,
       ['relationship', 'r1', { identity: ref('worker'), manager: ref('head') }],
       ['relationship', 'r2', { identity: ref('worker'), manager: ref('top') }],
       ['relationship', 'r3', { identity: ref('worker'), manager: ref('worker'), endDate: '2030-01-01' }],
     ])
-    assert.deepEqual([...people.managersOf('worker', null)].sort(), ['head', 'top'])
-    assert.deepEqual([...people.managersOf('worker', 'r1')], ['head'])
+    assert.deepEqual([...orgChart.managersOf('worker', null)].sort(), ['head', 'top'])
+    assert.deepEqual([...orgChart.managersOf('worker', 'r1')], ['head'])
   })
 
-  it('know all their reports: whoever they would decide for is among them', () => {
+  it('have a report list that includes everyone they may decide for', () => {
     const ids = (prefix: string, count: number) => fc.integer({ min: 0, max: count - 1 }).map((index) => prefix + index)
     const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
     const units = fc.array(fc.record({ parent: maybe(ids('u', 6)), manager: maybe(ids('p', 5)) }), { maxLength: 6 })
@@ -127,14 +132,14 @@ describe('managers', () => {
       Object.fromEntries(Object.entries(record).flatMap(([name, id]) => (id === undefined ? [] : [[name, ref(id)]])))
     fc.assert(
       fc.property(units, positions, (someUnits, somePositions) => {
-        const people = peopleOf([
+        const orgChart = orgChartOf([
           ...[0, 1, 2, 3, 4].map((index) => ['identity', `p${index}`] as const),
           ...someUnits.map((unit, index) => ['orgUnit', `u${index}`, references(unit)] as const),
           ...somePositions.map((position, index) => ['relationship', `r${index}`, references(position)] as const),
         ])
         for (const [index, { identity }] of somePositions.entries()) {
-          for (const manager of people.managersOf(identity, `r${index}`)) {
-            assert.ok(people.reportsOf(manager).includes(identity), `${manager} for ${identity}`)
+          for (const manager of orgChart.managersOf(identity, `r${index}`)) {
+            assert.ok(orgChart.reportsOf(manager).includes(identity), `${manager} for ${identity}`)
           }
         }
       }),

@@ -24,13 +24,13 @@ export const policyOf = (...approvalGates: ApprovalGate[]): JoinPolicy => ({
   joinableBy: { collectionIds: [] },
 })
 
-/** One approver at every gate, who decides there. */
+/** One approver at every gate, which is the actor. */
 export const peopleFor = (actor: Actor): GateApprovers => ({
   mayDecide: () => actor.id === 'approver' || actor.id === 'subject',
   approverCount: () => 1,
 })
 
-/** A request of the subject, filed by the submitter, as it is when it has come to a state at gate 1 of two. */
+/** A request for the subject by the submitter, in a status reached at gate 1 of two. */
 export function requestIn(status: RequestStatus, changes: Partial<MembershipRequest> = {}): MembershipRequest {
   return {
     id: 'request',

@@ -14,7 +14,7 @@ after(() => links.close())
 
 type Answer = { readonly status: number; readonly headers: Readonly<Record<string, string>> }
 type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
-/** A record of its own: where it is read, and where and how it is changed and deleted; requests are acted on instead. */
+/** A new object with the paths and calls that read, change and delete it. Requests are changed by actions. */
 type Versioned = {
   readonly call: Call
   readonly path: string
@@ -54,7 +54,7 @@ async function request(): Promise<Versioned> {
   return { call, path: `${world.requests}/${collectionId}/${data.id}`, changes: [] }
 }
 
-/** Every route that reads a versioned record. */
+/** Creates an object for every route that returns an ETag. */
 const RECORDS: Readonly<Record<string, () => Promise<Versioned>>> = {
   getCollection: () => collection('/collections/beta'),
   getCriteriaCollection: () => collection('/collections-criteria/beta'),
@@ -66,7 +66,7 @@ const RECORDS: Readonly<Record<string, () => Promise<Versioned>>> = {
   readConnectorUnversioned: () => connector('/iamcore/sync/connectors'),
 }
 
-it('these are the routes that read a versioned record, and every write that can be refused for its version has one', () => {
+it('the routes that return an ETag are covered here, and these writes check If-Match', () => {
   const routes = routeTables().flatMap((group) => group.routes)
   const reading = routes.filter(({ method, reply }) => method === 'GET' && reply.versioned === true)
   assert.deepEqual(reading.map(({ operationId }) => operationId).sort(), Object.keys(RECORDS).sort())
@@ -84,8 +84,8 @@ it('these are the routes that read a versioned record, and every write that can 
 })
 
 for (const [operation, open] of Object.entries(RECORDS)) {
-  describe(`the version that ${operation} answers`, () => {
-    it('is known when it is named again, alone, weakly, in a list or as any', async () => {
+  describe(`the ETag of ${operation}`, () => {
+    it('matches If-None-Match, alone, weak, in a list or as *', async () => {
       const record = await open()
       const { headers } = await record.call('GET', record.path)
       const etag = headers.etag ?? ''
@@ -97,13 +97,13 @@ for (const [operation, open] of Object.entries(RECORDS)) {
       assert.equal((await record.call('GET', record.path, undefined, { 'if-none-match': '"other"' })).status, 200)
     })
 
-    it('is what a write has to name, and another one after it', async () => {
+    it('is compared strongly in If-Match, and changes with each write', async () => {
       const { call, path, changes } = await open()
       for (const { method, path: changed, body } of changes) {
         const { etag = '' } = (await call('GET', path)).headers
         const write = (ifMatch: string) => call(method, changed, body, { 'if-match': ifMatch })
         assert.equal((await write('"other"')).status, 412)
-        // Compared strongly: a weak tag names nothing that could be written to.
+        // RFC 9110, section 13.1.1: a weak tag never matches.
         assert.equal((await write(`W/${etag}`)).status, 412)
         assert.equal((await write(`"other", ${etag}`)).status, 200)
         assert.equal((await write(etag)).status, 412)
@@ -115,7 +115,7 @@ for (const [operation, open] of Object.entries(RECORDS)) {
       }
     })
 
-    it('may be any, where a write says so', async () => {
+    it('matches If-Match: *', async () => {
       const { call, changes } = await open()
       for (const { method, path, body } of changes) {
         assert.equal((await call(method, path, body, { 'if-match': '*' })).status, 200)

@@ -16,7 +16,7 @@ const ACTOR = { id: 'somebody', identityId: undefined }
 
 after(() => assert.deepEqual(faults, []))
 
-/** The service as one who does something just before it writes sees it. */
+/** The service with a function that runs just before a write. */
 function withBeforeSave(meanwhile: (changes: readonly RequestChange[]) => Promise<unknown>): RequestDependencies {
   let isDone = false
   const save: RequestDependencies['requests']['save'] = async (changes) => {
@@ -31,7 +31,7 @@ function withBeforeSave(meanwhile: (changes: readonly RequestChange[]) => Promis
 
 const liveOf = async (identityId: string) => (await world.deps.requests.liveOf(tenantId, identityId)).length
 
-describe('nothing stays open or joined without what it stands on', () => {
+describe('no request stays open or joined when its subject, position or collection is deleted', () => {
   const deletions = {
     'the collection is deleted': async (collectionId: string) => {
       assert.equal((await call(admin, 'DELETE', `/collections-joinable/beta/${collectionId}`)).status, 200)
@@ -42,7 +42,7 @@ describe('nothing stays open or joined without what it stands on', () => {
     },
   }
   for (const [claim, deleted] of Object.entries(deletions)) {
-    it(`when ${claim} while the person joins`, async () => {
+    it(`${claim} while the person joins`, async () => {
       const employee = await person()
       const collectionId = await joinable(OPEN)
       const deps = withBeforeSave(() => deleted(collectionId, employee.identityId))
@@ -51,7 +51,7 @@ describe('nothing stays open or joined without what it stands on', () => {
       assert.equal(await liveOf(employee.identityId), 0)
     })
 
-    it(`when ${claim} while the person asks`, async () => {
+    it(`${claim} while the person submits`, async () => {
       const [employee, approver] = [await person(), await person()]
       const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
       const deps = withBeforeSave(() => deleted(collectionId, employee.identityId))
@@ -60,7 +60,7 @@ describe('nothing stays open or joined without what it stands on', () => {
       assert.equal(await liveOf(employee.identityId), 0)
     })
 
-    it(`when ${claim} while the person is added directly`, async () => {
+    it(`${claim} while the person is added directly`, async () => {
       const [employee, other] = [await person(), await person()]
       const collectionId = await joinable(OPEN)
       const deps = withBeforeSave(() => deleted(collectionId, employee.identityId))
@@ -70,7 +70,7 @@ describe('nothing stays open or joined without what it stands on', () => {
     })
   }
 
-  it('when the collection is deleted while many are added, and adding the later ones fails', async () => {
+  it('the collection is deleted while many are added, and the later batches fail', async () => {
     const people = await Promise.all(Array.from({ length: 50 }, () => person()))
     const collectionId = await joinable(OPEN)
     const deps = withBeforeSave(async () => {
@@ -88,7 +88,7 @@ describe('nothing stays open or joined without what it stands on', () => {
     for (const { identityId } of people) assert.equal(await liveOf(identityId), 0)
   })
 
-  it('also when the position is deleted while its holder asks', async () => {
+  it('the position is deleted while its holder submits', async () => {
     const employee = await person()
     const relationshipId = await world.position(employee)
     const collectionId = await joinable(OPEN, { objectType: 'Relationship' })
@@ -102,7 +102,7 @@ describe('nothing stays open or joined without what it stands on', () => {
 })
 
 describe('requests with long histories', () => {
-  it('end with their collection as any others', async () => {
+  it('end with their collection', async () => {
     const approver = await person()
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
     const people = await Promise.all(Array.from({ length: 40 }, () => person()))
@@ -124,10 +124,10 @@ describe('requests with long histories', () => {
   })
 })
 
-describe('groups are told of members', () => {
+describe('messages for linked groups are enqueued for members', () => {
   const bells = () => world.rung.filter(({ queue }) => queue === 'membership-changes').length
 
-  it('who leave because they were approved just before their open request was to be ended', async () => {
+  it('who leave because they were approved just before their open request ended', async () => {
     const [employee, approver] = [await person(), await person()]
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
     const { data: request } = await submit(employee, collectionId)
@@ -155,7 +155,7 @@ describe('groups are told of members', () => {
   })
 })
 
-describe('approvers are counted as of now', () => {
+describe('approver counts are current', () => {
   it('in every list of requests', async () => {
     const [employee, gone, left] = [await person(), await person(), await person()]
     await world.position(employee, { manager: { objectId: left.identityId } })

@@ -13,14 +13,14 @@ after(() => assert.deepEqual(faults, []))
 
 type SomeRecord = { readonly [member: string]: unknown }
 
-/** What GET answers, sent back whole but for some members. */
+/** The body of GET, sent back with some members replaced. */
 async function sentBack(path: string, changed: object = {}) {
   const { data } = await call<SomeRecord>(admin, 'GET', path)
   return { before: data, answer: await call<SomeRecord>(admin, 'PUT', path, { ...data, ...changed }) }
 }
 
-describe('a record sent back as it was read is taken', () => {
-  it('when one of its approvers was deleted', async () => {
+describe('an object sent back as read is accepted', () => {
+  it('after one of its approvers was deleted', async () => {
     const [gone, left] = [await person(), await person()]
     const approvers = [gone.identityId, left.identityId]
     const path = `${JOINABLE}/${await joinable(approvedBy({ type: 'Identity', approvers }, { type: 'Manager' }))}`
@@ -32,7 +32,7 @@ describe('a record sent back as it was read is taken', () => {
     assert.deepEqual([renamed.answer.status, renamed.answer.data.joinPolicy], [200, before.joinPolicy])
   })
 
-  it('when the last object with an attribute of its condition has gone', async () => {
+  it('after the last object with an attribute of its condition was deleted', async () => {
     const holder = await world.put('identity', { 'custom/shift': 'night' })
     const path = `${CRITERIA}/${await criteria('Identity', equals('identityCustom/shift', 'night'))}`
     await world.remove('identity', holder)
@@ -45,7 +45,7 @@ describe('a record sent back as it was read is taken', () => {
 })
 
 describe('a changed policy', () => {
-  it('names nobody who does not exist where it did not name them before', async () => {
+  it('cannot add references to objects that do not exist', async () => {
     const [gone, left] = [await person(), await person()]
     const approvers = [gone.identityId]
     const path = `${JOINABLE}/${await joinable(approvedBy({ type: 'Identity', approvers }))}`
@@ -74,7 +74,7 @@ describe('a changed policy', () => {
 })
 
 describe('a gate whose approvers are all deleted', () => {
-  it('holds requests until its policy changes, the person is added, or the request is cancelled', async () => {
+  it('holds requests until the policy changes, the requester is added, or the request is cancelled', async () => {
     const [gone, next] = [await person(), await person()]
     const [first, second, third] = [await person(), await person(), await person()]
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [gone.identityId] }))

@@ -15,7 +15,7 @@ after(() => assert.deepEqual(faults, []))
 
 const liveOf = async (identityId: string) => (await world.deps.requests.liveOf(tenantId, identityId)).length
 
-/** The service as a process sees it that dies right after it has written. */
+/** The service in a process that ends right after a write. */
 function dyingOnceSaved(beforeSave: () => Promise<unknown>): RequestDependencies {
   const save: RequestDependencies['requests']['save'] = async (changes) => {
     await beforeSave()
@@ -25,8 +25,8 @@ function dyingOnceSaved(beforeSave: () => Promise<unknown>): RequestDependencies
   return { ...world.deps, requests: { ...world.deps.requests, save } }
 }
 
-describe('what a process leaves behind when it dies', () => {
-  it('is ended within a day by one that lives on, where it stands on nothing', async () => {
+describe('what an interrupted process leaves', () => {
+  it('is ended within a day by a running process when orphaned', async () => {
     const employee = await person()
     const collectionId = await joinable(OPEN)
     await world.evaluator.evaluate(tenantId)
@@ -42,7 +42,7 @@ describe('what a process leaves behind when it dies', () => {
     assert.equal(await liveOf(employee.identityId), 0)
   })
 
-  it('is moved by the next try where the policy has changed meanwhile', async () => {
+  it('is moved by the next attempt when the policy has changed', async () => {
     const [employee, approver] = [await person(), await person()]
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
     const path = `/collections-joinable/beta/${collectionId}`
@@ -56,8 +56,8 @@ describe('what a process leaves behind when it dies', () => {
   })
 })
 
-describe('nobody is ended who has just come', () => {
-  /** A follower of another process, and what it does when somebody comes while it reads requests. */
+describe('a new identity keeps its request', () => {
+  /** A reconciler of another process that creates an identity while it reads requests. */
   async function followedWhile(
     come: () => Promise<unknown>,
     follow: (follower: RequestReconciler, rows: RowSnapshot) => Promise<void>,
@@ -78,14 +78,14 @@ describe('nobody is ended who has just come', () => {
     await follow(follower, await snapshots.fresh(tenantId))
   }
 
-  it('while all requests are looked at', async () => {
+  it('during a full pass', async () => {
     const collectionId = await joinable(OPEN)
     const come = async () => submit(await person(), collectionId)
     await followedWhile(come, (follower, rows) => follower.follow(tenantId, rows, 'everything'))
     assert.equal((await world.results(collectionId)).length, 1)
   })
 
-  it('while those of somebody who was gone before are looked at', async () => {
+  it('during a pass over the requests of an identity that was deleted before', async () => {
     const [collectionId, employee] = [await joinable(OPEN), await person()]
     await world.remove('identity', employee.identityId)
     let isBack = false
