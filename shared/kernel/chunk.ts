@@ -1,31 +1,31 @@
-/** A list in pieces of one size, the last one perhaps shorter. */
+/** Splits a list into chunks of one size; the last one can be shorter. */
 export function chunk<T>(all: readonly T[], sizeCount: number): T[][] {
-  const made: T[][] = []
-  for (let start = 0; start < all.length; start += sizeCount) made.push(all.slice(start, start + sizeCount))
-  return made
+  const chunks: T[][] = []
+  for (let start = 0; start < all.length; start += sizeCount) chunks.push(all.slice(start, start + sizeCount))
+  return chunks
 }
 
-/** What one slice may hold: so many entries, and so many bytes in all. */
+/** The limits of one chunk. */
 export type ChunkLimits = { readonly atMostCount: number; readonly atMostBytes: number }
 
-/** A list in as few pieces as these limits allow, in its order. One entry that is too large is a piece by itself. */
+/** Splits a list into as few chunks as the limits allow, in order. An entry that exceeds the limit is a chunk by itself. */
 export function chunkWithin<T>(
   all: Iterable<T>,
   { atMostCount, atMostBytes }: ChunkLimits,
   sizeBytesOf: (entry: T) => number,
 ): T[][] {
-  const made: T[][] = []
+  const chunks: T[][] = []
   let sizeBytes = 0
   for (const entry of all) {
     const entryBytes = sizeBytesOf(entry)
-    const current = made.at(-1)
+    const current = chunks.at(-1)
     if (current === undefined || current.length === atMostCount || sizeBytes + entryBytes > atMostBytes) {
-      made.push([entry])
+      chunks.push([entry])
       sizeBytes = entryBytes
     } else {
       current.push(entry)
       sizeBytes += entryBytes
     }
   }
-  return made
+  return chunks
 }

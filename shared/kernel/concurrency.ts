@@ -1,26 +1,26 @@
-type Turn<T> = { readonly running: Promise<T>; next: Promise<T> | undefined }
+type Runs<T> = { readonly current: Promise<T>; next: Promise<T> | undefined }
 
 /**
- * Wraps `run` so that runs for one key never overlap, and so that all calls made while one is under way share the
- * next: a run always begins after the call that it answers, and a hundred calls at once cost two runs.
+ * Wraps `run` so that runs for one key never overlap, and that all calls during a run share the next one. Every run starts
+ * after the calls that it serves. A hundred concurrent calls cause two runs.
  */
 export function coalesce<T>(run: (key: string) => Promise<T>): (key: string) => Promise<T> {
-  const turns = new Map<string, Turn<T>>()
+  const active = new Map<string, Runs<T>>()
   const begin = (key: string): Promise<T> => {
-    const running = run(key).finally(() => {
-      if (turns.get(key)?.running === running && turns.get(key)?.next === undefined) turns.delete(key)
+    const current = run(key).finally(() => {
+      if (active.get(key)?.current === current && active.get(key)?.next === undefined) active.delete(key)
     })
-    turns.set(key, { running, next: undefined })
-    return running
+    active.set(key, { current, next: undefined })
+    return current
   }
   return (key) => {
-    const turn = turns.get(key)
-    if (turn === undefined) return begin(key)
-    turn.next ??= turn.running.then(
+    const runs = active.get(key)
+    if (runs === undefined) return begin(key)
+    runs.next ??= runs.current.then(
       () => begin(key),
       () => begin(key),
     )
-    return turn.next
+    return runs.next
   }
 }
 
@@ -28,16 +28,16 @@ type Waiting<T> = Map<string, PromiseWithResolvers<T | undefined>>
 type Group<T> = { isReading: boolean; readonly waiting: Waiting<T> }
 
 export type BatchReadLimits = {
-  /** Keys that one read is asked for. */
+  /** Keys per read. */
   readonly keysAtMost: number
-  /** A read that takes longer no longer holds up those that wait for it to end. */
+  /** After this time, a read no longer delays the next one. */
   readonly patienceMs: number
 }
 
 /**
- * Wraps `readAll`, which finds what a group has under each of some keys. One read of a group is under way at a time;
- * whoever asks meanwhile shares the next: a hundred calls at once cost two reads. A read always begins after the calls
- * that it answers, so that nobody is told less than there was when they asked. It fails all whom it was to answer.
+ * Wraps `readAll`, which reads several keys of a group. A group has one read at a time; calls during a read share the next
+ * one, so that a hundred concurrent calls cause two reads. Every read starts after the calls that it serves, so that it
+ * returns nothing older than they require. When a read fails, all of its calls fail.
  */
 export function batchReads<T>(
   readAll: (group: string, keys: readonly string[]) => Promise<ReadonlyMap<string, T>>,
@@ -51,19 +51,19 @@ export function batchReads<T>(
       groups.delete(name)
       return
     }
-    const asked = taken(group.waiting, keysAtMost)
+    const batch = removeFirst(group.waiting, keysAtMost)
     group.isReading = true
-    let holdsUp = true
+    let isCurrent = true
     const goOn = () => {
-      if (!holdsUp) return
-      holdsUp = false
+      if (!isCurrent) return
+      isCurrent = false
       group.isReading = false
       readNext(name, group)
     }
     const patience = setTimeout(goOn, patienceMs)
-    const settled = readAll(name, [...asked.keys()]).then(
-      (found) => asked.forEach(({ resolve }, key) => void resolve(found.get(key))),
-      (error: unknown) => asked.forEach(({ reject }) => void reject(error)),
+    const settled = readAll(name, [...batch.keys()]).then(
+      (found) => batch.forEach(({ resolve }, key) => void resolve(found.get(key))),
+      (error: unknown) => batch.forEach(({ reject }) => void reject(error)),
     )
     void settled.then(() => {
       clearTimeout(patience)
@@ -74,21 +74,21 @@ export function batchReads<T>(
   return (name, key) => {
     const group = groups.get(name) ?? { isReading: false, waiting: new Map() }
     groups.set(name, group)
-    const answer = group.waiting.get(key) ?? Promise.withResolvers<T | undefined>()
-    group.waiting.set(key, answer)
+    const read = group.waiting.get(key) ?? Promise.withResolvers<T | undefined>()
+    group.waiting.set(key, read)
     readNext(name, group)
-    return answer.promise
+    return read.promise
   }
 }
 
-/** The first so many, which wait no longer. */
-function taken<T>(waiting: Waiting<T>, countAtMost: number): Waiting<T> {
+/** Removes and returns the first entries. */
+function removeFirst<T>(waiting: Waiting<T>, countAtMost: number): Waiting<T> {
   const first = new Map([...waiting].slice(0, countAtMost))
   for (const key of first.keys()) waiting.delete(key)
   return first
 }
 
-/** Does the work for each, a few at a time, each begun in the order given. The first failure is thrown on. */
+/** Does the work for each entry, in order, with limited concurrency. Rejects with the first failure. */
 export async function forEachConcurrent<T>(
   all: Iterable<T>,
   lanesCount: number,

@@ -1,20 +1,20 @@
-/** Work in small pieces: each `next` does one, of well below a slice. */
+/** A computation in small steps: each `next` runs one, of much less than a slice. */
 export type Task<T> = Generator<undefined, T, undefined>
 
-/** Does all of the work at once. For what is known to be small, or has nobody waiting. */
-export function runToCompletion<T>(steps: Task<T>): T {
+/** Runs the task at once. For small tasks, or where blocking does no harm. */
+export function runToCompletion<T>(task: Task<T>): T {
   for (;;) {
-    const step = steps.next()
+    const step = task.next()
     if (step.done === true) return step.value
   }
 }
 
-/** Milliseconds of such work between two looks at what else there is to do. */
+/** Milliseconds of computation per round of the event loop. */
 const SLICE_MS = 10
 
 /**
- * Lets long computations and everything else share the one thread. All work that goes through here takes turns, one slice
- * to a round of the event loop, however many computations there are; what fits into the rest of a slice does not wait.
+ * Yields to the event loop during long computations. All tasks together get one slice per round of the event loop,
+ * however many there are. A task that fits into the rest of a slice does not wait.
  */
 export class CooperativeScheduler {
   readonly #elapsedMs: () => number
@@ -22,24 +22,24 @@ export class CooperativeScheduler {
   #isOpen = false
   #endsMs = 0
 
-  /** @param elapsedMs a clock that never jumps, from any beginning. */
+  /** @param elapsedMs A monotonic clock. */
   constructor(elapsedMs: () => number) {
     this.#elapsedMs = elapsedMs
   }
 
-  /** Does the work, slice by slice. */
-  async run<T>(steps: Task<T>): Promise<T> {
+  /** Runs the task, slice by slice. */
+  async run<T>(task: Task<T>): Promise<T> {
     for (;;) {
-      if (this.#isOpen && (this.#waiting.length > 0 || this.#elapsedMs() >= this.#endsMs)) await this.#turn()
+      if (this.#isOpen && (this.#waiting.length > 0 || this.#elapsedMs() >= this.#endsMs)) await this.#nextSlice()
       else if (!this.#isOpen) this.#open()
       do {
-        const step = steps.next()
+        const step = task.next()
         if (step.done === true) return step.value
       } while (this.#elapsedMs() < this.#endsMs)
     }
   }
 
-  #turn(): Promise<void> {
+  #nextSlice(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
@@ -49,7 +49,7 @@ export class CooperativeScheduler {
     setImmediate(() => this.#close())
   }
 
-  /** Comes round after the event loop has seen to everything else. */
+  /** Runs after the event loop has handled all other events. */
   #close(): void {
     this.#isOpen = false
     const next = this.#waiting.shift()

@@ -1,4 +1,4 @@
-/** Something to look at again. It names the thing and carries no state: architecture, principle 1. */
+/** A notification that something has changed. It names the thing and carries no state: architecture, principle 1. */
 export type Message =
   | { readonly queue: 'evaluations' | 'sweeps'; readonly message: { readonly tenantId: string } }
   | {
@@ -8,12 +8,12 @@ export type Message =
   | { readonly queue: 'sync-jobs'; readonly message: { readonly tenantId: string; readonly jobId: string } }
 
 type EnqueueOptions = {
-  /** Names this ring among all others; two rings of one name may arrive as one. */
+  /** Deduplication id: of several messages with one id, one can be delivered. */
   readonly id: string
   readonly delayMs?: number
 }
 
 export interface MessageQueue {
-  /** Resolves once the ring is safely kept. A ring may arrive twice, or late. */
+  /** Resolves when the message is stored. A message can be delivered more than once, or late. */
   enqueue(message: Message, options: EnqueueOptions): Promise<void>
 }

@@ -1,11 +1,10 @@
-/** What the service measures of itself. README's table is checked against this list, and alerts are made of it. */
+/** The definition of a metric. Tests compare the operations guide with the list below; alerts use it. */
 type MetricDefinition = {
-  /** A counter adds up, a histogram spreads values, a gauge shows the last one. */
   readonly kind: 'counter' | 'histogram' | 'gauge'
-  /** https://ucum.org, as OpenTelemetry has it: braces hold what is counted. */
+  /** A unit of https://ucum.org. Braces contain what is counted, as in OpenTelemetry. */
   readonly unit: string
   readonly meaning: string
-  /** What values are told apart by: few distinct ones each. */
+  /** The dimensions. Each has few distinct values. */
   readonly by: readonly string[]
 }
 
@@ -13,31 +12,31 @@ export const METRICS = {
   'http.server.request.duration': {
     kind: 'histogram',
     unit: 's',
-    meaning: 'Time to answer a request',
+    meaning: 'Duration of a request',
     by: ['method', 'route', 'status'],
   },
   'sync.jobs': {
     kind: 'counter',
     unit: '{job}',
-    meaning: 'Sync jobs that have ended, Succeeded or Failed',
+    meaning: 'Completed sync jobs, Succeeded or Failed',
     by: ['type', 'outcome'],
   },
   'sync.job.duration': {
     kind: 'histogram',
     unit: 'ms',
-    meaning: 'From a sync job being queued to its end, retries included',
+    meaning: 'Time from queueing a sync job to its end, retries included',
     by: ['type', 'outcome'],
   },
   'sync.change.latency': {
     kind: 'histogram',
     unit: 'ms',
-    meaning: 'From the request that changes a membership to the directory accepting the write',
+    meaning: 'Time from the request that changes a membership to the write in the directory',
     by: [],
   },
   'members.added': {
     kind: 'counter',
     unit: '{account}',
-    meaning: 'Accounts added to directory groups, by jobs or single changes',
+    meaning: 'Accounts added to directory groups',
     by: ['cause'],
   },
   'members.removed': {
@@ -49,37 +48,37 @@ export const METRICS = {
   'members.skipped': {
     kind: 'counter',
     unit: '{member}',
-    meaning: 'Members that an ended job found without an account',
+    meaning: 'Members without an account, per completed job',
     by: [],
   },
   'directory.throttled': {
     kind: 'counter',
     unit: '{call}',
-    meaning: 'Calls that the directory answered with 429, items of batches each for itself',
+    meaning: 'Directory calls that returned 429; batch items count individually',
     by: ['operation'],
   },
   'evaluation.duration': {
     kind: 'histogram',
     unit: 'ms',
-    meaning: "Time to bring a tenant's criteria collections up to date",
+    meaning: 'Duration of the evaluation of a tenant',
     by: [],
   },
   'evaluation.collections': {
     kind: 'counter',
     unit: '{collection}',
-    meaning: 'Collections looked at by evaluations',
+    meaning: 'Evaluated collections',
     by: ['outcome'],
   },
   'sweep.completed': {
     kind: 'counter',
     unit: '{tenant}',
-    meaning: "Tenants' hourly sweeps that have ended, Succeeded or Failed",
+    meaning: 'Completed sweeps of a tenant, Succeeded or Failed',
     by: ['outcome'],
   },
   'sweep.age': {
     kind: 'gauge',
     unit: 's',
-    meaning: "How long ago the one of this minute's tenants was swept that has waited longest",
+    meaning: "Time since the oldest last sweep among this minute's tenants",
     by: [],
   },
 } as const satisfies Readonly<Record<string, MetricDefinition>>
@@ -88,10 +87,10 @@ export type MetricName = keyof typeof METRICS
 
 type Dimensions<Name extends MetricName> = Readonly<Record<(typeof METRICS)[Name]['by'][number], string | number>>
 
-/** Where measured values go. Never fails, and takes no time worth mentioning. */
+/** Records measured values. Never throws and never blocks. */
 export interface Metrics {
   record<Name extends MetricName>(name: Name, value: number, dimensions: Dimensions<Name>): void
 }
 
-/** For where nobody looks. */
+/** Records nothing. */
 export const NO_METRICS: Metrics = { record: () => undefined }

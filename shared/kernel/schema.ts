@@ -1,25 +1,25 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { GUID_PATTERN } from './guid.ts'
 
-/** Null is a value of its own: known to be nothing. */
+/** The schema or null. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** A closed object, as replies and messages are: nothing beyond what is named. Bodies are open, with `Type.Object`. */
+/** A closed object, for responses and messages. Request bodies are open (`Type.Object`): unknown members are ignored. */
 export const Closed = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false })
 
-/** A schema with what the API's description says of the values in this place. */
+/** A schema with a description for the API document. */
 export const Described = <T extends TSchema>(schema: T, description: string) =>
   Type.Unsafe<Static<T>>({ ...schema, description })
 
-/** One of a few words. */
+/** An enumeration of strings. */
 export const OneOf = <const T extends readonly string[]>(words: T) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...words] })
 
-/** Accepted in any case; validation turns it to lower case, the only form that is stored and returned. */
+/** Accepted in any case. Validation converts it to lower case, the only form that is stored and returned. */
 export const Guid = Type.String({ pattern: GUID_PATTERN, 'x-lower-case': true, 'x-guid': true })
 export type Guid = Static<typeof Guid>
 
-/** Characters as limits mean them, and as JSON Schema counts them: code points. Half a surrogate pair is one too. */
+/** The length of a text in code points, as JSON Schema counts it. An unpaired surrogate counts as one. */
 export function characterCount(text: string): number {
   let count = 0
   for (const _ of text) count++

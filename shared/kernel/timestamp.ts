@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** ISO 8601 with offset, as the functions below make it. */
+/** ISO 8601 with offset, as returned by the functions below. */
 export const Timestamp = Type.String({ format: 'date-time' })
 
 /** `2026-02-11T09:14:22.117+00:00`: decisions, section 1. */
@@ -8,25 +8,25 @@ export function toTimestamp(instantMs: number): string {
   return new Date(instantMs).toISOString().replace('Z', '+00:00')
 }
 
-/** `2026-02-11T09:14:22+00:00`: the form of `lastUpdated`, whose resolution is one second. */
+/** `2026-02-11T09:14:22+00:00`: the format of `lastUpdated`, with a resolution of one second. */
 export function toSecondsTimestamp(instantS: number): string {
   return `${new Date(instantS * 1000).toISOString().slice(0, 19)}+00:00`
 }
 
-/** Milliseconds in a day: days turn at midnight UTC, which knows no daylight saving. */
+/** Milliseconds in a day. Days start at midnight UTC, which has no daylight saving time. */
 export const DAY_MS = 86_400_000
 
-/** The midnight UTC at which the day of an instant began: decisions, section 10. */
+/** The start (midnight UTC) of the day of an instant: decisions, section 10. */
 export function dayOf(instantMs: number): number {
   return Math.floor(instantMs / DAY_MS) * DAY_MS
 }
 
-/** A calendar date, or an instant, in the extended format of ISO 8601. */
+/** A date, or a date and time, in the extended format of ISO 8601. */
 const ISO_8601 = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d\d):(\d\d))?)?$/i
 
 /**
- * Milliseconds since 1970 of a date (its midnight UTC) or an instant (UTC where no offset is given); undefined for
- * anything else, days that the calendar does not have included. Finer fractions than milliseconds are cut off.
+ * Milliseconds since 1970 of a date (midnight UTC) or a date and time (UTC unless it has an offset). Undefined for any
+ * other text, and for dates that the calendar does not have. Fractions below a millisecond are truncated.
  */
 export function parseInstantMs(text: string): number | undefined {
   const match = text.length > 40 ? null : ISO_8601.exec(text)

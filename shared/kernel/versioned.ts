@@ -1,18 +1,17 @@
 import { Refusal } from './refusals.ts'
 
-/** A record as read, with the version that a later write must quote. */
+/** A record as read, with the version that a later write must specify. */
 export type Versioned<T> = { readonly value: T; readonly version: string }
 
 /** One page of an ordered list. `continueAfter` is absent on the last page. */
 export type Page<T> = { readonly items: readonly T[]; readonly continueAfter?: string }
 
-/** Attempts of one change before the caller is told that others are faster. */
+/** Attempts of one change, after which `StaleVersion` is thrown. */
 const ATTEMPTS_AT_MOST = 20
 
 /**
- * Reads, decides and writes again when someone else has written in between.
- * @param inTurn has whoever was overtaken once wait for the others that were: many at once then do not overtake each
- * other again and again.
+ * Repeats an attempt (read, decide, write) that fails with a conflict.
+ * @param serialize Runs the repeated attempts one after the other, so that concurrent ones do not conflict again.
  */
 export async function retryOnConflict<T>(
   attempt: () => Promise<T>,
@@ -34,14 +33,14 @@ export async function retryOnConflict<T>(
   })
 }
 
-/** Whether someone else was first. */
+/** Whether an error is a version conflict. */
 export function isConflict(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'StaleVersion'
 }
 
 /**
- * RFC 9110, section 13.1.1: a write that names versions is made to one of these alone; strong comparison.
- * @throws Refusal `PreconditionFailed` when the caller named versions and the current one is not among them.
+ * RFC 9110, section 13.1.1, with strong comparison.
+ * @throws Refusal `PreconditionFailed` when `If-Match` does not contain the current version.
  */
 export function requireIfMatch(version: string, ifMatch: string | undefined): void {
   if (ifMatch === undefined) return

@@ -5,12 +5,12 @@ import type { MessageQueue } from '../kernel/messages.ts'
 import { inSpan, messageProperties } from '../kernel/tracing.ts'
 import { QUEUES, type QueueName } from './queues.ts'
 
-/** Which namespace, and who asks it: whoever has its connection string, or whoever the credential stands for. */
+/** The namespace, with a connection string or a credential. */
 export type BusSettings =
   | { readonly connectionString: string }
   | { readonly namespace: string; readonly credential: TokenCredential }
 
-/** Sends doorbells to their queues, and with each what it comes from. Loads its packages and connects when first used. */
+/** Sends messages to their queues, with the trace of the current invocation. Loads its package and connects on first use. */
 export function messageSender(settings: BusSettings, nowMs: () => number): MessageQueue {
   let client: Promise<ServiceBusClient> | undefined
   const senders = new Map<QueueName, ServiceBusSender>()
@@ -19,9 +19,9 @@ export function messageSender(settings: BusSettings, nowMs: () => number): Messa
     const opened = await client
     const known = senders.get(queue)
     if (known !== undefined) return known
-    const made = opened.createSender(queue)
-    senders.set(queue, made)
-    return made
+    const sender = opened.createSender(queue)
+    senders.set(queue, sender)
+    return sender
   }
   return {
     async enqueue({ queue, message }, { id, delayMs = 0 }) {
@@ -45,23 +45,23 @@ export function messageSender(settings: BusSettings, nowMs: () => number): Messa
 }
 
 /**
- * Half a minute in all, where the package's own defaults are thirty seconds between two tries and four minutes: requests
- * wait for their doorbells, and those that are lost are rung again by the sweep.
+ * Less than half a minute in total, because requests wait for their messages. The defaults of the package allow four
+ * minutes. The sweep enqueues what could not be sent.
  */
-const PATIENCE: RetryOptions = { maxRetries: 3, retryDelayInMs: 250, timeoutInMs: 5_000 }
+const RETRIES: RetryOptions = { maxRetries: 3, retryDelayInMs: 250, timeoutInMs: 5_000 }
 
-/** A client of the namespace. Its package is loaded here. */
+/** A client of the namespace. Loads the package. */
 export async function openBus(settings: BusSettings): Promise<ServiceBusClient> {
   const bus = await import('@azure/service-bus')
-  const options = { retryOptions: { ...PATIENCE, mode: bus.RetryMode.Exponential } }
+  const options = { retryOptions: { ...RETRIES, mode: bus.RetryMode.Exponential } }
   return 'connectionString' in settings
     ? new bus.ServiceBusClient(settings.connectionString, options)
     : new bus.ServiceBusClient(settings.namespace, settings.credential, options)
 }
 
 /**
- * A look at the first message of a queue, which stays where it is: it asks the queue itself, where an open link would
- * only tell that it once was there. Rejects when it is not answered.
+ * Returns the readiness check of the queue: peeks at a message, without receiving it. An open link would only show that the
+ * queue existed when it was opened.
  */
 export function queueCheck(settings: BusSettings): (signal: AbortSignal) => Promise<void> {
   let receiver: Promise<ServiceBusReceiver> | undefined

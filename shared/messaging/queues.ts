@@ -1,6 +1,6 @@
 import { Closed, Guid } from '../kernel/schema.ts'
 
-/** One queue of the namespace, as the templates declare it and the local broker creates it. */
+/** A queue of the namespace. */
 export type QueueDefinition = {
   readonly name: string
   /** Seconds a received message stays hidden from other receivers; Service Bus allows at most 300. */
@@ -9,7 +9,7 @@ export type QueueDefinition = {
   readonly maxDeliveryCount: number
 }
 
-/** Every queue there is. Sender, triggers, local broker and templates read this list. */
+/** All queues. The sender, triggers, the local broker and the templates' tests use this list. */
 export const QUEUES = [
   { name: 'evaluations', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'membership-changes', lockDurationS: 300, maxDeliveryCount: 10 },
@@ -19,7 +19,7 @@ export const QUEUES = [
 
 export type QueueName = (typeof QUEUES)[number]['name']
 
-/** The messages of each queue: names of things to look at, and nothing else. */
+/** The schemas of the messages. They contain ids only. */
 export const EvaluationMessage = Closed({ tenantId: Guid })
 export const MembershipChangeMessage = Closed({ tenantId: Guid, collectionId: Guid })
 export const SweepMessage = Closed({ tenantId: Guid })

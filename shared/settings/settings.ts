@@ -1,7 +1,21 @@
-import { isGuid } from '../kernel/guid.ts'
 import { EVENT_LEVELS, type EventLevel } from '../kernel/log.ts'
+import {
+  base64,
+  connectionString,
+  count,
+  cursorKeys,
+  guid,
+  hostName,
+  monitorConnectionString,
+  oneOf,
+  optional,
+  required,
+  SettingsError,
+  url,
+  wholeNumber,
+} from './parse-setting.ts'
 
-/** Every setting there is, parsed. The names of the environment variables stand in `SETTINGS`. */
+/** All settings, parsed. `SETTINGS` has the names of the environment variables. */
 export type Settings = {
   readonly authorityUrl: string
   readonly serviceClientId: string
@@ -14,7 +28,7 @@ export type Settings = {
   readonly cosmosKey: string | undefined
   readonly serviceBusConnectionString: string | undefined
   readonly serviceBusNamespace: string | undefined
-  /** None: the database keeps them. */
+  /** Empty: the keys are stored in the database. */
   readonly cursorKeys: readonly string[]
   readonly logLevel: EventLevel
   readonly monitorConnectionString: string | undefined
@@ -28,11 +42,6 @@ export type Settings = {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** A setting that is missing or does not parse. Told in one line that names it; the value itself may be secret. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError'
-}
-
 type Reader = (name: string) => string | undefined
 type Definition<T> = {
   readonly name: string
@@ -40,11 +49,11 @@ type Definition<T> = {
   readonly parse: (read: Reader, name: string) => T
 }
 
-/** The settings by their variable's name, with what each means. README's table and the templates are checked against it. */
+/** The environment variable, meaning and parser of each setting. Tests compare the operations guide and the templates with it. */
 export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[Key]> } = {
   authorityUrl: {
     name: 'AUTHORITY_URL',
-    meaning: 'Where access tokens come from',
+    meaning: 'Authority that issues access tokens (default https://login.microsoftonline.com)',
     parse: (read, name) => url(read(name) ?? 'https://login.microsoftonline.com', name),
   },
   serviceClientId: {
@@ -54,7 +63,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   },
   serviceResourceUri: {
     name: 'SERVICE_RESOURCE_URI',
-    meaning: 'Resource URI of that application (default api://<client id>)',
+    meaning: 'Resource URI of that application (default `api://<client id>`)',
     parse: (read, name) => read(name) ?? `api://${read('SERVICE_CLIENT_ID')?.toLowerCase()}`,
   },
   homeTenantId: {
@@ -64,72 +73,73 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   },
   graphUrl: {
     name: 'GRAPH_URL',
-    meaning: 'Microsoft Graph',
+    meaning: 'Endpoint of Microsoft Graph (default https://graph.microsoft.com)',
     parse: (read, name) => url(read(name) ?? 'https://graph.microsoft.com', name),
   },
   graphClientSecret: {
     name: 'GRAPH_CLIENT_SECRET',
-    meaning: "The application's secret, where there is no managed identity",
+    meaning: 'Client secret of the application, for use without a managed identity',
     parse: (read, name) => read(name),
   },
   managedIdentityClientId: {
     name: 'MANAGED_IDENTITY_CLIENT_ID',
-    meaning: 'Managed identity that stands for the application (federated credential)',
+    meaning: 'Client id of the managed identity that is a federated credential of the application',
     parse: (read, name) => {
       const value = read(name)
       if (value === undefined && read('GRAPH_CLIENT_SECRET') === undefined) {
-        throw new SettingsError(`${name} or GRAPH_CLIENT_SECRET has to be set`)
+        throw new SettingsError(`${name} or GRAPH_CLIENT_SECRET is required`)
       }
       return optional(value, name, guid)
     },
   },
   cosmosEndpoint: {
     name: 'COSMOS_ENDPOINT',
-    meaning: 'The Cosmos DB account',
+    meaning: 'Endpoint of the Cosmos DB account',
     parse: (read, name) => url(required(read(name), name), name),
   },
   cosmosKey: {
     name: 'COSMOS_KEY',
-    meaning: "The account's key, where there is no managed identity",
+    meaning: 'Key of the Cosmos DB account, for use without a managed identity',
     parse: (read, name) => optional(read(name), name, base64),
   },
   serviceBusConnectionString: {
     name: 'ServiceBus',
-    meaning: 'Connection string of the Service Bus namespace, where there is no managed identity',
+    meaning: 'Connection string of the Service Bus namespace, for use without a managed identity',
     parse: (read, name) => optional(read(name), name, connectionString),
   },
   serviceBusNamespace: {
     name: 'ServiceBus__fullyQualifiedNamespace',
-    meaning: 'The Service Bus namespace',
+    meaning: 'Host name of the Service Bus namespace',
     parse: (read, name) => {
       const value = read(name)
       if (value === undefined && read('ServiceBus') === undefined) {
-        throw new SettingsError(`ServiceBus or ${name} has to be set`)
+        throw new SettingsError(`ServiceBus or ${name} is required`)
       }
       return optional(value, name, hostName)
     },
   },
   cursorKeys: {
     name: 'CURSOR_KEYS',
-    meaning: 'Keys of cursors (base64, 32 bytes, comma-separated; the first signs; default: kept in the database)',
+    meaning:
+      'Cursor keys: base64, at least 32 bytes each, comma-separated; the first one signs (default: generated and stored in the database)',
     parse: (read, name) => {
       const value = read(name)
-      return value === undefined ? [] : keys(value, name)
+      return value === undefined ? [] : cursorKeys(value, name)
     },
   },
   logLevel: {
     name: 'LOG_LEVEL',
-    meaning: 'The least important events that are logged: info, warn or error (default info)',
+    meaning: 'Minimum level of logged events: info, warn or error (default info)',
     parse: (read, name) => oneOf(EVENT_LEVELS, read(name) ?? 'info', name),
   },
   monitorConnectionString: {
     name: 'APPLICATIONINSIGHTS_CONNECTION_STRING',
-    meaning: 'Connection string of the Application Insights that traces and metrics go to (default none)',
+    meaning: 'Connection string of Application Insights, for traces and metrics (default: no export)',
     parse: (read, name) => monitorConnectionString(read(name), name),
   },
   evaluationDelayMs: {
     name: 'EVALUATION_DELAY_MS',
-    meaning: 'How long changes are gathered before collections are evaluated (default 500)',
+    meaning: 'Milliseconds between a change and the evaluation of the collections (default 500)',
     parse: (read, name) => wholeNumber(read(name) ?? '500', name),
   },
   syncRetryDelaysS: {
@@ -139,27 +149,28 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   },
   syncSliceS: {
     name: 'SYNC_SLICE_S',
-    meaning: 'Seconds of work after which a sync job goes on in a new message (default 240)',
+    meaning: 'Seconds after which a sync job continues in a new message (default 240)',
     parse: (read, name) => count(read(name) ?? '240', name),
   },
   syncLeaseS: {
     name: 'SYNC_LEASE_S',
-    meaning: 'Seconds for which a worker that died holds up the sync of its link (default 60)',
+    meaning: 'Duration of a sync lease in seconds: the delay after a worker fails (default 60)',
     parse: (read, name) => count(read(name) ?? '60', name),
   },
   directoryWritesPerTenant: {
     name: 'DIRECTORY_WRITES_PER_TENANT',
-    meaning: "Writes to one tenant's directory per 150 seconds at most (default 2400; the directory refuses 3000)",
+    meaning:
+      'Maximum writes to the directory of one tenant per 150 seconds (default 2400; the directory limit is 3000)',
     parse: (read, name) => count(read(name) ?? '2400', name),
   },
   directoryWritesInAll: {
     name: 'DIRECTORY_WRITES_IN_ALL',
-    meaning: 'Writes to all directories together per 300 seconds at most (default 56000; the directory refuses 70000)',
+    meaning: 'Maximum writes to all directories per 300 seconds (default 56000; the directory limit is 70000)',
     parse: (read, name) => count(read(name) ?? '56000', name),
   },
 }
 
-/** @throws SettingsError that names every faulty setting in one line. */
+/** @throws SettingsError that names every missing or invalid setting in one line. */
 export function readSettings(environment: Environment = process.env): Settings {
   const read: Reader = (name) => (environment[name]?.trim() ? environment[name].trim() : undefined)
   const faults: string[] = []
@@ -174,80 +185,4 @@ export function readSettings(environment: Environment = process.env): Settings {
   })
   if (faults.length > 0) throw new SettingsError(faults.join('; '))
   return Object.fromEntries(entries) as Settings
-}
-
-function required(value: string | undefined, name: string): string {
-  if (value === undefined) throw new SettingsError(`${name} has to be set`)
-  return value
-}
-
-function optional(
-  value: string | undefined,
-  name: string,
-  parse: (value: string, name: string) => string,
-): string | undefined {
-  return value === undefined ? undefined : parse(value, name)
-}
-
-/** In lower case, as tokens name it. */
-function guid(value: string, name: string): string {
-  if (!isGuid(value)) throw new SettingsError(`${name} has to be a GUID`)
-  return value.toLowerCase()
-}
-
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
-
-function base64(value: string, name: string): string {
-  if (!BASE64.test(value)) throw new SettingsError(`${name} has to be in base64`)
-  return value
-}
-
-function connectionString(value: string, name: string): string {
-  if (!/(^|;)\s*Endpoint=sb:\/\/[^;]+/i.test(value)) throw new SettingsError(`${name} has to be a connection string`)
-  return value
-}
-
-function hostName(value: string, name: string): string {
-  if (!/^[\w-]+(\.[\w-]+)+$/.test(value)) throw new SettingsError(`${name} has to be a host name`)
-  return value
-}
-
-/** Of the web: `host.example:443` is a URL too, whose scheme is the host. */
-function url(value: string, name: string): string {
-  if (!URL.canParse(value) || !/^https?:\/\//i.test(value)) throw new SettingsError(`${name} has to be a URL`)
-  return value.replace(/\/+$/, '')
-}
-
-function oneOf<T extends string>(allowed: readonly T[], value: string, name: string): T {
-  const known = allowed.find((word) => word === value)
-  if (known === undefined) throw new SettingsError(`${name} has to be one of ${allowed.join(', ')}`)
-  return known
-}
-
-function wholeNumber(value: string, name: string): number {
-  if (!/^\d{1,9}$/.test(value)) throw new SettingsError(`${name} has to be made of whole numbers`)
-  return Number(value)
-}
-
-/** Of what none would mean that nothing is ever done. */
-function count(value: string, name: string): number {
-  const number = wholeNumber(value, name)
-  if (number === 0) throw new SettingsError(`${name} has to be at least 1`)
-  return number
-}
-
-/** Its instrumentation key is all that it has to have, in lower case: the exporter throws for any other. */
-function monitorConnectionString(value: string | undefined, name: string): string | undefined {
-  if (value !== undefined && !/(^|;)InstrumentationKey=[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(;|$)/.test(value)) {
-    throw new SettingsError(`${name} has to hold an InstrumentationKey`)
-  }
-  return value
-}
-
-function keys(value: string, name: string): string[] {
-  const all = value.split(',').map((key) => key.trim())
-  if (!all.every((key) => BASE64.test(key) && Buffer.from(key, 'base64').byteLength >= 32)) {
-    throw new SettingsError(`${name} has to hold keys of 32 bytes at least, in base64`)
-  }
-  return all
 }

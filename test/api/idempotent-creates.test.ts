@@ -63,10 +63,10 @@ for (const operation of OPERATIONS) {
     it(`creates once when ${AT_ONCE_COUNT} are sent at once, and returns the same response to all`, async () => {
       const one = await creating.fresh()
       const headers = key()
-      const answers = await Promise.all(Array.from({ length: AT_ONCE_COUNT }, () => creating.post(one.body, headers)))
-      assert.equal(new Set(answers.map((answer) => JSON.stringify(essence(answer)))).size, 1)
-      assert.equal(answers.filter((answer) => answer.headers['idempotency-replayed'] === undefined).length, 1)
-      assert.deepEqual([answers[0]?.status, await one.count()], [201, 1])
+      const responses = await Promise.all(Array.from({ length: AT_ONCE_COUNT }, () => creating.post(one.body, headers)))
+      assert.equal(new Set(responses.map((response) => JSON.stringify(essence(response)))).size, 1)
+      assert.equal(responses.filter((response) => response.headers['idempotency-replayed'] === undefined).length, 1)
+      assert.deepEqual([responses[0]?.status, await one.count()], [201, 1])
     })
 
     it('finds what it created when its process ended before the result was stored', async () => {

@@ -8,7 +8,7 @@ export const RESOURCE_URI = `api://${SERVICE}`
 
 type PublishedKey = { kid: string; kty: string; n?: string; use?: string; issuer?: string }
 
-/** `elsewhere`: the keys are at another address, to which the endpoint sends whoever asks. */
+/** `elsewhere`: the endpoint redirects to another address. */
 type Failure = 'none' | 'down' | 'silent' | 'elsewhere'
 
 /** The local directory's keys as an authority publishes them, with an endpoint that can fail and whose keys can change. */

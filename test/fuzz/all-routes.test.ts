@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { requestsFor } from './requests.ts'
 import { type CallerName, FOREIGN, openWholeService, type WireRequest } from './whole-service.ts'
 
-/** `FUZZ_REQUESTS=20000` looks longer; `FUZZ_SEED` tries a run again. */
+/** `FUZZ_REQUESTS=20000` runs longer; `FUZZ_SEED` repeats a run. */
 const REQUESTS_COUNT = Number(process.env.FUZZ_REQUESTS ?? 2_000)
 const SEED = process.env.FUZZ_SEED === undefined ? Math.trunc(performance.now() * 1_000) : Number(process.env.FUZZ_SEED)
 
@@ -26,7 +26,7 @@ describe('generated requests', () => {
     const statuses = new Map<number, number>()
     await fc.assert(
       fc.asyncProperty(requests, as, async (request, name) => {
-        const status = await answered(request, name)
+        const status = await statusOf(request, name)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
       }),
       { numRuns: REQUESTS_COUNT, seed: SEED, endOnFailure: true },
@@ -38,7 +38,7 @@ describe('generated requests', () => {
   })
 })
 
-async function answered(request: WireRequest, as: CallerName): Promise<number> {
+async function statusOf(request: WireRequest, as: CallerName): Promise<number> {
   const startMs = performance.now()
   const { status, headers, body = '' } = await service.send(request, as)
   const tookMs = performance.now() - startMs

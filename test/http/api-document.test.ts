@@ -34,7 +34,7 @@ const described = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 )
 
-/** What anyone may read, and what whoever runs the service asks: neither is answered by a route. */
+/** Files and probes. They are not routes. */
 const FILE_PATHS = ['/docs', '/openapi.json']
 const probes = described.filter(({ operation }) => operation.tags.includes(PROBES_TAG.name))
 const operations = described.filter((each) => !probes.includes(each))

@@ -17,9 +17,9 @@ const CONNECTOR = {
   updatedAt: '2030-01-01T00:00:00.000+00:00',
 }
 
-const identified = (answer: HttpResponse): HttpResponse => ({
-  ...answer,
-  headers: { ...answer.headers, 'x-request-id': 'one' },
+const identified = (response: HttpResponse): HttpResponse => ({
+  ...response,
+  headers: { ...response.headers, 'x-request-id': 'one' },
 })
 const found = (data: object, headers: Record<string, string> = { etag: '"1"' }) =>
   identified(successEnvelope({ data, headers }, 200))
@@ -36,7 +36,7 @@ describe('a response conforms to the API document', () => {
   })
 
   const { name: _name, ...nameless } = CONNECTOR
-  for (const [claim, method, answer, reason] of [
+  for (const [claim, method, response, reason] of [
     ['lacks a member', 'GET', found(nameless), /name/],
     ['has a member too many', 'GET', found({ ...CONNECTOR, tenantId: ID }), /additional/],
     ['has a value of another form', 'GET', found({ ...CONNECTOR, id: 'x' }), /uuid/],
@@ -47,6 +47,6 @@ describe('a response conforms to the API document', () => {
     ['does not say how to authenticate', 'GET', refused('TokenMissing'), /www-authenticate/],
     ['has a body for HEAD', 'HEAD', found(CONNECTOR), /body/],
   ] as const) {
-    it(`does not when it ${claim}`, () => assert.throws(() => assertConforming(method, PATH, answer), reason))
+    it(`does not when it ${claim}`, () => assert.throws(() => assertConforming(method, PATH, response), reason))
   }
 })

@@ -25,51 +25,51 @@ const validators = new Map<string, ValidateFunction>()
 
 const finders = routeTables().map(({ prefix, routes }) => ({ prefix, find: routeMatcher({ prefix, routes }) }))
 
-/** Headers that are described and not in every answer. */
+/** Described headers that not every response has. */
 const SOMETIMES: readonly string[] = ['idempotency-replayed']
 
-/** What is said of a route before it is found. */
+/** The refusals before routing, by status. */
 const BEFORE_ROUTES: Readonly<Record<number, string>> = { 404: 'RouteNotFound', 405: 'MethodNotAllowed' }
 
-/** Throws unless an answer is one that the description of the API promises for the request. */
-export function assertConforming(method: string, url: string, answer: HttpResponse): void {
+/** Throws unless the API document describes the response to the request. */
+export function assertConforming(method: string, url: string, response: HttpResponse): void {
   const { pathname } = new URL(url, 'http://localhost')
   const fail = (reason: string): never => {
-    throw new Error(`${method} ${pathname} answered ${answer.status}: ${reason}\n${answer.body?.slice(0, 2000)}`)
+    throw new Error(`${method} ${pathname} returned ${response.status}: ${reason}\n${response.body?.slice(0, 2000)}`)
   }
-  if (answer.headers['x-request-id'] === undefined) fail('without x-request-id')
-  if (method === 'HEAD' || answer.status === 304) {
-    if (answer.body !== undefined && answer.body !== '') fail('with a body')
+  if (response.headers['x-request-id'] === undefined) fail('without x-request-id')
+  if (method === 'HEAD' || response.status === 304) {
+    if (response.body !== undefined && response.body !== '') fail('with a body')
     return
   }
-  const body = JSON.parse(textOf(answer) ?? 'null')
+  const body = JSON.parse(textOf(response) ?? 'null')
   const [code] = body.errors.map((error: { code: string }) => error.code)
   const found = finders.flatMap(({ prefix, find }) => {
     const { outcome, ...rest } = find(method, pathname)
     return outcome === 'found' ? [{ prefix, ...(rest as { route: Route }) }] : []
   })[0]
   if (found === undefined) {
-    if (BEFORE_ROUTES[answer.status] !== code) fail('which is not how an unknown path or method is answered')
+    if (BEFORE_ROUTES[response.status] !== code) fail('which is not the response to an unknown path or method')
     return void complain(fail, 'api#/components/schemas/Failure', body)
   }
   const path = `/${found.prefix}${found.route.path === '/' ? '' : found.route.path}`
-  const operation = ['', 'paths', path, method.toLowerCase(), 'responses', String(answer.status)]
-  const stated = described.paths[path]?.[method.toLowerCase()]?.responses[answer.status]
+  const operation = ['', 'paths', path, method.toLowerCase(), 'responses', String(response.status)]
+  const stated = described.paths[path]?.[method.toLowerCase()]?.responses[response.status]
   const name = stated?.$ref?.split('/').at(-1)
-  const response = name === undefined ? stated : described.components.responses[name]
-  if (response === undefined) {
+  const documented = name === undefined ? stated : described.components.responses[name]
+  if (documented === undefined) {
     fail('which is not described')
     return
   }
   complain(fail, `api#${pointer(name === undefined ? operation : ['', 'components', 'responses', name])}`, body)
-  for (const header of Object.keys(response.headers ?? {})) {
-    if (answer.headers[header] === undefined && !SOMETIMES.includes(header)) fail(`without ${header}`)
+  for (const header of Object.keys(documented.headers ?? {})) {
+    if (response.headers[header] === undefined && !SOMETIMES.includes(header)) fail(`without ${header}`)
   }
-  if (answer.headers.etag !== undefined && response.headers?.etag === undefined)
+  if (response.headers.etag !== undefined && documented.headers?.etag === undefined)
     fail('with an etag that is not described')
-  if (answer.headers['idempotency-replayed'] !== undefined && !('idempotency-replayed' in (response.headers ?? {})))
+  if (response.headers['idempotency-replayed'] !== undefined && !('idempotency-replayed' in (documented.headers ?? {})))
     fail('replayed, where nothing is created')
-  const codes = Object.keys(response.content?.['application/json'].examples ?? {})
+  const codes = Object.keys(documented.content?.['application/json'].examples ?? {})
   for (const error of body.errors) if (!codes.includes(error.code)) fail(`${error.code}, which is not described`)
 }
 
@@ -84,17 +84,17 @@ function complain(fail: (reason: string) => never, place: string, body: unknown)
   if (!validate(body)) fail(ajv.errorsText(validate.errors))
 }
 
-/** The body as text: a long one is made of bytes. */
+/** The body as text. A long body is encoded already. */
 export function textOf({ body }: HttpResponse): string | undefined {
   return body instanceof Uint8Array ? new TextDecoder().decode(body) : body
 }
 
-/** The dispatcher, held to the description of the API in every answer. */
+/** A dispatcher that checks every response against the API document. */
 export function conformingDispatcher(...[group, deps]: Parameters<typeof dispatcher>): ReturnType<typeof dispatcher> {
   const dispatch = dispatcher(group satisfies RouteGroup, deps)
   return async (request) => {
-    const answer = await dispatch(request)
-    assertConforming(request.method, request.url, answer)
-    return answer
+    const response = await dispatch(request)
+    assertConforming(request.method, request.url, response)
+    return response
   }
 }

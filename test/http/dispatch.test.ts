@@ -204,9 +204,9 @@ describe('dispatch', () => {
 
   it('reports all errors of a path together, by parameter name', async () => {
     const { status, json } = await send({ path: '/x/parts/7?colour=red' })
-    const told = json.errors.map((entry: Record<string, string>) => [entry.target, entry.code, entry.message])
+    const errors = json.errors.map((entry: Record<string, string>) => [entry.target, entry.code, entry.message])
     assert.deepEqual(
-      [status, told],
+      [status, errors],
       [
         400,
         [

@@ -86,8 +86,8 @@ describe('If-None-Match', () => {
     const { headers } = await send({ method: 'GET', path })
     const etag = headers.etag ?? ''
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const answer = await send({ method: 'GET', path, headers: { 'if-none-match': known } })
-      assert.deepEqual([answer.status, answer.body, answer.headers.etag], [304, undefined, etag], known)
+      const response = await send({ method: 'GET', path, headers: { 'if-none-match': known } })
+      assert.deepEqual([response.status, response.body, response.headers.etag], [304, undefined, etag], known)
     }
     for (const other of ['"other"', '', 'x'.repeat(5_000)]) {
       assert.equal((await send({ method: 'GET', path, headers: { 'if-none-match': other } })).status, 200)
@@ -97,8 +97,8 @@ describe('If-None-Match', () => {
   })
 
   it('is ignored on records without a version', async () => {
-    const answer = await send({ method: 'GET', path: COLLECTIONS, headers: { 'if-none-match': '*' } })
-    assert.equal(answer.status, 200)
+    const response = await send({ method: 'GET', path: COLLECTIONS, headers: { 'if-none-match': '*' } })
+    assert.equal(response.status, 200)
   })
 })
 

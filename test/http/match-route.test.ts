@@ -47,7 +47,7 @@ describe('matching a route', () => {
     ],
     ['segments are decoded', 'POST', '/things/beta/search/a%20b%2Fc', ['POST /search/{text}', { text: 'a b/c' }]],
     [
-      'the other methods of a path are told',
+      'the other methods of a path are listed',
       'DELETE',
       '/things/beta/1',
       { outcome: 'other-methods', allow: ['GET', 'HEAD', 'PUT'] },

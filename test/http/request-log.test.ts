@@ -60,7 +60,7 @@ const dispatch = dispatcher(
   },
 )
 
-/** What is logged while a request is answered. */
+/** The lines that are logged during a request. */
 async function logged(name: string, { path = `/${PERSON}/name`, token = TOKEN } = {}) {
   const headers: Record<string, string> = { authorization: token, 'content-type': 'application/json' }
   const request = {

@@ -6,7 +6,7 @@ import { serviceIdentity } from '../../functions/app/connections.ts'
 
 const CLIENT_ID = '33333333-3333-4333-8333-333333333333'
 
-/** What App Service tells its apps: where tokens of managed identities are had, and the word that asks for them. */
+/** What App Service provides: the token endpoint of managed identities and its secret. */
 const TOLD_BY_THE_PLATFORM = ['IDENTITY_ENDPOINT', 'IDENTITY_HEADER'] as const
 
 describe('the identity of the service', () => {

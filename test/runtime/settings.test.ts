@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { readSettings, SETTINGS, SettingsError } from '../../shared/settings/settings.ts'
+import { SettingsError } from '../../shared/settings/parse-setting.ts'
+import { readSettings, SETTINGS } from '../../shared/settings/settings.ts'
 
 const CLOUD = {
   SERVICE_CLIENT_ID: '11111111-1111-4111-8111-111111111111',

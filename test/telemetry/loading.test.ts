@@ -10,7 +10,7 @@ type Loaded = {
   readonly capabilities: Readonly<Record<string, string>>
 }
 
-/** The exporter is not to tell its makers of itself. */
+/** Disables the exporter's own telemetry. */
 const SETTINGS = { ...APP_SETTINGS, APPLICATION_INSIGHTS_NO_STATSBEAT: '1' }
 
 function loadedWith(settings: Readonly<Record<string, string>>): Loaded {

@@ -34,7 +34,7 @@ describe('The metrics of a sync', () => {
     world.rings.length = 0
   })
 
-  /** Name, value and dimensions of what was measured, but for these whose values depend on the clock. */
+  /** Name, value and dimensions of the recorded metrics, except those with values that depend on the clock. */
   async function measured(...but: MetricName[]): Promise<[string, number, object][]> {
     const values = await telemetry.values()
     return values
@@ -158,13 +158,13 @@ describe('The list of metrics', () => {
     const guide = readFileSync(new URL('../../infra/operations/telemetry.md', import.meta.url), 'utf8')
     const section = guide.slice(guide.indexOf('## Metrics'))
     const rows = section.matchAll(/^\| `([\w.]+)` *\| (\S+) *\| (.*?) *\| (.*?) *\|$/gm)
-    const told = [...rows].map(([, name, unit, meaning, by]) => ({ name, unit, meaning, by }))
+    const documented = [...rows].map(([, name, unit, meaning, by]) => ({ name, unit, meaning, by }))
     const known = Object.entries(METRICS).map(([name, { unit, meaning, by }]) => ({
       name,
       unit: unit.replace(/[{}]/g, ''),
       meaning,
       by: by.join(', '),
     }))
-    assert.deepEqual(told, known)
+    assert.deepEqual(documented, known)
   })
 })

@@ -101,14 +101,14 @@ describe('The spans of a sync', () => {
   it('lead from the request of a sync to every call of its job', async () => {
     const { collectionId } = await syncedLink()
     world.collections.change(collectionId, users(3, 5))
-    const answer = conformingDispatcher(groupLinkRoutes(deps), {
+    const dispatch = conformingDispatcher(groupLinkRoutes(deps), {
       ...deps,
       authenticate: async () => writer,
       findIdentity: async () => undefined,
       idempotency: idempotencyOn(world.container('idempotencyKeys'), deps.nowMs, deps.log),
     })
     const url = `/group-link/beta/group-links/${collectionId}/sync`
-    await inInvocation(request('POST'), () => answer(post(url)))
+    await inInvocation(request('POST'), () => dispatch(post(url)))
     await handleAll()
     const operation = named('syncCollection')
     assert.equal(operation.attributes['http.route'], '/group-link/beta/group-links/{collectionId}/sync')
@@ -127,9 +127,9 @@ describe('The spans of a sync', () => {
     const message = { tenantId: TENANT, collectionId }
     await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `names ${collectionId}` })
     await handleAll()
-    const told = JSON.stringify(telemetry.spans().map(({ name, attributes }) => ({ name, attributes })))
-    assert.match(told, /\$batch/)
-    for (const id of [groupId, ...users(0, 8)]) assert.ok(!told.includes(id), `${id} in ${told}`)
+    const recorded = JSON.stringify(telemetry.spans().map(({ name, attributes }) => ({ name, attributes })))
+    assert.match(recorded, /\$batch/)
+    for (const id of [groupId, ...users(0, 8)]) assert.ok(!recorded.includes(id), `${id} in ${recorded}`)
   })
 
   it('have an error status when the directory refuses a call', async () => {

@@ -52,7 +52,7 @@ export function wireProvocations(world: JoinableWorld) {
       await send()
       const item = world.container('idempotencyKeys').item(derivedId(callerId, key), world.tenantId)
       // As while the first is still at work.
-      await item.replace({ ...(await item.read()).resource, answer: null, claimedUntilMs: world.nowMs() + 60_000 })
+      await item.replace({ ...(await item.read()).resource, result: null, inProgressUntilMs: world.nowMs() + 60_000 })
       return send()
     },
   } satisfies Partial<Record<RefusalCode, Provocation>>
