@@ -13,7 +13,7 @@ const QUERIES: Record<ContainerId, readonly string[]> = {
   requests: ['request-store'],
   links: ['link-store'],
   jobs: ['job-store'],
-  tenants: ['tenant-store', 'window-store'],
+  tenants: ['tenant-store'],
   idempotencyKeys: ['idempotency-key-store'],
 }
 

@@ -57,7 +57,7 @@ export type MemberPage = {
 }
 
 /** How the directory batches writes of one kind. */
-export type WriteLimits = {
+type WriteLimits = {
   /** Accounts that one call of the port handles in a single request to the directory. */
   readonly accountsPerStep: number
   /** Accounts for which the directory counts one write. */
