@@ -46,7 +46,7 @@ export type LinkApi = LinkWorld & {
 export async function openLinkApi(): Promise<LinkApi> {
   const world = await openWorld()
   const authenticate = async (header: string | null) => callerOf(header ?? '')
-  // The sleep of the test's clock advances it: the claim on a key would expire while other requests wait for the response.
+  // The sleep of the test's clock advances it: the claim on a key would expire while other requests wait.
   const once = { ...world.dispatch.once, sleep: (delayMs: number) => setTimeout(delayMs) }
   const request = requestsTo([groupLinkRoutes(world.deps)], { ...world.dispatch, authenticate, once })
   const as =

@@ -39,7 +39,7 @@ export type TestDirectory = {
 
 export type TestClock = { nowMs(): number; sleep(delayMs: number): Promise<void> }
 
-/** A clock that advances by each sleep, and by one millisecond each time it is read: no two events have the same time. */
+/** A clock that advances by each sleep, and by a millisecond each time it is read: no two events have the same time. */
 export function testClock(startMs = Date.now()): TestClock & { waitsMs: number[] } {
   let ms = startMs
   const waitsMs: number[] = []
