@@ -9,14 +9,14 @@ import { conformingDispatcher, textOf } from '../http/conformity.ts'
 
 const SETTINGS = { ...readSettings(APP_SETTINGS), evaluationDelayMs: 0 }
 
-/** Keeps what is logged as an error and nothing else. */
+/** Keeps errors and discards all other events. */
 export const faultLog = (faults: unknown[] = []): Log => ({
   info: () => undefined,
   warn: () => undefined,
   error: (_event, error) => void faults.push(error),
 })
 
-/** The service on a test's database. Unless overridden, it logs nothing and its messages are dropped. */
+/** Builds the service on a test's database. Unless overridden, it logs nothing and drops its messages. */
 export function builtService(
   container: NonNullable<Overrides['container']>,
   overrides: Overrides = {},
@@ -26,7 +26,7 @@ export function builtService(
   return buildService({ ...SETTINGS, ...settings }, { ...quiet, container, ...overrides })
 }
 
-/** Sends a request to the group below whose prefix its path is. A body that is not made of bytes is sent as JSON. */
+/** Sends a request to the group that serves its path. A body is sent as JSON unless it consists of bytes. */
 export type Request = (
   method: string,
   path: string,
@@ -36,7 +36,7 @@ export type Request = (
 
 type Answer = Pick<HttpResponse, 'status' | 'headers'> & { readonly body?: string }
 
-/** Requests to these groups, without a host. Each answer must conform to the API description unless overridden. */
+/** Serves these groups without a host. By default, every response must conform to the API description. */
 export function requestsTo(
   groups: readonly RouteGroup[],
   deps: DispatchDependencies,

@@ -30,13 +30,13 @@ export type Send = (
 export type CoreDataService = {
   readonly cosmos: LocalAccount['cosmos']
   readonly database: LocalAccount['container']
-  /** Rings for evaluations so far, by tenant. */
+  /** Tenants for which an evaluation was enqueued, one entry for each message. */
   readonly rings: string[]
   /** Reads a tenant's rows into memory, as an evaluation does. */
   loadRows(tenantId: string): Promise<unknown>
-  /** Requests of one caller. Who it is, is told to the service directly: tokens have tests of their own. */
+  /** Sends requests as one caller, without a token: tokens have tests of their own. */
   as(caller: Caller): Send
-  /** The same service after a restart, perhaps with other cursor keys. */
+  /** The same service after a restart, with other cursor keys if given. */
   restarted(cursorKeys?: readonly string[]): CoreDataService
   close(): Promise<void>
 }
@@ -109,7 +109,7 @@ export function application(tenantId: string, clientId: string, ...roles: Role[]
 export const CONNECTORS = '/iamcore/beta/sync/connectors'
 export const CORE = '/iamcore/beta/sync/coreobjects'
 
-/** A tenant of its own with one connector, and those who work with it. */
+/** A new tenant, its administrator, and functions to add connectors and to list core objects. */
 export async function newTenant(service: CoreDataService) {
   const tenantId = randomUUID()
   const admin = service.as(user(tenantId, randomUUID(), 'Administrator'))
@@ -131,7 +131,7 @@ export async function newTenant(service: CoreDataService) {
   return { tenantId, admin, addConnector, all, byExternalId }
 }
 
-/** A tenant whose people come from an HR system: its connector is older than any that a test adds. */
+/** A new tenant whose first connector is an HR system, older than any connector that a test adds. */
 export async function newTenantWithHr(service: CoreDataService) {
   const tenant = await newTenant(service)
   return { tenant, hr: await tenant.addConnector('HR') }

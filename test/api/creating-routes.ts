@@ -24,10 +24,10 @@ type Answer = {
   readonly targets: readonly (string | undefined)[]
 }
 
-/** Something to be created, and how many there are of it. */
+/** A body that creates an object, and the number of objects that it has created. */
 type Fresh = { readonly body: Body; readonly faulty: Body; count(): Promise<number> }
 
-/** One creating route, as one caller. */
+/** One route that creates objects, called by one caller. */
 export type Creating = {
   fresh(): Promise<Fresh>
   post(body: Body, headers: Record<string, string>): Promise<Answer>
@@ -35,7 +35,7 @@ export type Creating = {
   forgetResult(key: string, state: { isInProgress: boolean }): Promise<void>
 }
 
-/** Every creating route, each over a database, with callers of its own each time it is asked for. */
+/** Every route that creates objects, on local databases. Each access makes new callers. */
 export async function openCreatingRoutes() {
   const world = await joinableWorld()
   const core = await startCoreDataService()
@@ -50,7 +50,7 @@ export async function openCreatingRoutes() {
     createGroupLink: async () => groupLinks(links),
     submitRequest: async () => submissions(world),
     submitRequestOnBehalf: async () => submissionsOnBehalf(world),
-    /** Moves the clock of collections and requests on. */
+    /** Advances the clock of collections and requests. */
     pass: (seconds: number) => world.pass(seconds),
     read: (headers: Record<string, string>) =>
       world.call(world.admin, 'GET', '/collections-joinable/beta', undefined, headers),
@@ -146,7 +146,7 @@ function groupLinks(api: LinkApi): Creating {
   }
 }
 
-/** A collection that asks for approval, and the requests for it. */
+/** A collection that requires approval, and the requests for it. */
 async function requested(world: JoinableWorld, approver: Person, token: string) {
   const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
   const path = `${world.requests}/${collectionId}`
@@ -159,7 +159,7 @@ async function requested(world: JoinableWorld, approver: Person, token: string) 
   return { count, post }
 }
 
-/** Asks for a position of its own each time: one person may ask for each of them. */
+/** Each request is for a new position: a person may submit one request for each position. */
 async function submissions(world: JoinableWorld): Promise<Creating> {
   const [who, approver] = [await world.person(), await world.person()]
   const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }), {
@@ -179,7 +179,7 @@ async function submissions(world: JoinableWorld): Promise<Creating> {
   }
 }
 
-/** Asks for another report each time. */
+/** Each request is on behalf of a new report. */
 async function submissionsOnBehalf(world: JoinableWorld): Promise<Creating> {
   const [manager, approver] = [await world.person(), await world.person()]
   const { count, post } = await requested(world, approver, manager.token)

@@ -14,7 +14,7 @@ export const CRITERIA = '/collections-criteria/beta'
 export const COLLECTIONS = '/collections/beta'
 export const NOBODYS_ID = 'eeeeeeee-0000-4000-8000-000000000001'
 
-/** One process of the service with its own memory, on a database that it may share. */
+/** One process of the service. Processes have their own memory and share the database. */
 export type CriteriaProcess = CollectionDependencies &
   Pick<Service, 'evaluator' | 'dispatch'> & { readonly rings: Message[] }
 
@@ -22,12 +22,12 @@ export type CriteriaService = {
   readonly cosmos: LocalAccount['cosmos']
   readonly database: LocalAccount['container']
   readonly process: CriteriaProcess
-  /** Collections that feed a group: collection id to the ids of its links. */
+  /** Linked collections: collection id to the ids of its links. */
   readonly links: Map<string, string[]>
   readonly clock: { nowMs: number }
-  /** Another process on the same database. What is given replaces its parts. */
+  /** Another process on the same database, with these parts in place of its own. */
   newProcess(parts?: Partial<CollectionDependencies>, rowsAtMostCount?: number): CriteriaProcess
-  /** Requests of an application of a tenant that may write, or of one with other roles. */
+  /** Sends requests as an application of a tenant. Without roles, the application may write criteria collections. */
   as(tenantId: string, ...roles: Role[]): Send
   asUser(tenantId: string, objectId: string, ...roles: Role[]): Send
   close(): Promise<void>
@@ -75,7 +75,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
   }
 }
 
-/** A tenant of its own, whose core objects are written straight into the database. */
+/** A new tenant. Its core objects are written directly to the database. */
 export function criteriaTenant(service: CriteriaService) {
   const tenantId = randomUUID()
   const send = service.as(tenantId)
@@ -95,7 +95,7 @@ export function criteriaTenant(service: CriteriaService) {
         ...(orgUnit === undefined ? {} : { orgUnit: { objectId: orgUnit } }),
         ...more,
       }),
-    /** Makes a collection; of identities unless said otherwise. Answers its id. */
+    /** Creates a collection, of identities by default. Returns its id. */
     create: async (condition: object, more: object = {}): Promise<string> => {
       const answer = await send('POST', CRITERIA, { objectType: 'Identity', name: 'A collection', condition, ...more })
       if (answer.status !== 201) throw new Error('The collection was refused', { cause: answer.body.errors })
@@ -119,12 +119,12 @@ export const named = (displayName: string) => all(leaf('identityDisplayName', 'E
 export const startsWith = (text: string) => all(leaf('identityDisplayName', 'StartsWith', text))
 export const memberOf = (id: string) => all(leaf('memberOfCollection', 'Equals', id))
 
-/** Status and codes of an answer. */
+/** Status and error codes of a response. */
 export const codes = ({ status, body }: TestAnswer) => [
   status,
   ...body.errors.map(({ code }: { code: string }) => code),
 ]
-/** Status, and each error's code with where it is. */
+/** Status, and the code and target of each error. */
 export const faults = ({ status, body }: TestAnswer) => [
   status,
   ...body.errors.map(({ code, target }: { code: string; target?: string }) => `${code} ${target}`),

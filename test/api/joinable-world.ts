@@ -27,12 +27,12 @@ export type ApiAnswer<Data> = {
 
 type Membership = { readonly objectId: string; readonly relationshipId: string | null }
 
-/** What was logged as a fault: none of the tests means there to be any. */
+/** Faults that were logged. No test expects any. */
 export const faults: unknown[] = []
 
 /**
  * The routes of collections over a local database, one tenant, and a clock that only the test advances.
- * @param dispatcherOf the service's own one where time is measured.
+ * @param dispatcherOf the service's own dispatcher, for tests that measure time.
  */
 export async function joinableWorld(
   dispatcherOf: typeof dispatcher = conformingDispatcher,
@@ -77,7 +77,7 @@ export async function joinableWorld(
     elapsedMs += seconds * 1000
   }
 
-  /** `Data` is what the route answers when it succeeds: each answer is held to the API's description as well. */
+  /** `Data` is the type of a successful response's data. */
   async function call<Data>(
     token: string,
     method: string,
@@ -87,7 +87,7 @@ export async function joinableWorld(
   ): Promise<ApiAnswer<Data>> {
     const answer = await request(method, path, { authorization: token, ...headers }, body)
     const envelope = JSON.parse(answer.body ?? 'null')
-    // A 304 has no envelope.
+    // A 304 response has no envelope.
     const errors: { code: string; target?: string }[] = envelope?.errors ?? []
     return {
       status: answer.status,
@@ -187,7 +187,7 @@ export async function joinableWorld(
 
 export type JoinableWorld = Awaited<ReturnType<typeof joinableWorld>>
 
-/** A policy with one gate for each of these. */
+/** A join policy with these gates, in order. */
 export function approvedBy(...gates: { type: string; approvers?: readonly string[] }[]): object {
   return { approvalRequired: true, approvalGates: gates.map((gate, index) => ({ order: index + 1, ...gate })) }
 }

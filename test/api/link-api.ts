@@ -31,22 +31,22 @@ const ROLES: Record<string, readonly Role[]> = {
   nobody: [],
 }
 
-/** The routes of group links on the test's world, called as HTTP would. */
+/** The routes of group links on the test's servers. */
 export type LinkApi = LinkWorld & {
   /** As an application that may write. */
   readonly call: Call
   /** As `reader`, `writer`, `stranger` (a writer of another tenant) or `nobody`. */
   as(name: string): Call
-  /** Creates a link and answers its id. */
+  /** Creates a link and returns its id. */
   create(collectionId: string, directoryGroupId: string): Promise<string>
-  /** Reads the group as if it had these properties: some kinds of group nobody can make through Graph. */
+  /** Reports these properties for the group while `act` runs: Graph cannot create some kinds of group. */
   withProperties<T>(groupId: string, properties: Record<string, unknown>, act: () => Promise<T>): Promise<T>
 }
 
 export async function openLinkApi(): Promise<LinkApi> {
   const world = await openWorld()
   const authenticate = async (header: string | null) => callerOf(header ?? '')
-  // The world's own sleep advances its clock: a claim of a key would expire while others wait for its answer.
+  // The sleep of the test's clock advances it: a key would expire while other requests wait for its result.
   const idempotency = { ...world.dispatch.idempotency, sleep: (delayMs: number) => setTimeout(delayMs) }
   const request = requestsTo([groupLinkRoutes(world.deps)], { ...world.dispatch, authenticate, idempotency })
   const as =

@@ -1,4 +1,4 @@
-/** Enough for the app to load: nothing connects before it is used. */
+/** The settings that the app needs in order to load. No server is behind them. */
 export const APP_SETTINGS = {
   SERVICE_CLIENT_ID: '11111111-1111-4111-8111-111111111111',
   HOME_TENANT_ID: '22222222-2222-4222-8222-222222222222',

@@ -12,7 +12,7 @@ import { APP_SETTINGS } from './app-settings.ts'
 
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 
-/** Every function there is, and what sets it off. */
+/** Every function and its trigger. */
 const FUNCTIONS = {
   'api-document': 'httpTrigger',
   'apply-membership-changes': 'serviceBusTrigger',
@@ -36,7 +36,7 @@ const FUNCTIONS = {
 
 type LockedPackages = Record<string, { dev?: boolean }>
 
-describe('the package', () => {
+describe('The package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'collections-package-'))
   const zipFile = join(folder, 'app.zip')
   const appFolder = join(folder, 'app')
@@ -52,13 +52,13 @@ describe('the package', () => {
   })
   after(() => rmSync(folder, { recursive: true }))
 
-  it('registers exactly the functions there are, in a clean folder and a plain process', () => {
+  it('registers every function and no others, in a clean folder and a new process', () => {
     const script = join(import.meta.dirname, 'registered-functions.ts')
     const output = execFileSync(process.execPath, [script, appFolder], { env: APP_SETTINGS, encoding: 'utf8' })
     assert.deepEqual(JSON.parse(output), FUNCTIONS)
   })
 
-  it('does not start with a faulty setting, and names it', () => {
+  it('names an invalid setting and does not start', () => {
     const script = join(import.meta.dirname, 'registered-functions.ts')
     const env = { ...APP_SETTINGS, COSMOS_ENDPOINT: 'nowhere' }
     assert.throws(
@@ -67,7 +67,7 @@ describe('the package', () => {
     )
   })
 
-  it('holds the bundle, the host’s settings, a manifest without scripts and no more than a few packages', () => {
+  it('contains the bundle, host.json, a manifest without scripts and the unbundled packages, and nothing else', () => {
     const paths = Object.keys(files)
     assert.deepEqual([...new Set(paths.map((path) => path.split('/')[0]))].sort(), [
       'dist',
@@ -84,7 +84,7 @@ describe('the package', () => {
     )
   })
 
-  it('holds no package that is for development only', () => {
+  it('contains no development dependency', () => {
     const { packages } = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package-lock.json'), 'utf8')) as {
       packages: LockedPackages
     }
@@ -98,7 +98,7 @@ describe('the package', () => {
     }
   })
 
-  it('has a map for every file of the bundle, back to the sources', () => {
+  it('has a source map for every file of the bundle', () => {
     const scripts = Object.keys(files).filter((path) => /^dist\/.*\.js$/.test(path))
     const sources = new Set<string>()
     for (const path of scripts) {
@@ -109,7 +109,7 @@ describe('the package', () => {
     for (const trigger of globSync('functions/*.ts', { cwd: PROJECT_FOLDER })) assert.ok(sources.has(trigger), trigger)
   })
 
-  it('starts with the triggers and the settings alone: no library but that of Functions', () => {
+  it('loads no package but the Functions library before the first invocation', () => {
     const bundled = (path: string): string[] => {
       const text = Buffer.from(files[path] ?? []).toString()
       const statically = [...text.matchAll(/^(?:import|\} from) "(\.[^"]+)";$/gm)].map(([, to = '']) =>
@@ -126,13 +126,13 @@ describe('the package', () => {
     )
   })
 
-  it('is the same, byte for byte, when nothing has changed', async () => {
+  it('is identical, byte for byte, when it is built again', async () => {
     const again = join(folder, 'again.zip')
     await packageApp(PROJECT_FOLDER, again)
     assert.ok(readFileSync(again).equals(readFileSync(zipFile)))
   })
 
-  it('does the main job: every client of the cloud is in it', async () => {
+  it('syncs a collection to a group: every client library is in the package', async () => {
     const environment = await startedEnvironment(newDataFolder(), { APP_DIR: appFolder, DEMO_IDENTITIES: '10' })
     try {
       const writer = await asApplication(environment, 'writer')
@@ -163,7 +163,7 @@ describe('the package', () => {
   })
 })
 
-describe('the packages that are shipped', () => {
+describe('Shipped packages', () => {
   const packages = {
     'node_modules/a': { dependencies: { b: '1', c: '1' } },
     'node_modules/b': {},
@@ -173,7 +173,7 @@ describe('the packages that are shipped', () => {
     'node_modules/d': { dependencies: { tool: '1' } },
   }
 
-  it('are those named and what they depend on, each as Node would find it', () => {
+  it('are the named packages and their dependencies, each in the folder that Node resolves', () => {
     assert.deepEqual(shippedPackages({ packages }, ['a']), [
       'node_modules/a',
       'node_modules/b',
@@ -182,7 +182,7 @@ describe('the packages that are shipped', () => {
     ])
   })
 
-  it('are none for development, and none that is missing', () => {
+  it('must be installed and must not be development dependencies', () => {
     assert.throws(() => shippedPackages({ packages }, ['d']), /tool is a development dependency/)
     assert.throws(() => shippedPackages({ packages }, ['e']), /package-lock.json does not contain e/)
   })

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url'
 
 const PROJECT_FOLDER = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Names that say what form a thing has and not what it is about. */
+/** Names for the shape of a file's contents instead of their subject. */
 const SHAPE_NAMES = /^(utils?|helpers?|commons?|types?|constants?|misc|lib)(\.|$)/
 
-describe('the folders', () => {
-  it('import one way only, and the check has seen them all', () => {
+describe('The folders', () => {
+  it('import each other in the allowed directions only, and the check reads all of them', () => {
     const depcruise = join(PROJECT_FOLDER, 'node_modules/.bin/depcruise')
     const options = ['--config', 'test/architecture/layers.cjs', '--output-type', 'json']
     const output = execFileSync(process.execPath, [depcruise, ...options, 'functions', 'shared', 'infra', 'test'], {
@@ -24,7 +24,7 @@ describe('the folders', () => {
     assert.ok(summary.totalCruised > 350, `only ${summary.totalCruised} modules were looked at`)
   })
 
-  it('have no file or folder named after its shape', () => {
+  it('contain no file or folder that is named after its shape', () => {
     const named = ['functions', 'shared', 'infra', 'test'].flatMap((folder) =>
       readdirSync(join(PROJECT_FOLDER, folder), { recursive: true, encoding: 'utf8' }),
     )

@@ -1,4 +1,4 @@
-// A process of its own: loads the app of a folder as the host does, and prints what it registers.
+// Runs in a process of its own: loads an app as the host does and prints the functions that it registers.
 import { loadApp } from '../../infra/local/host/loader.ts'
 
 const { functions } = await loadApp(process.argv[2] ?? '', undefined)

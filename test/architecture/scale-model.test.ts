@@ -23,8 +23,8 @@ const WORKLOAD = {
   rowsPerInstance: 160_000,
 }
 
-describe('the model of scale', () => {
-  it('adds up a month as its formulas say', () => {
+describe('The scale model', () => {
+  it('computes the cost of a month by its formulas', () => {
     const { perMonth, coldShare } = forecast(MEASURED, WORKLOAD)
     assert.equal(coldShare, 0)
     assert.equal(perMonth.requestUnits, 730 * (10 * (10 + 50 * 40 + 5 * 100 + 60 * 5) + 60 * 3))
@@ -32,13 +32,13 @@ describe('the model of scale', () => {
     assert.equal(perMonth.directoryCalls, 730 * 10 * (50 * 2 + 5))
   })
 
-  it('lets sweeps load what does not fit into an instance', () => {
+  it('charges sweeps for loading the rows that do not fit into the memory of an instance', () => {
     const { perMonth, coldShare } = forecast(MEASURED, { ...WORKLOAD, tenants: 40 })
     assert.equal(coldShare, 0.5)
     assert.equal(perMonth.requestUnits, 730 * (40 * (10 + 50 * 40 + 0.5 * 8_000 * 0.1 + 5 * 100 + 60 * 5) + 60 * 3))
   })
 
-  it('names the resource that is used up first, and the tenants at which it is', () => {
+  it('finds the first resource to reach its limit and the number of tenants at that point', () => {
     const warm = { ...WORKLOAD, rowsPerInstance: 1e9 }
     const { firstBottleneck, tenantsAtMost, utilisation } = forecast(MEASURED, warm)
     assert.equal(firstBottleneck, 'requestUnits')

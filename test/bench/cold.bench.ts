@@ -1,4 +1,4 @@
-// `npm run bench:cold`: how long the packaged app takes to load, beside one of as many functions that do nothing.
+// `npm run bench:cold`: compares the load time of the packaged app with that of an app of as many empty functions.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,10 +9,10 @@ import type { LoadTimes } from './load-app.ts'
 
 const ROUNDS = 31
 
-/** How many times as long as the empty app ours may take to load. */
+/** Maximum ratio of the service's load time to that of the empty app. */
 const BAR = 1.6
 
-/** Enough for the app to load: nothing is connected to. */
+/** The settings that the app needs in order to load. It connects to no server. */
 const SETTINGS = {
   SERVICE_CLIENT_ID: '11111111-1111-4111-8111-111111111111',
   HOME_TENANT_ID: '22222222-2222-4222-8222-222222222222',
@@ -35,7 +35,7 @@ async function unpackApp(): Promise<void> {
   }
 }
 
-/** One entry file, which is the least that any app could have. The Functions library is the very same. */
+/** One entry file, the minimum for an app. Both apps use the same Functions library. */
 function writeEmptyApp(functionCount: number): void {
   mkdirSync(join(empty, 'dist/functions'), { recursive: true })
   symlinkSync(join(app, 'node_modules'), join(empty, 'node_modules'))

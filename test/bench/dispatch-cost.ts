@@ -8,7 +8,7 @@ import { PERSON, SERVICE, TENANT } from '../local/directory-fixture.ts'
 const REQUEST_COUNT = 50_000
 const TOKEN_COUNT = 300
 
-/** What one request costs, milliseconds; `isBarred` where a bar is set on it. */
+/** Cost of one request in milliseconds. `isBarred` when it has a limit. */
 export type RequestCost = { readonly what: string; readonly costMs: number; readonly isBarred: boolean }
 
 const id = '0f8fad5b-d9cb-469f-a165-70867728950e'
@@ -24,8 +24,8 @@ const body = JSON.stringify({
 })
 
 /**
- * What it costs the service's dispatcher to find, authenticate, authorise, validate and answer a request whose route does
- * nothing, with a token that it knows; and, beside it, what the first sight of a token costs.
+ * Measures how long the dispatcher takes to route, authenticate, authorise, validate and answer a request whose route
+ * does nothing, with a token that it has verified before; and how long the first use of a token takes.
  */
 export async function requestCosts(): Promise<RequestCost[]> {
   const authority = await openAuthority()
@@ -62,7 +62,7 @@ export async function requestCosts(): Promise<RequestCost[]> {
   ]
 }
 
-/** Milliseconds that a request takes from the host's hands to its answer, when its route answers at once. */
+/** Milliseconds from the host's request to its response, for a route that responds immediately. */
 async function dispatchCostMs(
   authenticate: DispatchDependencies['authenticate'],
   token: string,

@@ -1,7 +1,7 @@
 import { startEnvironment } from '../../infra/local/environment.ts'
 import { startFixtureHost } from '../local/host-fixtures/fixture-host.ts'
 
-/** What this process serves, as it tells its parent. */
+/** What this process serves. Sent to the parent process. */
 export type ServedForMeasuring = {
   readonly emptyUrl: string
   readonly apiUrl: string

@@ -1,9 +1,10 @@
-// A process of its own: imports the entry files of a folder as the host does, calls one function, prints the times.
+// Runs in a process of its own: imports the entry files of a folder as the host does, calls one function and prints
+// the times.
 import { globSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-// Loaded here, so that it is not part of what is measured.
+// Imported here so that its load time is not measured.
 import '../../infra/local/host/core-module.ts'
 import { recordEntry, registrationsOf } from '../../infra/local/host/registry.ts'
 
@@ -11,7 +12,7 @@ export type LoadTimes = {
   readonly functionCount: number
   /** From the first import until everything is registered. */
   readonly loadMs: number
-  /** From then until the function `collections` has answered, with whatever it loads for that. */
+  /** From then until the function `collections` has responded, with everything that it loads. */
   readonly answerMs: number
   readonly status: number
 }

@@ -10,9 +10,9 @@ const PEOPLE_COUNT = 1_000
 const LINKS_COUNT = 20
 const CHANGES_COUNT = 20
 const READS_COUNT = 10
-/** Quiet for so long is quiet: the service gathers changes for half a second. */
+/** The service is idle after this time without work: it batches changes for half a second. */
 const SETTLED_MS = 2_000
-/** What was written this lately is read once more by each evaluation. */
+/** Each evaluation reads the writes of this period again. */
 const OVERLAP_MS = 20_000
 const CRITERIA = '/collections-criteria/beta'
 const CONNECTORS = '/iamcore/beta/sync/connectors'
@@ -24,8 +24,8 @@ export type Measurement = {
 }
 
 /**
- * Runs the whole service in this process and counts what it asks of database, queue and directory, by the counters of
- * the local servers. Request units are those of the local database: plausible, not real.
+ * Runs the whole service in this process and counts its calls to database, queue and directory with the counters of
+ * the local servers. Request units are estimates of the local database.
  */
 export async function measureWork(say: (line: string) => void): Promise<Measurement> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'collections-scale-'))
@@ -44,20 +44,20 @@ async function measured(environment: Environment, clients: Clients, say: (line: 
   const during = (run: () => Promise<unknown>) => workDuring(environment, run)
   await settled(environment)
 
-  // What evaluations read into memory is what the lists give, in pages as large.
+  // Evaluations load the same rows as the lists return, in pages of the same size.
   let rows = 0
   const listed = await during(async () => {
     rows = await rowCount(reader)
   })
   const loadedRow = perOne(listed, rows)
   say(`${rows} rows read`)
-  // A tenant takes part in the sweep from its first collection on.
+  // A tenant is swept after its first collection is created.
   await during(() => createCollection(writer, 'nobody'))
   await sleep(OVERLAP_MS)
   await during(() => createCollection(writer, 'nobody else'))
   const fireTimer = () => during(() => environment.fire('sweep-of-the-minute'))
   let timer = await fireTimer()
-  // The minute of this tenant passes.
+  // Waits until the minute of this tenant is over.
   while (timer.messages > 0) timer = await fireTimer()
   const sweptTenant = await during(() => environment.fire('sweep'))
   say('swept without links')

@@ -17,11 +17,11 @@ export type MeasuredWork = {
   readonly sweptLink: Work
   /** Reading a tenant's rows into memory, per row. */
   readonly loadedRow: Work
-  /** A person is changed through a connector, joins a collection and its group. */
+  /** A connector changes a person, who becomes a member of a collection and its group. */
   readonly change: Work
   /** Mean of the API's common reads. */
   readonly read: Work
-  /** The timer of a minute, the tenants it rings for aside. */
+  /** One run of the minute timer, without the sweeps that it enqueues. */
   readonly timer: Work
 }
 
@@ -38,7 +38,7 @@ export type Workload = {
   readonly rowsPerInstance: number
 }
 
-/** What nobody can measure without the cloud. Prices in dollars; assumed, to be replaced by one's own. */
+/** Figures that only the cloud can supply. Prices in dollars are assumptions; replace them with yours. */
 export const ASSUMED = {
   hoursPerMonth: 730,
   dollarsPerMillionRequestUnits: 0.25,
@@ -57,7 +57,7 @@ export const ASSUMED = {
   logBytesPerExecution: 400,
 } as const
 
-/** What each shared resource takes per second: https://learn.microsoft.com, limits of each service. */
+/** Capacity of each shared resource per second: https://learn.microsoft.com, limits of each service. */
 export const CEILINGS = {
   requestUnits: { limitPerS: 5_000, meaning: 'Cosmos DB serverless, RU/s of one physical partition' },
   busOperations: { limitPerS: 1_000, meaning: 'Service Bus Standard, credits/s of a namespace' },

@@ -8,7 +8,7 @@ export function writeDependencies(database: NonNullable<Overrides['container']>)
   return builtService(database, { nowMs: () => Date.parse('2030-01-01T00:00:00Z') }).connectors
 }
 
-/** The same stores, with a function that runs once, before or after the first call of a method. */
+/** The same stores, with an action that runs once: before or after the first call of one method. */
 export function interruptedWrites(deps: WriteDependencies) {
   return (at: keyof ConnectorObjectStore, when: 'before' | 'after', happening: () => Promise<unknown>) => {
     let isDue = true

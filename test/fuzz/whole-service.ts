@@ -11,7 +11,7 @@ import { conformingDispatcher } from '../http/conformity.ts'
 import { TENANT } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
-/** What no answer may hold: everything of the other tenant is called so. */
+/** The name of everything in the other tenant. No response may contain it. */
 export const FOREIGN = 'foreign-tenant-secret'
 
 const FOREIGN_TENANT = '99999999-0000-4000-8000-000000000009'
@@ -24,10 +24,10 @@ export type WireRequest = {
 }
 export type CallerName = 'person' | 'application' | 'nobody'
 
-/** All routes on local databases, one tenant with a little of everything and a foreign one beside it. */
+/** All routes on local databases, with a tenant that has objects of every kind and a foreign tenant. */
 export type WholeService = {
   readonly groups: readonly RouteGroup[]
-  /** Ids of what there is, the foreign tenant's among them. */
+  /** Ids of all objects, those of the foreign tenant included. */
   readonly ids: readonly string[]
   /** Faults logged so far. */
   readonly faults: unknown[]
@@ -93,7 +93,7 @@ async function filled(world: World, send: WholeService['send'], clientId: string
   return [holder.identityId, orgUnit, position, open, criteria, connector, connected, request.data.id]
 }
 
-/** A link and its first job, a collection and a group that are free to be linked. */
+/** A link with its first job, and a collection and a group without a link. */
 async function filledLinks(links: LinkWorld): Promise<string[]> {
   const { collectionId, groupId, linkId } = await links.linked([])
   const [job] = await links.jobsOf(collectionId)
@@ -101,7 +101,7 @@ async function filledLinks(links: LinkWorld): Promise<string[]> {
   return [collectionId, groupId, linkId, ...(job === undefined ? [] : [job.id]), ...free]
 }
 
-/** Containers of the one world that hold something of each tenant; those of links are the other's. */
+/** Containers of the first world with documents of each tenant. Those of links and jobs are in the other world. */
 const KEPT = ['coreObjects', 'collections', 'connectors', 'connectorObjects', 'requests'] as const
 
 async function documentsOf(container: Container, tenantId: string) {
@@ -114,7 +114,7 @@ async function documentsOf(container: Container, tenantId: string) {
   return resources
 }
 
-/** Documents as the stores keep them, under another tenant. Answers their ids. */
+/** Copies stored documents to the foreign tenant. Returns the ids of the copies. */
 async function copiedToForeign(container: Container, tenantId: string): Promise<string[]> {
   const ids: string[] = []
   for (const document of await documentsOf(container, tenantId)) {

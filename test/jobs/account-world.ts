@@ -22,7 +22,7 @@ const CALLER: Caller = {
   roles: new Set(),
 }
 
-/** The way from connectors through collections and links to the directory, in processes that know nothing at first. */
+/** The whole path from connectors through collections and links to the directory, in processes with empty caches. */
 export async function openAccountWorld() {
   const world = await openWorld()
   const { clock } = world
@@ -38,8 +38,8 @@ export async function openAccountWorld() {
   const write = (source: Connector, ...writes: ObjectWrite[]) => writeObjects(TENANT, source, writes, writing)
 
   /**
-   * A process as it starts. It gets its evaluations by hand, and all other messages by `drain`.
-   * @param joined How it reads the members of joinable collections.
+   * A process that has just started. The test runs its evaluations; `drain` delivers all other messages.
+   * @param joined replaces its reads of the members of joinable collections.
    */
   function coldProcess(joined?: JoinedMembers) {
     const { collections, requests, links, evaluator } = world.newService(
@@ -48,13 +48,13 @@ export async function openAccountWorld() {
     return { collections, requests, sync: links, evaluate: () => evaluator.evaluate(TENANT) }
   }
 
-  /** Evaluates in a process that has just started, and delivers all that rings to it. */
+  /** Evaluates in a process that has just started, then delivers all messages to it. */
   async function followed(process = coldProcess()): Promise<void> {
     await process.evaluate()
     await world.drain(process.sync)
   }
 
-  /** A collection linked to a new group, which has its members by now. */
+  /** Links the collection to a new group and syncs it. Returns the group's id. */
   async function linkedGroup(collectionId: string): Promise<string> {
     const directoryGroupId = await world.newGroup()
     const process = coldProcess()
@@ -99,7 +99,7 @@ export async function openAccountWorld() {
     )
   }
 
-  /** The core object behind what a source has written. */
+  /** The id of the core object of a connector's object. */
   async function coreIdOf(
     { id: connectorId }: Connector,
     objectType: ObjectWrite['objectType'],

@@ -13,33 +13,33 @@ export const SERVICE = 'aaaaaaaa-0000-4000-8000-000000000001'
 /** Of the service itself, in the larger tenant. */
 export const SERVICE_PRINCIPAL = 'cccccccc-0000-4000-8000-000000000001'
 const TESTER = 'aaaaaaaa-0000-4000-8000-000000000002'
-/** Its tokens stand for the service's secret. */
+/** Its tokens can be used in place of the service's secret. */
 export const MANAGED_IDENTITY = 'cccccccc-0000-4000-8000-00000000000f'
 const USER_COUNT = 2_500
 
-/** An id that can be told apart in a failing test. */
+/** An id that is easy to recognize in the output of a failed test. */
 export const user = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 export const users = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, index) => user(from + index))
 
-/** The directory as the service sees it and as a tester may change it. */
+/** The local directory, with the service's adapter and a client that may change everything. */
 export type TestDirectory = {
   readonly server: LocalDirectory
   readonly directory: Directory
-  /** The same with something between the service and the wire. */
+  /** The same adapter with a wrapper around its HTTP calls. */
   directoryOver(wire: (send: SendCall) => SendCall): Directory
-  /** The waits that the adapter has asked for; none is really waited. */
+  /** The delays that the adapter requested. They advance the clock only. */
   readonly waitsMs: number[]
   asTester(call: GraphCall): Promise<GraphReply>
   newGroup(properties?: Record<string, unknown>, members?: readonly string[]): Promise<string>
-  /** Read as the tester does, service principals aside. */
+  /** The members that the tester reads, without service principals. */
   membersOf(groupId: string): Promise<Set<string>>
   close(): Promise<void>
 }
 
 export type TestClock = { nowMs(): number; sleep(delayMs: number): Promise<void> }
 
-/** A clock that only sleeping moves on, and every look at it by a millisecond: no two things happen at once. */
+/** A clock that advances by each sleep, and by a millisecond each time it is read: no two events have the same time. */
 export function testClock(startMs = Date.now()): TestClock & { waitsMs: number[] } {
   let ms = startMs
   const waitsMs: number[] = []

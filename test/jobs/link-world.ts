@@ -15,35 +15,35 @@ import { startLocalAccount } from '../contract/local-database.ts'
 import { openDirectory, TENANT, type TestDirectory, testClock } from './link-directory.ts'
 import { type TestCollections, testCollections } from './test-collections.ts'
 
-/** Within seconds of their clock, these tests write more than a tenant may in as many real seconds. */
+/** In seconds of simulated time, the tests write more than a tenant may. */
 const UNLIMITED_WRITES = { directoryWritesPerTenant: 1e9, directoryWritesInAll: 1e9 }
 
-/** More deliveries than any of these tests needs: what goes on for ever fails. */
+/** More deliveries than any test needs. An endless loop of messages fails the test. */
 const DELIVERIES_AT_MOST = 500
 
 export type Ring = { readonly message: Message; readonly id: string; readonly dueMs: number }
 
-/** Group links on the local database and the local directory, with a queue that the test empties itself. */
+/** Group links on the local database and the local directory, with a queue that the test drains. */
 export type LinkWorld = TestDirectory & {
   readonly container: (id: ContainerId) => Container
   /** The service on the same servers, as a process that has just started. */
   newService(overrides?: Overrides): Service
   readonly dispatch: Service['dispatch']
-  /** Of a service whose collections are `collections`. */
+  /** Of a service that reads its collections from `collections`. */
   readonly deps: SyncDependencies
   readonly windows: WindowStore
   readonly collections: TestCollections
   readonly rings: Ring[]
   readonly clock: ReturnType<typeof testClock>
-  /** Hands over the earliest ring, moving the clock on to its time. False when there is none. */
+  /** Advances the clock to the earliest message and delivers it. Returns false when the queue is empty. */
   deliverNext(deps?: SyncDependencies): Promise<boolean>
-  /** Until nothing rings any more. */
+  /** Delivers messages until the queue is empty. */
   drain(deps?: SyncDependencies): Promise<void>
   link(linkId: string): Promise<GroupLink>
   job(jobId: string): Promise<SyncJob>
   /** Newest first. */
   jobsOf(collectionId: string): Promise<SyncJob[]>
-  /** A collection of these accounts, linked to a group of those; nothing is synced yet. */
+  /** A collection with these accounts, linked to a group with these members, before the first sync. */
   linked(accounts: readonly string[], members?: readonly string[]): Promise<Linked>
 }
 
@@ -51,7 +51,7 @@ export type Linked = { readonly collectionId: string; readonly groupId: string; 
 
 export type WorldOptions = Partial<DirectoryOptions> & { readonly sharesClock?: boolean }
 
-/** The directory lives in real time unless it shares the clock; then its throttling and its tokens' lifetimes do too. */
+/** The directory uses real time unless it shares the clock, for throttling and token lifetimes as well. */
 export async function openWorld({ sharesClock = false, ...options }: WorldOptions = {}): Promise<LinkWorld> {
   const clock = testClock()
   const { cosmos, container } = await startLocalAccount()
@@ -104,7 +104,7 @@ function recordedRings(nowMs: () => number): { rings: Ring[]; messageQueue: Mess
     rings,
     messageQueue: {
       async enqueue(message, { id, delayMs = 0 }) {
-        // As duplicate detection does: the second ring of one name is taken and dropped.
+        // Duplicate detection: a second message with the same id is accepted and dropped.
         if (names.has(id)) return
         names.add(id)
         rings.push({ message, id, dueMs: nowMs() + delayMs })
@@ -133,7 +133,7 @@ function present<T>(value: T | undefined): T {
   return value
 }
 
-/** A link whose first sync has ended; the directory's log of requests is empty. */
+/** A link after its first sync. The directory's request log is empty. */
 export async function syncedLink(
   world: LinkWorld,
   accounts: readonly string[],
@@ -145,7 +145,7 @@ export async function syncedLink(
   return linked
 }
 
-/** As whoever changes a membership does. */
+/** Enqueues the message that a change of members enqueues. */
 export async function ringForChanges({ deps, rings, clock }: LinkWorld, collectionId: string): Promise<void> {
   const message = { tenantId: TENANT, collectionId }
   const id = `change ${rings.length} ${clock.nowMs()} ${randomUUID()}`

@@ -1,21 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CriteriaProcess, CriteriaService } from '../api/criteria-service.ts'
 
-/** What a process that was killed, or did not hear an answer, comes to grief with. */
+/** Thrown in a process that was killed or whose call lost its response. */
 class Trouble extends Error {}
 
 export function isTrouble(error: unknown): boolean {
   return error instanceof Trouble
 }
 
-/** How a process fares with the calls that it makes to the database. */
+/** The faults that a process meets in its calls to the database. */
 export class Life {
   readonly #pausesMs: readonly number[]
   #callCount = 0
   #lastCall = Number.POSITIVE_INFINITY
   #unansweredCall = Number.POSITIVE_INFINITY
 
-  /** @param pausesMs before its calls, over and over. */
+  /** @param pausesMs delays before its calls, repeated from the start when used up. */
   constructor(pausesMs: readonly number[]) {
     this.#pausesMs = pausesMs
   }
@@ -24,12 +24,12 @@ export class Life {
     return this.#callCount > this.#lastCall
   }
 
-  /** Killed so many calls from now: the call is made, or not, and nobody hears of its answer. */
+  /** Kills the process this many calls from now, before or after the call takes effect. The response is lost. */
   endAfter(callCount: number): void {
     this.#lastCall = this.#callCount + callCount
   }
 
-  /** One call is made, so many from now, whose answer is lost. */
+  /** The call this many calls from now takes effect, but its response is lost. */
   loseAnswerAfter(callCount: number): void {
     this.#unansweredCall = this.#callCount + callCount
   }
@@ -53,7 +53,7 @@ export class Life {
   }
 }
 
-/** A process of the service whose stores are called as its life allows. */
+/** A process of the service with these faults in its calls to the stores. */
 export function mortalProcess(service: CriteriaService, life: Life, clockAheadMs: number): CriteriaProcess {
   const { collections, memberships, evaluationLog, joined } = service.process
   return service.newProcess({

@@ -6,16 +6,16 @@ import { type MembershipRequest, slotOf } from '../../shared/domain/membership-r
 import type { Versioned } from '../../shared/kernel/versioned.ts'
 import { CRITERIA, type CriteriaService, criteriaTenant, leaf } from '../api/criteria-service.ts'
 
-/** Few of all, so that they come and go often. */
+/** Small numbers, so that members are added and removed often. */
 const INITIALS = ['A', 'B']
 const PERSON_COUNT = 3
-/** Half of them of identities, the others of relationships. */
+/** Half of them contain identities, the others relationships. */
 const CRITERIA_COUNT = 6
 const JOINABLE_COUNT = 2
 
 const TYPES = ['Identity', 'Relationship'] as const
 
-/** What a condition asks for: an initial, a position that has not ended, or being in one of the collections before it. */
+/** A leaf of a condition: an initial, a position that has not ended, or membership in an earlier collection. */
 type Asked =
   | { readonly initial: string }
   | { readonly isCurrent: true }
@@ -47,7 +47,7 @@ const condition: fc.Arbitrary<RandomCondition> = fc.record({
   asked: fc.array(asked, { minLength: 1, maxLength: 2 }),
 })
 
-/** The conditions that a tenant begins with. */
+/** The initial conditions of a tenant. */
 export const conditions = fc.array(condition, { minLength: CRITERIA_COUNT, maxLength: CRITERIA_COUNT })
 
 const person = fc.nat(PERSON_COUNT - 1)
@@ -113,7 +113,7 @@ export async function randomTenant(service: CriteriaService, begin: readonly Ran
       else if (change.do === 'delete') {
         const collection = collections[change.collection]
         if (collection?.id === undefined) return
-        // One that others name is kept.
+        // A collection that others refer to is not deleted.
         const { status } = await tenant.send('DELETE', `${CRITERIA}/${collection.id}`)
         if (status < 300) collection.id = undefined
       } else {
@@ -125,7 +125,7 @@ export async function randomTenant(service: CriteriaService, begin: readonly Ran
         else memberships.set(key, saved)
       }
     },
-    /** By index, how the members of each collection differ from those that a preview finds now. */
+    /** For each collection, by index, the differences between its members and a preview's. */
     async differences(): Promise<unknown[]> {
       const compared = collections.map(async ({ id, definition }, index) => {
         if (id === undefined) return []

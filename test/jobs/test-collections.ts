@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { AccountChanges, LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
 
-/** Collections of accounts, with every membership they ever had. */
+/** Collections of accounts, with the history of their members. */
 export type TestCollections = LinkedCollections & {
   make(accounts: readonly string[], objectType?: string): string
   change(collectionId: string, accounts: readonly string[], withoutAccountCount?: number): void
-  /** Other accounts behind the same members: no new version of the membership. */
+  /** Changes the accounts of the same members, without a new version of the membership. */
   exchange(collectionId: string, accounts: readonly string[]): void
   remove(collectionId: string): void
-  /** From now on, changes are known only since the present version. */
+  /** Drops the history before the current version. */
   forgetHistory(collectionId: string): void
   failing: boolean
 }

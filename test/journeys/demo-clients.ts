@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { assertConforming } from '../http/conformity.ts'
 import type { StartedEnvironment } from './started-environment.ts'
 
-/** An envelope as it came, with its status. */
+/** The envelope of a response, with its status. */
 export type ApiReply<Data> = {
   readonly status: number
   readonly headers: Headers
@@ -13,7 +13,7 @@ export type ApiReply<Data> = {
   }
 }
 
-/** `Data` is what the route answers when it succeeds: each answer is held to the API's description as well. */
+/** `Data` is the type of a successful response's data. Each response must conform to the API description. */
 export type ApiClient = <Data>(
   method: string,
   path: string,
@@ -114,7 +114,7 @@ export async function groupMembers(
   return ids.sort()
 }
 
-/** What tests look at of a listed core object. */
+/** The properties of a listed core object that tests read. */
 export type ListedObject = {
   readonly id: string
   readonly externalId: string
@@ -139,7 +139,7 @@ export async function everyCoreObject(
   }
 }
 
-/** Looks again and again until there is something to see. */
+/** Polls until a value is found. */
 export async function eventually<T>(what: string, look: () => Promise<T | undefined>, atMostMs = 20_000): Promise<T> {
   const endMs = performance.now() + atMostMs
   for (;;) {

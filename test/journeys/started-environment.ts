@@ -8,24 +8,24 @@ import type { DemoAnswer } from '../../infra/local/directory/seed.ts'
 
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 
-/** What `npm start` hands to Node. */
+/** The options that `npm start` passes to Node. */
 const START_WORDS: readonly string[] = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8'))
   .scripts.start.split(' ')
   .slice(1)
 
-/** An environment as `npm start` brings it up, in a process of its own, and the ways into it. */
+/** An environment that `npm start` runs in a process of its own, and access to it. */
 export type StartedEnvironment = {
   readonly apiUrl: string
   readonly directoryUrl: string
   readonly demo: DemoAnswer
-  /** The authority that clients of the directory have to trust. */
+  /** The certificate authority that clients of the directory must trust. */
   readonly caFile: string
   readonly processId: number
-  /** All that it has written so far. */
+  /** Its output so far. */
   said(): string
-  /** Answers of the directory; its authority is trusted for this call alone. */
+  /** Calls the directory, trusting its certificate authority for this call only. */
   directory(method: string, path: string, options?: DirectoryRequest): Promise<DirectoryReply>
-  /** Asks it to stop, or kills it; resolves with the exit code. */
+  /** Stops or kills the process. Resolves with the exit code. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
 }
 
@@ -36,7 +36,7 @@ export type DirectoryRequest = {
 }
 export type DirectoryReply = { readonly status: number; readonly json: unknown }
 
-/** What must not outlive the test's process, however that ends. */
+/** Child processes and folders to remove when the test's process ends, for any reason. */
 const children = new Set<ChildProcess>()
 const folders = new Set<string>()
 process.once('exit', () => {
@@ -44,14 +44,14 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A data folder that ends with the test's process. */
+/** A data folder that is removed when the test's process ends. */
 export function newDataFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'collections-test-'))
   folders.add(folder)
   return folder
 }
 
-/** What a start without success said, and its exit code. */
+/** The output and the exit code of a failed start. */
 export async function failedStart(variables: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
   const child = spawnStart(variables)
   let stderr = ''
@@ -59,14 +59,14 @@ export async function failedStart(variables: Record<string, string>): Promise<{ 
     stderr += chunk
   })
   child.stdout?.on('data', (chunk) => {
-    // It was not to become ready: whoever waits for its end would wait for ever.
+    // The start was expected to fail: waiting for the process to exit would never end.
     if (/^ready /m.test(String(chunk))) child.kill('SIGKILL')
   })
   const [code] = await once(child, 'close')
   return { code, stderr }
 }
 
-/** Starts on free ports and waits until it says that it is ready. */
+/** Starts an environment on free ports and waits until it is ready. */
 export async function startedEnvironment(
   dataFolder: string,
   variables: Record<string, string> = {},

@@ -52,7 +52,7 @@ export function linkProvocations(api: LinkApi) {
       const { id } = await linked()
       const { links } = api.deps
       const { find } = links
-      // Somebody is faster every time.
+      // Another writer is faster every time.
       links.find = async (tenantId, linkId) => {
         const found = await find(tenantId, linkId)
         if (found !== undefined) await links.replace(found.value, found.version)

@@ -1,7 +1,7 @@
-/** What came of a request: enough to tell why it was refused. */
+/** The parts of a response that show why the request was refused. */
 export type Provoked = { readonly status: number; readonly codes: readonly string[] }
 
-/** Brings about one refusal, from nothing, through the API. */
+/** Sets up the data for one refusal and causes it through the API. */
 export type Provocation = () => Promise<Provoked>
 
 type Envelope = { readonly status: number; readonly body: { readonly errors: readonly { readonly code: string }[] } }

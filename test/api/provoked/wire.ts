@@ -9,10 +9,10 @@ import { type Provocation, provoked } from './provocation.ts'
 
 const JOINABLE = '/collections-joinable/beta'
 const NEW_COLLECTION = { objectType: 'Identity', name: 'Choir', joinPolicy: OPEN }
-/** Nothing listens there: the discard port. */
+/** The discard port, on which no process listens. */
 const UNREACHABLE_AUTHORITY = 'http://127.0.0.1:9'
 
-/** Refusals of what stands before a route: finding it, who calls, reading the request. */
+/** Refusals before a route runs: routing, authentication, authorization, reading the request. */
 export function wireProvocations(world: JoinableWorld) {
   const { call, admin, caller, writer } = world
   const get = (path: string, token = admin) => call(token, 'GET', path)
@@ -51,7 +51,7 @@ export function wireProvocations(world: JoinableWorld) {
       const send = () => call(token, 'POST', JOINABLE, NEW_COLLECTION, { 'idempotency-key': key })
       await send()
       const item = world.container('idempotencyKeys').item(derivedId(callerId, key), world.tenantId)
-      // As while the first is still at work.
+      // The state of the key while the first request is in progress.
       await item.replace({ ...(await item.read()).resource, result: null, inProgressUntilMs: world.nowMs() + 60_000 })
       return send()
     },
