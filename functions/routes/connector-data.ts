@@ -2,12 +2,12 @@ import { Type } from 'typebox'
 import {
   CONNECTOR_DATA_READERS,
   CONNECTOR_WRITERS,
-  createObject,
-  deleteObject,
-  listObjects,
-  readObject,
-  replaceObject,
-  writeBatch,
+  createConnectorObject,
+  deleteConnectorObject,
+  listConnectorObjects,
+  readConnectorObject,
+  replaceConnectorObject,
+  writeConnectorBatch,
 } from '../../shared/domain/connectors/connector-data.ts'
 import { ConnectorObjectDto, ExternalId, ObjectTypeName } from '../../shared/domain/connectors/connector-object.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
@@ -65,7 +65,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     refusals: ['InvalidCursor', 'ConnectorNotFound', 'NotThisConnector'],
     run: ({ path: { id = '' }, query, caller }) =>
       pagedResult(query, [caller.tenantId, 'connector-data', id, query.objectType], deps.cursors, (after, size) =>
-        listObjects(id, query.objectType, after, size, caller, deps),
+        listConnectorObjects(id, query.objectType, after, size, caller, deps),
       ),
   }),
   route({
@@ -82,7 +82,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     reply: { status: 201, schema: Guid },
     refusals: ['ConnectorObjectExists', ...WRITE_REFUSALS, ...DATA_REFUSALS],
     run: async ({ path: { id = '' }, body, caller, creation }) =>
-      created(await createObject(id, body, caller, deps, creation), `/${prefix}/${id}/data`, body),
+      created(await createConnectorObject(id, body, caller, deps, creation), `/${prefix}/${id}/data`, body),
   }),
   route({
     operationId: 'writeConnectorBatch',
@@ -100,7 +100,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     reply: { status: 200, schema: Type.Array(BatchItemResult) },
     refusals: [...WRITE_REFUSALS, ...DATA_REFUSALS, 'DuplicateItem', 'ConnectorObjectNotFound'],
     run: async ({ path, body, caller }) =>
-      ok((await writeBatch(pathValue(path, 'id'), body.items, caller, deps)).map(batchItemResult)),
+      ok((await writeConnectorBatch(pathValue(path, 'id'), body.items, caller, deps)).map(batchItemResult)),
   }),
   route({
     operationId: 'readConnectorObject',
@@ -113,7 +113,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     reply: { status: 200, schema: ConnectorObjectDto },
     refusals: ['ConnectorNotFound', 'NotThisConnector', 'ConnectorObjectNotFound'],
     run: async ({ path: { id = '', objectType = '', externalId = '' }, caller }) =>
-      ok(await readObject(id, objectType, externalId, caller, deps)),
+      ok(await readConnectorObject(id, objectType, externalId, caller, deps)),
   }),
   route({
     operationId: 'replaceConnectorObject',
@@ -127,7 +127,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     reply: { status: 200, schema: ConnectorObjectDto },
     refusals: ['ConnectorObjectNotFound', ...WRITE_REFUSALS, ...DATA_REFUSALS],
     run: async ({ path, body, caller }) =>
-      ok(await replaceObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), body, caller, deps)),
+      ok(await replaceConnectorObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), body, caller, deps)),
   }),
   route({
     operationId: 'deleteConnectorObject',
@@ -141,7 +141,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     reply: { status: 200, schema: Type.Null() },
     refusals: ['ConnectorObjectNotFound', ...WRITE_REFUSALS, 'StaleVersion'],
     run: async ({ path, caller }) =>
-      deleted(deleteObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), caller, deps)),
+      deleted(deleteConnectorObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), caller, deps)),
   }),
 ]
 

@@ -32,7 +32,7 @@ export type ObjectReplacement = {
  * @returns The outcome of each item, in order.
  * @throws Refusal `ConnectorNotFound`, `NotThisConnector`, `ConnectorDisabled`.
  */
-export async function writeBatch(
+export async function writeConnectorBatch(
   connectorId: string,
   items: readonly unknown[],
   caller: Caller,
@@ -50,7 +50,7 @@ export async function writeBatch(
  * @returns The object's id.
  * @throws Refusal `ConnectorObjectExists` and those of `writeBatch`; all faults of the data at once.
  */
-export async function createObject(
+export async function createConnectorObject(
   connectorId: string,
   { objectType, externalId, data }: ObjectCreation,
   caller: Caller,
@@ -65,7 +65,7 @@ export async function createObject(
 }
 
 /** Replaces an object's data. @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`; all faults at once. */
-export async function replaceObject(
+export async function replaceConnectorObject(
   connectorId: string,
   id: string,
   replacement: ObjectReplacement,
@@ -82,7 +82,7 @@ export async function replaceObject(
 }
 
 /** Soft-deletes an object. @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`. */
-export async function deleteObject(
+export async function deleteConnectorObject(
   connectorId: string,
   id: string,
   caller: Caller,
@@ -98,7 +98,7 @@ export async function deleteObject(
  * Returns an object by type and external id.
  * @throws Refusal `ConnectorNotFound`, `NotThisConnector`, `ConnectorObjectNotFound`.
  */
-export async function readObject(
+export async function readConnectorObject(
   connectorId: string,
   objectType: string,
   externalId: string,
@@ -113,7 +113,7 @@ export async function readObject(
 }
 
 /** Returns a page of the connector space, ordered by id. @throws Refusal `ConnectorNotFound`, `NotThisConnector`. */
-export async function listObjects(
+export async function listConnectorObjects(
   connectorId: string,
   objectType: ObjectType | undefined,
   after: string | undefined,

@@ -66,7 +66,7 @@ export function byCreation(one: Connector, other: Connector): number {
 }
 
 /** Returns the time of the next connector's creation, in milliseconds: later than that of every other connector. */
-export function nextCreationMs(existing: readonly Connector[], nowMs: number): number {
+function nextCreationMs(existing: readonly Connector[], nowMs: number): number {
   return Math.max(nowMs, ...existing.map(({ createdAt }) => Date.parse(createdAt) + 1))
 }
 

@@ -9,7 +9,7 @@ export const GateType = OneOf(GATE_TYPES)
 export type GateType = (typeof GATE_TYPES)[number]
 
 /** Whether the text is a gate type. */
-export function isGateType(text: string): text is GateType {
+function isGateType(text: string): text is GateType {
   return (GATE_TYPES as readonly string[]).includes(text)
 }
 

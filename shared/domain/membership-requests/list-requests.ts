@@ -91,7 +91,7 @@ export async function memberOf({ tenantId, identityId }: Person, deps: RequestDe
  * is an approver, and the identities it may manage. Requests found under an identity's key must be checked with
  * `awaitsIdentity`.
  */
-export async function reviewKeys(
+async function reviewKeys(
   { tenantId, identityId }: Person,
   collections: readonly Collection[],
   orgChart: OrgChart,
@@ -124,7 +124,7 @@ function awaitsIdentity(
 }
 
 /** Whether a request, found by any query, awaits the decision of the identity with these review keys. */
-export function requestAwaitsIdentity(
+function requestAwaitsIdentity(
   request: MembershipRequest,
   keys: readonly string[],
   identityId: string,
