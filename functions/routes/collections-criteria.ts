@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
-import { CollectionResults } from '../../shared/domain/collections/collection.ts'
-import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import {
+  CollectionResults,
   CriteriaCollectionRecord,
   CriteriaCollectionUpdate,
   criteriaCollectionRecord,
   NewCriteriaCollection,
-} from '../../shared/domain/collections/criteria-collection.ts'
+} from '../../shared/domain/collections/collection.ts'
+import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
+import { TenantSchemas, tenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import { PreviewReply, PreviewRequest, previewCriteria } from '../../shared/domain/collections/preview.ts'
@@ -17,7 +18,6 @@ import {
   readCollection,
   readResults,
 } from '../../shared/domain/collections/read-collections.ts'
-import { TenantSchemas, tenantSchemas } from '../../shared/domain/collections/tenant-schemas.ts'
 import { created, deleted, ok, okVersioned } from '../../shared/http/answers.ts'
 import { pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'

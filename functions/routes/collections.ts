@@ -3,9 +3,9 @@ import {
   CollectionObjectType,
   CollectionRecord,
   CollectionResults,
+  collectionRecord,
 } from '../../shared/domain/collections/collection.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
-import { collectionRecord } from '../../shared/domain/collections/collection-record.ts'
 import {
   candidateIds,
   filterMembers,

@@ -1,12 +1,14 @@
-import { CollectionRecord, CollectionResults, Metadata } from '../../shared/domain/collections/collection.ts'
 import {
+  CollectionRecord,
+  CollectionResults,
   Condition,
   CriteriaCollectionRecord,
   CriteriaCollectionUpdate,
+  Metadata,
   NewCriteriaCollection,
-} from '../../shared/domain/collections/criteria-collection.ts'
+} from '../../shared/domain/collections/collection.ts'
+import { TenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
-import { TenantSchemas } from '../../shared/domain/collections/tenant-schemas.ts'
 import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorObjectRecord } from '../../shared/domain/connectors/connector-object.ts'
 import { GroupLink, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'

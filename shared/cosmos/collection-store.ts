@@ -1,6 +1,6 @@
 import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
 import { byName, type Collection, type CollectionKind } from '../domain/collections/collection.ts'
-import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
+import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-dependencies.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'

@@ -1,8 +1,8 @@
 import type { Container } from '@azure/cosmos'
-import type { JoinedMembers } from '../domain/collections/joined-members.ts'
+import type { JoinedMembers } from '../domain/collections/membership-store.ts'
 import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
 import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, sqlParameters } from './documents.ts'
-import { historySince } from './membership-history.ts'
+import { historySince } from './membership-plan.ts'
 import { headId, type JoinedChangeDocument, type JoinedHeadDocument } from './request-document.ts'
 
 /** Container `requests`, partition key `/tenantId`: the slots of memberships, and the heads that count their changes. */

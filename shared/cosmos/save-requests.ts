@@ -5,7 +5,7 @@ import type { RequestChange } from '../domain/membership-requests/request-store.
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { isOvertaken, readDocument, type Stored } from './documents.ts'
-import { CHANGES_KEPT_S } from './membership-history.ts'
+import { CHANGES_KEPT_S } from './membership-plan.ts'
 import {
   changeId,
   headId,

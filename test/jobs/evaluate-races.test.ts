@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
-import type { CollectionStore } from '../../shared/domain/collections/collection-store.ts'
+import type {
+  CollectionDependencies,
+  CollectionStore,
+} from '../../shared/domain/collections/collection-dependencies.ts'
 import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
 import {
   CRITERIA,

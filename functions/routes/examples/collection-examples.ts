@@ -1,11 +1,12 @@
-import type { CollectionRecord, CollectionResults } from '../../../shared/domain/collections/collection.ts'
 import type {
+  CollectionRecord,
+  CollectionResults,
   CriteriaCollectionRecord,
   CriteriaCollectionUpdate,
   NewCriteriaCollection,
-} from '../../../shared/domain/collections/criteria-collection.ts'
+} from '../../../shared/domain/collections/collection.ts'
+import type { TenantSchemas } from '../../../shared/domain/collections/condition-entry.ts'
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
-import type { TenantSchemas } from '../../../shared/domain/collections/tenant-schemas.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import {
   CREATED_AT,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
-import { Timestamp } from '../../kernel/timestamp.ts'
+import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import { Closed, characterCount, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { RowObjectType } from '../criteria/collection-members.ts'
 
 /** Criteria collections fill themselves by a condition, joinable ones by request and approval. */
@@ -96,3 +97,101 @@ export const CollectionResults = Closed({
   ),
 })
 export type CollectionResults = Static<typeof CollectionResults>
+
+/** What every reader of a collection sees of it, whatever its kind. */
+export function collectionRecord(collection: Collection): CollectionRecord {
+  return {
+    id: collection.id,
+    objectType: collection.objectType,
+    name: collection.name,
+    description: collection.description,
+    metadata: { tags: [...collection.metadata.tags], attributes: { ...collection.metadata.attributes } },
+    createdBy: collection.createdBy,
+    createdAt: toTimestamp(collection.createdAtMs),
+    updatedAt: toTimestamp(collection.updatedAtMs),
+  }
+}
+
+/**
+ * A tree of groups and leaves: decisions, section 5. Its inside is checked by the condition's own rules. By its title
+ * the API's description tells it from any other object.
+ */
+export const Condition = Type.Unsafe<object>({ type: 'object', title: 'Condition' })
+
+export const NewCriteriaCollection = Type.Object({
+  objectType: CollectionObjectType,
+  name: Name,
+  condition: Condition,
+  description: Type.Optional(Nullable(Description)),
+  metadata: Type.Optional(Metadata),
+})
+export type NewCriteriaCollection = Static<typeof NewCriteriaCollection>
+
+/** Statement, "Collection", rule 1: what is left out keeps its value. */
+export const CriteriaCollectionUpdate = Type.Object({
+  objectType: CollectionObjectType,
+  name: Type.Optional(Name),
+  condition: Type.Optional(Condition),
+  description: Type.Optional(Nullable(Description)),
+  metadata: Type.Optional(Metadata),
+})
+export type CriteriaCollectionUpdate = Static<typeof CriteriaCollectionUpdate>
+
+export const CriteriaCollectionRecord = Closed({ ...CollectionRecord.properties, condition: Condition })
+export type CriteriaCollectionRecord = Static<typeof CriteriaCollectionRecord>
+
+/** The record under the prefix of criteria collections: with the condition. */
+export function criteriaCollectionRecord(collection: Collection): CriteriaCollectionRecord {
+  return { ...collectionRecord(collection), condition: collection.definition }
+}
+
+export const NO_METADATA: CollectionMetadata = { tags: [], attributes: {} }
+
+/** Tags, keys and search terms are compared without case and surrounding spaces: decisions, sections 6 and 10. */
+export function normalisedTerm(text: string): string {
+  return text.trim().toLowerCase()
+}
+
+export type GivenMetadata = {
+  /** As it is stored. What is left out is not there, and so keeps its value: statement, "Collection", rule 1. */
+  readonly metadata: Partial<CollectionMetadata>
+  /** Every tag or key that is there twice once normalised. */
+  readonly faults: readonly RefusalEntry[]
+}
+
+/** The metadata of a body, in the form in which it is stored. */
+export function readMetadata(given: Static<typeof Metadata> = {}): GivenMetadata {
+  const tags = given.tags?.map(normalisedTerm)
+  const attributes =
+    given.attributes && Object.entries(given.attributes).map(([key, value]) => [normalisedTerm(key), value] as const)
+  const metadata = { ...(tags && { tags }), ...(attributes && { attributes: Object.fromEntries(attributes) }) }
+  const keys = attributes?.map(([key]) => key) ?? []
+  return { metadata, faults: [...tooLong(tags ?? [], keys), ...repetitions(tags ?? [], keys)] }
+}
+
+/** A few capitals, like İ, are two characters in lower case: what is stored has to be fit to be sent back. */
+function tooLong(tags: readonly string[], keys: readonly string[]): RefusalEntry[] {
+  const isTooLong = (term: string) => characterCount(term) > TAG_LENGTH_LIMIT
+  const fault = (pointer: string) =>
+    refusalEntry('InvalidLength', `In lower case it has more than ${TAG_LENGTH_LIMIT} characters`, pointer)
+  return [
+    ...tags.flatMap((tag, index) => (isTooLong(tag) ? [fault(`/metadata/tags/${index}`)] : [])),
+    ...keys.filter(isTooLong).map(() => fault('/metadata/attributes')),
+  ]
+}
+
+function repetitions(tags: readonly string[], keys: readonly string[]): RefusalEntry[] {
+  return [
+    ...repeated(tags).map((index) =>
+      refusalEntry('DuplicateTag', `The tag ${tags[index]} is given twice`, `/metadata/tags/${index}`),
+    ),
+    ...repeated(keys).map((index) =>
+      refusalEntry('DuplicateTag', `The attribute ${keys[index]} is given twice`, '/metadata/attributes'),
+    ),
+  ]
+}
+
+/** Places of the values that stand earlier in the list as well. */
+function repeated(values: readonly string[]): number[] {
+  return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []))
+}

@@ -1,4 +1,6 @@
+import { type Static, Type } from 'typebox'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
+import { Closed } from '../../kernel/schema.ts'
 import { checkCondition, checkConditionSteps } from '../criteria/check-condition.ts'
 import {
   type CheckedCondition,
@@ -9,7 +11,7 @@ import {
 import { type ConditionSchema, conditionSchema, storedConditionSchema } from '../criteria/schema.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection } from './collection.ts'
-import type { CollectionStore } from './collection-store.ts'
+import type { CollectionStore } from './collection-dependencies.ts'
 
 export type ConditionDependencies = {
   readonly collections: CollectionStore
@@ -80,4 +82,24 @@ async function unknownCollections(
   const ids = new Set(references.map(({ collectionId }) => collectionId))
   const known = new Set((await deps.collections.existing(tenantId, [...ids])).map(({ id }) => id))
   return references.filter(({ collectionId }) => !known.has(collectionId))
+}
+
+const AttributeTypes = Type.Record(Type.String(), Type.String())
+
+export const TenantSchemas = Closed({
+  identitySchema: AttributeTypes,
+  relationshipSchema: AttributeTypes,
+  orgUnitSchema: AttributeTypes,
+  userSchema: AttributeTypes,
+  groupSchema: AttributeTypes,
+})
+export type TenantSchemas = Static<typeof TenantSchemas>
+
+/**
+ * What conditions of each object type may name. A row shows identity, relationship and org unit together, so these
+ * three are one and the same; directory objects have nothing to filter on until they are read in.
+ */
+export async function tenantSchemas(tenantId: string, deps: ConditionDependencies): Promise<TenantSchemas> {
+  const rows = Object.fromEntries(await tenantConditionSchema(tenantId, deps))
+  return { identitySchema: rows, relationshipSchema: rows, orgUnitSchema: rows, userSchema: {}, groupSchema: {} }
 }

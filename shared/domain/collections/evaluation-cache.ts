@@ -1,9 +1,11 @@
 import { chunk } from '../../kernel/chunk.ts'
+import type { CollectionMembers } from '../criteria/collection-members.ts'
 import type { CheckedCondition } from '../criteria/condition.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedCondition } from './condition-entry.ts'
 import { type CachedEvaluation, newCachedEvaluation } from './members-now.ts'
+import type { JoinedCollection, JoinedMembers } from './membership-store.ts'
 
 /** Heads of collections that are read at once: each has a partition of its own. */
 const HEADS_AT_ONCE_COUNT = 20
@@ -75,5 +77,42 @@ export class EvaluationCache {
       this.#deps.log.error('collection.faulty', error, { tenantId, collectionId })
       return undefined
     }
+  }
+}
+
+type Remembered = { readonly collection: JoinedCollection; readonly members: CollectionMembers }
+
+/** What the evaluator remembers of the joinable collections that conditions name: they are read again when they change. */
+export class JoinedMembersCache {
+  readonly #joined: JoinedMembers
+  readonly #known = new Map<string, ReadonlyMap<string, Remembered>>()
+
+  constructor(joined: JoinedMembers) {
+    this.#joined = joined
+  }
+
+  /** Who is in these collections now, and in which of them that is not what it was the last time. */
+  async refreshed(
+    tenantId: string,
+    collectionIds: readonly string[],
+  ): Promise<{ changed: ReadonlySet<string>; members: ReadonlyMap<string, CollectionMembers> }> {
+    const before = this.#known.get(tenantId) ?? new Map<string, Remembered>()
+    const versions = await this.#joined.versions(tenantId, collectionIds)
+    const changed = collectionIds.filter((id) => before.get(id)?.collection.membershipVersion !== versions.get(id))
+    const read = await this.#joined.of(tenantId, changed)
+    const now = new Map<string, Remembered>()
+    for (const id of collectionIds) {
+      const collection = read.get(id)
+      const known = before.get(id)
+      if (collection !== undefined) {
+        now.set(id, { collection, members: { kind: 'joinable', memberships: collection.memberships } })
+      } else if (known !== undefined) now.set(id, known)
+    }
+    this.#known.set(tenantId, now)
+    return { changed: new Set(changed), members: new Map([...now].map(([id, { members }]) => [id, members])) }
+  }
+
+  forget(tenantId: string): void {
+    this.#known.delete(tenantId)
   }
 }

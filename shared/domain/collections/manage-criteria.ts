@@ -4,10 +4,9 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
 import { findCycle } from '../criteria/evaluation-order.ts'
 import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
-import type { Collection, CollectionObjectType } from './collection.ts'
+import type { Collection, CollectionObjectType, CriteriaCollectionUpdate, NewCriteriaCollection } from './collection.ts'
 import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
-import type { CriteriaCollectionUpdate, NewCriteriaCollection } from './criteria-collection.ts'
 import { addCollection, changeCollection, type Definition } from './write-collection.ts'
 
 /**

@@ -1,4 +1,6 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
+import type { JoinedMembership } from '../criteria/collection-members.ts'
 
 /** What stands above the members of a criteria collection. */
 export type MembershipHead = {
@@ -48,4 +50,65 @@ export interface MembershipStore {
   ): Promise<MembershipChange[] | undefined>
   /** Forgets the members of a collection that is no more. */
   remove(tenantId: string, collectionId: string): Promise<void>
+}
+
+export type JoinedCollection = {
+  /** By identity, then position. */
+  readonly memberships: readonly JoinedMembership[]
+  /** Rises by one with each write that joins or leaves; 0 when nobody ever joined. Never newer than the memberships. */
+  readonly membershipVersion: number
+}
+
+/** Who is in joinable collections: those whose request stands at `Joined`. */
+export interface JoinedMembers {
+  /** Every collection asked for has an answer. One look, however many there are. */
+  versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Every collection asked for has an answer. */
+  of(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, JoinedCollection>>
+  /** The memberships of one identity, by collection. */
+  ofIdentity(tenantId: string, identityId: string): Promise<ReadonlyMap<string, readonly JoinedMembership[]>>
+  /** Identities that joined and left after a version, in order; undefined when the history does not reach back to it. */
+  changesAfter(
+    tenantId: string,
+    collectionId: string,
+    membershipVersion: number,
+  ): Promise<MembershipChange[] | undefined>
+}
+
+/** Who is in one joinable collection. */
+export async function joinedMembersOf(
+  tenantId: string,
+  collectionId: string,
+  joined: JoinedMembers,
+): Promise<JoinedCollection> {
+  const found = (await joined.of(tenantId, [collectionId])).get(collectionId)
+  if (found === undefined) throw new Error(`The members of collection ${collectionId} were not answered`)
+  return found
+}
+
+/** Ids compared between two pauses. */
+const IDS_PER_STEP_COUNT = 16_384
+
+/** What to add to and remove from one ascending list to get the other, in steps. Both results are ascending too. */
+export function* differenceSteps(before: readonly string[], after: readonly string[]): Task<MembershipChange> {
+  const added: string[] = []
+  const removed: string[] = []
+  let left = 0
+  let right = 0
+  while (left < before.length || right < after.length) {
+    if ((left + right) % IDS_PER_STEP_COUNT === 0) yield
+    const old = before[left]
+    const young = after[right]
+    if (old === young) {
+      left += 1
+      right += 1
+    } else if (young === undefined || (old !== undefined && old < young)) {
+      removed.push(old as string)
+      left += 1
+    } else {
+      added.push(young)
+      right += 1
+    }
+  }
+  return { added, removed }
 }

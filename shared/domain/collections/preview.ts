@@ -8,13 +8,12 @@ import { collectionsReferredTo } from '../criteria/condition.ts'
 import { evaluationSteps } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import { type Collection, CollectionObjectType, type CriteriaObjectType } from './collection.ts'
+import { type Collection, CollectionObjectType, Condition, type CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
-import { Condition } from './criteria-collection.ts'
 import { liveContext } from './live-members.ts'
 import { objectTypeFaults } from './manage-criteria.ts'
-import { differenceSteps } from './membership-difference.ts'
+import { differenceSteps } from './membership-store.ts'
 
 export const PreviewRequest = Type.Object({
   currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with, by the members that it has.')),

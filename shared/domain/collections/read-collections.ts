@@ -2,11 +2,15 @@ import { refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import { type Collection, type CollectionKind, type CollectionResults, TAG_LENGTH_LIMIT } from './collection.ts'
-import type { CollectionDependencies } from './collection-dependencies.ts'
-import type { CollectionFilter } from './collection-store.ts'
-import { joinedMembersOf } from './joined-members.ts'
-import { normalisedTerm } from './metadata.ts'
+import {
+  type Collection,
+  type CollectionKind,
+  type CollectionResults,
+  normalisedTerm,
+  TAG_LENGTH_LIMIT,
+} from './collection.ts'
+import type { CollectionDependencies, CollectionFilter } from './collection-dependencies.ts'
+import { joinedMembersOf } from './membership-store.ts'
 import { found } from './read-then-write.ts'
 
 type ReadDependencies = Pick<CollectionDependencies, 'collections' | 'memberships' | 'joined' | 'nowMs'>

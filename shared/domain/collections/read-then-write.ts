@@ -1,7 +1,7 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from './collection.ts'
-import type { CollectionStore } from './collection-store.ts'
+import type { CollectionStore } from './collection-dependencies.ts'
 
 /** @throws Refusal `CollectionNotFound` */
 export function found(collection: Versioned<Collection> | undefined, id: string): Versioned<Collection> {

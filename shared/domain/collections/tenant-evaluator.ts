@@ -5,13 +5,20 @@ import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection } from './collection.ts'
 import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
-import { EvaluationCache } from './evaluation-cache.ts'
+import { removeOrphanedMembers } from './delete-collection.ts'
+import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
 import { EvaluatorCoordination, type Writing } from './evaluator-coordination.ts'
-import { JoinedMembersCache } from './joined-members-cache.ts'
-import { type CachedEvaluation, definitionKeyOf, type EvaluationPass, idsNow, todayFor } from './members-now.ts'
+import {
+  type CachedEvaluation,
+  definitionKeyOf,
+  type EvaluationPass,
+  idsNow,
+  inOrder,
+  joinablesReferredTo,
+  memberContext,
+  todayFor,
+} from './members-now.ts'
 import { notifyLinks } from './notify-links.ts'
-import { removeOrphanedMembers } from './orphaned-members.ts'
-import { inOrder, joinablesReferredTo, memberContext } from './referred-members.ts'
 
 /** An evaluation goes on while it or another writes, so often at most. */
 const ROUNDS_AT_MOST = 10

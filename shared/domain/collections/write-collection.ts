@@ -5,8 +5,8 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import { requireIfMatch, retryOnConflict } from '../../kernel/versioned.ts'
 import { type Creation, findFromEarlierAttempt } from '../idempotency/run-once.ts'
 import type { Collection, CollectionKind, CollectionObjectType, Metadata } from './collection.ts'
+import { NO_METADATA, readMetadata } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
-import { NO_METADATA, readMetadata } from './metadata.ts'
 import { found, serializedBy } from './read-then-write.ts'
 
 type WriteDependencies = Pick<CollectionDependencies, 'collections' | 'tenants' | 'nowMs'>

@@ -1,6 +1,5 @@
 import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
 import type { RefusalCode } from '../../kernel/refusals.ts'
-import { comparedType, type ParsedValue, parseValue } from './compared-value.ts'
 import {
   type CheckedCondition,
   type CheckedGroup,
@@ -12,7 +11,7 @@ import {
   type WireGroup,
   type WireLeaf,
 } from './condition.ts'
-import { excerpt, parseField } from './field-expression.ts'
+import { comparedType, excerpt, type ParsedValue, parseField, parseValue } from './field-expression.ts'
 import { type AttributeType, type ConditionSchema, MEMBER_OF_COLLECTION } from './schema.ts'
 
 /** Levels of groups, the root's included. This and the next two: decisions, section 5. */

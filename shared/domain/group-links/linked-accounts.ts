@@ -1,7 +1,7 @@
 import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
-import { joinedMembersOf } from '../collections/joined-members.ts'
 import type { MembershipChange } from '../collections/membership-store.ts'
+import { joinedMembersOf } from '../collections/membership-store.ts'
 import type { TenantEvaluator } from '../collections/tenant-evaluator.ts'
 import { ACCOUNT_CHANGE_WINDOW_MS } from '../core/account-changes.ts'
 import type { Reference } from '../core/core-object.ts'

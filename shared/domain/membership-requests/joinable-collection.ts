@@ -4,11 +4,11 @@ import {
   type Collection,
   CollectionObjectType,
   CollectionRecord,
+  collectionRecord,
   Description,
   Metadata,
   Name,
 } from '../collections/collection.ts'
-import { collectionRecord } from '../collections/collection-record.ts'
 import { JoinPolicyInput, JoinPolicyRecord, policyOf } from './join-policy.ts'
 
 export const NewJoinableCollection = Type.Object({

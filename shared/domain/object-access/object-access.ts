@@ -1,9 +1,24 @@
 import type { Caller, Role } from '../../kernel/caller.ts'
 import type { CoreObject } from '../core/core-object.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import type { ColdTenantAccess } from './core-object-references.ts'
+import type { ColdTenantAccess } from './visible-by-references.ts'
 import { visibleByLinks } from './visible-by-references.ts'
 import { type VisibleObjects, visibleObjects } from './visible-objects.ts'
+
+/**
+ * The core identity that stands for a caller's directory account; the one with the lowest id if there are several. Rows
+ * in memory tell it; where there are none, one question to the database does, rather than all of them being loaded.
+ * @param freshRows a tenant's rows with everything that was written before the call.
+ */
+export async function ownIdentity(
+  { tenantId, objectId }: Pick<Caller, 'tenantId' | 'objectId'>,
+  freshRows: (tenantId: string) => Promise<RowSnapshot>,
+  { holds, links }: Pick<ColdTenantAccess, 'holds' | 'links'>,
+): Promise<string | undefined> {
+  if (holds(tenantId)) return (await freshRows(tenantId)).identityOfAccount(objectId)
+  const [lowest] = await links.identitiesOfAccount(tenantId, objectId)
+  return lowest
+}
 
 /** What a caller may see of the core objects of the tenant. */
 export type ObjectAccess = 'all' | VisibleObjects

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { differenceSteps } from '../../../shared/domain/collections/membership-difference.ts'
+import { differenceSteps } from '../../../shared/domain/collections/membership-store.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 
 const ascending = fc.uniqueArray(fc.nat(60).map((number) => String(number).padStart(2, '0'))).map((ids) => ids.sort())

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Collection } from '../../../shared/domain/collections/collection.ts'
 import {
   accountsChangedAsStored,
   accountsChangedAtMs,
   accountsChangedByRows,
   joinableAccountsChanged,
   type MembersOverTime,
-} from '../../../shared/domain/collections/changed-accounts.ts'
-import type { Collection } from '../../../shared/domain/collections/collection.ts'
+} from '../../../shared/domain/collections/notify-links.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 

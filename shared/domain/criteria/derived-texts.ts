@@ -1,8 +1,8 @@
-import type { FieldFunction } from '../criteria/condition.ts'
-import { TextFunctions } from '../criteria/text-functions.ts'
-import { ByteDictionary } from './byte-dictionary.ts'
-import type { TextDictionary } from './text-dictionary.ts'
-import { grownInt32 } from './typed-array-growth.ts'
+import { grownInt32 } from '../tenant-index/growable-array.ts'
+import type { TextDictionary } from '../tenant-index/text-dictionary.ts'
+import { ByteDictionary } from '../tenant-index/text-dictionary.ts'
+import type { FieldFunction } from './condition.ts'
+import { TextFunctions } from './text-functions.ts'
 
 /** Bytes that all derived texts of a snapshot may take together. */
 const BYTES_AT_MOST = 24_000_000
@@ -76,7 +76,7 @@ export class DerivedTexts {
 }
 
 /** The derived texts of one snapshot and its forks, shared by all conditions; those unused for longest make room. */
-export class DerivedTextMemory {
+export class DerivedTextCache {
   readonly #chains = new Map<string, DerivedTexts>()
   #sizeBytes = 0
 
@@ -114,4 +114,13 @@ export class DerivedTextMemory {
     this.#sizeBytes -= derived.sizeBytes
     derived.forget()
   }
+}
+
+const caches = new WeakMap<object, DerivedTextCache>()
+
+/** The derived texts of a snapshot and its forks; they are dropped with the last of these. */
+export function derivedTextsOf(family: object): DerivedTextCache {
+  const cache = caches.get(family) ?? new DerivedTextCache()
+  caches.set(family, cache)
+  return cache
 }
