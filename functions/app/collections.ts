@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
 import { cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
-import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
+import { cosmosEvaluationLeaseStore } from '../../shared/cosmos/evaluation-lease-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
@@ -30,7 +31,7 @@ const ROWS_AT_MOST = 1_500_000
 export const collectionDependencies: CollectionDependencies = {
   collections: cosmosCollectionStore(container('collections')),
   memberships: cosmosMembershipStore(container('members'), scheduler),
-  evaluationLog: cosmosEvaluationLogStore(container('tenants')),
+  evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
   joined: cosmosJoinedMembers(container('requests')),
   snapshots: new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), ROWS_AT_MOST, scheduler),
   accountChanges: cosmosAccountChangeStore(container('coreObjects')),
@@ -52,6 +53,7 @@ export const requestDependencies: RequestDependencies = {
 export const evaluator = new TenantEvaluator({
   ...collectionDependencies,
   follower: new RequestReconciler(requestDependencies),
+  sleep,
 })
 
 export const linkedCollections = linkedAccounts(

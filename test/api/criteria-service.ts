@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
@@ -6,7 +7,7 @@ import { createContainers } from '../../infra/local/create-containers.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
-import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
+import { cosmosEvaluationLeaseStore } from '../../shared/cosmos/evaluation-lease-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
@@ -58,7 +59,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
     const deps: CollectionDependencies = {
       collections: cosmosCollectionStore(database('collections')),
       memberships: cosmosMembershipStore(database('members')),
-      evaluationLog: cosmosEvaluationLogStore(database('tenants')),
+      evaluationLeases: cosmosEvaluationLeaseStore(database('tenants')),
       joined: cosmosJoinedMembers(database('requests')),
       snapshots: new TenantSnapshots(
         cosmosCoreObjectChanges(database('coreObjects'), () => performance.now()),
@@ -82,7 +83,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
     return {
       ...deps,
       rings,
-      evaluator: new TenantEvaluator({ ...deps, follower: { follow: async () => undefined } }),
+      evaluator: new TenantEvaluator({ ...deps, follower: { follow: async () => undefined }, sleep }),
     }
   }
   const process = newProcess()

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
@@ -6,7 +7,7 @@ import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
 import { cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
-import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
+import { cosmosEvaluationLeaseStore } from '../../shared/cosmos/evaluation-lease-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
@@ -66,7 +67,7 @@ export async function joinableWorld(
   const collectionDependencies = {
     collections: cosmosCollectionStore(container('collections')),
     memberships: cosmosMembershipStore(container('members')),
-    evaluationLog: cosmosEvaluationLogStore(container('tenants')),
+    evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
     joined: cosmosJoinedMembers(container('requests')),
     snapshots: new TenantSnapshots(
       cosmosCoreObjectChanges(container('coreObjects'), () => elapsedMs),
@@ -97,7 +98,8 @@ export async function joinableWorld(
     holds: (tenantId: string) => snapshots.holds(tenantId),
     links: cosmosCoreObjectReferences(container('coreObjects')),
   }
-  const evaluatorOf = () => new TenantEvaluator({ ...collectionDependencies, follower: new RequestReconciler(deps) })
+  const evaluatorOf = () =>
+    new TenantEvaluator({ ...collectionDependencies, follower: new RequestReconciler(deps), sleep })
   const evaluator = evaluatorOf()
   const dispatch = [joinableRoutes(deps), criteriaRoutes(deps), collectionRoutes(deps)].map((group: RouteGroup) => ({
     prefix: `/${group.prefix}`,

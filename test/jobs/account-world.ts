@@ -5,7 +5,7 @@ import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
 import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
+import { cosmosEvaluationLeaseStore } from '../../shared/cosmos/evaluation-lease-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
@@ -73,7 +73,7 @@ export async function openAccountWorld() {
     const collections: CollectionDependencies = {
       collections: cosmosCollectionStore(container('collections')),
       memberships: cosmosMembershipStore(container('members')),
-      evaluationLog: cosmosEvaluationLogStore(container('tenants')),
+      evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
       joined,
       snapshots: new TenantSnapshots(
         cosmosCoreObjectChanges(container('coreObjects'), () => performance.now()),
@@ -93,7 +93,11 @@ export async function openAccountWorld() {
       requests: cosmosRequestStore(container('requests')),
       membershipResolver: liveMembershipResolver(collections),
     }
-    const evaluator = new TenantEvaluator({ ...collections, follower: new RequestReconciler(requests) })
+    const evaluator = new TenantEvaluator({
+      ...collections,
+      follower: new RequestReconciler(requests),
+      sleep: deps.sleep,
+    })
     const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
     const sync: SyncDependencies = {
       ...deps,

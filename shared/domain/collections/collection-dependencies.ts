@@ -5,7 +5,7 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { AccountChangeStore } from '../core/account-changes.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection, CollectionKind } from './collection.ts'
-import type { EvaluationLogStore } from './evaluation-log-store.ts'
+import type { EvaluationLeaseStore } from './evaluation-lease.ts'
 import type { JoinedMembers, MembershipStore } from './membership-store.ts'
 
 export type CollectionFilter = {
@@ -76,7 +76,7 @@ export type CollectionDependencies = {
   readonly collections: CollectionStore
   /** Members of criteria collections. */
   readonly memberships: MembershipStore
-  readonly evaluationLog: EvaluationLogStore
+  readonly evaluationLeases: EvaluationLeaseStore
   /** Members of joinable collections. */
   readonly joined: JoinedMembers
   readonly snapshots: TenantSnapshots
@@ -91,19 +91,26 @@ export type CollectionDependencies = {
 }
 
 /**
- * Asks for the tenant's collections to be looked at again. Called after whatever made it due is written, which a ring
- * that fails must not turn into a failure: the sweep rings for what was missed.
+ * Enqueues an evaluation of the tenant's collections. Call it after the change is written. A failure to enqueue is
+ * logged and does not fail the change: the hourly sweep enqueues every tenant.
  */
 export async function notifyEvaluation(
   tenantId: string,
   { messageQueue, log, newId }: Pick<CollectionDependencies, 'messageQueue' | 'log' | 'newId'>,
 ): Promise<void> {
   try {
-    await messageQueue.enqueue(
-      { queue: 'evaluations', message: { tenantId } },
-      { id: `evaluate:${tenantId}:${newId()}` },
-    )
+    await enqueueEvaluation(tenantId, { messageQueue, newId })
   } catch (error) {
-    log.error('collections.ring-failed', error, { tenantId })
+    log.error('collections.enqueue-failed', error, { tenantId })
   }
+}
+
+/** The same for callers that can fail. */
+export async function enqueueEvaluation(
+  tenantId: string,
+  { messageQueue, newId }: Pick<CollectionDependencies, 'messageQueue' | 'newId'>,
+  delayMs?: number,
+): Promise<void> {
+  const options = { id: `evaluate:${tenantId}:${newId()}`, ...(delayMs === undefined ? {} : { delayMs }) }
+  await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, options)
 }

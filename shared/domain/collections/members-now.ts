@@ -11,7 +11,7 @@ import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
-import { CLOCKS_DIFFER_AT_MOST_MS } from './evaluation-log.ts'
+import { CLOCKS_DIFFER_AT_MOST_MS } from './evaluation-lease.ts'
 import type { MembershipHead } from './membership-store.ts'
 
 /** What the evaluator remembers of a collection from one evaluation to the next. */

@@ -65,7 +65,7 @@ async function memberIds(
     return { ids: joinedNow.map(({ identityId }) => identityId), membershipVersion }
   }
   // An evaluation that is due must not look like an empty collection.
-  if ((await memberships.head(tenantId, id)) === undefined) await evaluator.evaluate(tenantId)
+  if ((await memberships.head(tenantId, id)) === undefined) await evaluator.evaluateNow(tenantId)
   const membership = await memberships.members(tenantId, id)
   if (membership === undefined) throw new Error(`Collection ${id} could not be evaluated`)
   return { ids: membership.ids, membershipVersion: membership.head.membershipVersion }
