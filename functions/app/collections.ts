@@ -71,7 +71,7 @@ export const coldTenantAccess: ColdTenantAccess = {
   load: (tenantId) => {
     freshRows(tenantId).catch((error: unknown) => log.error('core-objects.load-failed', error, { tenantId }))
   },
-  links: cosmosCoreObjectReferences(container('coreObjects')),
+  references: cosmosCoreObjectReferences(container('coreObjects')),
 }
 
 /** The core identity that stands for a caller's directory account. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { coreObjectRecordSchema } from '../../shared/domain/core/core-object-record.ts'
-import { CORE_OBJECT_READERS, canSeeAll } from '../../shared/domain/object-access/object-access.ts'
+import { CORE_OBJECT_READERS, hasFullAccess } from '../../shared/domain/object-access/object-access.ts'
 import {
   type CoreObjectDependencies,
   listCoreObjects,
@@ -163,5 +163,5 @@ function deprecated<T>(data: T, identityId: string): RouteResult<T> {
 
 /** A cursor is good for those who see the same: everyone who sees all, or one user. */
 function scopeOf(caller: Caller): string {
-  return canSeeAll(caller) ? 'all' : caller.objectId
+  return hasFullAccess(caller) ? 'all' : caller.objectId
 }

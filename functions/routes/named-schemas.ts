@@ -1,8 +1,8 @@
 import {
-  CollectionRecord,
+  CollectionDto,
   CollectionResults,
   Condition,
-  CriteriaCollectionRecord,
+  CriteriaCollectionDto,
   CriteriaCollectionUpdate,
   Metadata,
   NewCriteriaCollection,
@@ -39,12 +39,12 @@ export const NAMED_SCHEMAS: NamedSchemas = {
   Timestamp,
   Metadata,
 
-  Collection: CollectionRecord,
+  Collection: CollectionDto,
   CollectionResults,
   FilterMembersRequest,
 
   Condition,
-  CriteriaCollection: CriteriaCollectionRecord,
+  CriteriaCollection: CriteriaCollectionDto,
   NewCriteriaCollection,
   CriteriaCollectionUpdate,
   CriteriaPreviewRequest: PreviewRequest,

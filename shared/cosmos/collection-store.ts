@@ -79,7 +79,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
       return (await readDocument(collections, REFERENCE_GUARD_ID, tenantId))?._etag ?? NO_GUARD
     },
     serialize: turns,
-    async noteReference(tenantId) {
+    async invalidateReferenceVersions(tenantId) {
       await collections.items.upsert(guardDocument(tenantId))
     },
     async add(collection, referenceVersion) {
@@ -110,7 +110,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
       const parameters = [{ name: '@before', value: Math.floor(instantMs / 1000) }]
       return queryAll<string>(collections, tenantId, { query, parameters })
     },
-    async forgetRemoved(tenantId, id) {
+    async deleteRemovalRecord(tenantId, id) {
       await collections
         .item(removalId(id), tenantId)
         .delete()

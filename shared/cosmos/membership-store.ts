@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
-import { differenceSteps, type MembershipHead, type MembershipStore } from '../domain/collections/membership-store.ts'
+import { differenceTask, type MembershipHead, type MembershipStore } from '../domain/collections/membership-store.ts'
 import { forEachConcurrent } from '../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../kernel/refusals.ts'
@@ -48,7 +48,7 @@ export function cosmosMembershipStore(
         const head = await readHead(partition)
         if (head === undefined) return undefined
         const ids = await readIds(partition, head)
-        const digest = await scheduler.run(digestSteps(ids))
+        const digest = await scheduler.run(digestTask(ids))
         if (ids.length === head.count && digest === head.digest) return { head: headOf(head), ids }
         const again = await readHead(partition)
         if (again?._etag === head._etag) throw new Error(`The chunks of ${partition} do not match their head`)
@@ -67,14 +67,14 @@ export function cosmosMembershipStore(
       const partition = partitionOf(tenantId, collectionId)
       const before = await readHead(partition)
       if (before?._etag !== previous?.version) throw stale(partition)
-      const digest = await scheduler.run(digestSteps(evaluation.ids))
+      const digest = await scheduler.run(digestTask(evaluation.ids))
       if (before !== undefined && before.digest === digest && before.definitionKey === evaluation.definitionKey) {
         return { head: versioned(before), change: { added: [], removed: [] } }
       }
       await beforeWrite?.()
       const old =
         before === undefined || before.digest === digest ? [...evaluation.ids] : await readIds(partition, before)
-      const change = await scheduler.run(differenceSteps(before === undefined ? [] : old, evaluation.ids))
+      const change = await scheduler.run(differenceTask(before === undefined ? [] : old, evaluation.ids))
       const plan = planWrite(partition, before, evaluation, change, digest, randomUUID())
       await writePlan(members, partition, plan)
       const after = await readHead(partition)
@@ -117,7 +117,7 @@ function idsOfChunks(chunks: readonly ChunkDocument[]): string[] {
 const IDS_PER_STEP_COUNT = 8192
 
 /** Of the ids in lines. */
-function* digestSteps(ids: readonly string[]): Task<string> {
+function* digestTask(ids: readonly string[]): Task<string> {
   const digest = createHash('sha256')
   for (let from = 0; from < ids.length; from += IDS_PER_STEP_COUNT) {
     if (from > 0) digest.update('\n')

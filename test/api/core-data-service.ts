@@ -81,7 +81,7 @@ function serviceOn(cosmos: LocalCosmos, nowMs: () => number, cursorKeys: readonl
     objectAccess: new ObjectAccessResolver((tenantId) => snapshots.fresh(tenantId), {
       load: () => undefined,
       holds: (tenantId) => snapshots.holds(tenantId),
-      links: cosmosCoreObjectReferences(database('coreObjects')),
+      references: cosmosCoreObjectReferences(database('coreObjects')),
     }),
     cursors: async () => cursors(cursorKeys),
     messageQueue: {

@@ -56,7 +56,7 @@ export async function openWholeService(): Promise<WholeService> {
     objectAccess: new ObjectAccessResolver((tenantId) => world.deps.snapshots.fresh(tenantId), {
       load: () => undefined,
       holds: (tenantId) => world.deps.snapshots.holds(tenantId),
-      links: cosmosCoreObjectReferences(container('coreObjects')),
+      references: cosmosCoreObjectReferences(container('coreObjects')),
     }),
     cursors: async () => cursors([createHash('sha256').update('fuzz').digest('base64')]),
   }

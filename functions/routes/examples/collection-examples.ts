@@ -1,7 +1,7 @@
 import type {
-  CollectionRecord,
+  CollectionDto,
   CollectionResults,
-  CriteriaCollectionRecord,
+  CriteriaCollectionDto,
   CriteriaCollectionUpdate,
   NewCriteriaCollection,
 } from '../../../shared/domain/collections/collection.ts'
@@ -51,7 +51,7 @@ const NEW_COLLECTION: NewCriteriaCollection = {
 }
 const UPDATE: CriteriaCollectionUpdate = { objectType: 'Relationship', description: 'Nurses and head nurses' }
 
-const RECORD: CollectionRecord = {
+const RECORD: CollectionDto = {
   id: CRITERIA_COLLECTION_ID,
   objectType: 'Relationship',
   name: 'Nurses',
@@ -61,7 +61,7 @@ const RECORD: CollectionRecord = {
   createdAt: CREATED_AT,
   updatedAt: UPDATED_AT,
 }
-const CRITERIA_RECORD: CriteriaCollectionRecord = { ...RECORD, condition: CONDITION }
+const CRITERIA_RECORD: CriteriaCollectionDto = { ...RECORD, condition: CONDITION }
 
 const RESULTS: CollectionResults = {
   collectionId: CRITERIA_COLLECTION_ID,

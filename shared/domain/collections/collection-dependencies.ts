@@ -34,7 +34,7 @@ export interface CollectionStore {
   /** Runs what changes collections of the tenant, one after the other within this process, in the order given. */
   serialize<T>(tenantId: string, run: () => Promise<T>): Promise<T>
   /** Makes every reference version read before stale, for what refers to collections without being one. */
-  noteReference(tenantId: string): Promise<void>
+  invalidateReferenceVersions(tenantId: string): Promise<void>
   /** @throws Refusal `StaleVersion` when the reference version is no longer current. */
   add(collection: Collection, referenceVersion: string | undefined): Promise<Versioned<Collection>>
   /** @throws Refusal `StaleVersion` when either version is no longer current. */
@@ -47,7 +47,7 @@ export interface CollectionStore {
   /** Ids of collections that were removed before an instant and not forgotten since. */
   removedBefore(tenantId: string, instantMs: number): Promise<string[]>
   /** Nothing of the removed collection is left. */
-  forgetRemoved(tenantId: string, id: string): Promise<void>
+  deleteRemovalRecord(tenantId: string, id: string): Promise<void>
 }
 
 /** What collections need to know of the links that they feed. */

@@ -69,7 +69,7 @@ export function byName(one: Collection, other: Collection): number {
 }
 
 /** A collection as `/collections/beta` answers it: it does not say of which kind it is. */
-export const CollectionRecord = Closed({
+export const CollectionDto = Closed({
   id: Guid,
   objectType: CollectionObjectType,
   name: Type.String(),
@@ -79,7 +79,7 @@ export const CollectionRecord = Closed({
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
-export type CollectionRecord = Static<typeof CollectionRecord>
+export type CollectionDto = Static<typeof CollectionDto>
 
 /** The members of a collection of either kind. */
 export const CollectionResults = Closed({
@@ -99,7 +99,7 @@ export const CollectionResults = Closed({
 export type CollectionResults = Static<typeof CollectionResults>
 
 /** What every reader of a collection sees of it, whatever its kind. */
-export function collectionRecord(collection: Collection): CollectionRecord {
+export function toCollectionDto(collection: Collection): CollectionDto {
   return {
     id: collection.id,
     objectType: collection.objectType,
@@ -137,12 +137,12 @@ export const CriteriaCollectionUpdate = Type.Object({
 })
 export type CriteriaCollectionUpdate = Static<typeof CriteriaCollectionUpdate>
 
-export const CriteriaCollectionRecord = Closed({ ...CollectionRecord.properties, condition: Condition })
-export type CriteriaCollectionRecord = Static<typeof CriteriaCollectionRecord>
+export const CriteriaCollectionDto = Closed({ ...CollectionDto.properties, condition: Condition })
+export type CriteriaCollectionDto = Static<typeof CriteriaCollectionDto>
 
 /** The record under the prefix of criteria collections: with the condition. */
-export function criteriaCollectionRecord(collection: Collection): CriteriaCollectionRecord {
-  return { ...collectionRecord(collection), condition: collection.definition }
+export function toCriteriaCollectionDto(collection: Collection): CriteriaCollectionDto {
+  return { ...toCollectionDto(collection), condition: collection.definition }
 }
 
 export const NO_METADATA: CollectionMetadata = { tags: [], attributes: {} }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { Closed } from '../../kernel/schema.ts'
-import { checkCondition, checkConditionSteps } from '../criteria/check-condition.ts'
+import { checkCondition, checkConditionTask } from '../criteria/check-condition.ts'
 import {
   type CheckedCondition,
   type CollectionReference,
@@ -41,7 +41,7 @@ export async function readCondition(
 ): Promise<CheckedCondition> {
   const rows = await deps.snapshots.fresh(tenantId)
   const schema = new Map([...namesRead(before), ...conditionSchema(rows.customAttributes())])
-  const check = await deps.snapshots.reading(rows, checkConditionSteps(given, schema))
+  const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema))
   if (!check.ok) {
     const faults = check.faults.map(({ code, message, pointer: within }) =>
       refusalEntry(code, message, pointer + within),

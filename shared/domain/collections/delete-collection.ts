@@ -1,9 +1,9 @@
 import type { Caller } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { requireIfMatch, retryOnConflict } from '../../kernel/versioned.ts'
+import { requireIfMatch } from '../../kernel/versioned.ts'
 import type { CollectionKind } from './collection.ts'
 import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
-import { found, serializedBy } from './read-then-write.ts'
+import { found, withReferenceGuard } from './write-collection.ts'
 
 /**
  * Deletes a collection that nothing refers to, and forgets its members.
@@ -16,17 +16,12 @@ export async function deleteCollection(
   caller: Caller,
   deps: CollectionDependencies,
 ): Promise<void> {
-  await retryOnConflict(
-    async () => {
-      // Read before the references are looked at: a reference made meanwhile makes it stale.
-      const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
-      const { version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
-      requireIfMatch(version, ifMatch)
-      await refuseInUse(id, caller.tenantId, deps)
-      await deps.collections.remove(caller.tenantId, id, version, referenceVersion)
-    },
-    serializedBy(caller.tenantId, deps),
-  )
+  await withReferenceGuard(caller.tenantId, deps, async (referenceVersion) => {
+    const { version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
+    requireIfMatch(version, ifMatch)
+    await refuseInUse(id, caller.tenantId, deps)
+    await deps.collections.remove(caller.tenantId, id, version, referenceVersion)
+  })
   await removeMembers(id, caller.tenantId, deps)
   await notifyEvaluation(caller.tenantId, deps)
 }
@@ -69,6 +64,6 @@ export async function removeOrphanedMembers(
 ): Promise<void> {
   for (const id of await collections.removedBefore(tenantId, nowMs() - WRITERS_GONE_AFTER_MS)) {
     await memberships.remove(tenantId, id)
-    await collections.forgetRemoved(tenantId, id)
+    await collections.deleteRemovalRecord(tenantId, id)
   }
 }

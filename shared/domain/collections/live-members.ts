@@ -1,7 +1,7 @@
 import { dayOf } from '../../kernel/timestamp.ts'
 import type { CollectionMembers, JoinedMembership } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
-import { evaluationSteps } from '../criteria/evaluate.ts'
+import { evaluationTask } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
@@ -27,10 +27,10 @@ export async function liveContext(
     collections,
     dayOf(deps.nowMs()),
     (id) => joined.get(id)?.memberships ?? [],
-    ({ id }) => evaluated.get(id) ?? NOBODY,
+    ({ id }) => evaluated.get(id) ?? NO_MEMBERS,
   )
   for (const collection of inOrderOfReferences(collections)) {
-    const steps = evaluationSteps(conditionOf(collection), rows, objectTypeOf(collection), context)
+    const steps = evaluationTask(conditionOf(collection), rows, objectTypeOf(collection), context)
     evaluated.set(collection.id, new Set(await deps.snapshots.reading(rows, steps)))
   }
   return context
@@ -41,7 +41,7 @@ export function compiledCondition(collection: Collection): CompiledCondition {
   return compile(storedCondition(collection))
 }
 
-const NOBODY: ReadonlySet<string> = new Set()
+const NO_MEMBERS: ReadonlySet<string> = new Set()
 
 /**
  * Members of collections as conditions ask for them, each looked for once.

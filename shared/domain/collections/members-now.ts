@@ -5,7 +5,7 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import { CORE_TYPE, type CollectionMembers } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { attributesRead, type CheckedCondition, dependsOnDay } from '../criteria/condition.ts'
-import { evaluationSteps, objectEvaluationSteps } from '../criteria/evaluate.ts'
+import { evaluationTask, objectEvaluationTask } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
@@ -92,11 +92,11 @@ export function* idsNow(
     changes === 'everything' ||
     memory.head?.value.definitionKey !== definitionKey ||
     collection.refersTo.some((id) => changedMembers.has(id))
-  if (before === undefined || isWhole) return yield* evaluationSteps(memory.condition, rows, objectType, context)
+  if (before === undefined || isWhole) return yield* evaluationTask(memory.condition, rows, objectType, context)
   if (!changes.rowsMoved && memory.attributesRead.isDisjointFrom(changes.attributes)) return undefined
   const touched = changes.ids[CORE_TYPE[objectType]]
   if (touched.size === 0) return undefined
-  const verdicts = yield* objectEvaluationSteps(memory.condition, rows, objectType, touched, context)
+  const verdicts = yield* objectEvaluationTask(memory.condition, rows, objectType, touched, context)
   return withVerdicts(before, verdicts)
 }
 

@@ -90,7 +90,7 @@ export async function joinedMembersOf(
 const IDS_PER_STEP_COUNT = 16_384
 
 /** What to add to and remove from one ascending list to get the other, in steps. Both results are ascending too. */
-export function* differenceSteps(before: readonly string[], after: readonly string[]): Task<MembershipChange> {
+export function* differenceTask(before: readonly string[], after: readonly string[]): Task<MembershipChange> {
   const added: string[] = []
   const removed: string[] = []
   let left = 0

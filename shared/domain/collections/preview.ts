@@ -5,7 +5,7 @@ import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
-import { evaluationSteps } from '../criteria/evaluate.ts'
+import { evaluationTask } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { type Collection, CollectionObjectType, Condition, type CriteriaObjectType } from './collection.ts'
@@ -13,7 +13,7 @@ import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
 import { liveContext } from './live-members.ts'
 import { objectTypeFaults } from './manage-criteria.ts'
-import { differenceSteps } from './membership-store.ts'
+import { differenceTask } from './membership-store.ts'
 
 export const PreviewRequest = Type.Object({
   currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with, by the members that it has.')),
@@ -52,18 +52,18 @@ export async function previewCriteria(
   const context = await liveContext(tenantId, named, rows, deps)
   const members = current === undefined ? [] : await memberIds(current, objectType, context, deps)
   const definition = { condition: compile(condition), objectType }
-  return deps.snapshots.reading(rows, previewSteps(definition, members, rows, context))
+  return deps.snapshots.reading(rows, previewTask(definition, members, rows, context))
 }
 
 /** @param before the members to compare with, ascending. */
-function* previewSteps(
+function* previewTask(
   { condition, objectType }: { readonly condition: CompiledCondition; readonly objectType: CriteriaObjectType },
   before: readonly string[],
   rows: RowSnapshot,
   context: EvaluationContext,
 ): Task<PreviewReply> {
-  const after = yield* evaluationSteps(condition, rows, objectType, context)
-  const change = yield* differenceSteps(before, after)
+  const after = yield* evaluationTask(condition, rows, objectType, context)
+  const change = yield* differenceTask(before, after)
   const preview = yield* previewed(rows, objectType, after)
   const added = before.length === 0 ? preview : yield* previewed(rows, objectType, change.added)
   const removed = yield* previewed(rows, objectType, change.removed)

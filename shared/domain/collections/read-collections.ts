@@ -11,7 +11,7 @@ import {
 } from './collection.ts'
 import type { CollectionDependencies, CollectionFilter } from './collection-dependencies.ts'
 import { joinedMembersOf } from './membership-store.ts'
-import { found } from './read-then-write.ts'
+import { found } from './write-collection.ts'
 
 type ReadDependencies = Pick<CollectionDependencies, 'collections' | 'memberships' | 'joined' | 'nowMs'>
 

@@ -31,11 +31,11 @@ export type ConditionCheck =
 
 /** Reads a condition from outside: the condition, normalised, or everything that is wrong with it at once. */
 export function checkCondition(input: unknown, schema: ConditionSchema): ConditionCheck {
-  return runToCompletion(checkConditionSteps(input, schema))
+  return runToCompletion(checkConditionTask(input, schema))
 }
 
 /** The same in steps, of a leaf each: a mebibyte of dates takes a tenth of a second to read. */
-export function* checkConditionSteps(input: unknown, schema: ConditionSchema): Task<ConditionCheck> {
+export function* checkConditionTask(input: unknown, schema: ConditionSchema): Task<ConditionCheck> {
   const findings: Findings = { schema, faults: [], leafCount: 0 }
   if (!isObject(input) || !isGroup(input)) {
     report(findings, 'RootNotGroup', 'The root of a condition must be a group', '')

@@ -40,13 +40,13 @@ export class DerivedTexts {
   }
 
   /** Remembers from now on; not what can be expected to need more than there may be. */
-  remember(): void {
+  startCaching(): void {
     if (this.#remembered !== undefined || this.source.size * BYTES_PER_TEXT * 2 > BYTES_AT_MOST) return
     this.#remembered = { codes: new Int32Array(this.source.size), results: new ByteDictionary() }
   }
 
   /** Takes no memory any more; what is read is computed each time. */
-  forget(): void {
+  stopCaching(): void {
     this.#remembered = undefined
     this.sizeBytes = 0
   }
@@ -86,7 +86,7 @@ export class DerivedTextCache {
     const known = this.#chains.get(key)
     this.#chains.delete(key)
     if (known?.source === source) {
-      known.remember()
+      known.startCaching()
       this.#chains.set(key, known)
       return known
     }
@@ -112,7 +112,7 @@ export class DerivedTextCache {
 
   #drop(derived: DerivedTexts): void {
     this.#sizeBytes -= derived.sizeBytes
-    derived.forget()
+    derived.stopCaching()
   }
 }
 

@@ -30,7 +30,7 @@ export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvalu
       return collection && { objectType: collection.objectType, name: collection.name }
     },
     async keepForLink(tenantId, collectionId) {
-      await collections.noteReference(tenantId)
+      await collections.invalidateReferenceVersions(tenantId)
       return (await collections.find(tenantId, collectionId)) !== undefined
     },
     async changesSince(tenantId, collectionId, membershipVersion): Promise<AccountChanges | undefined> {

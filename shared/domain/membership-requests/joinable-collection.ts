@@ -2,12 +2,12 @@ import { type Static, Type } from 'typebox'
 import { Closed, Nullable } from '../../kernel/schema.ts'
 import {
   type Collection,
+  CollectionDto,
   CollectionObjectType,
-  CollectionRecord,
-  collectionRecord,
   Description,
   Metadata,
   Name,
+  toCollectionDto,
 } from '../collections/collection.ts'
 import { JoinPolicyInput, JoinPolicyRecord, policyOf } from './join-policy.ts'
 
@@ -30,14 +30,14 @@ export const JoinableCollectionUpdate = Type.Object({
 })
 export type JoinableCollectionUpdate = Static<typeof JoinableCollectionUpdate>
 
-export const JoinableCollectionRecord = Closed({ ...CollectionRecord.properties, joinPolicy: JoinPolicyRecord })
+export const JoinableCollectionRecord = Closed({ ...CollectionDto.properties, joinPolicy: JoinPolicyRecord })
 export type JoinableCollectionRecord = Static<typeof JoinableCollectionRecord>
 
 /** The record under the prefix of joinable collections: with the join policy. */
 export function joinableCollectionRecord(collection: Collection): JoinableCollectionRecord {
   const { approvalRequired, approvalGates, joinableBy } = policyOf(collection)
   return {
-    ...collectionRecord(collection),
+    ...toCollectionDto(collection),
     joinPolicy: {
       approvalRequired,
       approvalGates: approvalGates.map((gate) => ({ ...gate, approvers: [...gate.approvers] })),

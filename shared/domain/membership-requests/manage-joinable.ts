@@ -1,10 +1,16 @@
 import type { Caller } from '../../kernel/caller.ts'
 import { type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import type { Collection, CollectionObjectType } from '../collections/collection.ts'
+import { type Collection, type CollectionObjectType, readMetadata } from '../collections/collection.ts'
 import { deleteCollection } from '../collections/delete-collection.ts'
-import { addCollection, changeCollection, type Definition } from '../collections/write-collection.ts'
-import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
+import {
+  addCollection,
+  changeable,
+  type Definition,
+  replaceCollection,
+  withReferenceGuard,
+} from '../collections/write-collection.ts'
+import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
 import { checkJoinPolicy, type PolicyReference, policyReferences } from './check-join-policy.ts'
 import { type JoinPolicyInput, policyOf } from './join-policy.ts'
 import type { JoinableCollectionUpdate, NewJoinableCollection } from './joinable-collection.ts'
@@ -22,9 +28,17 @@ export async function createJoinableCollection(
   deps: RequestDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
-  const readDefinition = (faults: readonly RefusalEntry[]) =>
-    definitionBy(caller.tenantId, body.joinPolicy, [...objectTypeFaults(body.objectType), ...faults], deps)
-  return addCollection({ kind: 'joinable', caller, creation }, body, readDefinition, deps)
+  const { tenantId } = caller
+  const faults = [...objectTypeFaults(body.objectType), ...readMetadata(body.metadata).faults]
+  const id = creation.newId()
+  await deps.tenants.remember(tenantId)
+  const { value } = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
+    const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, 'joinable'))
+    if (earlier !== undefined) return earlier
+    const definition = await readDefinition(tenantId, body.joinPolicy, faults, deps)
+    return addCollection({ kind: 'joinable', id, caller }, body, definition, referenceVersion, deps)
+  })
+  return value
 }
 
 /**
@@ -41,13 +55,13 @@ export async function updateJoinableCollection(
 ): Promise<Versioned<Collection>> {
   const { tenantId } = caller
   const { joinPolicy } = body
-  const readDefinition =
-    joinPolicy === undefined
-      ? undefined
-      : (faults: readonly RefusalEntry[], before?: Collection) =>
-          definitionBy(tenantId, joinPolicy, faults, deps, before)
-  const change = { kind: 'joinable', id, ifMatch, caller } as const
-  const collection = await changeCollection(change, body, { readDefinition }, deps)
+  const { faults } = readMetadata(body.metadata)
+  const collection = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
+    const stored = await deps.collections.find(tenantId, id, 'joinable')
+    const given = joinPolicy && (await readDefinition(tenantId, joinPolicy, faults, deps, stored?.value))
+    const before = changeable(stored, { id, ifMatch }, body, faults)
+    return replaceCollection(before, body, given, referenceVersion, deps)
+  })
   // Also where the policy is as before: an earlier try may have come no further than that.
   if (joinPolicy !== undefined) {
     await moveToPolicy(collection.value, await deps.requests.allWaitingIn(tenantId, id), deps)
@@ -82,7 +96,7 @@ function objectTypeFaults(objectType: CollectionObjectType): RefusalEntry[] {
  * @param faults what is wrong with the rest of the body, to be told along.
  * @param before whose policy this one replaces.
  */
-async function definitionBy(
+async function readDefinition(
   tenantId: string,
   given: JoinPolicyInput,
   faults: readonly RefusalEntry[],

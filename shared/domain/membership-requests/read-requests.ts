@@ -1,5 +1,5 @@
 import { byName, type Collection } from '../collections/collection.ts'
-import { found } from '../collections/read-then-write.ts'
+import { found } from '../collections/write-collection.ts'
 import { concerns, type Viewer } from './act-on-request.ts'
 import { countedNow } from './gate-approvers.ts'
 import { type MembershipRequest, OPEN_STATUSES } from './membership-request.ts'

@@ -1,5 +1,5 @@
 import type { Collection } from '../collections/collection.ts'
-import { found } from '../collections/read-then-write.ts'
+import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
 import { countedNow } from './gate-approvers.ts'
 import { approverCollections, gatesOf, policyOf } from './join-policy.ts'

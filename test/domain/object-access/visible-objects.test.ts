@@ -206,7 +206,7 @@ describe('what a user may see', () => {
       {
         holds: () => isHeld,
         load: (tenantId) => void loaded.push(tenantId),
-        links: { identitiesOfAccount: async () => [] } as unknown as CoreObjectReferences,
+        references: { identitiesOfAccount: async () => [] } as unknown as CoreObjectReferences,
       },
     )
     const callers = [user(TENANT_ID, accountOf(1), 'User'), user(randomUUID(), accountOf(1), 'User')] as const
