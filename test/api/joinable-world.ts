@@ -96,7 +96,7 @@ export async function joinableWorld(
   const freshRows = (tenantId: string) => snapshots.fresh(tenantId)
   const unloaded = {
     holds: (tenantId: string) => snapshots.holds(tenantId),
-    links: cosmosCoreObjectReferences(container('coreObjects')),
+    references: cosmosCoreObjectReferences(container('coreObjects')),
   }
   const evaluatorOf = () =>
     new TenantEvaluator({ ...collectionDependencies, follower: new RequestReconciler(deps), sleep })

@@ -11,64 +11,64 @@ import type { JoinedMembers, MembershipStore } from './membership-store.ts'
 export type CollectionFilter = {
   readonly kind?: CollectionKind
   readonly objectType?: string
-  /** In their normalised form. Of each list a collection must have one. */
+  /** Normalised. A collection must have at least one tag of each list. */
   readonly tags?: readonly (readonly string[])[]
-  /** A collection must have them all. */
+  /** A collection must have all of them. */
   readonly attributes?: readonly { readonly key: string; readonly value: string }[]
-  /** Only those whose definition names this collection. */
+  /** Only collections whose definition refers to this one. */
   readonly refersTo?: string
 }
 
 /**
- * Collections of a tenant. Whoever adds, changes or removes a reference between collections quotes the tenant's
- * reference version, read before looking at the references: of two who do so at once, one is refused.
+ * Collections of a tenant. A write that adds, changes or removes references between collections quotes the tenant's
+ * reference version, read before the references: of two concurrent writes one is refused. See `withReferenceGuard`.
  */
 export interface CollectionStore {
-  /** Undefined when there is none, or when it is of another kind than asked for. */
+  /** Undefined when the collection does not exist or is of another kind. */
   find(tenantId: string, id: string, kind?: CollectionKind): Promise<Versioned<Collection> | undefined>
   /** By name, then id. */
   list(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
-  /** Those of the ids that exist, with what they refer to. */
+  /** The collections among these ids that exist. */
   existing(tenantId: string, ids: readonly string[]): Promise<Collection[]>
   referenceVersion(tenantId: string): Promise<string>
-  /** Runs what changes collections of the tenant, one after the other within this process, in the order given. */
+  /** Runs changes of the tenant's collections one at a time within this process, in the order of the calls. */
   serialize<T>(tenantId: string, run: () => Promise<T>): Promise<T>
-  /** Makes every reference version read before stale, for what refers to collections without being one. */
+  /** Makes every reference version read so far stale. For references from outside, such as group links. */
   invalidateReferenceVersions(tenantId: string): Promise<void>
   /** @throws Refusal `StaleVersion` when the reference version is no longer current. */
   add(collection: Collection, referenceVersion: string | undefined): Promise<Versioned<Collection>>
   /** @throws Refusal `StaleVersion` when either version is no longer current. */
   replace(collection: Collection, version: string, referenceVersion: string | undefined): Promise<Versioned<Collection>>
   /**
-   * Remembers the id: what belongs to the collection elsewhere may outlast it.
+   * Deletes the collection and records its id: members may still be written for it.
    * @throws Refusal `StaleVersion` when either version is no longer current.
    */
   remove(tenantId: string, id: string, version: string, referenceVersion: string): Promise<void>
-  /** Ids of collections that were removed before an instant and not forgotten since. */
+  /** Ids of collections that were removed before an instant and whose removal is still recorded. */
   removedBefore(tenantId: string, instantMs: number): Promise<string[]>
-  /** Nothing of the removed collection is left. */
+  /** Called once nothing of the removed collection is left. */
   deleteRemovalRecord(tenantId: string, id: string): Promise<void>
 }
 
-/** What collections need to know of the links that they feed. */
+/** The group links of collections. */
 export interface CollectionLinks {
-  /** Ids of the links of a collection; empty when it feeds no group. */
+  /** Ids of a collection's links. */
   linksOf(tenantId: string, collectionId: string): Promise<readonly string[]>
-  /** Ids of all collections that feed a group by an enabled link. */
+  /** Ids of all collections with an enabled link. */
   linkedCollections(tenantId: string): Promise<ReadonlySet<string>>
   /**
-   * Writes down that members of these collections have other accounts since then (ms): only comparing whole groups tells
-   * what to write. Links that were compared since are left out.
-   * @returns The collections with a link that has to be compared.
+   * Records that members of these collections changed accounts at these times (ms): their groups must be compared in
+   * full. Links that were compared since are left out.
+   * @returns The collections with a link whose group must be compared.
    */
   accountsChanged(tenantId: string, movedAtMs: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
-  /** Those of the collections with a link that has applied less than this version of its membership. */
+  /** The collections with a link that has applied an older version of the membership. */
   behind(tenantId: string, membershipVersions: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
 }
 
-/** Remembers which tenants there are, for the sweep. */
+/** The tenants that the sweep visits. */
 interface TenantDirectory {
-  /** Cheap when the tenant is known already. */
+  /** Costs nothing for a tenant that is registered already. */
   remember(tenantId: string): Promise<void>
 }
 

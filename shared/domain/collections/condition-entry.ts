@@ -18,18 +18,18 @@ export type ConditionDependencies = {
   readonly snapshots: TenantSnapshots
 }
 
-/** What the tenant's conditions may name, its own custom attributes included. */
+/** The schema of the tenant's conditions, its custom attributes included. */
 export async function tenantConditionSchema(tenantId: string, deps: ConditionDependencies): Promise<ConditionSchema> {
   return conditionSchema((await deps.snapshots.fresh(tenantId)).customAttributes())
 }
 
 /**
- * A condition as a caller gives it, checked against the tenant's schema and collections.
- * @param pointer where in the body it stands, for the entries' targets.
- * @param besides what else is wrong with the body, to be told along.
- * @param before the criteria collection whose condition this one replaces. What that one reads may be read on, also when
- * the last object with the attribute has gone: a record can be sent back as it was read.
- * @throws Refusal with all that is wrong.
+ * Checks a condition from a request against the tenant's schema and collections.
+ * @param pointer JSON pointer to the condition in the body.
+ * @param besides Faults in the rest of the body, refused together with the condition's.
+ * @param before The criteria collection whose condition is replaced. Attributes that it reads stay valid after the last
+ * object with them is deleted, so that a record can be sent back as it was read.
+ * @throws Refusal with all faults.
  */
 export async function readCondition(
   tenantId: string,
@@ -40,7 +40,7 @@ export async function readCondition(
   before?: Collection,
 ): Promise<CheckedCondition> {
   const rows = await deps.snapshots.fresh(tenantId)
-  const schema = new Map([...namesRead(before), ...conditionSchema(rows.customAttributes())])
+  const schema = new Map([...attributesOf(before), ...conditionSchema(rows.customAttributes())])
   const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema))
   if (!check.ok) {
     const faults = check.faults.map(({ code, message, pointer: within }) =>
@@ -56,18 +56,21 @@ export async function readCondition(
   return check.condition
 }
 
-/** Nothing where the stored condition cannot be understood: it is mended by being replaced. */
-function namesRead(collection: Collection | undefined): ConditionSchema {
+/** Empty when the stored condition is invalid: replacing it repairs the collection. */
+function attributesOf(collection: Collection | undefined): ConditionSchema {
   const check = collection && storedCheck(collection)
   if (!check?.ok) return new Map()
   return new Map(leavesOf(check.condition.root).map(({ name, type }) => [name, type]))
 }
 
-/** The condition of a stored collection. It was checked when it was stored, so a fault in it is ours. */
+/**
+ * The condition of a stored collection.
+ * @throws Error when it is invalid: it was checked when it was stored.
+ */
 export function storedCondition(collection: Collection): CheckedCondition {
   const check = storedCheck(collection)
   if (check.ok) return check.condition
-  throw new Error(`The stored condition of collection ${collection.id} is faulty: ${check.faults[0]?.message}`)
+  throw new Error(`The stored condition of collection ${collection.id} is invalid: ${check.faults[0]?.message}`)
 }
 
 function storedCheck({ definition }: Collection): ReturnType<typeof checkCondition> {
@@ -96,8 +99,8 @@ export const TenantSchemas = Closed({
 export type TenantSchemas = Static<typeof TenantSchemas>
 
 /**
- * What conditions of each object type may name. A row shows identity, relationship and org unit together, so these
- * three are one and the same; directory objects have nothing to filter on until they are read in.
+ * The condition schema of each object type. Identity, relationship and org unit share one, because a row has all three.
+ * Those of directory objects are empty until the service reads these.
  */
 export async function tenantSchemas(tenantId: string, deps: ConditionDependencies): Promise<TenantSchemas> {
   const rows = Object.fromEntries(await tenantConditionSchema(tenantId, deps))

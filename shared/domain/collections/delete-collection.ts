@@ -6,8 +6,8 @@ import { type CollectionDependencies, notifyEvaluation } from './collection-depe
 import { found, withReferenceGuard } from './write-collection.ts'
 
 /**
- * Deletes a collection that nothing refers to, and forgets its members.
- * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `CollectionInUse` naming what refers to it.
+ * Deletes a collection that nothing refers to, and its members.
+ * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `CollectionInUse` naming the referring collections and links.
  */
 export async function deleteCollection(
   kind: CollectionKind,
@@ -26,7 +26,7 @@ export async function deleteCollection(
   await notifyEvaluation(caller.tenantId, deps)
 }
 
-/** The collection is gone by now, whatever becomes of its members: later evaluations remove what is left of them. */
+/** A failure is logged: the collection is deleted, and later evaluations remove orphaned members. */
 async function removeMembers(
   collectionId: string,
   tenantId: string,
@@ -35,12 +35,12 @@ async function removeMembers(
   try {
     await memberships.remove(tenantId, collectionId)
   } catch (error) {
-    log.error('collections.members-left', error, { tenantId, collectionId })
+    log.error('collections.members-orphaned', error, { tenantId, collectionId })
   }
 }
 
 async function refuseInUse(id: string, tenantId: string, deps: CollectionDependencies): Promise<void> {
-  // One whose own members decide on who joins names itself.
+  // A joinable collection that its own members may join refers to itself.
   const referrers = (await deps.collections.list(tenantId, { refersTo: id })).filter((referrer) => referrer.id !== id)
   const linkIds = await deps.links.linksOf(tenantId, id)
   if (referrers.length + linkIds.length === 0) return
@@ -48,15 +48,15 @@ async function refuseInUse(id: string, tenantId: string, deps: CollectionDepende
     ...referrers.map((referrer) => `collection ${referrer.id} (${referrer.name})`),
     ...linkIds.map((linkId) => `group link ${linkId}`),
   ]
-  throw new Refusal('CollectionInUse', `The collection is referred to by ${users.join(', ')}`)
+  throw new Refusal('CollectionInUse', `The collection is in use by ${users.join(', ')}`)
 }
 
-/** By then whoever was writing members of a collection while it was deleted has ended, one way or the other. */
+/** Evaluations that were running when a collection was deleted have ended by then. */
 const WRITERS_GONE_AFTER_MS = 60 * 60 * 1000
 
 /**
- * Removes the members of collections deleted a while ago: those that could not be removed with the collection, and those
- * that an evaluation wrote at the same moment and then crashed.
+ * Removes members of collections that were deleted an hour ago or earlier: those whose removal failed, and those that an
+ * evaluation wrote at the same time before it crashed.
  */
 export async function removeOrphanedMembers(
   tenantId: string,
