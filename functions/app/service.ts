@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { Static, TSchema } from 'typebox'
-import { cosmosAccountChangeStore } from '../../shared/cosmos/account-changes.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
-import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { storedCursorKeys } from '../../shared/cosmos/cursor-key-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
+import { cosmosEvaluationLeaseStore } from '../../shared/cosmos/evaluation-lease-store.ts'
 import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
@@ -23,9 +22,8 @@ import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
-import { ownIdentity } from '../../shared/domain/object-access/caller-identity.ts'
-import type { ColdTenantAccess } from '../../shared/domain/object-access/core-object-references.ts'
-import { ObjectAccessResolver } from '../../shared/domain/object-access/object-access.ts'
+import { ObjectAccessResolver, ownIdentity } from '../../shared/domain/object-access/object-access.ts'
+import type { ColdTenantAccess } from '../../shared/domain/object-access/visible-by-references.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { enqueueDailyEvaluations, enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
@@ -103,6 +101,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const evaluator = new TenantEvaluator({
     ...collections,
     follower: overrides.reconciler ?? new RequestReconciler(requests),
+    sleep: foundation.sleep,
   })
   const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const links: SyncDependencies = {
@@ -115,7 +114,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const coldAccess: ColdTenantAccess = {
     holds: (tenantId) => collections.snapshots.holds(tenantId),
     load: overrides.loadTenant ?? ((tenantId) => void freshRows(tenantId).catch(loadFailed(tenantId, log))),
-    links: cosmosCoreObjectReferences(container('coreObjects')),
+    references: cosmosCoreObjectReferences(container('coreObjects')),
   }
   const findIdentity: DispatchDependencies['findIdentity'] = (caller) => ownIdentity(caller, freshRows, coldAccess)
   const dispatch: DispatchDependencies = { ...parts, findIdentity, idempotency: idempotencyParts(parts) }
@@ -153,7 +152,7 @@ function collectionParts(parts: Parts, rowsAtMostCount = ROWS_AT_MOST_COUNT) {
   return {
     collections: cosmosCollectionStore(container('collections')),
     memberships: cosmosMembershipStore(container('members'), scheduler),
-    evaluationLog: cosmosEvaluationLogStore(container('tenants')),
+    evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
     joined: cosmosJoinedMembers(container('requests')),
     snapshots: new TenantSnapshots(changes, rowsAtMostCount, scheduler),
     accountChanges: cosmosAccountChangeStore(container('coreObjects')),

@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
-import { CollectionResults } from '../../shared/domain/collections/collection.ts'
-import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import {
-  CriteriaCollectionRecord,
+  CollectionResults,
+  CriteriaCollectionDto,
   CriteriaCollectionUpdate,
-  criteriaCollectionRecord,
   NewCriteriaCollection,
-} from '../../shared/domain/collections/criteria-collection.ts'
+  toCriteriaCollectionDto,
+} from '../../shared/domain/collections/collection.ts'
+import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
+import { TenantSchemas, tenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import { PreviewReply, PreviewRequest, previewCriteria } from '../../shared/domain/collections/preview.ts'
@@ -17,7 +18,6 @@ import {
   readCollection,
   readResults,
 } from '../../shared/domain/collections/read-collections.ts'
-import { TenantSchemas, tenantSchemas } from '../../shared/domain/collections/tenant-schemas.ts'
 import { created, deleted, ok, okVersioned, pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
@@ -59,10 +59,10 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       method: 'GET',
       path: '/',
       roles: COLLECTION_READERS,
-      reply: { status: 200, schema: Type.Array(CriteriaCollectionRecord) },
+      reply: { status: 200, schema: Type.Array(CriteriaCollectionDto) },
       refusals: [],
       run: async ({ caller }) =>
-        ok((await listCollections(caller.tenantId, { kind: 'criteria' }, deps)).map(criteriaCollectionRecord)),
+        ok((await listCollections(caller.tenantId, { kind: 'criteria' }, deps)).map(toCriteriaCollectionDto)),
     }),
     route({
       operationId: 'createCriteriaCollection',
@@ -83,12 +83,12 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       method: 'GET',
       path: '/{id}',
       roles: COLLECTION_READERS,
-      reply: { status: 200, schema: CriteriaCollectionRecord, versioned: true },
+      reply: { status: 200, schema: CriteriaCollectionDto, versioned: true },
       refusals: ['CollectionNotFound'],
       run: async ({ path, caller }) =>
         okVersioned(
           await readCollection(caller.tenantId, pathValue(path, 'id'), 'criteria', deps),
-          criteriaCollectionRecord,
+          toCriteriaCollectionDto,
         ),
     }),
     route({
@@ -102,7 +102,7 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       path: '/{id}',
       roles: COLLECTION_WRITERS,
       body: CriteriaCollectionUpdate,
-      reply: { status: 200, schema: CriteriaCollectionRecord, versioned: true },
+      reply: { status: 200, schema: CriteriaCollectionDto, versioned: true },
       refusals: [
         'CollectionNotFound',
         'PreconditionFailed',
@@ -115,7 +115,7 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       run: async ({ path, body, ifMatch, caller }) =>
         okVersioned(
           await updateCriteriaCollection(pathValue(path, 'id'), body, ifMatch, caller, deps),
-          criteriaCollectionRecord,
+          toCriteriaCollectionDto,
         ),
     }),
     route({

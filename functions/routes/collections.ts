@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import {
+  CollectionDto,
   CollectionObjectType,
-  CollectionRecord,
   CollectionResults,
+  toCollectionDto,
 } from '../../shared/domain/collections/collection.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
-import { collectionRecord } from '../../shared/domain/collections/collection-record.ts'
 import {
   candidateIds,
   filterMembers,
@@ -30,12 +30,12 @@ export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
       path: '/',
       roles: COLLECTION_READERS,
       query: Type.Object({ objectType: Type.Optional(CollectionObjectType) }),
-      reply: { status: 200, schema: Type.Array(CollectionRecord) },
+      reply: { status: 200, schema: Type.Array(CollectionDto) },
       refusals: [],
       run: async ({ query: { objectType }, caller }) =>
         ok(
           (await listCollections(caller.tenantId, objectType === undefined ? {} : { objectType }, deps)).map(
-            collectionRecord,
+            toCollectionDto,
           ),
         ),
     }),
@@ -47,10 +47,10 @@ export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
       path: '/search',
       roles: COLLECTION_READERS,
       query: SearchQuery,
-      reply: { status: 200, schema: Type.Array(CollectionRecord) },
+      reply: { status: 200, schema: Type.Array(CollectionDto) },
       refusals: [],
       run: async ({ query: { tags, attributes }, caller }) =>
-        ok((await listCollections(caller.tenantId, searchFilter(tags, attributes), deps)).map(collectionRecord)),
+        ok((await listCollections(caller.tenantId, searchFilter(tags, attributes), deps)).map(toCollectionDto)),
     }),
     route({
       operationId: 'getCollection',
@@ -58,12 +58,12 @@ export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
       method: 'GET',
       path: '/{collectionId}',
       roles: COLLECTION_READERS,
-      reply: { status: 200, schema: CollectionRecord, versioned: true },
+      reply: { status: 200, schema: CollectionDto, versioned: true },
       refusals: ['CollectionNotFound'],
       run: async ({ path, caller }) =>
         okVersioned(
           await readCollection(caller.tenantId, pathValue(path, 'collectionId'), undefined, deps),
-          collectionRecord,
+          toCollectionDto,
         ),
     }),
     route({

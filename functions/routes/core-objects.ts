@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { coreObjectDtoSchema } from '../../shared/domain/core/core-object-dto.ts'
-import { CORE_OBJECT_READERS, canSeeAll } from '../../shared/domain/object-access/object-access.ts'
+import { CORE_OBJECT_READERS, hasFullAccess } from '../../shared/domain/object-access/object-access.ts'
 import {
   type CoreObjectDependencies,
   listCoreObjects,
@@ -179,5 +179,5 @@ function deprecated<T>(data: T, identityId: string): RouteResult<T> {
 
 /** A cursor is valid for callers with the same access: all who can read everything, or one user. */
 function scopeOf(caller: Caller): string {
-  return canSeeAll(caller) ? 'all' : caller.objectId
+  return hasFullAccess(caller) ? 'all' : caller.objectId
 }

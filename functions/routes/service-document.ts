@@ -1,12 +1,14 @@
-import { CollectionRecord, CollectionResults, Metadata } from '../../shared/domain/collections/collection.ts'
 import {
+  CollectionDto,
+  CollectionResults,
   Condition,
-  CriteriaCollectionRecord,
+  CriteriaCollectionDto,
   CriteriaCollectionUpdate,
+  Metadata,
   NewCriteriaCollection,
-} from '../../shared/domain/collections/criteria-collection.ts'
+} from '../../shared/domain/collections/collection.ts'
+import { TenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
-import { TenantSchemas } from '../../shared/domain/collections/tenant-schemas.ts'
 import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
@@ -139,12 +141,12 @@ export const NAMED_SCHEMAS: NamedSchemas = {
   Timestamp,
   Metadata,
 
-  Collection: CollectionRecord,
+  Collection: CollectionDto,
   CollectionResults,
   FilterMembersRequest,
 
   Condition,
-  CriteriaCollection: CriteriaCollectionRecord,
+  CriteriaCollection: CriteriaCollectionDto,
   NewCriteriaCollection,
   CriteriaCollectionUpdate,
   CriteriaPreviewRequest: PreviewRequest,

@@ -1,6 +1,6 @@
 import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
 import { byName, type Collection, type CollectionKind } from '../domain/collections/collection.ts'
-import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-store.ts'
+import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-dependencies.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
@@ -79,7 +79,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
       return (await readDocument(collections, REFERENCE_GUARD_ID, tenantId))?._etag ?? NO_GUARD
     },
     serialize: turns,
-    async noteReference(tenantId) {
+    async invalidateReferenceVersions(tenantId) {
       await collections.items.upsert(guardDocument(tenantId))
     },
     async add(collection, referenceVersion) {
@@ -110,7 +110,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
       const parameters = [{ name: '@before', value: Math.floor(instantMs / 1000) }]
       return queryAll<string>(collections, tenantId, { query, parameters })
     },
-    async forgetRemoved(tenantId, id) {
+    async deleteRemovalRecord(tenantId, id) {
       await collections
         .item(removalId(id), tenantId)
         .delete()

@@ -1,5 +1,5 @@
 import type { Container } from '@azure/cosmos'
-import type { CoreObjectReferences } from '../domain/object-access/core-object-references.ts'
+import type { CoreObjectReferences } from '../domain/object-access/visible-by-references.ts'
 import { type QueryParameters, queryAll, sqlParameters } from './documents.ts'
 
 /** As many as any of the questions is answered with, in one answer. */

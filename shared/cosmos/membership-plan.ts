@@ -1,14 +1,36 @@
 import type { OperationInput } from '@azure/cosmos'
-import type { EvaluatedMembers, MembershipChange } from '../domain/collections/membership-store.ts'
+import type { EvaluatedMembers, MembershipChange, MembershipHead } from '../domain/collections/membership-store.ts'
 import { OPERATIONS_PER_BATCH_COUNT, type Stored } from './documents.ts'
-import { chunksOf, nextPrefixLength, prefixLengthFor } from './membership-chunks.ts'
-import {
-  type ChunkDocument,
-  HEAD_ID,
-  type MembersChangeDocument,
-  type MembersHeadDocument,
-} from './membership-documents.ts'
-import { CHANGES_KEPT_S } from './membership-history.ts'
+
+export const HEAD_ID = 'head'
+
+/**
+ * Chunks belong to a generation, and the head says which one counts. A change of few chunks rewrites these together
+ * with the head; one of many writes a new generation first, unseen until the head names it.
+ */
+export type MembersHeadDocument = MembershipHead & {
+  readonly id: typeof HEAD_ID
+  readonly membersOf: string
+  readonly type: 'head'
+  readonly generation: string
+  readonly prefixLength: number
+  readonly digest: string
+}
+export type ChunkDocument = {
+  id: string
+  membersOf: string
+  type: 'chunk'
+  generation: string
+  prefix: string
+  ids: string[]
+}
+export type MembersChangeDocument = MembershipChange & {
+  id: string
+  membersOf: string
+  type: 'change'
+  membershipVersion: number
+  ttl: number
+}
 
 /** Ids in one change beyond which it is not kept: comparing as a whole is cheaper then. */
 const CHANGE_IDS_AT_MOST = 10_000
@@ -99,4 +121,60 @@ function changeOperations(partition: string, change: MembershipChange, membershi
     ttl: CHANGES_KEPT_S,
   }
   return [{ operationType: 'Upsert', resourceBody: document }]
+}
+
+/** Ids that one chunk holds on average, at most: about 16 KB, so that one change rewrites little. */
+const IDS_PER_CHUNK_COUNT = 400
+
+const HEX_DIGIT_COUNT = 16
+
+/** Digits of an id that name its chunk: none for a small membership, one more for each factor of sixteen. */
+export function prefixLengthFor(count: number): number {
+  let length = 0
+  for (let capacity = IDS_PER_CHUNK_COUNT; capacity < count; capacity *= HEX_DIGIT_COUNT) length += 1
+  return length
+}
+
+/**
+ * The prefix length that a membership of `count` ids should have when it has `current` now: it stays as long as
+ * chunks are neither more than twice too full nor, by far, too empty, lest a count at a boundary rewrite all each time.
+ */
+export function nextPrefixLength(current: number, count: number): number {
+  const tooFull = prefixLengthFor(count / 2) > current
+  const tooEmpty = prefixLengthFor(count * 4) < current
+  return tooFull || tooEmpty ? prefixLengthFor(count) : current
+}
+
+/** Ids by their chunk's prefix. Ids in ascending order stay so within each chunk. */
+export function chunksOf(ids: Iterable<string>, prefixLength: number): Map<string, string[]> {
+  const chunks = new Map<string, string[]>()
+  for (const id of ids) {
+    const prefix = id.slice(0, prefixLength)
+    const chunk = chunks.get(prefix)
+    if (chunk === undefined) chunks.set(prefix, [id])
+    else chunk.push(id)
+  }
+  return chunks
+}
+
+/** Seconds for which changes can be asked for. A link that lags more is compared as a whole. */
+export const CHANGES_KEPT_S = 24 * 60 * 60
+
+/** A change of the members of a collection as it is kept, with the version that it made. */
+type KeptChange = MembershipChange & { readonly membershipVersion: number }
+
+/**
+ * The changes from one version of a membership to the current one, in order. Undefined when some are kept no more, so
+ * that only a whole comparison tells.
+ * @param kept in any order; may reach beyond the current version, when somebody has written meanwhile.
+ */
+export function historySince(
+  version: number,
+  currentVersion: number,
+  kept: readonly KeptChange[],
+): MembershipChange[] | undefined {
+  const changes = kept.toSorted((one, other) => one.membershipVersion - other.membershipVersion)
+  const isUnbroken = changes.every(({ membershipVersion }, index) => membershipVersion === version + 1 + index)
+  const isWhole = isUnbroken && changes.length >= currentVersion - version
+  return isWhole ? changes.map(({ added, removed }) => ({ added, removed })) : undefined
 }

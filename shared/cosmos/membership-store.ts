@@ -1,20 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
-import { differenceSteps } from '../domain/collections/membership-difference.ts'
-import type { MembershipHead, MembershipStore } from '../domain/collections/membership-store.ts'
+import { differenceTask, type MembershipHead, type MembershipStore } from '../domain/collections/membership-store.ts'
+import { forEachConcurrent } from '../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { queryAll, readDocument, type Stored } from './documents.ts'
+import { isWriteConflict, queryAll, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
 import {
   type ChunkDocument,
   HEAD_ID,
+  historySince,
   type MembersChangeDocument,
   type MembersHeadDocument,
-} from './membership-documents.ts'
-import { historySince } from './membership-history.ts'
-import { planWrite } from './membership-plan.ts'
-import { deleteDocuments, writePlan } from './membership-write.ts'
+  planWrite,
+  type WritePlan,
+} from './membership-plan.ts'
 
 /**
  * Container `members`, partition key `/membersOf`, which is `tenantId:collectionId`.
@@ -48,7 +48,7 @@ export function cosmosMembershipStore(
         const head = await readHead(partition)
         if (head === undefined) return undefined
         const ids = await readIds(partition, head)
-        const digest = await scheduler.run(digestSteps(ids))
+        const digest = await scheduler.run(digestTask(ids))
         if (ids.length === head.count && digest === head.digest) return { head: headOf(head), ids }
         const again = await readHead(partition)
         if (again?._etag === head._etag) throw new Error(`The chunks of ${partition} do not match their head`)
@@ -67,14 +67,14 @@ export function cosmosMembershipStore(
       const partition = partitionOf(tenantId, collectionId)
       const before = await readHead(partition)
       if (before?._etag !== previous?.version) throw stale(partition)
-      const digest = await scheduler.run(digestSteps(evaluation.ids))
+      const digest = await scheduler.run(digestTask(evaluation.ids))
       if (before !== undefined && before.digest === digest && before.definitionKey === evaluation.definitionKey) {
         return { head: versioned(before), change: { added: [], removed: [] } }
       }
       await beforeWrite?.()
       const old =
         before === undefined || before.digest === digest ? [...evaluation.ids] : await readIds(partition, before)
-      const change = await scheduler.run(differenceSteps(before === undefined ? [] : old, evaluation.ids))
+      const change = await scheduler.run(differenceTask(before === undefined ? [] : old, evaluation.ids))
       const plan = planWrite(partition, before, evaluation, change, digest, randomUUID())
       await writePlan(members, partition, plan)
       const after = await readHead(partition)
@@ -117,7 +117,7 @@ function idsOfChunks(chunks: readonly ChunkDocument[]): string[] {
 const IDS_PER_STEP_COUNT = 8192
 
 /** Of the ids in lines. */
-function* digestSteps(ids: readonly string[]): Task<string> {
+function* digestTask(ids: readonly string[]): Task<string> {
   const digest = createHash('sha256')
   for (let from = 0; from < ids.length; from += IDS_PER_STEP_COUNT) {
     if (from > 0) digest.update('\n')
@@ -141,4 +141,58 @@ function versioned(document: Stored<MembersHeadDocument>): Versioned<MembershipH
 
 function headOf({ count, membershipVersion, definitionKey, evaluatedAtMs }: MembersHeadDocument): MembershipHead {
   return { count, membershipVersion, definitionKey, evaluatedAtMs }
+}
+
+/** Chunks in one transaction, of which Cosmos takes 2 MB. */
+const CHUNKS_PER_BATCH_COUNT = 50
+
+/** @throws Refusal `StaleVersion` when someone else has written the head since the plan was made. */
+export async function writePlan(members: Container, partition: string, plan: WritePlan): Promise<void> {
+  for (let start = 0; start < plan.ahead.length; start += CHUNKS_PER_BATCH_COUNT) {
+    const failed = await writeTogether(members, partition, plan.ahead.slice(start, start + CHUNKS_PER_BATCH_COUNT))
+    if (failed !== undefined) throw new Error(`Writing chunks of ${partition} failed with status ${failed.status}`)
+  }
+  const failed = await writeTogether(members, partition, plan.withHead)
+  if (failed !== undefined) {
+    if (isWriteConflict(failed.status)) {
+      throw new Refusal('StaleVersion', `The members of ${partition} were written meanwhile`)
+    }
+    throw new Error(`Writing the head of ${partition} failed with status ${failed.status}`)
+  }
+  if (plan.ahead.length > 0 || plan.replaced !== undefined) await sweepGenerations(members, partition, plan)
+}
+
+/** Seconds after which a generation that no head names was left behind by a crash, not being written right now. */
+const ABANDONED_AFTER_S = 60 * 60
+
+/** Removes the chunks of the generation just replaced, and what crashes have left behind. */
+async function sweepGenerations(
+  members: Container,
+  partition: string,
+  { generation, replaced }: WritePlan,
+): Promise<void> {
+  const head = await readDocument<MembersHeadDocument>(members, HEAD_ID, partition)
+  const query =
+    "SELECT VALUE c.id FROM c WHERE c.type = 'chunk' AND c.generation != @current AND (c.generation = @replaced OR c._ts < @abandoned)"
+  const parameters = [
+    { name: '@current', value: generation },
+    { name: '@replaced', value: replaced ?? '' },
+    { name: '@abandoned', value: (head?._ts ?? 0) - ABANDONED_AFTER_S },
+  ]
+  await deleteDocuments(members, partition, await queryAll<string>(members, partition, { query, parameters }))
+}
+
+/** Deletions under way at once. */
+const DELETIONS_AT_ONCE_COUNT = 8
+
+/** One by one in a few lanes. What someone else deletes at the same moment is as good. */
+export async function deleteDocuments(members: Container, partition: string, ids: readonly string[]): Promise<void> {
+  await forEachConcurrent(ids, DELETIONS_AT_ONCE_COUNT, async (id) => {
+    await members
+      .item(id, partition)
+      .delete()
+      .catch((error: unknown) => {
+        if (statusOf(error) !== 404) throw error
+      })
+  })
 }

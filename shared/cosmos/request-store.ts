@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
-import type { JoinedMembers } from '../domain/collections/joined-members.ts'
+import type { JoinedMembers } from '../domain/collections/membership-store.ts'
 import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
 import { LIVE_STATUSES, type MembershipRequest } from '../domain/membership-requests/membership-request.ts'
 import type {
@@ -12,7 +12,7 @@ import { chunk } from '../kernel/chunk.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
 import { documentParser } from './document-parser.ts'
 import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, type Stored, sqlParameters } from './documents.ts'
-import { historySince } from './membership-history.ts'
+import { historySince } from './membership-plan.ts'
 import {
   headId,
   OUTLINE_PROPERTIES,

@@ -6,7 +6,7 @@ import { chunkWithin } from '../kernel/chunk.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { isWriteConflict, readDocument, type Stored } from './documents.ts'
-import { CHANGES_KEPT_S } from './membership-history.ts'
+import { CHANGES_KEPT_S } from './membership-plan.ts'
 import {
   changeId,
   headId,

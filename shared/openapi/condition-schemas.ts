@@ -5,8 +5,8 @@ import {
   MEMBERSHIP_OPERATORS,
   OPERATORS_OF,
 } from '../domain/criteria/check-condition.ts'
-import { comparedType } from '../domain/criteria/compared-value.ts'
 import { GROUP_OPERATORS, type Operator } from '../domain/criteria/condition.ts'
+import { comparedType } from '../domain/criteria/field-expression.ts'
 import { type AttributeType, conditionSchema, MEMBER_OF_COLLECTION } from '../domain/criteria/schema.ts'
 import { GUID_PATTERN } from '../kernel/guid.ts'
 import { type JsonObject, schemaReference } from './schemas.ts'

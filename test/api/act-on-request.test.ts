@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
+import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
@@ -99,7 +99,7 @@ describe('approve and reject', () => {
     const collectionId = await joinable(approvedBy({ type: 'Manager' }))
     const { data: request } = await submit(head, collectionId)
     assert.deepEqual(request.currentGate, { order: 1, type: 'Manager', approverCount: 1 })
-    const review = await call<CollectionRecord[]>(director.token, 'GET', `${requests}/pending-approval-review`)
+    const review = await call<CollectionDto[]>(director.token, 'GET', `${requests}/pending-approval-review`)
     assert.deepEqual(
       review.data.map(({ id }) => id),
       [collectionId],

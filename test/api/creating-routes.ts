@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
+import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { TENANT, user, users } from '../jobs/link-directory.ts'
 import {
@@ -126,7 +126,7 @@ function collections(
     async fresh() {
       const body = bodyOf(randomUUID())
       const count = async () =>
-        (await world.call<CollectionRecord[]>(token, 'GET', path)).data.filter(({ name }) => name === body.name).length
+        (await world.call<CollectionDto[]>(token, 'GET', path)).data.filter(({ name }) => name === body.name).length
       return { body, faulty: { ...body, objectType: 'User' }, count }
     },
     forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, callerId, world.nowMs),

@@ -50,7 +50,7 @@ describe('when a collection is written and something else is down', () => {
     assert.equal((await process.collections.find(who.tenantId, id))?.value.name, 'Anns')
     await deleteCollection('criteria', id, undefined, who, process)
     assert.equal(await process.collections.find(who.tenantId, id), undefined)
-    assert.deepEqual(events, ['collections.ring-failed', 'collections.ring-failed', 'collections.ring-failed'])
+    assert.deepEqual(events, ['collections.enqueue-failed', 'collections.enqueue-failed', 'collections.enqueue-failed'])
   })
 
   it("the sweep's list of tenants: nothing is created that the sweep would not know of", async () => {
@@ -85,7 +85,7 @@ describe('a collection whose stored condition nobody understands', () => {
     await process.evaluator.evaluate(tenant.tenantId)
     assert.deepEqual(await tenant.members(sound), [ann, other].sort())
     for (const id of [faulty, referring, distant]) assert.deepEqual(await tenant.members(id), [ann])
-    assert.deepEqual([...events], ['collection.faulty'])
+    assert.deepEqual([...events], ['collection.invalid'])
 
     await tenant.send('PUT', `${CRITERIA}/${faulty}`, { objectType: 'Identity', condition: named('Ann') })
     await process.evaluator.evaluate(tenant.tenantId)

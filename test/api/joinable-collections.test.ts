@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import type { CollectionRecord, CollectionResults } from '../../shared/domain/collections/collection.ts'
+import type { CollectionDto, CollectionResults } from '../../shared/domain/collections/collection.ts'
 import type { JoinableCollectionDto } from '../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
@@ -234,7 +234,7 @@ describe('members', () => {
     const ids = [relationshipId, randomUUID(), employee.identityId, relationshipId]
     const { data } = await call(reader, 'POST', `/collections/beta/${collectionId}/filter-members`, { ids })
     assert.deepEqual(data, [relationshipId, employee.identityId])
-    const own = await call<CollectionRecord[]>(employee.token, 'GET', `${COLLECTIONS}/member-of`)
+    const own = await call<CollectionDto[]>(employee.token, 'GET', `${COLLECTIONS}/member-of`)
     assert.deepEqual(
       own.data.map(({ id }) => id),
       [collectionId],

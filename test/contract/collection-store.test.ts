@@ -91,7 +91,7 @@ describe('CollectionStore on the local database', () => {
     const { version } = await store.add(collection, undefined)
     for (const remark of ['the first there is', 'another one']) {
       const guard = await store.referenceVersion(tenantId)
-      await store.noteReference(tenantId)
+      await store.invalidateReferenceVersions(tenantId)
       await assert.rejects(store.remove(tenantId, id, version, guard), { code: 'StaleVersion' }, remark)
     }
     await store.remove(tenantId, id, version, await store.referenceVersion(tenantId))
@@ -130,8 +130,8 @@ describe('CollectionStore on the local database', () => {
     assert.deepEqual(await store.removedBefore(tenantId, Date.now() - 60_000), [])
     assert.deepEqual(await store.removedBefore(tenantId, Date.now() + 60_000), [collection.id])
     assert.deepEqual(await store.removedBefore(randomUUID(), Date.now() + 60_000), [])
-    await store.forgetRemoved(tenantId, collection.id)
-    await store.forgetRemoved(tenantId, collection.id)
+    await store.deleteRemovalRecord(tenantId, collection.id)
+    await store.deleteRemovalRecord(tenantId, collection.id)
     assert.deepEqual(await store.removedBefore(tenantId, Date.now() + 60_000), [])
   })
 })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import type { JoinedMembers } from '../../shared/domain/collections/joined-members.ts'
 import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
+import type { JoinedMembers } from '../../shared/domain/collections/membership-store.ts'
 import { type Connector, newConnector } from '../../shared/domain/connectors/connector.ts'
 import { connectorObjectId, type ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'

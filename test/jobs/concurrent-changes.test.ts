@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { cosmosJoinedMembers } from '../../shared/cosmos/request-store.ts'
-import type { JoinedMembers } from '../../shared/domain/collections/joined-members.ts'
+import type { JoinedMembers } from '../../shared/domain/collections/membership-store.ts'
 import { type AccountWorld, identity, openAccountWorld } from './account-world.ts'
 import { user, users } from './link-directory.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import { EVALUATION_LEASE_MS } from '../../shared/domain/collections/evaluation-lease.ts'
 import { isConflict } from '../../shared/kernel/versioned.ts'
 import { type CriteriaProcess, type CriteriaService, startCriteriaService } from '../api/criteria-service.ts'
 import { isTrouble, Life, mortalProcess } from './mortal-process.ts'
@@ -12,12 +13,16 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 /** By how much their clocks are ahead. */
 const AHEAD_MS = [0, 2 * MINUTE_MS, -2 * MINUTE_MS]
 
-/** `evaluate` begins, and goes on beside the steps that follow until one that is waited for. */
+/**
+ * `evaluate` starts an evaluation, which runs concurrently with the steps that follow until one that is waited for.
+ * `expire` lets the lease of a running evaluation expire, or that of a process that was killed.
+ */
 type Step =
   | { do: 'change'; change: Change }
   | { do: 'evaluate'; process: number; isWaitedFor: boolean }
   | { do: 'kill'; process: number; afterCalls: number }
   | { do: 'lose'; process: number; afterCalls: number }
+  | { do: 'expire' }
   | { do: 'midnight' }
 
 const process = fc.nat(PROCESS_COUNT - 1)
@@ -30,6 +35,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   fc.record({ do: fc.constant('kill' as const), process, afterCalls }),
   fc.record({ do: fc.constant('lose' as const), process, afterCalls }),
+  { weight: 2, arbitrary: fc.constant({ do: 'expire' as const }) },
   fc.constant({ do: 'midnight' as const }),
 )
 const series = fc.array(step, { minLength: 5, maxLength: 30, size: 'max' })
@@ -96,7 +102,8 @@ async function run({ begin, steps, pausesMs, last }: Course): Promise<void> {
       running = []
     } else if (step.do === 'kill') processes.life(step.process).endAfter(step.afterCalls)
     else if (step.do === 'lose') processes.life(step.process).loseAnswerAfter(step.afterCalls)
-    else service.clock.nowMs = midnightMs - 1
+    else if (step.do === 'expire') service.clock.nowMs += EVALUATION_LEASE_MS + 1
+    else service.clock.nowMs = Math.max(midnightMs - 1, service.clock.nowMs)
   }
   await Promise.all(running)
   service.clock.nowMs = midnightMs + DAY_MS / 2

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
-import type { CollectionStore } from '../../shared/domain/collections/collection-store.ts'
+import { EVALUATION_LEASE_MS } from '../../shared/domain/collections/evaluation-lease.ts'
 import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
 import {
   CRITERIA,
@@ -20,8 +20,9 @@ before(async () => {
 })
 after(() => service.close())
 
-/** `write`: give a person a name. `define`: let a collection hold another initial. `evaluate`: begin, in one process. */
+/** `expire`: let the lease of a running evaluation expire. `write`: give a person a name. `define`: let a collection hold another initial. `evaluate`: begin, in one process. */
 type Step =
+  | { do: 'expire' }
   | { do: 'write'; person: number; initial: string }
   | { do: 'delete'; person: number }
   | { do: 'define'; collection: number; initial: string }
@@ -47,6 +48,7 @@ const steps = fc.array(
     }),
     { weight: 3, arbitrary: fc.record({ do: fc.constant('evaluate' as const), process: fc.nat(1) }) },
     fc.record({ do: fc.constant('wait' as const) }),
+    fc.record({ do: fc.constant('expire' as const) }),
   ),
   { minLength: 5, maxLength: 25 },
 )
@@ -73,6 +75,7 @@ async function run(series: readonly Step[], processes: readonly CriteriaProcess[
       const body = { objectType: 'Identity', condition: startsWith(step.initial) }
       await tenant.send('PUT', `${CRITERIA}/${collections[step.collection]}`, body)
     } else if (step.do === 'evaluate') running.push(evaluate(step.process))
+    else if (step.do === 'expire') service.clock.nowMs += EVALUATION_LEASE_MS + 1
     else {
       await Promise.all(running)
       running = []
@@ -131,7 +134,7 @@ describe('two evaluators of one tenant', () => {
     assert.deepEqual(await tenant.members(referring), both)
   })
 
-  it('take out whom only the other one has seen come', async () => {
+  it('remove a member that only the other one has seen come', async () => {
     const { tenant, person, collection } = await someoneOutside()
     const [first, second] = [service.newProcess().evaluator, service.newProcess().evaluator]
     await first.evaluate(tenant.tenantId)
@@ -143,10 +146,33 @@ describe('two evaluators of one tenant', () => {
     assert.deepEqual(await tenant.members(collection), [])
   })
 
-  it('take out whom the other one writes while they find nothing to do', async () => {
+  it('read after a change of hands only the members that the other one wrote', async () => {
     const { tenant, person, collection } = await someoneOutside()
-    const first = service.newProcess().evaluator
-    await first.evaluate(tenant.tenantId)
+    for (const initial of ['B', 'C', 'D']) await tenant.create(startsWith(initial))
+    const headsRead: string[] = []
+    const { memberships } = service.process
+    const watched: MembershipStore = {
+      ...memberships,
+      head: (tenantId, id) => {
+        headsRead.push(id)
+        return memberships.head(tenantId, id)
+      },
+    }
+    const { evaluator } = service.newProcess({ memberships: watched })
+    await evaluator.evaluate(tenant.tenantId)
+    await tenant.person('Anna')
+    await service.newProcess().evaluator.evaluate(tenant.tenantId)
+    headsRead.length = 0
+    await tenant.person('Anna', {}, person)
+    await evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(headsRead, [collection])
+    assert.equal((await tenant.members(collection)).length, 2)
+  })
+
+  it('enqueue a later attempt while the other one evaluates, which finds what that one missed', async () => {
+    const { tenant, person, collection } = await someoneOutside()
+    const first = service.newProcess()
+    await first.evaluator.evaluate(tenant.tenantId)
     const { memberships } = service.process
     let isLate = true
     const late: MembershipStore = {
@@ -155,47 +181,54 @@ describe('two evaluators of one tenant', () => {
         if (isLate) {
           isLate = false
           await tenant.person('Bo', {}, person)
-          await first.evaluate(tenant.tenantId)
+          await first.evaluator.evaluate(tenant.tenantId)
         }
         return memberships.replace(...evaluated)
       },
     }
     await tenant.person('Anna', {}, person)
     await service.newProcess({ memberships: late }).evaluator.evaluate(tenant.tenantId)
-    assert.ok(!isLate)
+    assert.deepEqual(await tenant.members(collection), [person])
+    assert.deepEqual(first.rings, [{ queue: 'evaluations', message: { tenantId: tenant.tenantId } }])
+    await first.evaluator.evaluate(tenant.tenantId)
     assert.deepEqual(await tenant.members(collection), [])
   })
 
-  it('take out whom the other one has put in after they had begun', async () => {
+  it('remove a member that one whose lease has expired writes late', async () => {
     const { tenant, person, collection } = await someoneOutside()
-    const second = service.newProcess().evaluator
-    const { collections } = service.process
-    let isHeldUp = false
-    const heldUp: CollectionStore = {
-      ...collections,
-      async list(...asked) {
-        if (isHeldUp) {
-          isHeldUp = false
-          await tenant.person('Anna', {}, person)
-          await second.evaluate(tenant.tenantId)
-          assert.deepEqual(await tenant.members(collection), [person])
+    const second = service.newProcess()
+    await second.evaluator.evaluate(tenant.tenantId)
+    const { memberships } = service.process
+    let isLate = true
+    const late: MembershipStore = {
+      ...memberships,
+      async replace(tenantId, id, previous, members, beforeWrite) {
+        // The process stops between the renewal of its lease and the write.
+        const stopped = async () => {
+          await beforeWrite?.()
+          if (!isLate) return
+          isLate = false
           await tenant.person('Bo', {}, person)
+          service.clock.nowMs += EVALUATION_LEASE_MS + 1
+          await second.evaluator.evaluate(tenantId)
         }
-        return collections.list(...asked)
+        return memberships.replace(tenantId, id, previous, members, stopped)
       },
     }
-    const first = service.newProcess({ collections: heldUp }).evaluator
-    await first.evaluate(tenant.tenantId)
-    isHeldUp = true
-    await first.evaluate(tenant.tenantId)
+    await tenant.person('Anna', {}, person)
+    const first = service.newProcess({ memberships: late })
+    await first.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(await tenant.members(collection), [person])
+    assert.equal(first.rings.length, 1)
+    await second.evaluator.evaluate(tenant.tenantId)
     assert.deepEqual(await tenant.members(collection), [])
   })
 
-  it('take out whom one that was killed has put in', async () => {
+  it('remove a member that one that was killed has added, once its lease has expired', async () => {
     const { tenant, person, collection } = await someoneOutside()
-    const first = service.newProcess().evaluator
-    await first.evaluate(tenant.tenantId)
-    const { memberships, evaluationLog } = service.process
+    const first = service.newProcess()
+    await first.evaluator.evaluate(tenant.tenantId)
+    const { memberships, evaluationLeases } = service.process
     let isKilled = false
     const killed: Partial<CollectionDependencies> = {
       memberships: {
@@ -206,11 +239,11 @@ describe('two evaluators of one tenant', () => {
           throw new Error('killed')
         },
       },
-      evaluationLog: {
-        ...evaluationLog,
-        async keep(...kept) {
+      evaluationLeases: {
+        ...evaluationLeases,
+        async save(...lease) {
           if (isKilled) throw new Error('killed')
-          await evaluationLog.keep(...kept)
+          return evaluationLeases.save(...lease)
         },
       },
     }
@@ -218,7 +251,11 @@ describe('two evaluators of one tenant', () => {
     await assert.rejects(service.newProcess(killed).evaluator.evaluate(tenant.tenantId), /killed/)
     assert.deepEqual(await tenant.members(collection), [person])
     await tenant.person('Bo', {}, person)
-    await first.evaluate(tenant.tenantId)
+    await first.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(await tenant.members(collection), [person])
+    assert.equal(first.rings.length, 1)
+    service.clock.nowMs += EVALUATION_LEASE_MS + 1
+    await first.evaluator.evaluate(tenant.tenantId)
     assert.deepEqual(await tenant.members(collection), [])
   })
 })

@@ -55,11 +55,11 @@ export class Life {
 
 /** A process of the service with these faults in its calls to the stores. */
 export function mortalProcess(service: CriteriaService, life: Life, clockAheadMs: number): CriteriaProcess {
-  const { collections, memberships, evaluationLog, joined } = service.process
+  const { collections, memberships, evaluationLeases, joined } = service.process
   return service.newProcess({
     collections: calledBy(life, collections),
     memberships: calledBy(life, memberships),
-    evaluationLog: calledBy(life, evaluationLog),
+    evaluationLeases: calledBy(life, evaluationLeases),
     joined: calledBy(life, joined),
     nowMs: () => service.clock.nowMs + clockAheadMs,
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
+import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { type ApiClient, asApplication, asPerson, eventually, groupMembers, type ListedObject } from './demo-clients.ts'
@@ -47,7 +47,7 @@ describe('joining a collection, end to end', () => {
   })
 
   it('has the employee ask and the manager find and approve it', async () => {
-    const eligible = await employee<CollectionRecord[]>('GET', `${REQUESTS}/eligible`)
+    const eligible = await employee<CollectionDto[]>('GET', `${REQUESTS}/eligible`)
     assert.ok(eligible.json.data.some(({ id }) => id === collectionId))
     const submitted = await employee<MembershipRequestDto>('POST', `${REQUESTS}/${collectionId}/submit`, {
       notes: 'I took the course',

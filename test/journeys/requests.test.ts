@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { CollectionRecord } from '../../shared/domain/collections/collection.ts'
+import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { type ApiClient, type ApiReply, asPerson, everyCoreObject } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
@@ -191,7 +191,7 @@ describe('membership requests, by the tokens of the demo people', () => {
     assert.ok(request)
     assert.deepEqual([request.status, request.requesterId], ['Joined', identityIds.employee])
     assert.equal(request.lifecycle.at(-1)?.actorId, identityIds.admin)
-    const own = (await as.employee<CollectionRecord[]>('GET', `${COLLECTIONS}/member-of`)).json.data
+    const own = (await as.employee<CollectionDto[]>('GET', `${COLLECTIONS}/member-of`)).json.data
     assert.ok(own.some(({ id }) => id === collectionId))
     assert.deepEqual((await direct('DELETE', collectionId, 'employee')).json.data, { removed: 1, notMembers: 0 })
     const ended = (await as.admin<MembershipRequestDto>('GET', `${REQUESTS}/${collectionId}/${request.id}`)).json.data

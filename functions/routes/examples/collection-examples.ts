@@ -1,11 +1,12 @@
-import type { CollectionRecord, CollectionResults } from '../../../shared/domain/collections/collection.ts'
 import type {
-  CriteriaCollectionRecord,
+  CollectionDto,
+  CollectionResults,
+  CriteriaCollectionDto,
   CriteriaCollectionUpdate,
   NewCriteriaCollection,
-} from '../../../shared/domain/collections/criteria-collection.ts'
+} from '../../../shared/domain/collections/collection.ts'
+import type { TenantSchemas } from '../../../shared/domain/collections/condition-entry.ts'
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
-import type { TenantSchemas } from '../../../shared/domain/collections/tenant-schemas.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type {
@@ -59,7 +60,7 @@ const NEW_CRITERIA_COLLECTION: NewCriteriaCollection = {
 }
 const CRITERIA_UPDATE: CriteriaCollectionUpdate = { objectType: 'Relationship', description: 'Nurses and head nurses' }
 
-const COLLECTION: CollectionRecord = {
+const COLLECTION: CollectionDto = {
   id: CRITERIA_COLLECTION_ID,
   objectType: 'Relationship',
   name: 'Nurses',
@@ -69,7 +70,7 @@ const COLLECTION: CollectionRecord = {
   createdAt: CREATED_AT,
   updatedAt: UPDATED_AT,
 }
-const CRITERIA_COLLECTION: CriteriaCollectionRecord = { ...COLLECTION, condition: CONDITION }
+const CRITERIA_COLLECTION: CriteriaCollectionDto = { ...COLLECTION, condition: CONDITION }
 
 const RESULTS: CollectionResults = {
   collectionId: CRITERIA_COLLECTION_ID,

@@ -1,32 +1,74 @@
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import type { AccountChangeStore } from '../core/core-object-store.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
-import type { CollectionStore } from './collection-store.ts'
-import type { EvaluationLogStore } from './evaluation-log-store.ts'
-import type { JoinedMembers } from './joined-members.ts'
-import type { MembershipStore } from './membership-store.ts'
+import type { Collection, CollectionKind } from './collection.ts'
+import type { EvaluationLeaseStore } from './evaluation-lease.ts'
+import type { JoinedMembers, MembershipStore } from './membership-store.ts'
 
-/** What collections need to know of the links that they feed. */
+export type CollectionFilter = {
+  readonly kind?: CollectionKind
+  readonly objectType?: string
+  /** Normalised. A collection must have at least one tag of each list. */
+  readonly tags?: readonly (readonly string[])[]
+  /** A collection must have all of them. */
+  readonly attributes?: readonly { readonly key: string; readonly value: string }[]
+  /** Only collections whose definition refers to this one. */
+  readonly refersTo?: string
+}
+
+/**
+ * Collections of a tenant. A write that adds, changes or removes references between collections quotes the tenant's
+ * reference version, read before the references: of two concurrent writes one is refused. See `withReferenceGuard`.
+ */
+export interface CollectionStore {
+  /** Undefined when the collection does not exist or is of another kind. */
+  find(tenantId: string, id: string, kind?: CollectionKind): Promise<Versioned<Collection> | undefined>
+  /** By name, then id. */
+  list(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
+  /** The collections among these ids that exist. */
+  existing(tenantId: string, ids: readonly string[]): Promise<Collection[]>
+  referenceVersion(tenantId: string): Promise<string>
+  /** Runs changes of the tenant's collections one at a time within this process, in the order of the calls. */
+  serialize<T>(tenantId: string, run: () => Promise<T>): Promise<T>
+  /** Makes every reference version read so far stale. For references from outside, such as group links. */
+  invalidateReferenceVersions(tenantId: string): Promise<void>
+  /** @throws Refusal `StaleVersion` when the reference version is no longer current. */
+  add(collection: Collection, referenceVersion: string | undefined): Promise<Versioned<Collection>>
+  /** @throws Refusal `StaleVersion` when either version is no longer current. */
+  replace(collection: Collection, version: string, referenceVersion: string | undefined): Promise<Versioned<Collection>>
+  /**
+   * Deletes the collection and records its id: members may still be written for it.
+   * @throws Refusal `StaleVersion` when either version is no longer current.
+   */
+  remove(tenantId: string, id: string, version: string, referenceVersion: string): Promise<void>
+  /** Ids of collections that were removed before an instant and whose removal is still recorded. */
+  removedBefore(tenantId: string, instantMs: number): Promise<string[]>
+  /** Called once nothing of the removed collection is left. */
+  deleteRemovalRecord(tenantId: string, id: string): Promise<void>
+}
+
+/** The group links of collections. */
 export interface CollectionLinks {
-  /** Ids of the links of a collection; empty when it feeds no group. */
+  /** Ids of a collection's links. */
   linksOf(tenantId: string, collectionId: string): Promise<readonly string[]>
-  /** Ids of all collections that feed a group by an enabled link. */
+  /** Ids of all collections with an enabled link. */
   linkedCollections(tenantId: string): Promise<ReadonlySet<string>>
   /**
-   * Writes down that members of these collections have other accounts since then (ms): only comparing whole groups tells
-   * what to write. Links that were compared since are left out.
-   * @returns The collections with a link that has to be compared.
+   * Records that members of these collections changed accounts at these times (ms): their groups must be compared in
+   * full. Links that were compared since are left out.
+   * @returns The collections with a link whose group must be compared.
    */
   accountsChanged(tenantId: string, movedAtMs: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
-  /** Those of the collections with a link that has applied less than this version of its membership. */
+  /** The collections with a link that has applied an older version of the membership. */
   behind(tenantId: string, membershipVersions: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
 }
 
-/** Remembers which tenants there are, for the sweep. */
+/** The tenants that the sweep visits. */
 interface TenantDirectory {
-  /** Cheap when the tenant is known already. */
+  /** Costs nothing for a tenant that is registered already. */
   remember(tenantId: string): Promise<void>
 }
 
@@ -34,7 +76,7 @@ export type CollectionDependencies = {
   readonly collections: CollectionStore
   /** Members of criteria collections. */
   readonly memberships: MembershipStore
-  readonly evaluationLog: EvaluationLogStore
+  readonly evaluationLeases: EvaluationLeaseStore
   /** Members of joinable collections. */
   readonly joined: JoinedMembers
   readonly snapshots: TenantSnapshots
@@ -49,19 +91,26 @@ export type CollectionDependencies = {
 }
 
 /**
- * Asks for the tenant's collections to be looked at again. Called after whatever made it due is written, which a ring
- * that fails must not turn into a failure: the sweep rings for what was missed.
+ * Enqueues an evaluation of the tenant's collections. Call it after the change is written. A failure to enqueue is
+ * logged and does not fail the change: the hourly sweep enqueues every tenant.
  */
 export async function notifyEvaluation(
   tenantId: string,
   { messageQueue, log, newId }: Pick<CollectionDependencies, 'messageQueue' | 'log' | 'newId'>,
 ): Promise<void> {
   try {
-    await messageQueue.enqueue(
-      { queue: 'evaluations', message: { tenantId } },
-      { id: `evaluate:${tenantId}:${newId()}` },
-    )
+    await enqueueEvaluation(tenantId, { messageQueue, newId })
   } catch (error) {
-    log.error('collections.ring-failed', error, { tenantId })
+    log.error('collections.enqueue-failed', error, { tenantId })
   }
+}
+
+/** The same for callers that can fail. */
+export async function enqueueEvaluation(
+  tenantId: string,
+  { messageQueue, newId }: Pick<CollectionDependencies, 'messageQueue' | 'newId'>,
+  delayMs?: number,
+): Promise<void> {
+  const options = { id: `evaluate:${tenantId}:${newId()}`, ...(delayMs === undefined ? {} : { delayMs }) }
+  await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, options)
 }

@@ -1,29 +1,30 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
-import { Timestamp } from '../../kernel/timestamp.ts'
+import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import { Closed, characterCount, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { RowObjectType } from '../criteria/collection-members.ts'
 
-/** Criteria collections fill themselves by a condition, joinable ones by request and approval. */
+/** The members of a criteria collection follow from a condition, those of a joinable one from requests and approvals. */
 export type CollectionKind = 'criteria' | 'joinable'
 
-/** Decisions, section 6. `User` and `Group` are known, and refused until directory objects are read in. */
+/** Decisions, section 6. `User` and `Group` are refused until the service reads directory objects. */
 const OBJECT_TYPES = ['Identity', 'Relationship', 'OrgUnit', 'User', 'Group'] as const
 export const CollectionObjectType = OneOf(OBJECT_TYPES)
 export type CollectionObjectType = (typeof OBJECT_TYPES)[number]
 
-/** The types whose objects are core objects: what a criteria collection can hold. */
+/** The object types of criteria collections: those whose objects are core objects. */
 export type CriteriaObjectType = RowObjectType
 
 export const Name = Type.String({ minLength: 1, maxLength: 256, pattern: '\\S' })
 export const Description = Type.String({ maxLength: 2048 })
 
-/** Characters of a tag or an attribute's key: decisions, section 6. */
+/** Characters of a tag or an attribute key: decisions, section 6. */
 export const TAG_LENGTH_LIMIT = 50
 
 const Tag = Type.String({ minLength: 1, maxLength: TAG_LENGTH_LIMIT, pattern: '\\S' })
 const AttributeValue = Type.String({ maxLength: 200 })
 
-/** What clients file a collection under. Tags and keys are trimmed and lower-cased when stored. */
+/** Tags and attributes by which clients find a collection. Tags and keys are trimmed and lower-cased when stored. */
 export const Metadata = Type.Object({
   tags: Type.Optional(Type.Array(Tag, { maxItems: 20 })),
   attributes: Type.Optional(
@@ -41,7 +42,7 @@ export type CollectionMetadata = {
   readonly attributes: Readonly<Record<string, string>>
 }
 
-/** A collection as it is kept. `definition` is what decides its members: the condition or the join policy. */
+/** A stored collection. `definition` decides its members: the condition or the join policy. */
 export type Collection = {
   readonly id: string
   readonly tenantId: string
@@ -53,7 +54,7 @@ export type Collection = {
   /** Rises with each change of the definition. */
   readonly definitionVersion: number
   readonly metadata: CollectionMetadata
-  /** Ids of the collections that the definition names. */
+  /** Ids of the collections that the definition refers to. */
   readonly refersTo: readonly string[]
   /** The creator's object id in the directory. */
   readonly createdBy: string
@@ -61,14 +62,14 @@ export type Collection = {
   readonly updatedAtMs: number
 }
 
-/** The order in which collections are listed: by name, then id. */
+/** The order of lists of collections: by name, then id. */
 export function byName(one: Collection, other: Collection): number {
   if (one.name !== other.name) return one.name < other.name ? -1 : 1
   return one.id < other.id ? -1 : 1
 }
 
-/** A collection as `/collections/beta` answers it: it does not say of which kind it is. */
-export const CollectionRecord = Closed({
+/** A collection under `/collections/beta`, without its definition. */
+export const CollectionDto = Closed({
   id: Guid,
   objectType: CollectionObjectType,
   name: Type.String(),
@@ -78,9 +79,9 @@ export const CollectionRecord = Closed({
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
-export type CollectionRecord = Static<typeof CollectionRecord>
+export type CollectionDto = Static<typeof CollectionDto>
 
-/** The members of a collection of either kind. */
+/** The members of a collection of either kind, as returned. */
 export const CollectionResults = Closed({
   collectionId: Guid,
   name: Type.String(),
@@ -96,3 +97,101 @@ export const CollectionResults = Closed({
   ),
 })
 export type CollectionResults = Static<typeof CollectionResults>
+
+/** The members that collections of either kind have in common. */
+export function toCollectionDto(collection: Collection): CollectionDto {
+  return {
+    id: collection.id,
+    objectType: collection.objectType,
+    name: collection.name,
+    description: collection.description,
+    metadata: { tags: [...collection.metadata.tags], attributes: { ...collection.metadata.attributes } },
+    createdBy: collection.createdBy,
+    createdAt: toTimestamp(collection.createdAtMs),
+    updatedAt: toTimestamp(collection.updatedAtMs),
+  }
+}
+
+/**
+ * A tree of groups and leaves: decisions, section 5. `checkCondition` checks its content. The API description identifies
+ * the schema by its title.
+ */
+export const Condition = Type.Unsafe<object>({ type: 'object', title: 'Condition' })
+
+export const NewCriteriaCollection = Type.Object({
+  objectType: CollectionObjectType,
+  name: Name,
+  condition: Condition,
+  description: Type.Optional(Nullable(Description)),
+  metadata: Type.Optional(Metadata),
+})
+export type NewCriteriaCollection = Static<typeof NewCriteriaCollection>
+
+/** Statement, "Collection", rule 1: what is left out keeps its value. */
+export const CriteriaCollectionUpdate = Type.Object({
+  objectType: CollectionObjectType,
+  name: Type.Optional(Name),
+  condition: Type.Optional(Condition),
+  description: Type.Optional(Nullable(Description)),
+  metadata: Type.Optional(Metadata),
+})
+export type CriteriaCollectionUpdate = Static<typeof CriteriaCollectionUpdate>
+
+export const CriteriaCollectionDto = Closed({ ...CollectionDto.properties, condition: Condition })
+export type CriteriaCollectionDto = Static<typeof CriteriaCollectionDto>
+
+/** A criteria collection with its condition. */
+export function toCriteriaCollectionDto(collection: Collection): CriteriaCollectionDto {
+  return { ...toCollectionDto(collection), condition: collection.definition }
+}
+
+export const NO_METADATA: CollectionMetadata = { tags: [], attributes: {} }
+
+/** Tags, keys and search terms are compared without case and surrounding spaces: decisions, sections 6 and 10. */
+export function normalisedTerm(text: string): string {
+  return text.trim().toLowerCase()
+}
+
+export type GivenMetadata = {
+  /** In stored form. Members that the body leaves out are absent: statement, "Collection", rule 1. */
+  readonly metadata: Partial<CollectionMetadata>
+  /** Tags and keys that are too long or duplicate in stored form. */
+  readonly faults: readonly RefusalEntry[]
+}
+
+/** The metadata of a body, normalised. */
+export function readMetadata(given: Static<typeof Metadata> = {}): GivenMetadata {
+  const tags = given.tags?.map(normalisedTerm)
+  const attributes =
+    given.attributes && Object.entries(given.attributes).map(([key, value]) => [normalisedTerm(key), value] as const)
+  const metadata = { ...(tags && { tags }), ...(attributes && { attributes: Object.fromEntries(attributes) }) }
+  const keys = attributes?.map(([key]) => key) ?? []
+  return { metadata, faults: [...tooLong(tags ?? [], keys), ...repetitions(tags ?? [], keys)] }
+}
+
+/** A few capitals, such as İ, are two characters in lower case. A stored record must be valid when it is sent back. */
+function tooLong(tags: readonly string[], keys: readonly string[]): RefusalEntry[] {
+  const isTooLong = (term: string) => characterCount(term) > TAG_LENGTH_LIMIT
+  const fault = (pointer: string) =>
+    refusalEntry('InvalidLength', `Must have at most ${TAG_LENGTH_LIMIT} characters in lower case`, pointer)
+  return [
+    ...tags.flatMap((tag, index) => (isTooLong(tag) ? [fault(`/metadata/tags/${index}`)] : [])),
+    ...keys.filter(isTooLong).map(() => fault('/metadata/attributes')),
+  ]
+}
+
+function repetitions(tags: readonly string[], keys: readonly string[]): RefusalEntry[] {
+  return [
+    ...repeated(tags).map((index) =>
+      refusalEntry('DuplicateTag', `The tag ${tags[index]} is given twice`, `/metadata/tags/${index}`),
+    ),
+    ...repeated(keys).map((index) =>
+      refusalEntry('DuplicateTag', `The attribute ${keys[index]} is given twice`, '/metadata/attributes'),
+    ),
+  ]
+}
+
+/** Indexes of values that occur earlier in the list. */
+function repeated(values: readonly string[]): number[] {
+  return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []))
+}

@@ -1,5 +1,7 @@
+import { type Static, Type } from 'typebox'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
-import { checkCondition, checkConditionSteps } from '../criteria/check-condition.ts'
+import { Closed } from '../../kernel/schema.ts'
+import { checkCondition, checkConditionTask } from '../criteria/check-condition.ts'
 import {
   type CheckedCondition,
   type CollectionReference,
@@ -9,25 +11,25 @@ import {
 import { type ConditionSchema, conditionSchema, storedConditionSchema } from '../criteria/schema.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection } from './collection.ts'
-import type { CollectionStore } from './collection-store.ts'
+import type { CollectionStore } from './collection-dependencies.ts'
 
 export type ConditionDependencies = {
   readonly collections: CollectionStore
   readonly snapshots: TenantSnapshots
 }
 
-/** What the tenant's conditions may name, its own custom attributes included. */
+/** The schema of the tenant's conditions, its custom attributes included. */
 export async function tenantConditionSchema(tenantId: string, deps: ConditionDependencies): Promise<ConditionSchema> {
   return conditionSchema((await deps.snapshots.fresh(tenantId)).customAttributes())
 }
 
 /**
- * A condition as a caller gives it, checked against the tenant's schema and collections.
- * @param pointer where in the body it stands, for the entries' targets.
- * @param besides what else is wrong with the body, to be told along.
- * @param before the criteria collection whose condition this one replaces. What that one reads may be read on, also when
- * the last object with the attribute has gone: a record can be sent back as it was read.
- * @throws Refusal with all that is wrong.
+ * Checks a condition from a request against the tenant's schema and collections.
+ * @param pointer JSON pointer to the condition in the body.
+ * @param besides Faults in the rest of the body, refused together with the condition's.
+ * @param before The criteria collection whose condition is replaced. Attributes that it reads stay valid after the last
+ * object with them is deleted, so that a record can be sent back as it was read.
+ * @throws Refusal with all faults.
  */
 export async function readCondition(
   tenantId: string,
@@ -38,8 +40,8 @@ export async function readCondition(
   before?: Collection,
 ): Promise<CheckedCondition> {
   const rows = await deps.snapshots.fresh(tenantId)
-  const schema = new Map([...namesRead(before), ...conditionSchema(rows.customAttributes())])
-  const check = await deps.snapshots.reading(rows, checkConditionSteps(given, schema))
+  const schema = new Map([...attributesOf(before), ...conditionSchema(rows.customAttributes())])
+  const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema))
   if (!check.ok) {
     const faults = check.faults.map(({ code, message, pointer: within }) =>
       refusalEntry(code, message, pointer + within),
@@ -54,18 +56,21 @@ export async function readCondition(
   return check.condition
 }
 
-/** Nothing where the stored condition cannot be understood: it is mended by being replaced. */
-function namesRead(collection: Collection | undefined): ConditionSchema {
+/** Empty when the stored condition is invalid: replacing it repairs the collection. */
+function attributesOf(collection: Collection | undefined): ConditionSchema {
   const check = collection && storedCheck(collection)
   if (!check?.ok) return new Map()
   return new Map(leavesOf(check.condition.root).map(({ name, type }) => [name, type]))
 }
 
-/** The condition of a stored collection. It was checked when it was stored, so a fault in it is ours. */
+/**
+ * The condition of a stored collection.
+ * @throws Error when it is invalid: it was checked when it was stored.
+ */
 export function storedCondition(collection: Collection): CheckedCondition {
   const check = storedCheck(collection)
   if (check.ok) return check.condition
-  throw new Error(`The stored condition of collection ${collection.id} is faulty: ${check.faults[0]?.message}`)
+  throw new Error(`The stored condition of collection ${collection.id} is invalid: ${check.faults[0]?.message}`)
 }
 
 function storedCheck({ definition }: Collection): ReturnType<typeof checkCondition> {
@@ -80,4 +85,24 @@ async function unknownCollections(
   const ids = new Set(references.map(({ collectionId }) => collectionId))
   const known = new Set((await deps.collections.existing(tenantId, [...ids])).map(({ id }) => id))
   return references.filter(({ collectionId }) => !known.has(collectionId))
+}
+
+const AttributeTypes = Type.Record(Type.String(), Type.String())
+
+export const TenantSchemas = Closed({
+  identitySchema: AttributeTypes,
+  relationshipSchema: AttributeTypes,
+  orgUnitSchema: AttributeTypes,
+  userSchema: AttributeTypes,
+  groupSchema: AttributeTypes,
+})
+export type TenantSchemas = Static<typeof TenantSchemas>
+
+/**
+ * The condition schema of each object type. Identity, relationship and org unit share one, because a row has all three.
+ * Those of directory objects are empty until the service reads these.
+ */
+export async function tenantSchemas(tenantId: string, deps: ConditionDependencies): Promise<TenantSchemas> {
+  const rows = Object.fromEntries(await tenantConditionSchema(tenantId, deps))
+  return { identitySchema: rows, relationshipSchema: rows, orgUnitSchema: rows, userSchema: {}, groupSchema: {} }
 }

@@ -1,13 +1,13 @@
 import type { Caller } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { requireIfMatch, retryOnConflict } from '../../kernel/versioned.ts'
+import { requireIfMatch } from '../../kernel/versioned.ts'
 import type { CollectionKind } from './collection.ts'
 import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
-import { found, serializedBy } from './read-then-write.ts'
+import { found, withReferenceGuard } from './write-collection.ts'
 
 /**
- * Deletes a collection that nothing refers to, and forgets its members.
- * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `CollectionInUse` naming what refers to it.
+ * Deletes a collection that nothing refers to, and its members.
+ * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `CollectionInUse` naming the referring collections and links.
  */
 export async function deleteCollection(
   kind: CollectionKind,
@@ -16,22 +16,17 @@ export async function deleteCollection(
   caller: Caller,
   deps: CollectionDependencies,
 ): Promise<void> {
-  await retryOnConflict(
-    async () => {
-      // Read before the references are looked at: a reference made meanwhile makes it stale.
-      const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
-      const { version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
-      requireIfMatch(version, ifMatch)
-      await refuseInUse(id, caller.tenantId, deps)
-      await deps.collections.remove(caller.tenantId, id, version, referenceVersion)
-    },
-    serializedBy(caller.tenantId, deps),
-  )
+  await withReferenceGuard(caller.tenantId, deps, async (referenceVersion) => {
+    const { version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
+    requireIfMatch(version, ifMatch)
+    await refuseInUse(id, caller.tenantId, deps)
+    await deps.collections.remove(caller.tenantId, id, version, referenceVersion)
+  })
   await removeMembers(id, caller.tenantId, deps)
   await notifyEvaluation(caller.tenantId, deps)
 }
 
-/** The collection is gone by now, whatever becomes of its members: later evaluations remove what is left of them. */
+/** A failure is logged: the collection is deleted, and later evaluations remove orphaned members. */
 async function removeMembers(
   collectionId: string,
   tenantId: string,
@@ -40,12 +35,12 @@ async function removeMembers(
   try {
     await memberships.remove(tenantId, collectionId)
   } catch (error) {
-    log.error('collections.members-left', error, { tenantId, collectionId })
+    log.error('collections.members-orphaned', error, { tenantId, collectionId })
   }
 }
 
 async function refuseInUse(id: string, tenantId: string, deps: CollectionDependencies): Promise<void> {
-  // One whose own members decide on who joins names itself.
+  // A joinable collection that its own members may join refers to itself.
   const referrers = (await deps.collections.list(tenantId, { refersTo: id })).filter((referrer) => referrer.id !== id)
   const linkIds = await deps.links.linksOf(tenantId, id)
   if (referrers.length + linkIds.length === 0) return
@@ -53,5 +48,22 @@ async function refuseInUse(id: string, tenantId: string, deps: CollectionDepende
     ...referrers.map((referrer) => `collection ${referrer.id} (${referrer.name})`),
     ...linkIds.map((linkId) => `group link ${linkId}`),
   ]
-  throw new Refusal('CollectionInUse', `The collection is referred to by ${users.join(', ')}`)
+  throw new Refusal('CollectionInUse', `The collection is in use by ${users.join(', ')}`)
+}
+
+/** Evaluations that were running when a collection was deleted have ended by then. */
+const WRITERS_GONE_AFTER_MS = 60 * 60 * 1000
+
+/**
+ * Removes members of collections that were deleted an hour ago or earlier: those whose removal failed, and those that an
+ * evaluation wrote at the same time before it crashed.
+ */
+export async function removeOrphanedMembers(
+  tenantId: string,
+  { collections, memberships, nowMs }: Pick<CollectionDependencies, 'collections' | 'memberships' | 'nowMs'>,
+): Promise<void> {
+  for (const id of await collections.removedBefore(tenantId, nowMs() - WRITERS_GONE_AFTER_MS)) {
+    await memberships.remove(tenantId, id)
+    await collections.deleteRemovalRecord(tenantId, id)
+  }
 }

@@ -1,79 +1,114 @@
 import { chunk } from '../../kernel/chunk.ts'
+import type { CollectionMembers } from '../criteria/collection-members.ts'
 import type { CheckedCondition } from '../criteria/condition.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedCondition } from './condition-entry.ts'
+import type { WrittenCollections } from './evaluation-lease.ts'
 import { type CachedEvaluation, newCachedEvaluation } from './members-now.ts'
+import type { JoinedCollection, JoinedMembers } from './membership-store.ts'
 
-/** Heads of collections that are read at once: each has a partition of its own. */
+/** Member heads read concurrently: each has a partition of its own. */
 const HEADS_AT_ONCE_COUNT = 20
 
-type MemoryDependencies = Pick<CollectionDependencies, 'memberships' | 'log'>
+type CacheDependencies = Pick<CollectionDependencies, 'memberships' | 'log'>
 
-/** What the evaluator remembers of criteria collections, by tenant. */
+/** Evaluated criteria collections, by tenant. An entry is valid until another evaluator writes the collection's members. */
 export class EvaluationCache {
-  readonly #deps: MemoryDependencies
-  readonly #known = new Map<string, Map<string, CachedEvaluation>>()
+  readonly #deps: CacheDependencies
+  readonly #tenants = new Map<string, Map<string, CachedEvaluation>>()
 
-  constructor(deps: MemoryDependencies) {
+  constructor(deps: CacheDependencies) {
     this.#deps = deps
   }
 
-  /** Whether there is anything of the tenant. */
   has(tenantId: string): boolean {
-    return this.#known.has(tenantId)
+    return this.#tenants.has(tenantId)
   }
 
   tenantIds(): Iterable<string> {
-    return this.#known.keys()
+    return this.#tenants.keys()
   }
 
-  /** From now on this is what is remembered of the tenant. */
-  keep(tenantId: string, known: Map<string, CachedEvaluation>): void {
-    this.#known.set(tenantId, known)
+  set(tenantId: string, evaluations: Map<string, CachedEvaluation>): void {
+    this.#tenants.set(tenantId, evaluations)
   }
 
-  forget(tenantId: string): void {
-    this.#known.delete(tenantId)
-  }
-
-  forgetCollections(tenantId: string, collectionIds: readonly string[]): void {
-    for (const id of collectionIds) this.#known.get(tenantId)?.delete(id)
+  drop(tenantId: string, collectionIds: WrittenCollections): void {
+    if (collectionIds === 'all') this.#tenants.delete(tenantId)
+    else for (const id of collectionIds) this.#tenants.get(tenantId)?.delete(id)
   }
 
   /**
-   * The memory of each collection as it is defined now. Of those that nothing is remembered of, the head is read. One
-   * whose stored condition cannot be understood is left out, and the log tells.
-   * @throws Refusal `StaleVersion` for one that was changed, and evaluated by another, since it was read.
+   * The cached evaluation of each collection, or a new one with the head of its members. Collections with an invalid
+   * stored condition are logged and left out.
+   * @throws Refusal `StaleVersion` when a collection was changed and evaluated by others since it was read.
    */
   async of(criteria: readonly Collection[]): Promise<Map<string, CachedEvaluation>> {
-    const known = new Map<string, CachedEvaluation>()
+    const evaluations = new Map<string, CachedEvaluation>()
     for (const some of chunk(criteria, HEADS_AT_ONCE_COUNT)) {
-      const memories = await Promise.all(some.map((collection) => this.#memoryOf(collection)))
+      const found = await Promise.all(some.map((collection) => this.#evaluationOf(collection)))
       for (const [index, { id }] of some.entries()) {
-        const memory = memories[index]
-        if (memory !== undefined) known.set(id, memory)
+        const evaluation = found[index]
+        if (evaluation !== undefined) evaluations.set(id, evaluation)
       }
     }
-    return known
+    return evaluations
   }
 
-  async #memoryOf(collection: Collection): Promise<CachedEvaluation | undefined> {
+  async #evaluationOf(collection: Collection): Promise<CachedEvaluation | undefined> {
     const { tenantId, id, definitionVersion } = collection
-    const memory = this.#known.get(tenantId)?.get(id)
-    if (memory?.definitionVersion === definitionVersion) return memory
-    const condition = this.#understood(collection)
+    const cached = this.#tenants.get(tenantId)?.get(id)
+    if (cached?.definitionVersion === definitionVersion) return cached
+    const condition = this.#validCondition(collection)
     return condition && newCachedEvaluation(collection, condition, await this.#deps.memberships.head(tenantId, id))
   }
 
-  /** One collection that nobody can evaluate must not keep a whole tenant's from being evaluated. */
-  #understood(collection: Collection): CheckedCondition | undefined {
+  /** One invalid collection must not block the evaluation of the tenant's other collections. */
+  #validCondition(collection: Collection): CheckedCondition | undefined {
     try {
       return storedCondition(collection)
     } catch (error) {
       const { tenantId, id: collectionId } = collection
-      this.#deps.log.error('collection.faulty', error, { tenantId, collectionId })
+      this.#deps.log.error('collection.invalid', error, { tenantId, collectionId })
       return undefined
     }
+  }
+}
+
+type CachedMembers = { readonly collection: JoinedCollection; readonly members: CollectionMembers }
+
+/** The members of joinable collections that conditions refer to, by tenant. They are read again when their version changes. */
+export class JoinedMembersCache {
+  readonly #joined: JoinedMembers
+  readonly #tenants = new Map<string, ReadonlyMap<string, CachedMembers>>()
+
+  constructor(joined: JoinedMembers) {
+    this.#joined = joined
+  }
+
+  /** The current members of these collections, and the collections whose members have changed since the last call. */
+  async refreshed(
+    tenantId: string,
+    collectionIds: readonly string[],
+  ): Promise<{ changed: ReadonlySet<string>; members: ReadonlyMap<string, CollectionMembers> }> {
+    const before = this.#tenants.get(tenantId) ?? new Map<string, CachedMembers>()
+    const versions = await this.#joined.versions(tenantId, collectionIds)
+    const changed = collectionIds.filter((id) => before.get(id)?.collection.membershipVersion !== versions.get(id))
+    const read = await this.#joined.of(tenantId, changed)
+    const now = new Map<string, CachedMembers>()
+    for (const id of collectionIds) {
+      const collection = read.get(id)
+      const cached = before.get(id)
+      if (collection !== undefined) {
+        now.set(id, { collection, members: { kind: 'joinable', memberships: collection.memberships } })
+      } else if (cached !== undefined) now.set(id, cached)
+    }
+    this.#tenants.set(tenantId, now)
+    return { changed: new Set(changed), members: new Map([...now].map(([id, { members }]) => [id, members])) }
+  }
+
+  drop(tenantId: string): void {
+    this.#tenants.delete(tenantId)
   }
 }

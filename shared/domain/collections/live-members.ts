@@ -1,7 +1,7 @@
 import { dayOf } from '../../kernel/timestamp.ts'
 import type { CollectionMembers, JoinedMembership } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
-import { evaluationSteps } from '../criteria/evaluate.ts'
+import { evaluationTask } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
@@ -11,7 +11,10 @@ import { storedCondition } from './condition-entry.ts'
 
 export type LiveDependencies = Pick<CollectionDependencies, 'collections' | 'joined' | 'snapshots' | 'nowMs'>
 
-/** Who is in the collections, and in those that their conditions name, at this moment: the stored members are seconds behind. */
+/**
+ * The current members of the collections and of those that their conditions refer to, evaluated now. Stored members are
+ * seconds behind.
+ */
 export async function liveContext(
   tenantId: string,
   collectionIds: readonly string[],
@@ -27,25 +30,25 @@ export async function liveContext(
     collections,
     dayOf(deps.nowMs()),
     (id) => joined.get(id)?.memberships ?? [],
-    ({ id }) => evaluated.get(id) ?? NOBODY,
+    ({ id }) => evaluated.get(id) ?? NO_MEMBERS,
   )
   for (const collection of inOrderOfReferences(collections)) {
-    const steps = evaluationSteps(conditionOf(collection), rows, objectTypeOf(collection), context)
-    evaluated.set(collection.id, new Set(await deps.snapshots.reading(rows, steps)))
+    const task = evaluationTask(conditionOf(collection), rows, objectTypeOf(collection), context)
+    evaluated.set(collection.id, new Set(await deps.snapshots.reading(rows, task)))
   }
   return context
 }
 
-/** The condition of a stored collection, ready to be evaluated. */
+/** The compiled condition of a stored collection. */
 export function compiledCondition(collection: Collection): CompiledCondition {
   return compile(storedCondition(collection))
 }
 
-const NOBODY: ReadonlySet<string> = new Set()
+const NO_MEMBERS: ReadonlySet<string> = new Set()
 
 /**
- * Members of collections as conditions ask for them, each looked for once.
- * @param idsOf the members of a criteria collection, which may ask the context for those of others.
+ * An evaluation context that resolves the members of each collection once.
+ * @param idsOf The members of a criteria collection. It may use the context for those of other collections.
  */
 export function contextOver(
   collections: ReadonlyMap<string, Collection>,
@@ -53,14 +56,14 @@ export function contextOver(
   memberships: (collectionId: string) => readonly JoinedMembership[],
   idsOf: (collection: Collection, context: EvaluationContext) => ReadonlySet<string>,
 ): EvaluationContext {
-  const known = new Map<string, CollectionMembers>()
+  const resolved = new Map<string, CollectionMembers>()
   const context: EvaluationContext = {
     todayMs,
     membersOf: (id) => {
       const collection = collections.get(id)
       if (collection === undefined) return undefined
-      const members = known.get(id) ?? membersIn(collection, memberships, (criteria) => idsOf(criteria, context))
-      known.set(id, members)
+      const members = resolved.get(id) ?? membersIn(collection, memberships, (criteria) => idsOf(criteria, context))
+      resolved.set(id, members)
       return members
     },
   }
@@ -76,7 +79,7 @@ function membersIn(
   return { kind: 'criteria', objectType: objectTypeOf(collection), ids: idsOf(collection) }
 }
 
-/** The collections and those that their conditions name, directly or not: one look for each level of nesting. */
+/** The collections and all that their conditions refer to, directly or not. Costs one query per level of nesting. */
 export async function withReferences(
   tenantId: string,
   collectionIds: readonly string[],
@@ -95,14 +98,14 @@ export async function withReferences(
   return collections
 }
 
-/** Criteria collections, each after those that its condition names. */
+/** Criteria collections, each after those that its condition refers to. */
 function inOrderOfReferences(collections: ReadonlyMap<string, Collection>): Collection[] {
   const criteria = [...collections.values()].filter(({ kind }) => kind === 'criteria')
   const { order } = evaluationOrder(new Map(criteria.map(({ id, refersTo }) => [id, refersTo])))
   return order.flatMap((id) => collections.get(id) ?? [])
 }
 
-/** What a criteria collection holds: it was refused if it was anything else. */
+/** The object type of a criteria collection. Other types are refused when it is created. */
 export function objectTypeOf({ objectType }: Collection): CriteriaObjectType {
   return objectType as CriteriaObjectType
 }

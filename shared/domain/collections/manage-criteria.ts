@@ -3,15 +3,26 @@ import { Refusal, type RefusalEntry, refusalEntry } from '../../kernel/refusals.
 import type { Versioned } from '../../kernel/versioned.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
 import { findCycle } from '../criteria/evaluation-order.ts'
-import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
-import type { Collection, CollectionObjectType } from './collection.ts'
+import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
+import {
+  type Collection,
+  type CollectionObjectType,
+  type CriteriaCollectionUpdate,
+  type NewCriteriaCollection,
+  readMetadata,
+} from './collection.ts'
 import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
-import type { CriteriaCollectionUpdate, NewCriteriaCollection } from './criteria-collection.ts'
-import { addCollection, changeCollection, type Definition } from './write-collection.ts'
+import {
+  addCollection,
+  changeable,
+  type Definition,
+  replaceCollection,
+  withReferenceGuard,
+} from './write-collection.ts'
 
 /**
- * Makes a criteria collection; its members follow in the background.
+ * Creates a criteria collection. Its members are evaluated in the background.
  * @throws Refusal `ObjectTypeNotSupported`, `DuplicateTag`, `CollectionUnknown` and those of the condition, all at once.
  */
 export async function createCriteriaCollection(
@@ -21,15 +32,22 @@ export async function createCriteriaCollection(
   creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
   const { tenantId } = caller
-  const readDefinition = (faults: readonly RefusalEntry[]) =>
-    definitionBy(tenantId, body.condition, [...objectTypeFaults(body.objectType), ...faults], deps)
-  const collection = await addCollection({ kind: 'criteria', caller, creation }, body, readDefinition, deps)
+  const faults = [...objectTypeFaults(body.objectType), ...readMetadata(body.metadata).faults]
+  const id = creation.newId()
+  // Before the collection: the sweep must know every tenant that has one, and a tenant without one does no harm.
+  await deps.tenants.remember(tenantId)
+  const { value } = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
+    const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, 'criteria'))
+    if (earlier !== undefined) return earlier
+    const definition = await readDefinition(tenantId, body.condition, faults, deps)
+    return addCollection({ kind: 'criteria', id, caller }, body, definition, referenceVersion, deps)
+  })
   await notifyEvaluation(tenantId, deps)
-  return collection
+  return value
 }
 
 /**
- * Changes what the body names and keeps the rest.
+ * Changes a criteria collection. What the body leaves out keeps its value.
  * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`, `CircularReference` and as creation does.
  */
 export async function updateCriteriaCollection(
@@ -41,19 +59,23 @@ export async function updateCriteriaCollection(
 ): Promise<Versioned<Collection>> {
   const { tenantId } = caller
   const { condition } = body
-  const readDefinition =
-    condition === undefined
-      ? undefined
-      : (faults: readonly RefusalEntry[], before?: Collection) =>
-          definitionBy(tenantId, condition, faults, deps, before)
-  const refuse = (before: Collection, { refersTo }: Definition) => refuseCycle(before, refersTo, deps)
-  const change = { kind: 'criteria', id, ifMatch, caller } as const
-  const collection = await changeCollection(change, body, { readDefinition, refuse }, deps)
+  const { faults } = readMetadata(body.metadata)
+  const changed = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
+    const stored = await deps.collections.find(tenantId, id, 'criteria')
+    const given = condition && (await readDefinition(tenantId, condition, faults, deps, stored?.value))
+    const before = changeable(stored, { id, ifMatch }, body, faults)
+    if (given !== undefined) await refuseCycle(before.value, given.refersTo, deps)
+    return replaceCollection(before, body, given, referenceVersion, deps)
+  })
   await notifyEvaluation(tenantId, deps)
-  return collection
+  return changed
 }
 
-async function definitionBy(
+/**
+ * @param faults Those of the rest of the body, refused together with the condition's.
+ * @param before The collection whose condition is replaced.
+ */
+async function readDefinition(
   tenantId: string,
   given: object,
   faults: readonly RefusalEntry[],
@@ -64,7 +86,7 @@ async function definitionBy(
   return { definition: condition.wire, refersTo: [...collectionsReferredTo(condition)] }
 }
 
-/** Follows criteria collections only: who is in a joinable one is decided by people, not by a condition. */
+/** Follows criteria collections only: the members of a joinable collection do not depend on a condition. */
 async function refuseCycle(
   before: Collection,
   refersTo: readonly string[],
@@ -82,7 +104,7 @@ async function refuseCycle(
   )
 }
 
-/** What no schema says of an object type. */
+/** Refuses object types that the schema allows and the service does not support yet: decisions, section 6. */
 export function objectTypeFaults(objectType: CollectionObjectType, target = '/objectType'): RefusalEntry[] {
   if (objectType !== 'User' && objectType !== 'Group') return []
   return [refusalEntry('ObjectTypeNotSupported', `Collections of ${objectType} objects are not supported`, target)]

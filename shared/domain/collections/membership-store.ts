@@ -1,11 +1,13 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
+import type { JoinedMembership } from '../criteria/collection-members.ts'
 
-/** What stands above the members of a criteria collection. */
+/** The version and summary of a criteria collection's members. */
 export type MembershipHead = {
   readonly count: number
   /** Rises by one with each change of the members. */
   readonly membershipVersion: number
-  /** Which definition the members satisfy: `definitionKey` of the collection as it was evaluated. */
+  /** The definition that the members satisfy: see `definitionKeyOf`. */
   readonly definitionKey: string
   readonly evaluatedAtMs: number
 }
@@ -25,13 +27,13 @@ export interface MembershipStore {
   head(tenantId: string, collectionId: string): Promise<Versioned<MembershipHead> | undefined>
   /** Ids in ascending order. Undefined for a collection that was never evaluated. */
   members(tenantId: string, collectionId: string): Promise<{ head: MembershipHead; ids: string[] } | undefined>
-  /** Those of the candidates that are members, reading only where they could stand. */
+  /** The candidates that are members. Reads only the chunks that may contain them. */
   membersAmong(tenantId: string, collectionId: string, candidates: readonly string[]): Promise<ReadonlySet<string>>
   /**
-   * Makes the evaluation the collection's membership, rewriting only what differs from `previous` (undefined: the
-   * first evaluation); nothing at all when members and definition are as before.
-   * @param beforeWrite waited for before anything is written, and not called when nothing has to be.
-   * @throws Refusal `StaleVersion` when someone else has written since `previous` was read.
+   * Stores an evaluation as the collection's members. Writes only the difference to `previous` (undefined for the first
+   * evaluation), and nothing when members and definition are unchanged.
+   * @param beforeWrite Awaited before the first write; not called when nothing is written.
+   * @throws Refusal `StaleVersion` when the members were written by others since `previous` was read.
    */
   replace(
     tenantId: string,
@@ -40,12 +42,73 @@ export interface MembershipStore {
     evaluation: EvaluatedMembers,
     beforeWrite?: () => Promise<void>,
   ): Promise<{ head: Versioned<MembershipHead>; change: MembershipChange }>
-  /** The changes after a version in their order; undefined when the history does not reach back to it. */
+  /** The changes after a version, in order; undefined when the history does not reach back to it. */
   changesAfter(
     tenantId: string,
     collectionId: string,
     membershipVersion: number,
   ): Promise<MembershipChange[] | undefined>
-  /** Forgets the members of a collection that is no more. */
+  /** Removes all members of a deleted collection. */
   remove(tenantId: string, collectionId: string): Promise<void>
+}
+
+export type JoinedCollection = {
+  /** By identity, then relationship. */
+  readonly memberships: readonly JoinedMembership[]
+  /** Rises by one with each write that joins or leaves; 0 before the first. Never newer than the memberships. */
+  readonly membershipVersion: number
+}
+
+/** The members of joinable collections: the subjects of requests in status `Joined`. */
+export interface JoinedMembers {
+  /** Contains every collection asked for. One query for all of them. */
+  versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Contains every collection asked for. */
+  of(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, JoinedCollection>>
+  /** The memberships of one identity, by collection. */
+  ofIdentity(tenantId: string, identityId: string): Promise<ReadonlyMap<string, readonly JoinedMembership[]>>
+  /** The identities that joined and left after a version, in order; undefined when the history does not reach back to it. */
+  changesAfter(
+    tenantId: string,
+    collectionId: string,
+    membershipVersion: number,
+  ): Promise<MembershipChange[] | undefined>
+}
+
+/** The members of one joinable collection. */
+export async function joinedMembersOf(
+  tenantId: string,
+  collectionId: string,
+  joined: JoinedMembers,
+): Promise<JoinedCollection> {
+  const found = (await joined.of(tenantId, [collectionId])).get(collectionId)
+  if (found === undefined) throw new Error(`The store returned no members of collection ${collectionId}`)
+  return found
+}
+
+/** Ids compared in one step of the task. */
+const IDS_PER_STEP_COUNT = 16_384
+
+/** The difference between two ascending lists of ids, ascending as well. */
+export function* differenceTask(before: readonly string[], after: readonly string[]): Task<MembershipChange> {
+  const added: string[] = []
+  const removed: string[] = []
+  let left = 0
+  let right = 0
+  while (left < before.length || right < after.length) {
+    if ((left + right) % IDS_PER_STEP_COUNT === 0) yield
+    const old = before[left]
+    const young = after[right]
+    if (old === young) {
+      left += 1
+      right += 1
+    } else if (young === undefined || (old !== undefined && old < young)) {
+      removed.push(old as string)
+      left += 1
+    } else {
+      added.push(young)
+      right += 1
+    }
+  }
+  return { added, removed }
 }

@@ -1,27 +1,23 @@
-import { ACCOUNT_CHANGE_WINDOW_MS } from '../core/core-object-store.ts'
+import { schemaName } from '../core/attribute-names.ts'
+import { ACCOUNT_CHANGE_WINDOW_MS, type AccountChange } from '../core/core-object-store.ts'
+import { CORE_TYPE } from '../criteria/collection-members.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
-import {
-  accountsChangedAsStored,
-  accountsChangedAtMs,
-  accountsChangedByRows,
-  joinableAccountsChanged,
-  type MembersOverTime,
-  mayChangeAccounts,
-} from './changed-accounts.ts'
+import type { GatheredChanges, RowChanges } from '../tenant-index/tenant-snapshots.ts'
+import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
+import type { JoinedMembers } from './membership-store.ts'
 
-/** A criteria collection after an evaluation. */
-type EvaluatedCollection = MembersOverTime & {
-  /** Whether this evaluation has changed its members. */
+/** A criteria collection after a pass. */
+type EvaluatedCollection = MembersBeforeAndAfter & {
+  /** Whether the pass has changed its members. */
   readonly isChanged: boolean
-  /** Undefined where nothing is known of it. */
+  /** Undefined when it was not read. */
   readonly membershipVersion: number | undefined
 }
 
-/** What an evaluation found that links may have to hear of. */
+/** The results of a pass that concern links. */
 export type Evaluated = {
-  /** All criteria collections: whatever else is linked is a joinable one. */
+  /** All criteria collections of the tenant. Any other linked collection is a joinable one. */
   readonly criteria: readonly EvaluatedCollection[]
   readonly rows: RowSnapshot
   readonly changes: RowChanges
@@ -33,9 +29,9 @@ type NotifyLinksDependencies = Pick<
 >
 
 /**
- * Rings for links whose collections have changed, or have members with other accounts. An evaluator that sees a
- * collection for the first time has seen no change of it: it goes by what is stored, and so makes up for bells that one
- * before it could not ring.
+ * Enqueues a message for each linked collection whose members changed, or changed accounts. For a collection that this
+ * evaluator sees for the first time it relies on stored changes, which also covers messages that another evaluator
+ * failed to enqueue.
  */
 export async function notifyLinks(
   tenantId: string,
@@ -48,20 +44,20 @@ export async function notifyLinks(
   const linked = await deps.links.linkedCollections(tenantId)
   if (linked.size === 0) return
   const due = new Set(criteria.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id))
-  for (const id of await withMovedAccounts(tenantId, linked, evaluated, deps)) due.add(id)
-  for (const id of await leftBehind(tenantId, linked, evaluated, deps)) due.add(id)
+  for (const id of await collectionsWithChangedAccounts(tenantId, linked, evaluated, deps)) due.add(id)
+  for (const id of await collectionsBehind(tenantId, linked, evaluated, deps)) due.add(id)
   for (const collectionId of linked.intersection(due)) {
     const message = { tenantId, collectionId }
     await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `change:${deps.newId()}` })
   }
 }
 
-function isNew({ before }: MembersOverTime, changes: RowChanges): boolean {
+function isNew({ before }: MembersBeforeAndAfter, changes: RowChanges): boolean {
   return changes === 'everything' || before === undefined
 }
 
-/** Collections with a link that does not know yet that members have other accounts. */
-async function withMovedAccounts(
+/** Collections with a link that was not compared since members changed accounts. */
+async function collectionsWithChangedAccounts(
   tenantId: string,
   linked: ReadonlySet<string>,
   { criteria, rows, changes }: Evaluated,
@@ -69,9 +65,9 @@ async function withMovedAccounts(
 ): Promise<ReadonlySet<string>> {
   const fed = criteria.filter(({ collection }) => linked.has(collection.id))
   const asksStore = changes === 'everything' || fed.some((one) => isNew(one, changes))
-  const seen = accountsChangedByRows(changes, nowMs())
+  const seen = accountChangesInRows(changes, nowMs())
   const stored = asksStore
-    ? accountsChangedAsStored(await accountChanges.since(tenantId, nowMs() - ACCOUNT_CHANGE_WINDOW_MS), rows)
+    ? storedAccountChanges(await accountChanges.since(tenantId, nowMs() - ACCOUNT_CHANGE_WINDOW_MS), rows)
     : seen
   const ofJoinables = changes === 'everything' ? stored : seen
   const moved = await joinableAccountsChanged(tenantId, joinables(linked, criteria), ofJoinables, joined)
@@ -82,8 +78,8 @@ async function withMovedAccounts(
   return moved.size === 0 ? new Set() : links.accountsChanged(tenantId, moved)
 }
 
-/** Collections that changed without their links hearing of it: whoever changed them came to grief before it rang. */
-async function leftBehind(
+/** Collections whose links have not applied the latest version: an evaluator failed after the change and before its message. */
+async function collectionsBehind(
   tenantId: string,
   linked: ReadonlySet<string>,
   { criteria, changes }: Evaluated,
@@ -99,7 +95,97 @@ async function leftBehind(
   return versions.size === 0 ? new Set() : links.behind(tenantId, versions)
 }
 
-function joinables(linked: ReadonlySet<string>, criteria: readonly MembersOverTime[]): string[] {
+function joinables(linked: ReadonlySet<string>, criteria: readonly MembersBeforeAndAfter[]): string[] {
   const own = new Set(criteria.map(({ collection }) => collection.id))
   return [...linked].filter((id) => !own.has(id))
+}
+
+const ACCOUNT = schemaName('identity', 'directoryObjectId')
+const HOLDER = schemaName('relationship', 'identity')
+
+/** Identities and relationships whose account may have changed: id to time in milliseconds. */
+export type ChangedAccounts = {
+  readonly identity: ReadonlyMap<string, number>
+  readonly relationship: ReadonlyMap<string, number>
+  readonly orgUnit: ReadonlyMap<string, number>
+}
+
+const NONE: ChangedAccounts = { identity: new Map(), relationship: new Map(), orgUnit: new Map() }
+
+/** Whether the changes may have changed the account of a member that stays a member. */
+export function mayChangeAccounts(changes: RowChanges): changes is GatheredChanges {
+  return changes !== 'everything' && (changes.attributes.has(ACCOUNT) || changes.attributes.has(HOLDER))
+}
+
+/** Account changes according to a snapshot in memory. Its changes do not tell whose account changed, so all changed objects count. */
+export function accountChangesInRows(changes: RowChanges, nowMs: number): ChangedAccounts {
+  if (!mayChangeAccounts(changes)) return NONE
+  const now = (ids: ReadonlySet<string>) => new Map([...ids].map((id) => [id, nowMs]))
+  return { ...NONE, identity: now(changes.ids.identity), relationship: now(changes.ids.relationship) }
+}
+
+/** Account changes as stored, for an evaluator that did not have the former rows in memory. */
+export function storedAccountChanges(moves: readonly AccountChange[], rows: RowSnapshot): ChangedAccounts {
+  const identity = new Map<string, number>()
+  const relationship = new Map<string, number>()
+  const take = (moved: Map<string, number>, id: string, atMs: number) =>
+    moved.set(id, Math.max(atMs, moved.get(id) ?? 0))
+  for (const { id, objectType, movedAtMs } of moves) {
+    take(objectType === 'identity' ? identity : relationship, id, movedAtMs)
+    if (objectType !== 'identity') continue
+    for (const held of rows.heldBy(id)) take(relationship, held, movedAtMs)
+  }
+  return { ...NONE, identity, relationship }
+}
+
+/** A collection and its members, before and after an evaluation; both ascending. */
+export type MembersBeforeAndAfter = {
+  readonly collection: Collection
+  /** Undefined when this evaluator has not evaluated the collection before. */
+  readonly before: readonly string[] | undefined
+  readonly after: readonly string[] | undefined
+}
+
+/**
+ * The time of the last account change of a member that stayed a member; undefined when there was none. Such a change does
+ * not change the membership, so links would not receive it. New members reach links with their current account.
+ */
+export function accountsChangedAtMs(
+  { collection, before, after }: MembersBeforeAndAfter,
+  moved: ChangedAccounts,
+): number | undefined {
+  const ofType = moved[CORE_TYPE[collection.objectType as CriteriaObjectType]]
+  const concerned = ofType.size === 0 ? [] : (before ?? after ?? []).filter((id) => ofType.has(id))
+  if (concerned.length === 0) return undefined
+  const stayed = before === undefined || before === after ? undefined : new Set(after)
+  return latest(stayed === undefined ? concerned : concerned.filter((id) => stayed.has(id)), ofType)
+}
+
+/** The same for joinable collections, whose members are identities: by collection, where there was one. */
+export async function joinableAccountsChanged(
+  tenantId: string,
+  joinableIds: readonly string[],
+  { identity }: ChangedAccounts,
+  joined: JoinedMembers,
+): Promise<Map<string, number>> {
+  if (identity.size === 0 || joinableIds.length === 0) return new Map()
+  const all = await joined.of(tenantId, joinableIds)
+  return new Map(
+    [...all].flatMap(([id, { memberships }]) => {
+      const movedAtMs = latest(
+        memberships.map(({ identityId }) => identityId),
+        identity,
+      )
+      return movedAtMs === undefined ? [] : [[id, movedAtMs] as const]
+    }),
+  )
+}
+
+function latest(ids: readonly string[], moved: ReadonlyMap<string, number>): number | undefined {
+  let latestMs: number | undefined
+  for (const id of ids) {
+    const movedAtMs = moved.get(id)
+    if (movedAtMs !== undefined && movedAtMs > (latestMs ?? 0)) latestMs = movedAtMs
+  }
+  return latestMs
 }

@@ -5,19 +5,18 @@ import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
-import { evaluationSteps } from '../criteria/evaluate.ts'
+import { evaluationTask } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import { type Collection, CollectionObjectType, type CriteriaObjectType } from './collection.ts'
+import { type Collection, CollectionObjectType, Condition, type CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
-import { Condition } from './criteria-collection.ts'
 import { liveContext } from './live-members.ts'
 import { objectTypeFaults } from './manage-criteria.ts'
-import { differenceSteps } from './membership-difference.ts'
+import { differenceTask } from './membership-store.ts'
 
 export const PreviewRequest = Type.Object({
-  currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with, by the members that it has.')),
+  currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with. Its stored members are compared.')),
   preview: Type.Object({ objectType: CollectionObjectType, condition: Condition }),
 })
 export type PreviewRequest = Static<typeof PreviewRequest>
@@ -26,16 +25,19 @@ const PreviewedObject = Closed({ objectId: Guid, displayName: Nullable(Type.Stri
 type PreviewedObject = Static<typeof PreviewedObject>
 
 export const PreviewReply = Closed({
-  preview: Described(Type.Array(PreviewedObject), 'Who would be a member now.'),
-  added: Described(Type.Array(PreviewedObject), 'Those of them who are not members of the collection compared with.'),
-  removed: Described(Type.Array(PreviewedObject), 'Members of that collection who would no longer be.'),
+  preview: Described(Type.Array(PreviewedObject), 'The members of the previewed collection.'),
+  added: Described(Type.Array(PreviewedObject), 'Members that the compared collection does not have.'),
+  removed: Described(
+    Type.Array(PreviewedObject),
+    'Members of the compared collection that the previewed one does not have.',
+  ),
   counts: Closed({ preview: Type.Integer(), added: Type.Integer(), removed: Type.Integer() }),
 })
 export type PreviewReply = Static<typeof PreviewReply>
 
 /**
- * Who would be in a collection of this definition now, and how that differs from an existing one. Saves nothing, and
- * waits for no evaluation.
+ * The current members of a collection with this definition, and the difference to an existing collection. Saves nothing
+ * and does not wait for an evaluation.
  * @throws Refusal `ObjectTypeNotSupported`, `CollectionUnknown` and those of the condition, all at once.
  */
 export async function previewCriteria(
@@ -53,18 +55,18 @@ export async function previewCriteria(
   const context = await liveContext(tenantId, named, rows, deps)
   const members = current === undefined ? [] : await memberIds(current, objectType, context, deps)
   const definition = { condition: compile(condition), objectType }
-  return deps.snapshots.reading(rows, previewSteps(definition, members, rows, context))
+  return deps.snapshots.reading(rows, previewTask(definition, members, rows, context))
 }
 
-/** @param before the members to compare with, ascending. */
-function* previewSteps(
+/** @param before The members to compare with, ascending. */
+function* previewTask(
   { condition, objectType }: { readonly condition: CompiledCondition; readonly objectType: CriteriaObjectType },
   before: readonly string[],
   rows: RowSnapshot,
   context: EvaluationContext,
 ): Task<PreviewReply> {
-  const after = yield* evaluationSteps(condition, rows, objectType, context)
-  const change = yield* differenceSteps(before, after)
+  const after = yield* evaluationTask(condition, rows, objectType, context)
+  const change = yield* differenceTask(before, after)
   const preview = yield* previewed(rows, objectType, after)
   const added = before.length === 0 ? preview : yield* previewed(rows, objectType, change.added)
   const removed = yield* previewed(rows, objectType, change.removed)
@@ -78,8 +80,8 @@ function unknownFaults(currentId: string | null | undefined, current: Collection
 }
 
 /**
- * A criteria collection is compared by the members that it has, and by those that it will have if its first evaluation
- * is still due; a joinable one by its people, or by the positions that they joined with. Ascending.
+ * The members to compare with, ascending: of a criteria collection the stored ones, or the evaluated ones before its first
+ * evaluation is stored; of a joinable collection its identities, or the relationships with which they joined.
  */
 async function memberIds(
   { tenantId, id, kind }: Collection,
@@ -98,7 +100,7 @@ async function memberIds(
   return [...new Set(ids.filter((id) => id !== null))].sort()
 }
 
-/** Objects put in a list between two pauses. */
+/** Objects listed in one step of the task. */
 const OBJECTS_PER_STEP_COUNT = 1024
 
 function* previewed(

@@ -2,12 +2,16 @@ import { refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import { type Collection, type CollectionKind, type CollectionResults, TAG_LENGTH_LIMIT } from './collection.ts'
-import type { CollectionDependencies } from './collection-dependencies.ts'
-import type { CollectionFilter } from './collection-store.ts'
-import { joinedMembersOf } from './joined-members.ts'
-import { normalisedTerm } from './metadata.ts'
-import { found } from './read-then-write.ts'
+import {
+  type Collection,
+  type CollectionKind,
+  type CollectionResults,
+  normalisedTerm,
+  TAG_LENGTH_LIMIT,
+} from './collection.ts'
+import type { CollectionDependencies, CollectionFilter } from './collection-dependencies.ts'
+import { joinedMembersOf } from './membership-store.ts'
+import { found } from './write-collection.ts'
 
 type ReadDependencies = Pick<CollectionDependencies, 'collections' | 'memberships' | 'joined' | 'nowMs'>
 
@@ -31,16 +35,16 @@ export async function listCollections(
 }
 
 /**
- * The terms of a search, normalised as stored ones are: tags may be repeated or comma-separated, an attribute reads
- * `key:value`, split at its first colon. Decisions, section 6. As a tag may have commas, what is given in one parameter
- * is met by that very tag as well.
+ * The filter for search terms, normalised as stored ones are. Tags may be repeated or comma-separated; an attribute has the
+ * form `key:value`, split at the first colon. Decisions, section 6. A tag may contain commas, so a parameter also matches
+ * the tag that equals all of it.
  * @throws Refusal `InvalidValue` for an attribute without a colon or a key.
  */
 export function searchFilter(tags: readonly string[] = [], attributes: readonly string[] = []): CollectionFilter {
   throwIfRefused(
     attributes
       .filter((term) => !/^\s*[^\s:][^:]*:/.test(term))
-      .map((term) => refusalEntry('InvalidValue', `${term} does not read key:value`, 'attributes')),
+      .map((term) => refusalEntry('InvalidValue', `${term} does not have the form key:value`, 'attributes')),
   )
   return {
     tags: tags.flatMap(tagsAsked),
@@ -51,7 +55,7 @@ export function searchFilter(tags: readonly string[] = [], attributes: readonly 
   }
 }
 
-/** One `tags` parameter. "All of the parts, or the whole" is "of each part, it or the whole". */
+/** Alternatives for one `tags` parameter: each of its parts, or the whole parameter. */
 function tagsAsked(parameter: string): string[][] {
   const whole = normalisedTerm(parameter)
   const parts = whole.split(',').map(normalisedTerm)
@@ -59,7 +63,7 @@ function tagsAsked(parameter: string): string[][] {
   return parts.filter((part) => part !== '').map((part) => (mayBeTag ? [part, whole] : [part]))
 }
 
-/** Who is in the collection: a criteria collection as last evaluated, a joinable one as of now. */
+/** The members of a collection: of a criteria collection as last evaluated, of a joinable one as of now. */
 export async function readResults(
   tenantId: string,
   id: string,
@@ -89,7 +93,7 @@ async function membersOf(
   }
 }
 
-/** Those of the ids that are members: each once, in the order given. Of a joinable collection, identities and positions. */
+/** The ids that are members, each once, in the given order. Members of a joinable collection are identities and relationships. */
 export async function filterMembers(
   tenantId: string,
   id: string,
@@ -111,7 +115,7 @@ async function joinedObjects({ tenantId, id }: Collection, { joined }: ReadDepen
   return new Set(memberships.flatMap(({ identityId, relationshipId }) => [identityId, relationshipId ?? identityId]))
 }
 
-/** The body of filter-members: the bare list, or `{ ids }`. */
+/** The ids in a body of filter-members: a list, or `{ ids }`. */
 export function candidateIds(body: readonly string[] | { readonly ids: readonly string[] }): readonly string[] {
   return 'ids' in body ? body.ids : body
 }

@@ -4,93 +4,138 @@ import { isConflict } from '../../kernel/versioned.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection } from './collection.ts'
-import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
-import { EvaluationCache } from './evaluation-cache.ts'
-import { EvaluatorCoordination, type Writing } from './evaluator-coordination.ts'
-import { JoinedMembersCache } from './joined-members-cache.ts'
-import { type CachedEvaluation, definitionKeyOf, type EvaluationPass, idsNow, todayFor } from './members-now.ts'
+import { type CollectionDependencies, enqueueEvaluation } from './collection-dependencies.ts'
+import { removeOrphanedMembers } from './delete-collection.ts'
+import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
+import { EvaluationLeases, type HeldLease } from './evaluation-lease.ts'
+import {
+  type CachedEvaluation,
+  definitionKeyOf,
+  type EvaluationPass,
+  idsNow,
+  inOrder,
+  joinablesReferredTo,
+  memberContext,
+  todayFor,
+} from './members-now.ts'
 import { notifyLinks } from './notify-links.ts'
-import { removeOrphanedMembers } from './orphaned-members.ts'
-import { inOrder, joinablesReferredTo, memberContext } from './referred-members.ts'
 
-/** An evaluation goes on while it or another writes, so often at most. */
-const ROUNDS_AT_MOST = 10
+/** Passes of one evaluation: another one follows when a collection was changed or deleted during the last. */
+const PASSES_AT_MOST = 3
 
-/** `others-wrote`: some collections are to be evaluated anew. */
-type RoundOutcome = 'settled' | 'wrote' | 'others-wrote'
+/** The wait before the next attempt to evaluate a tenant that another instance is evaluating. */
+export const HELD_RETRY_MS = 2000
 
-/** What became of a collection in a round. */
-type Outcome = 'changed' | 'same' | 'overtaken' | 'faulty'
+/** Attempts of `evaluateNow`; together they last longer than the lease of an instance that has died. */
+const HELD_ATTEMPTS_AT_MOST = 40
 
-/** Whoever keeps something of core objects that has to end with them. */
+/** The result of one collection in a pass. */
+type Outcome = 'changed' | 'same' | 'invalid'
+
+/** Receives the changes of a tenant's core objects: for data that end with these objects. */
 export interface ChangeFollower {
-  /** Called with each round's changes, before anything is evaluated. Repeated ones do no harm. */
+  /** Called with the changes of each pass, before anything is evaluated. The same changes may come more than once. */
   follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<void>
 }
 
-type WritingRound = EvaluationPass & { readonly writing: Writing }
-
-type EvaluatorDependencies = CollectionDependencies & { readonly follower: ChangeFollower }
+type EvaluatorDependencies = CollectionDependencies & {
+  readonly follower: ChangeFollower
+  sleep(delayMs: number): Promise<void>
+}
 
 /**
- * Keeps the members of a tenant's criteria collections true to its core objects.
+ * Keeps the members of a tenant's criteria collections consistent with its core objects.
  *
- * Two evaluators do not undo each other: each reads the heads first, then the changes, and quotes those heads when it
- * writes. So whoever writes has seen all that the writer before it had seen. One that finds nothing to write quotes
- * nothing. Therefore each tells the others before it writes; looks at its end whether another has told so meanwhile; and
- * after it has written looks once more at what there is, as one that began later may have found nothing to do.
+ * One evaluator at a time evaluates a tenant, under a lease. It caches what it has evaluated and drops from the cache
+ * what others have written since it last held the lease. When a lease expires while its holder is still alive, member
+ * heads reject writes that quote an old version, and the tenant is evaluated once more.
  */
 export class TenantEvaluator {
   readonly #deps: EvaluatorDependencies
-  readonly #memory: EvaluationCache
-  readonly #others: EvaluatorCoordination
+  readonly #cache: EvaluationCache
   readonly #joined: JoinedMembersCache
-  /** Evaluates all that is due. Calls during an evaluation share the next one. */
-  readonly evaluate = coalesce(async (tenantId) => {
-    await this.#evaluateUntilSettled(tenantId)
-    await removeOrphanedMembers(tenantId, this.#deps)
-  })
+  readonly #leases: EvaluationLeases
+  /** Calls during an evaluation share the next one. */
+  readonly #attempt = coalesce((tenantId) => this.#evaluateUnderLease(tenantId))
 
   constructor(deps: EvaluatorDependencies) {
     this.#deps = deps
-    this.#memory = new EvaluationCache(deps)
-    this.#others = new EvaluatorCoordination(deps.evaluationLog, deps.newId(), deps)
+    this.#cache = new EvaluationCache(deps)
     this.#joined = new JoinedMembersCache(deps.joined)
+    this.#leases = new EvaluationLeases(deps.evaluationLeases, deps.newId(), deps.nowMs)
   }
 
-  async #evaluateUntilSettled(tenantId: string): Promise<void> {
-    for (let round = 1; ; round += 1) {
-      const outcome = await this.#evaluateOnce(tenantId).catch((error: unknown) => {
-        // Changes have been taken from the snapshot that are not in every collection: all is evaluated from the start.
-        this.#forget(tenantId)
-        if (!isConflict(error)) throw error
-        return 'others-wrote' as const
-      })
-      if (outcome === 'settled') return
-      if (round < ROUNDS_AT_MOST) continue
-      if (outcome === 'wrote') return notifyEvaluation(tenantId, this.#deps)
-      throw new Refusal('StaleVersion', `Others evaluate tenant ${tenantId} all the time`)
+  /** Evaluates all collections that are due. While another instance evaluates the tenant, enqueues a later attempt. */
+  async evaluate(tenantId: string): Promise<void> {
+    await this.#attempt(tenantId)
+  }
+
+  /**
+   * Evaluates all collections that are due, after any other instance that is evaluating the tenant.
+   * @throws Refusal `StaleVersion` when others evaluate the tenant for longer than a minute.
+   */
+  async evaluateNow(tenantId: string): Promise<void> {
+    for (let attempts = 1; (await this.#attempt(tenantId)) === 'held'; attempts += 1) {
+      if (attempts === HELD_ATTEMPTS_AT_MOST) {
+        throw new Refusal('StaleVersion', `Other instances are evaluating tenant ${tenantId}`)
+      }
+      await this.#deps.sleep(HELD_RETRY_MS)
     }
   }
 
-  async #evaluateOnce(tenantId: string): Promise<RoundOutcome> {
+  async #evaluateUnderLease(tenantId: string): Promise<'evaluated' | 'held'> {
+    const { snapshots } = this.#deps
+    // Loading all rows may take longer than the lease lasts.
+    if (!snapshots.holds(tenantId)) await snapshots.fresh(tenantId)
+    const lease = await this.#leases.acquire(tenantId)
+    if (lease !== undefined) {
+      this.#cache.drop(tenantId, lease.stale)
+      const isConsistent = await this.#evaluateUntilConsistent(tenantId, lease)
+      const isHeldToEnd = await lease.release()
+      if (isConsistent && isHeldToEnd) {
+        await removeOrphanedMembers(tenantId, this.#deps)
+        return 'evaluated'
+      }
+      this.#drop(tenantId)
+      this.#deps.log.warn('collections.evaluation-conflict', { tenantId })
+    }
+    await enqueueEvaluation(tenantId, this.#deps, HELD_RETRY_MS)
+    return 'held'
+  }
+
+  /** @returns False when others wrote during every pass. */
+  async #evaluateUntilConsistent(tenantId: string, lease: HeldLease): Promise<boolean> {
+    for (let passes = 1; passes <= PASSES_AT_MOST; passes += 1) {
+      try {
+        await this.#evaluateOnce(tenantId, lease)
+        return true
+      } catch (error) {
+        // Changes were taken from the snapshot that did not reach every collection: the next pass evaluates all of them.
+        this.#drop(tenantId)
+        if (isConflict(error)) continue
+        await lease.release()
+        throw error
+      }
+    }
+    return false
+  }
+
+  async #evaluateOnce(tenantId: string, lease: HeldLease): Promise<void> {
     const { collections, snapshots, follower, nowMs, log, metrics } = this.#deps
     const startedMs = nowMs()
-    const numberBefore = await this.#hearOthers(tenantId)
     const criteria = await collections.list(tenantId, { kind: 'criteria' })
-    const known = await this.#memory.of(criteria)
+    const cached = await this.#cache.of(criteria)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)
-    // What an evaluation that failed had taken is gone: whoever remembers nothing looks at everything.
-    const changes = this.#memory.has(tenantId) ? taken : 'everything'
-    this.#memory.keep(tenantId, known)
-    this.#forgetTheDropped()
+    // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.
+    const changes = this.#cache.has(tenantId) ? taken : 'everything'
+    this.#cache.set(tenantId, cached)
+    this.#dropEvicted()
     await follower.follow(tenantId, rows, changes)
     const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
-    const context = memberContext(todayFor(known, nowMs()), criteria, known, joined.members)
-    const writing = this.#others.writing(tenantId)
-    const round = { rows, changes, changedMembers: new Set(joined.changed), context, writing }
-    const outcomes = await this.#evaluateAll(tenantId, criteria, known, round).finally(writing.end)
+    const context = memberContext(todayFor(cached, nowMs()), criteria, cached, joined.members)
+    const pass = { rows, changes, changedMembers: new Set(joined.changed), context }
+    const outcomes = await this.#evaluateAll(tenantId, criteria, cached, pass, lease)
     const counts = Object.groupBy(outcomes.values(), (outcome) => outcome)
     const durationMs = nowMs() - startedMs
     metrics.record('evaluation.duration', durationMs, {})
@@ -100,114 +145,97 @@ export class TenantEvaluator {
       tenantId,
       collectionCount: criteria.length,
       changedCount: counts.changed?.length ?? 0,
-      overtakenCount: counts.overtaken?.length ?? 0,
-      faultyCount: counts.faulty?.length ?? 0,
+      invalidCount: counts.invalid?.length ?? 0,
       rowCount: rows.rowCount,
       durationMs,
     })
-    if (writing.hasBegun()) return 'wrote'
-    const isAlone = numberBefore === (await this.#hearOthers(tenantId))
-    return isAlone && counts.overtaken === undefined ? 'settled' : 'others-wrote'
-  }
-
-  /** Forgets what others have written. Answers which entry of the log is the last. */
-  async #hearOthers(tenantId: string): Promise<number> {
-    const { written, lastNumber } = await this.#others.look(tenantId)
-    if (written === 'anything') this.#forget(tenantId)
-    else this.#memory.forgetCollections(tenantId, written)
-    return lastNumber
   }
 
   /** In the order of references. */
   async #evaluateAll(
     tenantId: string,
     criteria: readonly Collection[],
-    known: Map<string, CachedEvaluation>,
-    round: WritingRound,
+    cached: Map<string, CachedEvaluation>,
+    pass: EvaluationPass,
+    lease: HeldLease,
   ): Promise<ReadonlyMap<string, Outcome>> {
     const outcomes = new Map<string, Outcome>()
-    const idsBefore = new Map([...known].map(([id, { ids }]) => [id, ids]))
+    const idsBefore = new Map([...cached].map(([id, { ids }]) => [id, ids]))
     try {
       for (const collection of inOrder(criteria)) {
-        const memory = known.get(collection.id)
-        const outcome =
-          memory === undefined
-            ? 'faulty'
-            : (heldUp(collection, outcomes) ?? (await this.#evaluateCollection(collection, memory, round)))
+        const evaluation = cached.get(collection.id)
+        const isInvalid = evaluation === undefined || collection.refersTo.some((id) => outcomes.get(id) === 'invalid')
+        // A collection that refers to an invalid one keeps the members that it has.
+        const outcome = isInvalid ? 'invalid' : await this.#evaluateCollection(collection, evaluation, pass, lease)
         outcomes.set(collection.id, outcome)
-        if (outcome === 'overtaken' || outcome === 'faulty') known.delete(collection.id)
+        if (outcome === 'invalid') cached.delete(collection.id)
       }
     } finally {
       const evaluated = criteria.map((collection) => {
         const before = idsBefore.get(collection.id)
-        const memory = known.get(collection.id)
+        const evaluation = cached.get(collection.id)
         return {
           collection,
           before,
-          after: memory?.ids ?? before,
+          after: evaluation?.ids ?? before,
           isChanged: outcomes.get(collection.id) === 'changed',
-          membershipVersion: memory?.head?.value.membershipVersion,
+          membershipVersion: evaluation?.head?.value.membershipVersion,
         }
       })
-      await notifyLinks(tenantId, { criteria: evaluated, rows: round.rows, changes: round.changes }, this.#deps)
+      await notifyLinks(tenantId, { criteria: evaluated, rows: pass.rows, changes: pass.changes }, this.#deps)
     }
     return outcomes
   }
 
-  /** Once a tenant's rows have left memory, all of it is evaluated anew: what is remembered of it only takes room. */
-  #forgetTheDropped(): void {
-    for (const tenantId of this.#memory.tenantIds()) {
-      if (!this.#deps.snapshots.holds(tenantId)) this.#forget(tenantId)
+  /** Frees the cache of tenants whose rows are no longer in memory: all their collections must be evaluated anyway. */
+  #dropEvicted(): void {
+    for (const tenantId of this.#cache.tenantIds()) {
+      if (!this.#deps.snapshots.holds(tenantId)) this.#drop(tenantId)
     }
   }
 
-  #forget(tenantId: string): void {
-    this.#memory.forget(tenantId)
-    this.#joined.forget(tenantId)
+  #drop(tenantId: string): void {
+    this.#cache.drop(tenantId, 'all')
+    this.#joined.drop(tenantId)
   }
 
-  async #evaluateCollection(collection: Collection, memory: CachedEvaluation, round: WritingRound): Promise<Outcome> {
-    const definitionKey = definitionKeyOf(memory, round.context.todayMs)
-    const ids = await this.#deps.snapshots.reading(round.rows, idsNow(collection, memory, definitionKey, round))
+  /** @throws Refusal `StaleVersion` when the collection or its members were written by others since the pass began. */
+  async #evaluateCollection(
+    collection: Collection,
+    evaluation: CachedEvaluation,
+    pass: EvaluationPass,
+    lease: HeldLease,
+  ): Promise<Outcome> {
+    const definitionKey = definitionKeyOf(evaluation, pass.context.todayMs)
+    const ids = await this.#deps.snapshots.reading(pass.rows, idsNow(collection, evaluation, definitionKey, pass))
     if (ids === undefined) return 'same'
     const { memberships, nowMs } = this.#deps
-    const isFirst = memory.head === undefined
+    const { tenantId, id } = collection
+    const isFirst = evaluation.head === undefined
     try {
-      const evaluation = { ids, definitionKey, evaluatedAtMs: nowMs() }
-      const { tenantId, id } = collection
-      const { head, change } = await memberships.replace(tenantId, id, memory.head, evaluation, () =>
-        round.writing.begin(id),
+      const members = { ids, definitionKey, evaluatedAtMs: nowMs() }
+      const { head, change } = await memberships.replace(tenantId, id, evaluation.head, members, () =>
+        lease.beforeWrite(id),
       )
       const isChanged = change.added.length + change.removed.length > 0
-      // Another evaluator may have written the change already: what refers to the collection has not seen it here.
-      if (isChanged || memory.ids === undefined) round.changedMembers.add(collection.id)
-      memory.head = head
-      memory.ids = ids
-      if (isFirst) await this.#removeUnlessThere(collection)
+      // The change may be older than this cache: collections that refer to this one have not been evaluated with it here.
+      if (isChanged || evaluation.ids === undefined) pass.changedMembers.add(id)
+      evaluation.head = head
+      evaluation.ids = ids
+      if (isFirst) await this.#removeIfDeleted(collection)
       return isChanged ? 'changed' : 'same'
     } catch (error) {
-      if (!isConflict(error)) throw error
-      await this.#removeUnlessThere(collection)
-      return 'overtaken'
+      if (isConflict(error)) await this.#removeIfDeleted(collection)
+      throw error
     }
   }
 
   /**
-   * A collection deleted while its members were written: the deletion may have looked for them too early. Looking at the
-   * collection after the write tells, as it was deleted before they were looked for.
+   * A deletion removes the collection first and then its members. Reading the collection after its members were written
+   * shows whether the deletion may have missed them.
    */
-  async #removeUnlessThere({ tenantId, id }: Collection): Promise<void> {
+  async #removeIfDeleted({ tenantId, id }: Collection): Promise<void> {
     const { collections, memberships } = this.#deps
     if ((await collections.find(tenantId, id, 'criteria')) === undefined) await memberships.remove(tenantId, id)
   }
-}
-
-/**
- * What keeps a collection from being evaluated now, as it refers to one that is not: it keeps the members that it has.
- * What another evaluator has written is read in the next round; a fault lasts until the definition is changed.
- */
-function heldUp({ refersTo }: Collection, outcomes: ReadonlyMap<string, Outcome>): 'overtaken' | 'faulty' | undefined {
-  const referred = new Set(refersTo.map((id) => outcomes.get(id)))
-  if (referred.has('faulty')) return 'faulty'
-  return referred.has('overtaken') ? 'overtaken' : undefined
 }

@@ -1,134 +1,122 @@
 import type { Static } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
-import type { Versioned } from '../../kernel/versioned.ts'
-import { requireIfMatch, retryOnConflict } from '../../kernel/versioned.ts'
-import { type Creation, findFromEarlierAttempt } from '../idempotency/run-once.ts'
-import type { Collection, CollectionKind, CollectionObjectType, Metadata } from './collection.ts'
+import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import {
+  type Collection,
+  type CollectionKind,
+  type CollectionObjectType,
+  type Metadata,
+  NO_METADATA,
+  readMetadata,
+} from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
-import { NO_METADATA, readMetadata } from './metadata.ts'
-import { found, serializedBy } from './read-then-write.ts'
 
-type WriteDependencies = Pick<CollectionDependencies, 'collections' | 'tenants' | 'nowMs'>
+type WriteDependencies = Pick<CollectionDependencies, 'collections' | 'nowMs'>
 
-/** What decides the members: the condition or the join policy, and the collections that it names. */
+/** The part of a collection that decides its members: the condition or the join policy, and the collections it refers to. */
 export type Definition = Pick<Collection, 'definition' | 'refersTo'>
 
-/**
- * Reads what the body defines.
- * @param faults of the rest of the body, told along with its own.
- * @param before the collection as it stands: what it names already may be named again, even if that is no more.
- * @throws Refusal with all.
- */
-type ReadDefinition = (faults: readonly RefusalEntry[], before?: Collection) => Promise<Definition>
-
-/** What a body says of a collection besides its definition. */
-type Described = {
+/** The members of a request body that collections of either kind have. */
+type CollectionBody = {
   readonly objectType: CollectionObjectType
+  readonly name?: string
   readonly description?: string | null
   readonly metadata?: Static<typeof Metadata>
 }
 
 /**
- * Makes a collection of either kind; one that an earlier try has made is answered as it is.
- * @throws Refusal `DuplicateTag` and those of the definition, all at once.
+ * Runs a change that may add or remove references between collections. `change` receives the tenant's reference version,
+ * read before anything else, and quotes it when it writes. When another change of references comes first, `change` runs
+ * again; within this process such changes then run one at a time.
  */
-export async function addCollection(
-  { kind, caller, creation }: { kind: CollectionKind; caller: Caller; creation: Creation },
-  body: Described & { readonly name: string },
-  readDefinition: ReadDefinition,
-  deps: WriteDependencies,
-): Promise<Collection> {
-  const { tenantId, objectId: createdBy } = caller
-  const { metadata, faults } = readMetadata(body.metadata)
-  const nowMs = deps.nowMs()
-  const id = creation.newId()
-  // First: a tenant that is remembered for nothing does no harm, one that the sweep does not know does.
-  await deps.tenants.remember(tenantId)
-  const { value } = await retryOnConflict(
-    async () => {
-      const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, kind))
-      if (earlier !== undefined) return earlier
-      const referenceVersion = await deps.collections.referenceVersion(tenantId)
-      const definition = await readDefinition(faults)
-      const collection: Collection = {
-        id,
-        tenantId,
-        kind,
-        objectType: body.objectType,
-        name: body.name,
-        description: body.description ?? null,
-        ...definition,
-        definitionVersion: 1,
-        metadata: { ...NO_METADATA, ...metadata },
-        createdBy,
-        createdAtMs: nowMs,
-        updatedAtMs: nowMs,
-      }
-      return deps.collections.add(collection, definition.refersTo.length > 0 ? referenceVersion : undefined)
-    },
-    serializedBy(tenantId, deps),
+export function withReferenceGuard<T>(
+  tenantId: string,
+  { collections }: Pick<WriteDependencies, 'collections'>,
+  change: (referenceVersion: string) => Promise<T>,
+): Promise<T> {
+  return retryOnConflict(
+    async () => change(await collections.referenceVersion(tenantId)),
+    (run) => collections.serialize(tenantId, run),
   )
-  return value
 }
 
-export type CollectionChange = {
-  readonly kind: CollectionKind
-  readonly id: string
-  readonly ifMatch: string | undefined
-  readonly caller: Caller
-}
-
-type ChangeRules = {
-  /** Left out where the body defines nothing. */
-  readonly readDefinition: ReadDefinition | undefined
-  /** What only the record as it stands can refuse. */
-  refuse?(before: Collection, given: Definition): Promise<void>
+/** Stores a new collection. Its body and definition have been checked. */
+export function addCollection(
+  { kind, id, caller }: { readonly kind: CollectionKind; readonly id: string; readonly caller: Caller },
+  body: CollectionBody & { readonly name: string },
+  { definition, refersTo }: Definition,
+  referenceVersion: string,
+  deps: WriteDependencies,
+): Promise<Versioned<Collection>> {
+  const nowMs = deps.nowMs()
+  const collection: Collection = {
+    id,
+    tenantId: caller.tenantId,
+    kind,
+    objectType: body.objectType,
+    name: body.name,
+    description: body.description ?? null,
+    definition,
+    refersTo,
+    definitionVersion: 1,
+    metadata: { ...NO_METADATA, ...readMetadata(body.metadata).metadata },
+    createdBy: caller.objectId,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  }
+  return deps.collections.add(collection, refersTo.length > 0 ? referenceVersion : undefined)
 }
 
 /**
- * Changes what the body names and keeps the rest. Faulty input is told also of a collection that is not there.
- * @throws Refusal as creation does, and `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`.
+ * The stored collection, if this body may change it. Invalid input is refused before a missing collection.
+ * @throws Refusal with `faults`, `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`.
  */
-export async function changeCollection(
-  { kind, id, ifMatch, caller }: CollectionChange,
-  body: Described & { readonly name?: string },
-  { readDefinition, refuse }: ChangeRules,
-  deps: WriteDependencies,
-): Promise<Versioned<Collection>> {
-  const { metadata, faults } = readMetadata(body.metadata)
-  return retryOnConflict(
-    async () => {
-      const referenceVersion = await deps.collections.referenceVersion(caller.tenantId)
-      const stored = await deps.collections.find(caller.tenantId, id, kind)
-      const given = await readDefinition?.(faults, stored?.value)
-      throwIfRefused(faults)
-      const { value: before, version } = found(stored, id)
-      requireIfMatch(version, ifMatch)
-      refuseOtherType(before, body.objectType)
-      const definition = given ?? before
-      if (given !== undefined) await refuse?.(before, definition)
-      const isRedefined = JSON.stringify(definition.definition) !== JSON.stringify(before.definition)
-      const after: Collection = {
-        ...before,
-        definition: definition.definition,
-        refersTo: definition.refersTo,
-        definitionVersion: before.definitionVersion + (isRedefined ? 1 : 0),
-        name: body.name ?? before.name,
-        description: body.description === undefined ? before.description : body.description,
-        metadata: { ...before.metadata, ...metadata },
-        updatedAtMs: deps.nowMs(),
-      }
-      // What refers to the same collections as before changes no reference.
-      const isRereferenced = given !== undefined && before.refersTo.length + after.refersTo.length > 0
-      return deps.collections.replace(after, version, isRereferenced ? referenceVersion : undefined)
-    },
-    serializedBy(caller.tenantId, deps),
-  )
+export function changeable(
+  stored: Versioned<Collection> | undefined,
+  { id, ifMatch }: { readonly id: string; readonly ifMatch: string | undefined },
+  { objectType }: CollectionBody,
+  faults: readonly RefusalEntry[],
+): Versioned<Collection> {
+  throwIfRefused(faults)
+  const collection = found(stored, id)
+  requireIfMatch(collection.version, ifMatch)
+  if (objectType !== collection.value.objectType) {
+    const message = `The object type of a collection cannot be changed from ${collection.value.objectType}`
+    throw new Refusal('ObjectTypeFixed', message, '/objectType')
+  }
+  return collection
 }
 
-function refuseOtherType(before: Collection, objectType: CollectionObjectType): void {
-  if (objectType === before.objectType) return
-  const message = `The collection holds ${before.objectType} objects and always will`
-  throw new Refusal('ObjectTypeFixed', message, '/objectType')
+/**
+ * Stores a changed collection. What the body leaves out keeps its value.
+ * @param given Undefined when the body has no definition.
+ */
+export function replaceCollection(
+  { value: before, version }: Versioned<Collection>,
+  body: CollectionBody,
+  given: Definition | undefined,
+  referenceVersion: string,
+  deps: WriteDependencies,
+): Promise<Versioned<Collection>> {
+  const { definition, refersTo } = given ?? before
+  const isRedefined = JSON.stringify(definition) !== JSON.stringify(before.definition)
+  const after: Collection = {
+    ...before,
+    definition,
+    refersTo,
+    definitionVersion: before.definitionVersion + (isRedefined ? 1 : 0),
+    name: body.name ?? before.name,
+    description: body.description === undefined ? before.description : body.description,
+    metadata: { ...before.metadata, ...readMetadata(body.metadata).metadata },
+    updatedAtMs: deps.nowMs(),
+  }
+  const mayChangeReferences = given !== undefined && before.refersTo.length + refersTo.length > 0
+  return deps.collections.replace(after, version, mayChangeReferences ? referenceVersion : undefined)
+}
+
+/** @throws Refusal `CollectionNotFound` */
+export function found(collection: Versioned<Collection> | undefined, id: string): Versioned<Collection> {
+  if (collection === undefined) throw new Refusal('CollectionNotFound', `There is no collection ${id}`)
+  return collection
 }

@@ -1,6 +1,5 @@
 import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
 import type { RefusalCode } from '../../kernel/refusals.ts'
-import { comparedType, type ParsedValue, parseValue } from './compared-value.ts'
 import {
   type CheckedCondition,
   type CheckedGroup,
@@ -12,7 +11,7 @@ import {
   type WireGroup,
   type WireLeaf,
 } from './condition.ts'
-import { excerpt, parseField } from './field-expression.ts'
+import { comparedType, excerpt, type ParsedValue, parseField, parseValue } from './field-expression.ts'
 import { type AttributeType, type ConditionSchema, MEMBER_OF_COLLECTION } from './schema.ts'
 
 /** Levels of groups, the root's included. This and the next two: decisions, section 5. */
@@ -32,11 +31,11 @@ export type ConditionCheck =
 
 /** Reads a condition from outside: the condition, normalised, or everything that is wrong with it at once. */
 export function checkCondition(input: unknown, schema: ConditionSchema): ConditionCheck {
-  return runToCompletion(checkConditionSteps(input, schema))
+  return runToCompletion(checkConditionTask(input, schema))
 }
 
 /** The same in steps, of a leaf each: a mebibyte of dates takes a tenth of a second to read. */
-export function* checkConditionSteps(input: unknown, schema: ConditionSchema): Task<ConditionCheck> {
+export function* checkConditionTask(input: unknown, schema: ConditionSchema): Task<ConditionCheck> {
   const findings: Findings = { schema, faults: [], leafCount: 0 }
   if (!isObject(input) || !isGroup(input)) {
     report(findings, 'RootNotGroup', 'The root of a condition must be a group', '')

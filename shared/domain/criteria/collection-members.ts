@@ -1,7 +1,7 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { ObjectType } from '../core/core-object.ts'
 import { addBits, type Bitmap, emptyBitmap, setBit } from '../tenant-index/bitmap.ts'
-import { slotsReferringTo } from '../tenant-index/column-scan.ts'
+import { slotsReferringTo } from '../tenant-index/column.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { ROW_PLACE } from './compile.ts'
 

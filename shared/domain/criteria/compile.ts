@@ -4,8 +4,8 @@ import type { ColumnValues } from '../tenant-index/column-values.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { CheckedCondition, CheckedGroup, CheckedLeaf, CheckedNode, GroupOperator, Operator } from './condition.ts'
 import { readsToday } from './condition.ts'
-import { isNegative, leafTest } from './leaf-test.ts'
-import { LeafVerdicts } from './leaf-verdicts.ts'
+import { derivedTextsOf } from './derived-texts.ts'
+import { isNegative, LeafVerdicts, leafTest } from './leaf-test.ts'
 import { schemaSource } from './schema.ts'
 
 /** The order of the three objects in a row. */
@@ -80,10 +80,10 @@ export class CompiledCondition {
     return { kind: 'leaf', reads: objectType, place: ROW_PLACE[objectType], column, verdicts, negative }
   }
 
-  #verdictsOf(leaf: CheckedLeaf, values: ColumnValues, { derivedTexts }: RowSnapshot): LeafVerdicts {
+  #verdictsOf(leaf: CheckedLeaf, values: ColumnValues, { family }: RowSnapshot): LeafVerdicts {
     const decided = this.#verdicts.get(values) ?? new Map<CheckedLeaf, LeafVerdicts>()
     this.#verdicts.set(values, decided)
-    const verdicts = decided.get(leaf) ?? new LeafVerdicts(leafTest(leaf, values, derivedTexts), values)
+    const verdicts = decided.get(leaf) ?? new LeafVerdicts(leafTest(leaf, values, derivedTextsOf(family)), values)
     decided.set(leaf, verdicts)
     return verdicts
   }

@@ -11,11 +11,11 @@ export function evaluate(
   objectType: RowObjectType,
   context: EvaluationContext,
 ): string[] {
-  return runToCompletion(evaluationSteps(compiled, snapshot, objectType, context))
+  return runToCompletion(evaluationTask(compiled, snapshot, objectType, context))
 }
 
 /** The same in steps. The snapshot must not change before the last one: see `TenantSnapshots.reading`. */
-export function* evaluationSteps(
+export function* evaluationTask(
   compiled: CompiledCondition,
   snapshot: RowSnapshot,
   objectType: RowObjectType,
@@ -34,11 +34,11 @@ export function evaluateObjects(
   ids: Iterable<string>,
   context: EvaluationContext,
 ): ReadonlyMap<string, boolean> {
-  return runToCompletion(objectEvaluationSteps(compiled, snapshot, objectType, ids, context))
+  return runToCompletion(objectEvaluationTask(compiled, snapshot, objectType, ids, context))
 }
 
 /** The same in steps. The snapshot must not change before the last one: see `TenantSnapshots.reading`. */
-export function* objectEvaluationSteps(
+export function* objectEvaluationTask(
   compiled: CompiledCondition,
   snapshot: RowSnapshot,
   objectType: RowObjectType,

@@ -10,7 +10,7 @@ import {
   removeBits,
   setBit,
 } from '../tenant-index/bitmap.ts'
-import { addReferences, slotsIn, slotsReferringTo, slotsWithCode, slotsWithCodes } from '../tenant-index/column-scan.ts'
+import { addReferences, slotsIn, slotsReferringTo, slotsWithCode, slotsWithCodes } from '../tenant-index/column.ts'
 import type { LinkedType, RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { type CollectionMembers, isRowOf, type MemberSlots, memberSlots, rowsOf } from './collection-members.ts'
 import type { BoundGroup, BoundLeaf, BoundMembership, BoundNode } from './compile.ts'

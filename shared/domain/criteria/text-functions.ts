@@ -1,6 +1,5 @@
 import { CodePointBytes, isAscii, textOfBytes, unitsOfBytes } from '../tenant-index/code-point-bytes.ts'
 import type { FieldFunction } from './condition.ts'
-import { DEPENDS, lowerCase, upperCase } from './letter-case.ts'
 
 /**
  * A chain of functions, innermost first, applied to texts as bytes of `CodePointBytes`. The result of the latest
@@ -121,4 +120,40 @@ function applied(text: string, call: FieldFunction): string {
     default:
       return text
   }
+}
+
+/**
+ * The other case of each UTF-16 unit that has one of its own, whatever stands beside it. `DEPENDS` marks the rest: letters
+ * that become several (ß), that look at their neighbours (Σ), and halves of pairs.
+ */
+export type LetterCase = Uint16Array
+
+/** A unit that no letter ever becomes. */
+export const DEPENDS = 0xffff
+
+let upper: LetterCase | undefined
+let lower: LetterCase | undefined
+
+/** Made when first asked for: some milliseconds of work. */
+export function upperCase(): LetterCase {
+  upper ??= tableOf((text) => text.toUpperCase())
+  return upper
+}
+
+/** Made when first asked for: some milliseconds of work. */
+export function lowerCase(): LetterCase {
+  lower ??= tableOf((text) => text.toLowerCase())
+  lower[FINAL_SIGMA_CAPITAL] = DEPENDS
+  return lower
+}
+
+/** Its small letter is another at the end of a word. Unicode, SpecialCasing, "Final_Sigma": the only such letter. */
+const FINAL_SIGMA_CAPITAL = 0x3a3
+
+function tableOf(inCase: (text: string) => string): LetterCase {
+  return Uint16Array.from({ length: 0x10000 }, (_, unit) => {
+    if (unit >= 0xd800 && unit <= 0xdfff) return DEPENDS
+    const changed = inCase(String.fromCharCode(unit))
+    return changed.length === 1 ? changed.charCodeAt(0) : DEPENDS
+  })
 }

@@ -1,8 +1,8 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
-import { joinedMembersOf } from '../collections/joined-members.ts'
 import type { MembershipChange } from '../collections/membership-store.ts'
+import { joinedMembersOf } from '../collections/membership-store.ts'
 import type { TenantEvaluator } from '../collections/tenant-evaluator.ts'
 import type { Reference } from '../core/core-object.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
@@ -33,7 +33,7 @@ export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvalu
       return collection && { objectType: collection.objectType, name: collection.name }
     },
     async confirmReference(tenantId, collectionId) {
-      await collections.noteReference(tenantId)
+      await collections.invalidateReferenceVersions(tenantId)
       return (await collections.find(tenantId, collectionId)) !== undefined
     },
     async changesSince(tenantId, collectionId, membershipVersion): Promise<AccountChanges | undefined> {

@@ -5,16 +5,23 @@ import { Closed, Nullable } from '../../kernel/schema.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import {
   type Collection,
+  CollectionDto,
   CollectionObjectType,
-  CollectionRecord,
   Description,
   Metadata,
   Name,
+  readMetadata,
+  toCollectionDto,
 } from '../collections/collection.ts'
-import { collectionRecord } from '../collections/collection-record.ts'
 import { deleteCollection } from '../collections/delete-collection.ts'
-import { addCollection, changeCollection, type Definition } from '../collections/write-collection.ts'
-import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
+import {
+  addCollection,
+  changeable,
+  type Definition,
+  replaceCollection,
+  withReferenceGuard,
+} from '../collections/write-collection.ts'
+import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
 import {
   checkJoinPolicy,
   JoinPolicyDto,
@@ -45,14 +52,14 @@ export const JoinableCollectionUpdate = Type.Object({
 })
 export type JoinableCollectionUpdate = Static<typeof JoinableCollectionUpdate>
 
-export const JoinableCollectionDto = Closed({ ...CollectionRecord.properties, joinPolicy: JoinPolicyDto })
+export const JoinableCollectionDto = Closed({ ...CollectionDto.properties, joinPolicy: JoinPolicyDto })
 export type JoinableCollectionDto = Static<typeof JoinableCollectionDto>
 
 /** Returns a collection as the routes of joinable collections return it, with the join policy. */
 export function toJoinableCollectionDto(collection: Collection): JoinableCollectionDto {
   const { approvalRequired, approvalGates, joinableBy } = policyOf(collection)
   return {
-    ...collectionRecord(collection),
+    ...toCollectionDto(collection),
     joinPolicy: {
       approvalRequired,
       approvalGates: approvalGates.map((gate) => ({ ...gate, approvers: [...gate.approvers] })),
@@ -72,9 +79,17 @@ export async function createJoinableCollection(
   deps: RequestDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
-  const readDefinition = (faults: readonly RefusalEntry[]) =>
-    parseDefinition(caller.tenantId, body.joinPolicy, [...objectTypeFaults(body.objectType), ...faults], deps)
-  return addCollection({ kind: 'joinable', caller, creation }, body, readDefinition, deps)
+  const { tenantId } = caller
+  const faults = [...objectTypeFaults(body.objectType), ...readMetadata(body.metadata).faults]
+  const id = creation.newId()
+  await deps.tenants.remember(tenantId)
+  const { value } = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
+    const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, 'joinable'))
+    if (earlier !== undefined) return earlier
+    const definition = await parseDefinition(tenantId, body.joinPolicy, faults, deps)
+    return addCollection({ kind: 'joinable', id, caller }, body, definition, referenceVersion, deps)
+  })
+  return value
 }
 
 /**
@@ -90,13 +105,13 @@ export async function updateJoinableCollection(
 ): Promise<Versioned<Collection>> {
   const { tenantId } = caller
   const { joinPolicy } = body
-  const readDefinition =
-    joinPolicy === undefined
-      ? undefined
-      : (faults: readonly RefusalEntry[], before?: Collection) =>
-          parseDefinition(tenantId, joinPolicy, faults, deps, before)
-  const change = { kind: 'joinable', id, ifMatch, caller } as const
-  const collection = await changeCollection(change, body, { readDefinition }, deps)
+  const { faults } = readMetadata(body.metadata)
+  const collection = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
+    const stored = await deps.collections.find(tenantId, id, 'joinable')
+    const given = joinPolicy && (await parseDefinition(tenantId, joinPolicy, faults, deps, stored?.value))
+    const before = changeable(stored, { id, ifMatch }, body, faults)
+    return replaceCollection(before, body, given, referenceVersion, deps)
+  })
   // Also when the policy is unchanged: an earlier attempt may have been interrupted before this step.
   if (joinPolicy !== undefined) {
     await applyPolicyToWaiting(collection.value, await deps.requests.allWaitingIn(tenantId, id), deps)

@@ -1,7 +1,7 @@
 import type { Caller, Role } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { byName, type Collection } from '../collections/collection.ts'
-import { found } from '../collections/read-then-write.ts'
+import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
 import { involves, type Viewer } from './act-on-request.ts'
 import { withCurrentApproverCounts } from './approvers.ts'

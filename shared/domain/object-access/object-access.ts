@@ -1,84 +1,97 @@
+import { LRUCache } from 'lru-cache'
 import type { Caller, Role } from '../../kernel/caller.ts'
 import type { CoreObject } from '../core/core-object.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import type { ColdTenantAccess } from './core-object-references.ts'
-import { visibleByLinks } from './visible-by-references.ts'
+import type { ColdTenantAccess } from './visible-by-references.ts'
+import { visibleByReferences } from './visible-by-references.ts'
 import { type VisibleObjects, visibleObjects } from './visible-objects.ts'
 
-/** What a caller may see of the core objects of the tenant. */
+/**
+ * The core identity of a caller's directory account; the one with the lowest id if there are several. For a tenant
+ * whose rows are not in memory it asks the database with one query and does not load them.
+ * @param freshRows A tenant's rows with everything that was written before the call.
+ */
+export async function ownIdentity(
+  { tenantId, objectId }: Pick<Caller, 'tenantId' | 'objectId'>,
+  freshRows: (tenantId: string) => Promise<RowSnapshot>,
+  { holds, references }: Pick<ColdTenantAccess, 'holds' | 'references'>,
+): Promise<string | undefined> {
+  if (holds(tenantId)) return (await freshRows(tenantId)).identityOfAccount(objectId)
+  const [lowest] = await references.identitiesOfAccount(tenantId, objectId)
+  return lowest
+}
+
+/** The core objects of a tenant that a caller may read. */
 export type ObjectAccess = 'all' | VisibleObjects
 
-/** Who sees all core objects of the tenant: decisions, section 2. */
-const SEES_ALL: readonly Role[] = [
+/** Roles that may read all core objects of the tenant: decisions, section 2. */
+const FULL_ACCESS_ROLES: readonly Role[] = [
   'Administrator',
   'iam-core.synchronization-configuration.read.all',
   'iam-core.synchronization-configuration.readwrite.all',
 ]
 
-/** Everyone who may read core objects, if only their own. */
-export const CORE_OBJECT_READERS: readonly Role[] = ['User', ...SEES_ALL]
+/** Roles that may read core objects, if only their own. */
+export const CORE_OBJECT_READERS: readonly Role[] = ['User', ...FULL_ACCESS_ROLES]
 
-/** Calls of a tenant's users after which reading its rows once is cheaper than asking the database each time. */
+/** Calls of a tenant's users after which loading its rows costs less than asking the database each time. */
 const CALLS_BEFORE_LOADING_COUNT = 100
 
-/** Callers of a tenant whose sight is kept for the next call. */
-const CALLERS_KEPT_COUNT = 100
+/** Callers of a tenant whose access is cached. */
+const CALLERS_CACHED_COUNT = 100
 
-/** Whether a role of the caller lets it see every object of its tenant. */
-export function canSeeAll({ roles }: Caller): boolean {
-  return SEES_ALL.some((role) => roles.has(role))
+/** Whether a role of the caller gives access to every object of the tenant. */
+export function hasFullAccess({ roles }: Caller): boolean {
+  return FULL_ACCESS_ROLES.some((role) => roles.has(role))
 }
 
-/** Whether the object is among what may be seen. */
-export function canSee(sight: ObjectAccess, object: CoreObject): boolean {
-  return sight === 'all' || sight.has(object)
+/** Whether the caller may read the object. */
+export function canRead(access: ObjectAccess, object: CoreObject): boolean {
+  return access === 'all' || access.has(object)
 }
 
 /**
- * Tells callers' sight by the rows in memory. It is worked out once and kept until anything in the tenant changes, or its
- * rows are dropped: the next call of the same person looks it up. Where no rows are in memory, and little may be seen,
- * the database is asked instead: no call of somebody who leads few or nobody waits for a whole tenant to be loaded. A
- * tenant whose users call often is loaded all the same, while they go on.
+ * Resolves the object access of callers. It computes the access from the tenant's rows and caches it until these change
+ * or are evicted. For a tenant whose rows are not in memory it asks the database, unless the caller may read very many
+ * objects: a call never waits for a whole tenant to be loaded for the sake of a few objects. After many such calls it
+ * loads the rows in the background.
  */
 export class ObjectAccessResolver {
   readonly #freshRows: (tenantId: string) => Promise<RowSnapshot>
-  readonly #unloaded: ColdTenantAccess | undefined
-  /** How many calls of a tenant the database was asked for. */
-  readonly #askedCounts = new Map<string, number>()
-  /** By the revision of a tenant's rows, then by account: what is no longer true is no longer found, and goes. */
-  readonly #kept = new WeakMap<object, Map<string, VisibleObjects>>()
+  readonly #coldAccess: ColdTenantAccess | undefined
+  /** By tenant, how many calls were answered by the database. */
+  readonly #coldCallCounts = new Map<string, number>()
+  /** By the revision of a tenant's rows, then by account. Entries of former revisions are garbage collected. */
+  readonly #cached = new WeakMap<object, LRUCache<string, VisibleObjects>>()
 
-  /** @param freshRows a tenant's rows with everything that was written before the call. */
-  constructor(freshRows: (tenantId: string) => Promise<RowSnapshot>, unloaded?: ColdTenantAccess) {
+  /** @param freshRows A tenant's rows with everything that was written before the call. */
+  constructor(freshRows: (tenantId: string) => Promise<RowSnapshot>, coldAccess?: ColdTenantAccess) {
     this.#freshRows = freshRows
-    this.#unloaded = unloaded
+    this.#coldAccess = coldAccess
   }
 
-  /** What the caller may see of all that was written before this call. */
+  /** The caller's access, with everything that was written before this call. */
   async of(caller: Caller): Promise<ObjectAccess> {
-    if (canSeeAll(caller)) return 'all'
-    const visible = await this.#byLinks(caller)
-    return visible ?? this.#visibleTo(caller.objectId, await this.#freshRows(caller.tenantId))
+    if (hasFullAccess(caller)) return 'all'
+    const visible = await this.#byReferences(caller)
+    return visible ?? this.#byRows(caller.objectId, await this.#freshRows(caller.tenantId))
   }
 
-  async #byLinks({ tenantId, objectId }: Caller): Promise<VisibleObjects | undefined> {
-    if (this.#unloaded === undefined || this.#unloaded.holds(tenantId)) return undefined
-    const { links, load } = this.#unloaded
-    const askedCount = (this.#askedCounts.get(tenantId) ?? 0) + 1
-    this.#askedCounts.set(tenantId, askedCount % CALLS_BEFORE_LOADING_COUNT)
-    if (askedCount === CALLS_BEFORE_LOADING_COUNT) load(tenantId)
-    return visibleByLinks(objectId, tenantId, links)
+  async #byReferences({ tenantId, objectId }: Caller): Promise<VisibleObjects | undefined> {
+    if (this.#coldAccess === undefined || this.#coldAccess.holds(tenantId)) return undefined
+    const { references, load } = this.#coldAccess
+    const callCount = (this.#coldCallCounts.get(tenantId) ?? 0) + 1
+    this.#coldCallCounts.set(tenantId, callCount % CALLS_BEFORE_LOADING_COUNT)
+    if (callCount === CALLS_BEFORE_LOADING_COUNT) load(tenantId)
+    return visibleByReferences(objectId, tenantId, references)
   }
 
-  #visibleTo(account: string, rows: RowSnapshot): VisibleObjects {
-    const kept = this.#kept.get(rows.revision) ?? new Map<string, VisibleObjects>()
-    this.#kept.set(rows.revision, kept)
-    const visible = kept.get(account) ?? visibleObjects(rows.identityOfAccount(account), rows)
-    // At the end, where those stand that were asked for last.
-    kept.delete(account)
-    kept.set(account, visible)
-    const [longestUnasked] = kept.keys()
-    if (kept.size > CALLERS_KEPT_COUNT && longestUnasked !== undefined) kept.delete(longestUnasked)
+  #byRows(account: string, rows: RowSnapshot): VisibleObjects {
+    const cached =
+      this.#cached.get(rows.revision) ?? new LRUCache<string, VisibleObjects>({ max: CALLERS_CACHED_COUNT })
+    this.#cached.set(rows.revision, cached)
+    const visible = cached.get(account) ?? visibleObjects(rows.identityOfAccount(account), rows)
+    cached.set(account, visible)
     return visible
   }
 }

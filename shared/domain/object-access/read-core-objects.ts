@@ -5,7 +5,7 @@ import type { Page } from '../../kernel/versioned.ts'
 import type { CoreObject, ObjectType } from '../core/core-object.ts'
 import { type CoreObjectDto, toCoreObjectDto } from '../core/core-object-dto.ts'
 import type { CoreObjectReader, SearchScope } from '../core/core-object-store.ts'
-import { canSee, type ObjectAccessResolver } from './object-access.ts'
+import { canRead, type ObjectAccessResolver } from './object-access.ts'
 import type { VisibleObjects } from './visible-objects.ts'
 
 export type CoreObjectDependencies = {
@@ -17,7 +17,7 @@ export type CoreObjectDependencies = {
 const SEARCH_RESULTS_COUNT = 100
 const SEARCH_TEXT_LIMIT_COUNT = 200
 
-/** A page of what the caller may see, in the order of ids. */
+/** A page of the objects that the caller may read, by id. */
 export async function listCoreObjects(
   objectType: ObjectType,
   after: string | undefined,
@@ -25,34 +25,34 @@ export async function listCoreObjects(
   caller: Caller,
   { coreObjects, objectAccess }: CoreObjectDependencies,
 ): Promise<Page<CoreObjectDto>> {
-  const sight = await objectAccess.of(caller)
+  const access = await objectAccess.of(caller)
   const page =
-    sight === 'all'
+    access === 'all'
       ? await coreObjects.page(caller.tenantId, objectType, after, size)
-      : await visiblePage(sight, objectType, after, size, caller.tenantId, coreObjects)
+      : await visiblePage(access, objectType, after, size, caller.tenantId, coreObjects)
   return { ...page, items: page.items.map(toCoreObjectDto) }
 }
 
-/** @throws Refusal `CoreObjectNotFound`, also for what the caller may not see. */
+/** @throws Refusal `CoreObjectNotFound`, also for an object that the caller may not read. */
 export async function readCoreObject(
   objectType: ObjectType,
   id: string,
   caller: Caller,
   { coreObjects, objectAccess }: CoreObjectDependencies,
 ): Promise<CoreObjectDto> {
-  const [found, sight] = await Promise.all([
+  const [found, access] = await Promise.all([
     coreObjects.ofIds(caller.tenantId, objectType, [id]),
     objectAccess.of(caller),
   ])
   const [object] = found
-  if (object === undefined || !canSee(sight, object))
+  if (object === undefined || !canRead(access, object))
     throw new Refusal('CoreObjectNotFound', `There is no ${objectType} ${id}`, 'id')
   return toCoreObjectDto(object)
 }
 
 /**
  * The relationships of one identity or org unit, by id.
- * @throws Refusal `CoreObjectNotFound`, also when the caller may not see it.
+ * @throws Refusal `CoreObjectNotFound`, also when the caller may not read it.
  */
 export async function readRelationshipsOf(
   end: 'identity' | 'orgUnit',
@@ -60,20 +60,20 @@ export async function readRelationshipsOf(
   caller: Caller,
   { coreObjects, objectAccess }: CoreObjectDependencies,
 ): Promise<CoreObjectDto[]> {
-  const [ends, relationships, sight] = await Promise.all([
+  const [ends, relationships, access] = await Promise.all([
     coreObjects.ofIds(caller.tenantId, end, [id]),
     coreObjects.relationshipsOf(caller.tenantId, end, [id]),
     objectAccess.of(caller),
   ])
-  if (!ends.some((object) => canSee(sight, object))) {
+  if (!ends.some((object) => canRead(access, object))) {
     throw new Refusal('CoreObjectNotFound', `There is no ${end} ${id}`, 'id')
   }
-  return relationships.filter((object) => canSee(sight, object)).map(toCoreObjectDto)
+  return relationships.filter((object) => canRead(access, object)).map(toCoreObjectDto)
 }
 
 /**
- * Those that are found, in the order asked, each once; then, if wanted, every ancestor of them once. Between one that the
- * caller may see and an ancestor, there may be others.
+ * The objects that exist and that the caller may read, in the order of `ids`, each once; with `includeParents` followed by
+ * every ancestor, each once. Ancestors are included also above a unit that the caller may not read.
  */
 export async function readSeveral(
   objectType: ObjectType,
@@ -87,10 +87,10 @@ export async function readSeveral(
     const unread = wanted.filter((id) => !read.has(id))
     for (const object of await coreObjects.ofIds(caller.tenantId, objectType, unread)) read.set(object.id, object)
   }
-  const [sight] = await Promise.all([objectAccess.of(caller), readMore(ids)])
+  const [access] = await Promise.all([objectAccess.of(caller), readMore(ids)])
   const visibleOf = (id: string): CoreObject[] => {
     const object = read.get(id)
-    return object !== undefined && canSee(sight, object) ? [object] : []
+    return object !== undefined && canRead(access, object) ? [object] : []
   }
   const given = new Set(ids.filter((id) => visibleOf(id).length > 0))
   let level: readonly string[] = includeParents ? [...given] : []
@@ -103,7 +103,10 @@ export async function readSeveral(
   return [...given].flatMap(visibleOf).map(toCoreObjectDto)
 }
 
-/** At most 100 of what the caller may see. @throws Refusal `InvalidLength` for a text of none or too many characters. */
+/**
+ * At most 100 objects that the caller may read.
+ * @throws Refusal `InvalidLength` for an empty text or one with too many characters.
+ */
 export async function searchCoreObjects(
   objectType: ObjectType,
   text: string,
@@ -112,10 +115,10 @@ export async function searchCoreObjects(
 ): Promise<CoreObjectDto[]> {
   const trimmed = text.trim()
   if (trimmed === '' || characterCount(trimmed) > SEARCH_TEXT_LIMIT_COUNT) {
-    throw new Refusal('InvalidLength', `text has to have 1 to ${SEARCH_TEXT_LIMIT_COUNT} characters`, 'text')
+    throw new Refusal('InvalidLength', `text must have 1 to ${SEARCH_TEXT_LIMIT_COUNT} characters`, 'text')
   }
-  const sight = await objectAccess.of(caller)
-  const among = sight === 'all' ? undefined : scopeOf(sight, objectType)
+  const access = await objectAccess.of(caller)
+  const among = access === 'all' ? undefined : scopeOf(access, objectType)
   const found = await coreObjects.search(caller.tenantId, objectType, trimmed, among, SEARCH_RESULTS_COUNT)
   return found.map(toCoreObjectDto)
 }
@@ -144,7 +147,7 @@ function scopeOf(visible: VisibleObjects, objectType: ObjectType): SearchScope {
   }
 }
 
-/** The id in a reference; none when it is unknown. */
+/** The id in a reference; empty when there is none. */
 function idIn(value: unknown): string[] {
   const { objectId } = (value ?? {}) as { objectId?: unknown }
   return typeof objectId === 'string' ? [objectId] : []

@@ -1,38 +1,71 @@
 import type { CoreObject, ObjectType } from '../core/core-object.ts'
-import type { CoreObjectReferences, Position } from './core-object-references.ts'
 import type { VisibleObjects } from './visible-objects.ts'
 
-/** Who may see more than this is told by the rows in memory, and a search among so many ids goes with one query. */
+/** A relationship with the identity and org unit that it refers to. */
+export type Position = { readonly id: string; readonly identityId?: string; readonly orgUnitId?: string }
+
+/** The references between a tenant's live core objects, read from the database one query at a time. */
+export interface CoreObjectReferences {
+  /** The identities that have a directory account, ignoring case; ascending. */
+  identitiesOfAccount(tenantId: string, account: string): Promise<string[]>
+  /** The org units that an identity manages or is deputy of, at most `limitCount`. */
+  unitsLedBy(tenantId: string, identityId: string, limitCount: number): Promise<string[]>
+  /** The org units directly below some, at most `limitCount`. */
+  unitsBelow(tenantId: string, orgUnitIds: readonly string[], limitCount: number): Promise<string[]>
+  /** The relationships of these objects, at most `limitCount`. */
+  positionsOf(
+    tenantId: string,
+    end: 'identity' | 'orgUnit',
+    ids: readonly string[],
+    limitCount: number,
+  ): Promise<Position[]>
+  /** The ids that exist, with their types. */
+  existing(
+    tenantId: string,
+    ids: readonly string[],
+  ): Promise<{ readonly id: string; readonly objectType: ObjectType }[]>
+}
+
+/** Access to a tenant whose rows are not in memory. */
+export type ColdTenantAccess = {
+  /** Whether the tenant's rows are in memory. */
+  readonly holds: (tenantId: string) => boolean
+  /** Starts loading them and does not wait. */
+  readonly load: (tenantId: string) => void
+  readonly references: CoreObjectReferences
+}
+
+/** A caller with access to more objects needs the rows in memory. A search among so many ids fits in one query. */
 const OBJECTS_AT_MOST = 2000
 
-/** Units above one another that are gone through; each level costs a question. */
+/** Levels of org units that are followed; each costs a query. */
 const LEVELS_AT_MOST = 12
 
 /**
- * What a user may see, as `visibleObjects` has it, from a handful of questions to the database: for a tenant whose rows
- * are not in memory. Undefined for one who may see so much that the rows are the better way.
+ * The same as `visibleObjects`, by a few queries to the database. Undefined for a user who may read so many objects that
+ * loading the rows costs less.
  */
-export async function visibleByLinks(
+export async function visibleByReferences(
   account: string,
   tenantId: string,
-  links: CoreObjectReferences,
+  references: CoreObjectReferences,
 ): Promise<VisibleObjects | undefined> {
-  const [self] = await links.identitiesOfAccount(tenantId, account)
+  const [self] = await references.identitiesOfAccount(tenantId, account)
   if (self === undefined) return new VisibleIds([])
   const [own, led] = await Promise.all([
-    links.positionsOf(tenantId, 'identity', [self], OBJECTS_AT_MOST + 1),
-    links.unitsLedBy(tenantId, self, OBJECTS_AT_MOST + 1),
+    references.positionsOf(tenantId, 'identity', [self], OBJECTS_AT_MOST + 1),
+    references.unitsLedBy(tenantId, self, OBJECTS_AT_MOST + 1),
   ])
-  const delegated = await withUnitsBelow(led, tenantId, links)
+  const delegated = await withUnitsBelow(led, tenantId, references)
   if (delegated === undefined || own.length > OBJECTS_AT_MOST) return undefined
-  const held = await links.positionsOf(tenantId, 'orgUnit', [...delegated], OBJECTS_AT_MOST + 1)
+  const held = await references.positionsOf(tenantId, 'orgUnit', [...delegated], OBJECTS_AT_MOST + 1)
   if (held.length > OBJECTS_AT_MOST) return undefined
   const positions = new Set([...own, ...held].map(({ id }) => id))
   const named = new Set([...idsOf(own, 'orgUnitId'), ...idsOf(held, 'identityId')])
-  // A reference may name what is not there, or what is not of its type.
+  // A reference may name an object that does not exist or has another type.
   const units = new Set(idsOf(own, 'orgUnitId'))
   const holders = new Set(idsOf(held, 'identityId'))
-  const present = (await links.existing(tenantId, [...named])).filter(
+  const present = (await references.existing(tenantId, [...named])).filter(
     ({ id, objectType }) =>
       (objectType === 'orgUnit' && units.has(id)) || (objectType === 'identity' && holders.has(id)),
   )
@@ -45,18 +78,18 @@ export async function visibleByLinks(
   return visible.totalCount > OBJECTS_AT_MOST ? undefined : visible
 }
 
-/** The units and all below them, each once, whatever circles there are; undefined when there are too many. */
+/** The units and all below them, each once, also where the data have cycles; undefined when there are too many. */
 async function withUnitsBelow(
   led: readonly string[],
   tenantId: string,
-  links: CoreObjectReferences,
+  references: CoreObjectReferences,
 ): Promise<ReadonlySet<string> | undefined> {
   const delegated = new Set(led)
   let level: readonly string[] = led
   for (let depth = 0; level.length > 0; depth += 1) {
     if (delegated.size > OBJECTS_AT_MOST || depth === LEVELS_AT_MOST) return undefined
-    // More than that are not asked for: a level that comes out full is one too many.
-    const below = await links.unitsBelow(tenantId, level, OBJECTS_AT_MOST + 1)
+    // The limit is one more than allowed: a full result is too many.
+    const below = await references.unitsBelow(tenantId, level, OBJECTS_AT_MOST + 1)
     level = below.filter((id) => !delegated.has(id))
     for (const id of level) delegated.add(id)
   }
@@ -66,7 +99,7 @@ async function withUnitsBelow(
 const idsOf = (positions: readonly Position[], end: 'identityId' | 'orgUnitId'): string[] =>
   positions.flatMap((position) => position[end] ?? [])
 
-/** Few enough objects to be named one by one. */
+/** A small set of objects, by id. */
 class VisibleIds implements VisibleObjects {
   readonly #ids: Readonly<Record<ObjectType, ReadonlySet<string>>>
 

@@ -4,7 +4,7 @@ import type { LinkedType, RowSnapshot } from '../tenant-index/row-snapshot.ts'
 
 type SlotsByType = Readonly<Record<ObjectType, Bitmap>>
 
-/** The objects of a tenant that somebody may see. */
+/** The objects of a tenant that a user may read. */
 export interface VisibleObjects {
   has(object: Pick<CoreObject, 'objectType' | 'id'>): boolean
   count(objectType: ObjectType): number
@@ -12,7 +12,7 @@ export interface VisibleObjects {
   idsAfter(objectType: ObjectType, after: string | undefined, limitCount: number): string[]
 }
 
-/** A bit for each object, so that a set of a hundred thousand takes a few kilobytes. */
+/** One bit per object: a set of a hundred thousand objects takes a few kilobytes. */
 class VisibleRows implements VisibleObjects {
   readonly #rows: RowSnapshot
   readonly #slots: SlotsByType
@@ -36,9 +36,9 @@ class VisibleRows implements VisibleObjects {
 }
 
 /**
- * What a user may see whose core identity this is: oneself, one's relationships and their org units (the unit itself
- * only), and the org units that one manages or is deputy of, with all below them, their relationships and the identities
- * holding them. Nothing without an identity. When a relationship begins or ends makes no difference. Decisions, section 2.
+ * The objects that the user with this core identity may read: the identity, its relationships and their org units (the
+ * unit only), and the org units that it manages or is deputy of, with all sub-units, their relationships and the
+ * identities of these. Nothing without an identity. Start and end dates make no difference. Decisions, section 2.
  */
 export function visibleObjects(identityId: string | undefined, rows: RowSnapshot): VisibleObjects {
   const { identity, orgUnit, relationship } = rows.tables
@@ -63,7 +63,7 @@ export function visibleObjects(identityId: string | undefined, rows: RowSnapshot
       setBit(slots.identity, rows.link('identity').codeAt(held))
     }
   }
-  // A reference may name what is not there, or nothing at all.
+  // A reference may be missing or name an object that does not exist.
   return new VisibleRows(rows, {
     identity: commonBits(slots.identity, identity.liveSlots()),
     orgUnit: commonBits(slots.orgUnit, orgUnit.liveSlots()),
@@ -76,7 +76,7 @@ function* relationshipsOf(end: LinkedType, slot: number, rows: RowSnapshot): Gen
   for (let each = referrers.first(slot); each !== 0; each = referrers.next(each)) yield each
 }
 
-/** Goes up from each unit once, to one that is led or to one whose answer is known: no circle in the data holds it up. */
+/** Follows parents from each unit up to a decided one. Each unit is visited once, so cycles in the data end as well. */
 function unitsDelegatedTo(identity: number, rows: RowSnapshot): Bitmap {
   const { orgUnit } = rows.tables
   const parents = orgUnit.column('parent').codes(orgUnit.slotCount)
@@ -95,7 +95,7 @@ function unitsDelegatedTo(identity: number, rows: RowSnapshot): Bitmap {
   return delegated
 }
 
-/** Those that the identity manages or is deputy of. */
+/** The org units that the identity manages or is deputy of. */
 function unitsLedBy(identity: number, rows: RowSnapshot): Bitmap {
   const { orgUnit } = rows.tables
   const [manager, deputies] = [orgUnit.column('manager'), orgUnit.column('deputies')]

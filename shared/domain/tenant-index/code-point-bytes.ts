@@ -1,4 +1,4 @@
-import { grownUint8 } from './typed-array-growth.ts'
+import { grownUint8 } from './growable-array.ts'
 
 /**
  * Text as bytes: UTF-8, in which the order of bytes is the order of code points, widened so that a surrogate without its

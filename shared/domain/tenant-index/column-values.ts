@@ -1,9 +1,8 @@
 import { parseInstantMs } from '../../kernel/timestamp.ts'
 import type { AttributeKind } from '../core/core-object.ts'
-import { ByteDictionary } from './byte-dictionary.ts'
+import { grownFloat64, grownUint8 } from './growable-array.ts'
 import type { IdTable } from './id-table.ts'
-import { TextDictionary } from './text-dictionary.ts'
-import { grownFloat64, grownUint8 } from './typed-array-growth.ts'
+import { ByteDictionary, TextDictionary } from './text-dictionary.ts'
 
 /** The distinct values of a column and their codes. Code 0 is "no value", also for what is no value of this kind. */
 export type ColumnValues = TextValues | InstantValues | ReferenceValues | ListValues

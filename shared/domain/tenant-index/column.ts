@@ -1,7 +1,8 @@
+import { schemaName } from '../core/attribute-names.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import { schemaName } from '../criteria/schema.ts'
+import { type Bitmap, type CodeSet, clearBit, emptyBitmap, setBit } from './bitmap.ts'
 import type { ColumnValues } from './column-values.ts'
-import { ForkableInt32 } from './forkable-int32.ts'
+import { ForkableInt32 } from './growable-array.ts'
 
 /** One attribute of all objects of a type: a code by slot, 0 where the object has no value. */
 export class Column {
@@ -44,6 +45,138 @@ export class Column {
     const fork = new Column(this.objectType, this.attribute, this.values)
     fork.valueCount = this.valueCount
     fork.#codes = this.#codes.forked()
+    return fork
+  }
+}
+
+/** The slots in `mask` whose code is in the set, or is not in it where `negative`. */
+export function slotsWithCodes(column: Column, codes: CodeSet, negative: boolean, mask: Bitmap): Bitmap {
+  const only = codes.onlyCode()
+  if (only === 0) return negative ? mask.slice() : new Int32Array(mask.length)
+  if (only !== undefined) return slotsWithCode(column, only, negative, mask)
+  return slotsReferringTo(column, codes.asBitmap(column.values.size), negative, mask)
+}
+
+/** The slots in `mask` that have this very code, or do not where `negative`. Code 0: those without a value. */
+export function slotsWithCode(column: Column, code: number, negative: boolean, mask: Bitmap): Bitmap {
+  const found = new Int32Array(mask.length)
+  const codes = column.codes(mask.length * 32)
+  const flip = negative ? -1 : 0
+  for (let index = 0; index < mask.length; index += 1) {
+    const wanted = mask[index] as number
+    if (wanted === 0) continue
+    const base = index << 5
+    let word = 0
+    for (let bit = 0; bit < 32; bit += 1) {
+      // The sign of `x | -x` is set unless x is 0. Without a branch, as nobody could predict it.
+      const difference = (codes[base + bit] as number) ^ code
+      word |= (((difference | -difference) >>> 31) ^ 1) << bit
+    }
+    found[index] = (word ^ flip) & wanted
+  }
+  return found
+}
+
+/** The slots in `mask` whose code is in a bitmap over codes, or is not where `negative`. */
+export function slotsReferringTo(column: Column, targets: Bitmap, negative: boolean, mask: Bitmap): Bitmap {
+  const found = new Int32Array(mask.length)
+  const codes = column.codes(mask.length * 32)
+  const flip = negative ? -1 : 0
+  for (let index = 0; index < mask.length; index += 1) {
+    const wanted = mask[index] as number
+    if (wanted === 0) continue
+    const base = index << 5
+    let word = 0
+    for (let bit = 0; bit < 32; bit += 1) {
+      const code = codes[base + bit] as number
+      // A shift looks at the low five bits of its distance only: `>>> code` is `>>> (code & 31)`.
+      word |= (((targets[code >>> 5] as number) >>> code) & 1) << bit
+    }
+    found[index] = (word ^ flip) & wanted
+  }
+  return found
+}
+
+/** Adds to `targets` what the slots of a set refer to. */
+export function addReferences(column: Column, slots: Bitmap, targets: Bitmap): void {
+  const codes = column.codes(slots.length * 32)
+  for (let index = 0; index < slots.length; index += 1) {
+    for (let word = slots[index] as number; word !== 0; word &= word - 1) {
+      const code = codes[(index << 5) + 31 - Math.clz32(word & -word)] as number
+      targets[code >>> 5] = (targets[code >>> 5] as number) | (1 << code)
+    }
+  }
+}
+
+/** The slots of a set, ascending. */
+export function* slotsIn(slots: Bitmap): Generator<number, void> {
+  for (let index = 0; index < slots.length; index += 1) {
+    for (let word = slots[index] as number; word !== 0; word &= word - 1) {
+      yield (index << 5) + 31 - Math.clz32(word & -word)
+    }
+  }
+}
+
+/**
+ * The other direction of a reference: which relationships name an identity, or an org unit. Doubly linked lists over
+ * slots, so that one comes and goes at once however many there are. Slot 0 ends a list.
+ */
+export class Referrers {
+  #first = new ForkableInt32(32)
+  #next = new ForkableInt32(32)
+  #previous = new ForkableInt32(32)
+  #referred = new ForkableInt32(1)
+
+  /** The first relationship that names the target, 0 when none does. */
+  first(target: number): number {
+    return this.#first.values[target] ?? 0
+  }
+
+  /** The one after it in the same list, 0 at the end. */
+  next(relationship: number): number {
+    return this.#next.values[relationship] ?? 0
+  }
+
+  /** The targets that at least one relationship names, as a set of its own. */
+  referredSlots(slotCount: number): Bitmap {
+    const referred = emptyBitmap(slotCount)
+    referred.set(this.#referred.values.subarray(0, referred.length))
+    return referred
+  }
+
+  add(target: number, relationship: number): void {
+    if (target === 0) return
+    const first = this.#first.writable(target + 1)
+    const next = this.#next.writable(relationship + 1)
+    const previous = this.#previous.writable(relationship + 1)
+    const after = first[target] as number
+    first[target] = relationship
+    next[relationship] = after
+    previous[relationship] = 0
+    if (after !== 0) previous[after] = relationship
+    setBit(this.#referred.writable((target >>> 5) + 1), target)
+  }
+
+  remove(target: number, relationship: number): void {
+    if (target === 0) return
+    const first = this.#first.writable(target + 1)
+    const next = this.#next.writable(relationship + 1)
+    const previous = this.#previous.writable(relationship + 1)
+    const before = previous[relationship] as number
+    const after = next[relationship] as number
+    if (before === 0) first[target] = after
+    else next[before] = after
+    if (after !== 0) previous[after] = before
+    if (first[target] === 0) clearBit(this.#referred.writable((target >>> 5) + 1), target)
+  }
+
+  /** The same lists, to be changed on their own. */
+  forked(): Referrers {
+    const fork = new Referrers()
+    fork.#first = this.#first.forked()
+    fork.#next = this.#next.forked()
+    fork.#previous = this.#previous.forked()
+    fork.#referred = this.#referred.forked()
     return fork
   }
 }

@@ -1,7 +1,6 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
-import { type PackedIds, sortByIds } from './guid-order.ts'
-import { packGuid, unpackGuid, WORDS_PER_GUID } from './packed-guid.ts'
-import { grownUint32 } from './typed-array-growth.ts'
+import { grownUint32 } from './growable-array.ts'
+import { type PackedIds, packGuid, sortByIds, unpackGuid, WORDS_PER_GUID } from './packed-guid.ts'
 
 /**
  * Gives every distinct id a code, from 1 on; 0 stands for "no id". GUIDs, as ids are, take their sixteen bytes and a

@@ -1,7 +1,7 @@
 import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
 import { type Bitmap, countBits, hasBit } from './bitmap.ts'
 import { GuidDictionary } from './guid-dictionary.ts'
-import { pieces } from './guid-order.ts'
+import { pieces } from './packed-guid.ts'
 
 /** All slots in ascending order of their ids, each slot's place in that order, and the ids in it that were asked for. */
 type Order = {

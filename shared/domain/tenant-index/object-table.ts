@@ -3,7 +3,7 @@ import { ATTRIBUTES, type AttributeDefinition, CUSTOM_ATTRIBUTE_PREFIX } from '.
 import { type Bitmap, clearBit, emptyBitmap, hasBit, setBit } from './bitmap.ts'
 import { Column } from './column.ts'
 import { ReferenceValues, TextValues, valuesOfKind } from './column-values.ts'
-import { ForkableInt32 } from './forkable-int32.ts'
+import { ForkableInt32 } from './growable-array.ts'
 import type { IdTable } from './id-table.ts'
 
 export type IdTables = Readonly<Record<ObjectType, IdTable>>

@@ -1,3 +1,5 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+
 /** Words of 32 bits that a GUID is packed into. */
 export const WORDS_PER_GUID = 4
 
@@ -39,4 +41,97 @@ export function unpackGuid(words: Uint32Array, at: number): string {
     characters[DIGIT_PLACES[digit] as number] = DIGITS[value] as number
   }
   return String.fromCharCode.apply(null, characters)
+}
+
+/** Where the ids of codes are kept, packed. Asked anew after each pause: what it reads from may have moved meanwhile. */
+export type PackedIds = {
+  /** One of the four words of a code's id, the first one being the most significant. */
+  wordOf(code: number, word: number): number
+  compare(left: number, right: number): number
+}
+
+/** As many codes are sorted by comparing them, in one step. */
+const FEW_COUNT = 1024
+/** Codes moved between two pauses. */
+const CODES_PER_STEP_COUNT = 16_384
+/** Three digits make a word; a count for each value of a digit stays in the nearest cache. */
+const DIGIT_BITS = 11
+const DIGIT_SHIFTS = [0, DIGIT_BITS, 2 * DIGIT_BITS]
+const DIGIT_MASK = (1 << DIGIT_BITS) - 1
+
+/**
+ * Sorts distinct codes by their ids, in place and in steps. By the first word, digit by digit from the last one on: that
+ * takes time in proportion to their number. Whatever has its first word in common is sorted by the next one.
+ */
+export function* sortByIds(codes: Uint32Array, ids: PackedIds, word = 0): Task<void> {
+  yield
+  if (codes.length <= FEW_COUNT || word === WORDS_PER_GUID) {
+    codes.sort((left, right) => ids.compare(left, right))
+    return
+  }
+  const keys = new Uint32Array(codes.length)
+  for (const [from, to] of pieces(codes.length)) {
+    for (let index = from; index < to; index += 1) keys[index] = ids.wordOf(codes[index] as number, word)
+    yield
+  }
+  yield* sortByKeys(codes, keys)
+  for (const [from, to] of runsOfEqual(keys)) yield* sortByIds(codes.subarray(from, to), ids, word + 1)
+}
+
+/** Sorts keys, and codes along with them. */
+function* sortByKeys(codes: Uint32Array, keys: Uint32Array): Task<void> {
+  const [movedCodes, movedKeys] = [new Uint32Array(codes.length), new Uint32Array(codes.length)]
+  for (const shift of DIGIT_SHIFTS) {
+    const places = yield* placesByDigit(keys, shift)
+    for (const [from, to] of pieces(codes.length)) {
+      for (let index = from; index < to; index += 1) {
+        const key = keys[index] as number
+        const digit = (key >>> shift) & DIGIT_MASK
+        const place = places[digit] as number
+        places[digit] = place + 1
+        movedKeys[place] = key
+        movedCodes[place] = codes[index] as number
+      }
+      yield
+    }
+    codes.set(movedCodes)
+    keys.set(movedKeys)
+    yield
+  }
+}
+
+/** Where the first key with each value of a digit belongs. */
+function* placesByDigit(keys: Uint32Array, shift: number): Task<Uint32Array> {
+  const places = new Uint32Array(DIGIT_MASK + 1)
+  for (const [from, to] of pieces(keys.length)) {
+    for (let index = from; index < to; index += 1) {
+      const digit = ((keys[index] as number) >>> shift) & DIGIT_MASK
+      places[digit] = (places[digit] as number) + 1
+    }
+    yield
+  }
+  let before = 0
+  for (let digit = 0; digit < places.length; digit += 1) {
+    const count = places[digit] as number
+    places[digit] = before
+    before += count
+  }
+  return places
+}
+
+/** From and to, again and again, until so many are through. */
+export function* pieces(count: number): Generator<readonly [from: number, to: number]> {
+  for (let from = 0; from < count; from += CODES_PER_STEP_COUNT) {
+    yield [from, Math.min(from + CODES_PER_STEP_COUNT, count)]
+  }
+}
+
+/** Where two keys or more in a row are the same. */
+function* runsOfEqual(keys: Uint32Array): Generator<readonly [from: number, to: number]> {
+  let from = 0
+  for (let index = 1; index <= keys.length; index += 1) {
+    if (index < keys.length && keys[index] === keys[from]) continue
+    if (index - from > 1) yield [from, index]
+    from = index
+  }
 }

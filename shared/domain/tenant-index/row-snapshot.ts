@@ -1,10 +1,9 @@
 import { type CoreObject, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import { type Bitmap, countBits, removeBits } from './bitmap.ts'
 import type { Column } from './column.ts'
-import { DerivedTextMemory } from './derived-texts.ts'
+import { Referrers } from './column.ts'
 import { IdTable } from './id-table.ts'
 import { type IdTables, ObjectTable } from './object-table.ts'
-import { Referrers } from './referrers.ts'
 import { RecordedChange, type SnapshotChange } from './snapshot-change.ts'
 
 /** What a snapshot needs of a core object. */
@@ -22,8 +21,8 @@ export class RowSnapshot {
   readonly tables: Readonly<Record<ObjectType, ObjectTable>>
   /** The relationships of an identity and of an org unit. */
   readonly referrers: Readonly<Record<LinkedType, Referrers>>
-  /** What functions have made of the values. */
-  readonly derivedTexts: DerivedTextMemory
+  /** The same object for a snapshot and all its forks, which share their values and codes. */
+  readonly family: object
   /** Another object after each change: what was made of the rows is true of them as long as it is the same. */
   revision: object = {}
   readonly #links: Readonly<Record<LinkedType, Column>>
@@ -35,7 +34,7 @@ export class RowSnapshot {
       identity: origin?.referrers.identity.forked() ?? new Referrers(),
       orgUnit: origin?.referrers.orgUnit.forked() ?? new Referrers(),
     }
-    this.derivedTexts = origin?.derivedTexts ?? new DerivedTextMemory()
+    this.family = origin?.family ?? {}
     if (origin !== undefined) this.revision = origin.revision
     const { relationship } = this.tables
     this.#links = { identity: relationship.column('identity'), orgUnit: relationship.column('orgUnit') }

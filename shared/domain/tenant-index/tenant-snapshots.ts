@@ -1,9 +1,32 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../../kernel/cooperative-scheduler.ts'
-import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
-import type { ChangeMark, CoreObjectChanges } from './core-object-changes.ts'
+import { type CoreObject, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import { RowSnapshot } from './row-snapshot.ts'
 import type { SnapshotChange } from './snapshot-change.ts'
+
+/** How far a reader of changes has come. Opaque to it; kept in memory only. */
+export type ChangeMark = {
+  /** The latest write that was seen, by the store's clock. */
+  readonly seenUntilS: number
+  /** When that was, by this process's clock. */
+  readonly seenAtMs: number
+  /** The latest write on the first page of a reading. Later pages can miss writes that were made after it. */
+  readonly firstSeenS: number
+  /** The store's clock had come this far at least when the last reading began. */
+  readonly readFromS: number
+}
+
+/** Core objects by the time of their last write. */
+export interface CoreObjectChanges {
+  /**
+   * Every object written since the mark, soft-deleted ones included, page after page; without a mark, all there are.
+   * Some that the reader has seen already come again: the store's clock counts whole seconds.
+   */
+  since(
+    tenantId: string,
+    mark: ChangeMark | undefined,
+  ): AsyncIterable<{ objects: readonly CoreObject[]; mark: ChangeMark }>
+}
 
 /** What rows have changed; `everything` when that is all that is known. */
 export type RowChanges = 'everything' | GatheredChanges

@@ -1,5 +1,92 @@
-import { ByteDictionary } from './byte-dictionary.ts'
 import { CodePointBytes, textOfBytes } from './code-point-bytes.ts'
+import { grownUint8, grownUint32 } from './growable-array.ts'
+
+/**
+ * Gives every distinct sequence of bytes a small number, its code, and keeps the bytes end to end: millions of values cost
+ * their bytes and about a dozen more each, and nothing for the garbage collector to visit. Codes begin at 1 and are never
+ * given anew; 0 stands for "no value".
+ */
+export class ByteDictionary {
+  /** The values, one after another. */
+  bytes: Uint8Array<ArrayBuffer> = new Uint8Array(64)
+  /** Value `code` is `bytes` from `offsets[code]` to `offsets[code + 1]`. */
+  offsets: Uint32Array<ArrayBuffer> = new Uint32Array(32)
+  /** One more than the highest code. */
+  size = 1
+  /** Open addressing with linear probing; 0 marks a free place. Always a power of two long. */
+  #places = new Int32Array(16)
+  /** Eight more bits of each place's hash: most strangers are told apart without a look at their bytes. */
+  #tags = new Uint8Array(16)
+
+  /** The code of a value, 0 when it was never interned. */
+  find(source: Uint8Array, start: number, end: number): number {
+    return this.#places[this.#placeOf(source, start, end, hash(source, start, end))] as number
+  }
+
+  /** The code of a value, a new one when it was never interned. */
+  intern(source: Uint8Array, start: number, end: number): number {
+    const hashed = hash(source, start, end)
+    const place = this.#placeOf(source, start, end, hashed)
+    const known = this.#places[place] as number
+    if (known !== 0) return known
+    const code = this.size
+    const at = this.offsets[code] as number
+    this.bytes = grownUint8(this.bytes, at + end - start)
+    for (let index = start; index < end; index += 1) this.bytes[at + index - start] = source[index] as number
+    this.offsets = grownUint32(this.offsets, code + 2)
+    this.offsets[code + 1] = at + end - start
+    this.#places[place] = code
+    this.#tags[place] = hashed >>> 24
+    this.size += 1
+    if (this.size * 4 > this.#places.length * 3) this.#rehash(this.#places.length * 2)
+    return code
+  }
+
+  /** The place that holds the value, or the free one where it belongs. */
+  #placeOf(source: Uint8Array, start: number, end: number, hashed: number): number {
+    const places = this.#places
+    const tags = this.#tags
+    const mask = places.length - 1
+    const tag = hashed >>> 24
+    let place = hashed & mask
+    for (let code = places[place] as number; code !== 0; code = places[place] as number) {
+      if (tags[place] === tag && this.#isValue(code, source, start, end)) return place
+      place = (place + 1) & mask
+    }
+    return place
+  }
+
+  #isValue(code: number, source: Uint8Array, start: number, end: number): boolean {
+    const { bytes } = this
+    const at = this.offsets[code] as number
+    if ((this.offsets[code + 1] as number) - at !== end - start) return false
+    for (let index = start; index < end; index += 1) if (bytes[at + index - start] !== source[index]) return false
+    return true
+  }
+
+  #rehash(length: number): void {
+    const places = new Int32Array(length)
+    const tags = new Uint8Array(length)
+    const mask = length - 1
+    for (let code = 1; code < this.size; code += 1) {
+      const hashed = hash(this.bytes, this.offsets[code] as number, this.offsets[code + 1] as number)
+      let place = hashed & mask
+      while (places[place] !== 0) place = (place + 1) & mask
+      places[place] = code
+      tags[place] = hashed >>> 24
+    }
+    this.#places = places
+    this.#tags = tags
+  }
+}
+
+/** FNV-1a, its result mixed once more because probing looks at the low bits alone. */
+function hash(source: Uint8Array, start: number, end: number): number {
+  let mixed = 0x811c9dc5
+  for (let index = start; index < end; index += 1) mixed = Math.imul(mixed ^ (source[index] as number), 0x01000193)
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
+  return mixed ^ (mixed >>> 13)
+}
 
 /** Gives every distinct text a code, from 1 on; 0 stands for "no text". */
 export class TextDictionary {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { differenceSteps } from '../../../shared/domain/collections/membership-difference.ts'
+import { differenceTask } from '../../../shared/domain/collections/membership-store.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 
 const ascending = fc.uniqueArray(fc.nat(60).map((number) => String(number).padStart(2, '0'))).map((ids) => ids.sort())
@@ -10,7 +10,7 @@ describe('The difference of two memberships', () => {
   it('is what one has and the other has not, in order', () => {
     fc.assert(
       fc.property(ascending, ascending, (before, after) => {
-        const { added, removed } = runToCompletion(differenceSteps(before, after))
+        const { added, removed } = runToCompletion(differenceTask(before, after))
         assert.deepEqual(
           added,
           after.filter((id) => !before.includes(id)),

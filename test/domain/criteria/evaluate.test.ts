@@ -6,7 +6,7 @@ import type { CollectionMembers, RowObjectType } from '../../../shared/domain/cr
 import { compile } from '../../../shared/domain/criteria/compile.ts'
 import { evaluate, evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
-import { CodeSet } from '../../../shared/domain/tenant-index/code-set.ts'
+import { CodeSet } from '../../../shared/domain/tenant-index/bitmap.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 
 const SCHEMA = conditionSchema({ identity: ['custom/plate'], orgUnit: [], relationship: [] })

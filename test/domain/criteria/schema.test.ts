@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { conditionSchema, schemaName, schemaSource } from '../../../shared/domain/criteria/schema.ts'
+import { schemaName } from '../../../shared/domain/core/attribute-names.ts'
+import { conditionSchema, schemaSource } from '../../../shared/domain/criteria/schema.ts'
 
 const SCHEMA = conditionSchema({ identity: ['custom/license_plate'], orgUnit: [], relationship: ['custom/Shift'] })
 

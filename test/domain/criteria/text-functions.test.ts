@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { FieldFunction } from '../../../shared/domain/criteria/condition.ts'
+import { DerivedTextCache } from '../../../shared/domain/criteria/derived-texts.ts'
 import { TextFunctions } from '../../../shared/domain/criteria/text-functions.ts'
 import { textTest } from '../../../shared/domain/criteria/text-test.ts'
 import { CodePointBytes, textOfBytes } from '../../../shared/domain/tenant-index/code-point-bytes.ts'
-import { DerivedTextMemory } from '../../../shared/domain/tenant-index/derived-texts.ts'
 import { TextDictionary } from '../../../shared/domain/tenant-index/text-dictionary.ts'
 
 /** What the functions mean, in the plainest words. */
@@ -56,7 +56,7 @@ describe('Functions on texts', () => {
 
   it('come to the same whether they are remembered, forgotten or computed anew', () => {
     const property = fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), functions, (texts, calls) => {
-      const memory = new DerivedTextMemory()
+      const memory = new DerivedTextCache()
       const source = new TextDictionary()
       const early = memory.of('identityDisplayName', source, calls)
       const codes = texts.map((one) => source.intern(one))
@@ -67,14 +67,14 @@ describe('Functions on texts', () => {
           late.read(code)
           assert.equal(textOfBytes(late.bytes, late.start, late.end), meant(texts[index] as string, calls))
         }
-        if (round === 2) late.forget()
+        if (round === 2) late.stopCaching()
       }
     })
     fc.assert(property, { numRuns: 500 })
   })
 
   it('remember no more than the memory has room for, however many chains there are', () => {
-    const memory = new DerivedTextMemory()
+    const memory = new DerivedTextCache()
     const source = new TextDictionary()
     for (let index = 0; index < 20_000; index += 1) source.intern(`somebody of the name ${index}`)
     const chains = Array.from({ length: 60 }, (_, index) => {

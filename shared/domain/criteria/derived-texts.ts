@@ -1,8 +1,8 @@
-import type { FieldFunction } from '../criteria/condition.ts'
-import { TextFunctions } from '../criteria/text-functions.ts'
-import { ByteDictionary } from './byte-dictionary.ts'
-import type { TextDictionary } from './text-dictionary.ts'
-import { grownInt32 } from './typed-array-growth.ts'
+import { grownInt32 } from '../tenant-index/growable-array.ts'
+import type { TextDictionary } from '../tenant-index/text-dictionary.ts'
+import { ByteDictionary } from '../tenant-index/text-dictionary.ts'
+import type { FieldFunction } from './condition.ts'
+import { TextFunctions } from './text-functions.ts'
 
 /** Bytes that all derived texts of a snapshot may take together. */
 const BYTES_AT_MOST = 24_000_000
@@ -40,13 +40,13 @@ export class DerivedTexts {
   }
 
   /** Remembers from now on; not what can be expected to need more than there may be. */
-  remember(): void {
+  startCaching(): void {
     if (this.#remembered !== undefined || this.source.size * BYTES_PER_TEXT * 2 > BYTES_AT_MOST) return
     this.#remembered = { codes: new Int32Array(this.source.size), results: new ByteDictionary() }
   }
 
   /** Takes no memory any more; what is read is computed each time. */
-  forget(): void {
+  stopCaching(): void {
     this.#remembered = undefined
     this.sizeBytes = 0
   }
@@ -76,7 +76,7 @@ export class DerivedTexts {
 }
 
 /** The derived texts of one snapshot and its forks, shared by all conditions; those unused for longest make room. */
-export class DerivedTextMemory {
+export class DerivedTextCache {
   readonly #chains = new Map<string, DerivedTexts>()
   #sizeBytes = 0
 
@@ -86,7 +86,7 @@ export class DerivedTextMemory {
     const known = this.#chains.get(key)
     this.#chains.delete(key)
     if (known?.source === source) {
-      known.remember()
+      known.startCaching()
       this.#chains.set(key, known)
       return known
     }
@@ -112,6 +112,15 @@ export class DerivedTextMemory {
 
   #drop(derived: DerivedTexts): void {
     this.#sizeBytes -= derived.sizeBytes
-    derived.forget()
+    derived.stopCaching()
   }
+}
+
+const caches = new WeakMap<object, DerivedTextCache>()
+
+/** The derived texts of a snapshot and its forks; they are dropped with the last of these. */
+export function derivedTextsOf(family: object): DerivedTextCache {
+  const cache = caches.get(family) ?? new DerivedTextCache()
+  caches.set(family, cache)
+  return cache
 }

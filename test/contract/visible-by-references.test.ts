@@ -5,17 +5,17 @@ import fc from 'fast-check'
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
-import { ownIdentity } from '../../shared/domain/object-access/caller-identity.ts'
-import { visibleByLinks } from '../../shared/domain/object-access/visible-by-references.ts'
+import { ownIdentity } from '../../shared/domain/object-access/object-access.ts'
+import { visibleByReferences } from '../../shared/domain/object-access/visible-by-references.ts'
 import { visibleObjects } from '../../shared/domain/object-access/visible-objects.ts'
 import { RowSnapshot, type SnapshotObject } from '../../shared/domain/tenant-index/row-snapshot.ts'
 import { localDatabase } from './local-database.ts'
 
 const coreObjects = (await localDatabase())('coreObjects')
 const store = cosmosCoreObjectStore(coreObjects)
-const links = cosmosCoreObjectReferences(coreObjects)
+const references = cosmosCoreObjectReferences(coreObjects)
 
-const unloaded = { holds: () => false, links }
+const coldAccess = { holds: () => false, references }
 const loadNothing = () => Promise.reject(new Error('The rows were loaded'))
 
 const TYPES = ['identity', 'orgUnit', 'relationship'] as const
@@ -77,9 +77,9 @@ describe('who a user is and what they may see, by the database', () => {
       for (let index = 0; index < OBJECTS_PER_TYPE_COUNT; index += 1) {
         const account = accountOf(index)
         const expected = visibleObjects(rows.identityOfAccount(account), rows)
-        const own = await ownIdentity({ tenantId, objectId: account.toUpperCase() }, loadNothing, unloaded)
+        const own = await ownIdentity({ tenantId, objectId: account.toUpperCase() }, loadNothing, coldAccess)
         assert.equal(own, rows.identityOfAccount(account))
-        const visible = await visibleByLinks(account.toUpperCase(), tenantId, links)
+        const visible = await visibleByReferences(account.toUpperCase(), tenantId, references)
         for (const type of TYPES) {
           const ids = expected.idsAfter(type, undefined, 100)
           assert.deepEqual(visible?.idsAfter(type, undefined, 100), ids)
@@ -98,7 +98,7 @@ describe('who a user is and what they may see, by the database', () => {
     const attributes = { directoryObjectId: accountOf(1) }
     const self = { objectType: 'identity', externalId: 'x', attributes, deleted: false } as const
     await write(randomUUID(), [{ ...self, id: idOf('identity', 1) }])
-    const visible = await visibleByLinks(accountOf(1), randomUUID(), links)
+    const visible = await visibleByReferences(accountOf(1), randomUUID(), references)
     assert.deepEqual(
       TYPES.map((type) => visible?.count(type)),
       [0, 0, 0],
@@ -140,7 +140,7 @@ describe('a user who may see so much that it is not told by the database', () =>
     it(`${isTold ? 'does not yet' : 'does'}: ${claim}`, async () => {
       const tenantId = randomUUID()
       await write(tenantId, [boss, ...objects])
-      const visible = await visibleByLinks(accountOf(1), tenantId, links)
+      const visible = await visibleByReferences(accountOf(1), tenantId, references)
       assert.equal(visible !== undefined, isTold)
     })
   }

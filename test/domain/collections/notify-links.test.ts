@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  accountsChangedAsStored,
-  accountsChangedAtMs,
-  accountsChangedByRows,
-  joinableAccountsChanged,
-  type MembersOverTime,
-} from '../../../shared/domain/collections/changed-accounts.ts'
 import type { Collection } from '../../../shared/domain/collections/collection.ts'
+import {
+  accountChangesInRows,
+  accountsChangedAtMs,
+  joinableAccountsChanged,
+  type MembersBeforeAndAfter,
+  storedAccountChanges,
+} from '../../../shared/domain/collections/notify-links.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 
@@ -48,11 +48,11 @@ async function changesOf(...written: SnapshotObject[]) {
   return snapshots.takeChanges(TENANT)
 }
 
-const collection = (objectType: string, before: string[] | undefined, after: string[]): MembersOverTime => {
+const collection = (objectType: string, before: string[] | undefined, after: string[]): MembersBeforeAndAfter => {
   return { collection: { id: 'collection', objectType } as Collection, before, after }
 }
 
-const movedBy = async (...written: SnapshotObject[]) => accountsChangedByRows(await changesOf(...written), NOW_MS)
+const movedBy = async (...written: SnapshotObject[]) => accountChangesInRows(await changesOf(...written), NOW_MS)
 
 describe('Accounts behind members who stay', () => {
   for (const [claim, written, objectType, members] of [
@@ -104,7 +104,7 @@ describe('Accounts that are stored as moved', () => {
   const rows = new RowSnapshot()
   rows.apply([identity(ADA), identity(BO), relationship(POST_OF_ADA, ADA), relationship(POST_OF_BO, BO)])
   const moves = (...all: [string, 'identity' | 'relationship', number][]) =>
-    accountsChangedAsStored(
+    storedAccountChanges(
       all.map(([of, objectType, movedAtMs]) => ({ id: of, objectType, movedAtMs })),
       rows,
     )

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Attributes, ObjectType } from '../../../shared/domain/core/core-object.ts'
-import type { CoreObjectReferences } from '../../../shared/domain/object-access/core-object-references.ts'
 import { ObjectAccessResolver } from '../../../shared/domain/object-access/object-access.ts'
+import type { CoreObjectReferences } from '../../../shared/domain/object-access/visible-by-references.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 import { user } from '../../api/core-data-service.ts'
 
@@ -206,7 +206,7 @@ describe('what a user may see', () => {
       {
         holds: () => isHeld,
         load: (tenantId) => void loaded.push(tenantId),
-        links: { identitiesOfAccount: async () => [] } as unknown as CoreObjectReferences,
+        references: { identitiesOfAccount: async () => [] } as unknown as CoreObjectReferences,
       },
     )
     const callers = [user(TENANT_ID, accountOf(1), 'User'), user(randomUUID(), accountOf(1), 'User')] as const

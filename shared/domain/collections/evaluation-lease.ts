@@ -1,0 +1,194 @@
+import { type Static, Type } from 'typebox'
+import { isConflict, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+
+/** A lease expires this long after its last renewal: the longest time for which a worker that died blocks its tenant. */
+export const EVALUATION_LEASE_MS = 60 * 1000
+
+/** A lease with less time left is renewed before the next write. */
+const RENEWED_BELOW_MS = 40 * 1000
+
+/** No invocation runs longer: `functionTimeout` in host.json. */
+const RUN_AT_MOST_MS = 10 * 60 * 1000
+
+/** The clocks of two instances differ by less. */
+export const CLOCKS_DIFFER_AT_MOST_MS = 5 * 60 * 1000
+
+/** Older entries are dropped; an evaluator that has not seen them evaluates all collections. */
+const ENTRIES_KEPT_COUNT = 20
+
+/** The lease document names at most so many collections per entry. */
+const COLLECTIONS_NAMED_COUNT = 200
+
+const WrittenCollections = Type.Union([Type.Array(Type.String()), Type.Literal('all')])
+/** Collections whose members were written; `all` where it is not known which. */
+export type WrittenCollections = Static<typeof WrittenCollections>
+
+/**
+ * The right to evaluate a tenant's criteria collections, held by one evaluator at a time. It also lists what recent
+ * holders wrote, so that the next holder drops exactly those collections from its cache.
+ */
+export const EvaluationLease = Type.Object({
+  holderId: Type.String(),
+  /** Zero once the holder has released it. */
+  untilMs: Type.Number(),
+  /** One higher with each acquisition. */
+  epoch: Type.Integer(),
+  /** By epoch, ascending. */
+  entries: Type.Array(Type.Object({ epoch: Type.Integer(), written: WrittenCollections })),
+  /** The highest epoch whose entry was dropped. */
+  droppedEpoch: Type.Integer(),
+  /** Set when a lease expired: its former holder may still write until then. */
+  lateWritesUntilMs: Type.Optional(Type.Number()),
+})
+export type EvaluationLease = Readonly<Static<typeof EvaluationLease>>
+
+/** One lease per tenant. A write quotes the version that was read. */
+export interface EvaluationLeaseStore {
+  find(tenantId: string): Promise<Versioned<EvaluationLease> | undefined>
+  /**
+   * @param version Undefined to create the first lease.
+   * @returns The new version.
+   * @throws Refusal `StaleVersion` when another evaluator has written the lease since.
+   */
+  save(tenantId: string, lease: EvaluationLease, version: string | undefined): Promise<string>
+}
+
+export type AcquireDecision =
+  | { readonly outcome: 'held' }
+  | { readonly outcome: 'acquired'; readonly lease: EvaluationLease; readonly stale: WrittenCollections }
+
+/**
+ * Whether `holderId` may evaluate now, and which collections it must drop from its cache.
+ * @param knownEpoch The epoch that its cache was true of; 0 without a cache.
+ */
+export function acquired(
+  current: EvaluationLease | undefined,
+  holderId: string,
+  knownEpoch: number,
+  nowMs: number,
+): AcquireDecision {
+  const untilMs = nowMs + EVALUATION_LEASE_MS
+  if (current === undefined) {
+    return { outcome: 'acquired', lease: { holderId, untilMs, epoch: 1, entries: [], droppedEpoch: 0 }, stale: 'all' }
+  }
+  const isOwn = current.holderId === holderId
+  if (current.untilMs > nowMs && !isOwn) return { outcome: 'held' }
+  const isUnreleased = current.untilMs > 0
+  // What the former holder wrote is not known, and it may write once more if it is alive.
+  const lease = isUnreleased ? withEntry(current, 'all') : current
+  const lateWritesUntilMs = nowMs + RUN_AT_MOST_MS + CLOCKS_DIFFER_AT_MOST_MS
+  const next = { ...lease, holderId, untilMs, epoch: current.epoch + 1 }
+  return {
+    outcome: 'acquired',
+    lease: isUnreleased && !isOwn ? { ...next, lateWritesUntilMs } : next,
+    stale: writtenSince(lease, knownEpoch),
+  }
+}
+
+/**
+ * The lease after its holder has ended.
+ * @param acquiredAtMs When the holder's evaluation began.
+ */
+export function released(lease: EvaluationLease, written: string[], acquiredAtMs: number): EvaluationLease {
+  const { lateWritesUntilMs, ...rest } = lease
+  if (lateWritesUntilMs === undefined) {
+    const free = { ...rest, untilMs: 0 }
+    if (written.length === 0) return free
+    return withEntry(free, written.length > COLLECTIONS_NAMED_COUNT ? 'all' : written)
+  }
+  // An evaluation of everything that began after the last late write has found what that write changed.
+  const free = withEntry({ ...rest, untilMs: 0 }, 'all')
+  return acquiredAtMs > lateWritesUntilMs ? free : { ...free, lateWritesUntilMs }
+}
+
+function withEntry(lease: EvaluationLease, written: WrittenCollections): EvaluationLease {
+  const all = [...lease.entries, { epoch: lease.epoch, written }]
+  const dropped = all.slice(0, -ENTRIES_KEPT_COUNT)
+  return {
+    ...lease,
+    entries: all.slice(-ENTRIES_KEPT_COUNT),
+    droppedEpoch: dropped.at(-1)?.epoch ?? lease.droppedEpoch,
+  }
+}
+
+function writtenSince(lease: EvaluationLease, knownEpoch: number): WrittenCollections {
+  const entries = lease.entries.filter(({ epoch }) => epoch > knownEpoch)
+  const isUnknown =
+    knownEpoch === 0 ||
+    knownEpoch < lease.droppedEpoch ||
+    lease.lateWritesUntilMs !== undefined ||
+    entries.some(({ written }) => written === 'all')
+  return isUnknown ? 'all' : [...new Set(entries.flatMap(({ written }) => written))]
+}
+
+/** A lease while this process holds it. */
+export type HeldLease = {
+  /** Collections that other evaluators have written since this one last held the lease. */
+  readonly stale: WrittenCollections
+  /**
+   * Called before the members of a collection are written. Renews the lease when little of it is left.
+   * @throws Refusal `StaleVersion` when the lease has expired and another evaluator holds it.
+   */
+  beforeWrite(collectionId: string): Promise<void>
+  /** @returns Whether this process held the lease to the end. Otherwise another evaluator may have missed its writes. */
+  release(): Promise<boolean>
+}
+
+/** The leases that one process acquires, tenant by tenant. It acquires a tenant's lease once at a time. */
+export class EvaluationLeases {
+  readonly #store: EvaluationLeaseStore
+  readonly #holderId: string
+  readonly #nowMs: () => number
+  /** By tenant, the epoch up to which this process knows all writes. */
+  readonly #knownEpochs = new Map<string, number>()
+
+  /** @param holderId Unique to this process and start. */
+  constructor(store: EvaluationLeaseStore, holderId: string, nowMs: () => number) {
+    this.#store = store
+    this.#holderId = holderId
+    this.#nowMs = nowMs
+  }
+
+  /** Undefined while another evaluator holds the lease. */
+  async acquire(tenantId: string): Promise<HeldLease | undefined> {
+    const acquiredAtMs = this.#nowMs()
+    const held = await retryOnConflict(async () => {
+      const current = await this.#store.find(tenantId)
+      const knownEpoch = this.#knownEpochs.get(tenantId) ?? 0
+      const decision = acquired(current?.value, this.#holderId, knownEpoch, this.#nowMs())
+      if (decision.outcome === 'held') return undefined
+      return { ...decision, version: await this.#store.save(tenantId, decision.lease, current?.version) }
+    })
+    if (held === undefined) return undefined
+    this.#knownEpochs.delete(tenantId)
+    return this.#held(tenantId, held, acquiredAtMs)
+  }
+
+  #held(
+    tenantId: string,
+    acquisition: { lease: EvaluationLease; stale: WrittenCollections; version: string },
+    acquiredAtMs: number,
+  ): HeldLease {
+    let { lease, version } = acquisition
+    const written = new Set<string>()
+    return {
+      stale: acquisition.stale,
+      beforeWrite: async (collectionId) => {
+        written.add(collectionId)
+        if (lease.untilMs - this.#nowMs() >= RENEWED_BELOW_MS) return
+        lease = { ...lease, untilMs: this.#nowMs() + EVALUATION_LEASE_MS }
+        version = await this.#store.save(tenantId, lease, version)
+      },
+      release: async () => {
+        try {
+          await this.#store.save(tenantId, released(lease, [...written], acquiredAtMs), version)
+        } catch (error) {
+          if (isConflict(error)) return false
+          throw error
+        }
+        this.#knownEpochs.set(tenantId, lease.epoch)
+        return true
+      },
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  acquired,
+  EVALUATION_LEASE_MS,
+  type EvaluationLease,
+  released,
+} from '../../../shared/domain/collections/evaluation-lease.ts'
+
+const NOON_MS = Date.parse('2030-03-01T12:00:00Z')
+const MINUTE_MS = 60_000
+
+function acquire(current: EvaluationLease | undefined, holderId: string, knownEpoch = 0, nowMs = NOON_MS) {
+  const decision = acquired(current, holderId, knownEpoch, nowMs)
+  assert.equal(decision.outcome, 'acquired')
+  return decision
+}
+
+/** The lease after evaluations by `ann`, each of which wrote these collections. */
+function evaluatedByAnn(...written: string[][]): EvaluationLease {
+  let lease: EvaluationLease | undefined
+  for (const ids of written) lease = released(acquire(lease, 'ann').lease, ids, NOON_MS)
+  assert.ok(lease !== undefined)
+  return lease
+}
+
+describe('The lease of evaluation', () => {
+  it('is held by one evaluator until it is released or expires', () => {
+    const { lease } = acquire(undefined, 'ann')
+    assert.equal(acquired(lease, 'bob', 0, NOON_MS + EVALUATION_LEASE_MS - 1).outcome, 'held')
+    assert.equal(acquired(lease, 'bob', 0, NOON_MS + EVALUATION_LEASE_MS).outcome, 'acquired')
+    assert.equal(acquired(released(lease, [], NOON_MS), 'bob', 0, NOON_MS).outcome, 'acquired')
+  })
+
+  it('can be acquired again by its own holder, which lost the answer to its release', () => {
+    const known = released(acquire(undefined, 'bob').lease, [], NOON_MS)
+    const again = acquire(acquire(known, 'ann').lease, 'ann')
+    assert.equal(again.stale, 'all')
+    assert.equal(again.lease.lateWritesUntilMs, undefined)
+    assert.equal(acquire(released(again.lease, [], NOON_MS), 'bob', known.epoch).stale, 'all')
+  })
+
+  it('names what others wrote since the evaluator last held it, and nothing that it knows', () => {
+    const lease = evaluatedByAnn(['choir'], ['band', 'choir'], [])
+    assert.equal(acquire(lease, 'bob').stale, 'all')
+    assert.deepEqual(acquire(lease, 'bob', 1).stale, ['band', 'choir'])
+    assert.deepEqual(acquire(lease, 'bob', 2).stale, [])
+  })
+
+  it('names no collections after more than 200, or to an evaluator that missed more than twenty entries', () => {
+    const many = Array.from({ length: 201 }, (_, index) => `collection ${index}`)
+    assert.equal(acquire(evaluatedByAnn(['choir'], many), 'bob', 1).stale, 'all')
+    const long = evaluatedByAnn(...Array.from({ length: 22 }, () => ['choir']))
+    assert.equal(long.entries.length, 20)
+    assert.equal(acquire(long, 'bob', 1).stale, 'all')
+    assert.deepEqual(acquire(long, 'bob', 2).stale, ['choir'])
+  })
+
+  it('lets nobody trust a cache while a holder whose lease expired may still write', () => {
+    const expiredMs = NOON_MS + EVALUATION_LEASE_MS
+    const { lease } = acquire(undefined, 'ann')
+    const taken = acquire(lease, 'bob', 0, expiredMs).lease
+    const during = released(taken, [], expiredMs)
+    assert.equal(acquire(during, 'bob', taken.epoch, expiredMs + 14 * MINUTE_MS).stale, 'all')
+    const after = acquire(during, 'bob', taken.epoch, expiredMs + 16 * MINUTE_MS)
+    assert.equal(after.stale, 'all')
+    const settled = released(after.lease, [], expiredMs + 16 * MINUTE_MS)
+    assert.deepEqual(acquire(settled, 'bob', after.lease.epoch, expiredMs + 17 * MINUTE_MS).stale, [])
+    assert.equal(acquire(settled, 'eve', taken.epoch, expiredMs + 17 * MINUTE_MS).stale, 'all')
+  })
+})
