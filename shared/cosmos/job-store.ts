@@ -3,10 +3,10 @@ import type { JobStore } from '../domain/group-links/link-dependencies.ts'
 import { retentionS, SyncJob } from '../domain/group-links/sync-job.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
+import { versionedDocumentParser } from './document-parser.ts'
 import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse, statusOf } from './documents.ts'
-import { documentParser } from './versioned-document.ts'
 
-const { parse, parseWritten } = documentParser('sync job', SyncJob)
+const { parse, parseWritten } = versionedDocumentParser('sync job', SyncJob)
 
 /** Container `jobs`: partition key `/tenantId`; each document has the `ttl` of its job type. */
 export function cosmosJobStore(jobs: Container): JobStore {

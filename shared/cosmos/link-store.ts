@@ -3,12 +3,12 @@ import { GroupLink } from '../domain/group-links/group-link.ts'
 import type { LinkStore } from '../domain/group-links/link-dependencies.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
+import { versionedDocumentParser } from './document-parser.ts'
 import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse } from './documents.ts'
-import { documentParser } from './versioned-document.ts'
 
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 
-const { parse, parseWritten } = documentParser('group link', GroupLink)
+const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink)
 
 /** Container `links`: partition key `/tenantId`, unique key `/directoryGroupId`, which decides between concurrent creates. */
 export function cosmosLinkStore(links: Container): LinkStore {

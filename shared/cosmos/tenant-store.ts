@@ -2,8 +2,8 @@ import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import { type KnownTenant, minuteOfTenant, type TenantStore } from '../domain/group-links/link-dependencies.ts'
 import { type WindowStore, WindowUse } from '../domain/sync/write-budget.ts'
+import { versionedDocumentParser } from './document-parser.ts'
 import { ifVersion, readDocument, refuse, statusOf } from './documents.ts'
-import { documentParser } from './versioned-document.ts'
 
 /** Id of the document that registers a tenant. */
 const REGISTRATION_ID = 'registration'
@@ -14,7 +14,7 @@ const Registration = Type.Object({
   /** When the document was last written. */
   writtenAtS: Type.Number(),
 })
-const registrations = documentParser('tenant registration', Registration)
+const registrations = versionedDocumentParser('tenant registration', Registration)
 
 /** Container `tenants`: partition key `/tenantId`. A tenant's partition also holds other documents. */
 export function cosmosTenantStore(tenants: Container): TenantStore {
@@ -57,7 +57,7 @@ function knownTenant(document: unknown): KnownTenant {
 /** Id of the document that counts the writes to a tenant's directory. */
 const WINDOW_ID = 'directory-writes'
 
-const windowUses = documentParser('write window', WindowUse)
+const windowUses = versionedDocumentParser('write window', WindowUse)
 
 /** Container `tenants`: each scope is a partition, the application's scope included. */
 export function cosmosWindowStore(tenants: Container): WindowStore {

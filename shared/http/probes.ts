@@ -1,6 +1,6 @@
 import type { Log } from '../kernel/log.ts'
 import { Refusal } from '../kernel/refusals.ts'
-import { type HttpResponse, refusalEnvelope, successEnvelope, unreadyEnvelope } from './envelope.ts'
+import { failureEnvelope, type HttpResponse, refusalEnvelope, successEnvelope } from './envelope.ts'
 import { type HttpRequest, requestIdOf } from './request.ts'
 
 /** The dependencies without which the service cannot work. */
@@ -122,4 +122,16 @@ function responder(
     const isBare = request.method === 'HEAD' || body === undefined
     return { status, headers: { ...headers, ...id }, ...(isBare ? {} : { body }) }
   }
+}
+
+/** 503. Names the unavailable parts without the cause. */
+export function unreadyEnvelope(unready: UnreadyParts): HttpResponse {
+  const entries = unready.map((part) => ({ code: 'NotReady', message: UNREADY_MESSAGES[part], target: part }) as const)
+  return failureEnvelope(503, entries)
+}
+
+const UNREADY_MESSAGES: Readonly<Record<Part, string>> = {
+  database: 'The database is unavailable',
+  queue: 'The queue is unavailable',
+  directoryKeys: 'The token signing keys are unavailable',
 }
