@@ -1,7 +1,6 @@
 import type { Task } from '../kernel/cooperative-scheduler.ts'
-import { REFUSALS, type Refusal, type RefusalEntry, type RefusalKind } from '../kernel/refusals.ts'
+import { REFUSALS, type Refusal, type RefusalKind } from '../kernel/refusals.ts'
 import { jsonSteps } from './json-steps.ts'
-import type { Part, UnreadyParts } from './probes.ts'
 
 /** The result of a route. `data` goes into the envelope. */
 export type RouteResult<T = unknown> = {
@@ -66,24 +65,10 @@ export function faultEnvelope(): HttpResponse {
   return failureEnvelope(500, [{ code: 'InternalError', message: 'An internal error occurred. Try again later.' }])
 }
 
-/** 503. Names the unavailable parts without the cause. */
-export function unreadyEnvelope(unready: UnreadyParts): HttpResponse {
-  const entries = unready.map((part) => ({ code: 'NotReady', message: UNREADY_MESSAGES[part], target: part }) as const)
-  return failureEnvelope(503, entries)
-}
+type FailureEntry = { readonly code: string; readonly message: string; readonly target?: string }
 
-const UNREADY_MESSAGES: Readonly<Record<Part, string>> = {
-  database: 'The database is unavailable',
-  queue: 'The queue is unavailable',
-  directoryKeys: 'The token signing keys are unavailable',
-}
-
-type FailureEntry =
-  | RefusalEntry
-  | { readonly code: 'InternalError'; readonly message: string }
-  | { readonly code: 'NotReady'; readonly message: string; readonly target: Part }
-
-function failureEnvelope(
+/** The response to a failed request. @param errors At least one. */
+export function failureEnvelope(
   status: number,
   errors: readonly FailureEntry[],
   headers: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
 import type { Log } from '../kernel/log.ts'
 import { Refusal } from '../kernel/refusals.ts'
-import { type HttpResponse, refusalEnvelope, successEnvelope, unreadyEnvelope } from './envelope.ts'
+import { failureEnvelope, type HttpResponse, refusalEnvelope, successEnvelope } from './envelope.ts'
 import { type HttpRequest, requestIdOf } from './request.ts'
 
 /** The dependencies without which the service cannot work. */
@@ -88,6 +88,18 @@ export const ALIVE = successEnvelope({ data: { status: 'alive' } }, 200)
 
 /** The response of `/ready` when all parts are available. */
 export const READY = successEnvelope({ data: Object.fromEntries(PARTS.map((part) => [part, 'ready'])) }, 200)
+
+const UNREADY_MESSAGES: Readonly<Record<Part, string>> = {
+  database: 'The database is unavailable',
+  queue: 'The queue is unavailable',
+  directoryKeys: 'The token signing keys are unavailable',
+}
+
+/** The response of `/ready` otherwise, 503: names the unavailable parts without the cause. */
+export function unreadyEnvelope(unready: UnreadyParts): HttpResponse {
+  const entries = unready.map((part) => ({ code: 'NotReady', message: UNREADY_MESSAGES[part], target: part }))
+  return failureEnvelope(503, entries)
+}
 
 /** Reports only that the process responds. It checks no dependencies, because a restart would not repair those. */
 export function livenessResponder(newId: () => string): (request: HttpRequest) => Promise<HttpResponse> {

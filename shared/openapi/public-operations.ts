@@ -1,5 +1,5 @@
-import { type HttpResponse, refusalEnvelope, unreadyEnvelope } from '../http/envelope.ts'
-import { ALIVE, PARTS, READY } from '../http/probes.ts'
+import { type HttpResponse, refusalEnvelope } from '../http/envelope.ts'
+import { ALIVE, PARTS, READY, unreadyEnvelope } from '../http/probes.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import { headerReferences, parameterReference } from './parameters.ts'
 import { bodyOf, failureSchema, NOT_MODIFIED, sharedResponseReference, successSchema } from './responses.ts'
