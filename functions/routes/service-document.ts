@@ -136,7 +136,7 @@ export function documentFile(): PublicFiles {
 }
 
 /** Component names of the document. Generated clients use them as type names. */
-export const NAMED_SCHEMAS: NamedSchemas = {
+const NAMED_SCHEMAS: NamedSchemas = {
   Guid,
   Timestamp,
   Metadata,

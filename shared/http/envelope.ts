@@ -1,5 +1,5 @@
 import type { Task } from '../kernel/cooperative-scheduler.ts'
-import { REFUSALS, type Refusal, type RefusalEntry, type RefusalKind } from '../kernel/refusals.ts'
+import { REFUSALS, type Refusal, type RefusalKind } from '../kernel/refusals.ts'
 import { jsonSteps } from './json-steps.ts'
 
 /** The result of a route. `data` goes into the envelope. */
@@ -65,15 +65,14 @@ export function faultEnvelope(): HttpResponse {
   return failureEnvelope(500, [{ code: 'InternalError', message: 'An internal error occurred. Try again later.' }])
 }
 
-/** An entry of `errors` whose code only the service itself uses, outside of the register of refusals. */
-type ServiceError = { readonly code: 'InternalError' | 'NotReady'; readonly message: string; readonly target?: string }
+type FailureEntry = { readonly code: string; readonly message: string; readonly target?: string }
 
-/** The envelope of a failure with these entries. */
+/** The response to a failed request. @param errors At least one. */
 export function failureEnvelope(
   status: number,
-  errors: readonly (RefusalEntry | ServiceError)[],
+  errors: readonly FailureEntry[],
   headers: Readonly<Record<string, string>> = {},
-): HttpResponse {
+) {
   const failure = { data: null, isSuccess: false, statusCode: status, errors, error: errors[0]?.message }
   return envelope(status, JSON.stringify(failure), headers)
 }

@@ -89,6 +89,18 @@ export const ALIVE = successEnvelope({ data: { status: 'alive' } }, 200)
 /** The response of `/ready` when all parts are available. */
 export const READY = successEnvelope({ data: Object.fromEntries(PARTS.map((part) => [part, 'ready'])) }, 200)
 
+const UNREADY_MESSAGES: Readonly<Record<Part, string>> = {
+  database: 'The database is unavailable',
+  queue: 'The queue is unavailable',
+  directoryKeys: 'The token signing keys are unavailable',
+}
+
+/** The response of `/ready` otherwise, 503: names the unavailable parts without the cause. */
+export function unreadyEnvelope(unready: UnreadyParts): HttpResponse {
+  const entries = unready.map((part) => ({ code: 'NotReady', message: UNREADY_MESSAGES[part], target: part }))
+  return failureEnvelope(503, entries)
+}
+
 /** Reports only that the process responds. It checks no dependencies, because a restart would not repair those. */
 export function livenessResponder(newId: () => string): (request: HttpRequest) => Promise<HttpResponse> {
   return responder(async () => ALIVE, newId)
@@ -122,16 +134,4 @@ function responder(
     const isBare = request.method === 'HEAD' || body === undefined
     return { status, headers: { ...headers, ...id }, ...(isBare ? {} : { body }) }
   }
-}
-
-/** 503. Names the unavailable parts without the cause. */
-export function unreadyEnvelope(unready: UnreadyParts): HttpResponse {
-  const entries = unready.map((part) => ({ code: 'NotReady', message: UNREADY_MESSAGES[part], target: part }) as const)
-  return failureEnvelope(503, entries)
-}
-
-const UNREADY_MESSAGES: Readonly<Record<Part, string>> = {
-  database: 'The database is unavailable',
-  queue: 'The queue is unavailable',
-  directoryKeys: 'The token signing keys are unavailable',
 }

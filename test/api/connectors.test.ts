@@ -71,7 +71,7 @@ describe('connectors', () => {
     const { status, body } = await admin('POST', CONNECTORS, { name: '  ', clientId: randomUUID() })
     assert.deepEqual(
       [status, body.errors],
-      [400, [{ code: 'InvalidValue', message: 'name may not be blank, not "  "', target: '/name' }]],
+      [400, [{ code: 'InvalidValue', message: 'name must not be blank, not "  "', target: '/name' }]],
     )
   })
 

@@ -6,26 +6,26 @@ import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
 import type { LinkPreview, LinkPreviewInput } from '../../../shared/domain/sync/preview-sync.ts'
 
 /** All examples of the document describe the same people and objects. */
-export const TENANT_ID = '7d2f1c5e-0b7a-4b0e-9a53-2f6f0c1d8e11'
+const TENANT_ID = '7d2f1c5e-0b7a-4b0e-9a53-2f6f0c1d8e11'
 export const IDENTITY_ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 export const MANAGER_ID = '5a3f9c54-7a3e-4f0c-9a55-6b1f4f2b7c01'
-export const ORG_UNIT_ID = '9b2e0d8a-3c77-4b8e-8f51-1d7a6c9e2f02'
+const ORG_UNIT_ID = '9b2e0d8a-3c77-4b8e-8f51-1d7a6c9e2f02'
 export const RELATIONSHIP_ID = '3c1d7e6f-5b24-4a9d-b6c3-8e0f2a4d6b03'
-export const ACCOUNT_ID = 'c4b8a2d6-1e3f-4c5a-9d7b-0a2c4e6f8b04'
+const ACCOUNT_ID = 'c4b8a2d6-1e3f-4c5a-9d7b-0a2c4e6f8b04'
 export const CRITERIA_COLLECTION_ID = '5189d97c-0d4e-46ac-b262-637e10e8a179'
 export const JOINABLE_COLLECTION_ID = 'e2f4a6c8-9b1d-4e3f-a5c7-7d9b1f3e5a05'
 export const REQUEST_ID = 'a7c9e1b3-5d7f-4a2c-8e6b-4f2d0c8a6e06'
-export const GROUP_ID = '65cab758-39a2-5671-86fa-6d0d8285c77c'
-export const LINK_ID = '14cf4436-d7ef-4ac1-ac5f-916d90eb6c83'
-export const JOB_ID = 'b85f6154-f417-4419-b879-4f8f72f5afdd'
-export const CONNECTOR_ID = 'd6b4f2a0-8e6c-4d2b-9f1a-3c5e7a9b1d07'
-export const CONNECTOR_OBJECT_ID = '2e4c6a8f-1b3d-4f5e-8a7c-9d0b2f4e6c08'
-export const CONNECTOR_CLIENT_ID = 'f1e3d5c7-b9a8-4c6e-8d2f-5b7a9c1e3d09'
+const GROUP_ID = '65cab758-39a2-5671-86fa-6d0d8285c77c'
+const LINK_ID = '14cf4436-d7ef-4ac1-ac5f-916d90eb6c83'
+const JOB_ID = 'b85f6154-f417-4419-b879-4f8f72f5afdd'
+const CONNECTOR_ID = 'd6b4f2a0-8e6c-4d2b-9f1a-3c5e7a9b1d07'
+const CONNECTOR_OBJECT_ID = '2e4c6a8f-1b3d-4f5e-8a7c-9d0b2f4e6c08'
+const CONNECTOR_CLIENT_ID = 'f1e3d5c7-b9a8-4c6e-8d2f-5b7a9c1e3d09'
 
 export const CREATED_AT = '2026-02-11T09:14:22.117+00:00'
 export const UPDATED_AT = '2026-02-12T07:30:05.482+00:00'
 /** `lastUpdated` is in whole seconds. */
-export const LAST_UPDATED = '2026-02-11T09:14:22+00:00'
+const LAST_UPDATED = '2026-02-11T09:14:22+00:00'
 
 const IDENTITY: CoreObjectDto = {
   id: IDENTITY_ID,
