@@ -111,6 +111,18 @@ describe('The stores of group links on Cosmos DB', () => {
     await assert.rejects(jobs.replace(job, found?.version ?? ''), { code: 'StaleVersion' })
   })
 
+  it('reject stored documents that do not match their schema', async () => {
+    const { links, jobs } = world.deps
+    const link = linkWith()
+    const job = newJob({ id: randomUUID(), type: 'ManualSync' }, link, NOW_MS)
+    await world.container('links').items.create({ ...link, lease: 'free' })
+    await world.container('jobs').items.create({ ...job, journal: undefined })
+    await assert.rejects(links.find(TENANT, link.id), /^Error: The stored group link .* is invalid: \/lease must be/)
+    await assert.rejects(jobs.find(TENANT, job.id), /^Error: The stored sync job .* is invalid: .* property 'journal'/)
+    await world.container('tenants').items.create({ id: 'directory-writes', tenantId: TENANT, usedCount: 1 })
+    await assert.rejects(world.windows.find(TENANT), /^Error: The stored write window .* property 'windowStartMs'/)
+  })
+
   it('list every tenant once, and by its minute', async () => {
     const { tenants } = world.deps
     for (const tenantId of ['one', 'two', 'one']) await tenants.remember(tenantId)
