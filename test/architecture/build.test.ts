@@ -63,7 +63,7 @@ describe('The package', () => {
     const env = { ...APP_SETTINGS, COSMOS_ENDPOINT: 'nowhere' }
     assert.throws(
       () => execFileSync(process.execPath, [script, appFolder], { env, encoding: 'utf8', stdio: 'pipe' }),
-      /COSMOS_ENDPOINT has to be a URL/,
+      /COSMOS_ENDPOINT must be an HTTP or HTTPS URL/,
     )
   })
 
