@@ -1,7 +1,7 @@
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { ChangeFollower } from '../collections/tenant-evaluator.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import type { GatheredChanges, RowChanges } from '../tenant-index/tenant-snapshots.ts'
+import type { KnownChanges, RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import { policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
 import { freshOrgChart, notifyLinkedGroups, type RequestDependencies } from './request-dependencies.ts'
@@ -42,7 +42,7 @@ export class RequestReconciler implements ChangeFollower {
     }
   }
 
-  async #followSome(tenantId: string, rows: RowSnapshot, { ids }: GatheredChanges): Promise<void> {
+  async #followSome(tenantId: string, rows: RowSnapshot, { ids }: KnownChanges): Promise<void> {
     const gone = [
       ...[...ids.identity].filter((id) => !rows.has('identity', id)),
       ...[...ids.relationship].filter((id) => !rows.has('relationship', id)),
