@@ -1,38 +1,59 @@
 import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
-import { byName, type Collection, type CollectionKind } from '../domain/collections/collection.ts'
+import { type Static, Type } from 'typebox'
+import { byName, type Collection, type CollectionKind, CollectionObjectType } from '../domain/collections/collection.ts'
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-dependencies.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { Refusal } from '../kernel/refusals.ts'
+import { Nullable, OneOf } from '../kernel/schema.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
+import { documentParser } from './document-parser.ts'
 import {
   deletionOf,
   isWriteConflict,
   queryAll,
   queryDocuments,
   readDocument,
-  type Stored,
   statusOf,
   writeTogether,
 } from './documents.ts'
 import { serialize } from './serialize.ts'
 
 /**
- * The tenant's reference version is the ETag of this document, which every change of references between collections
- * writes along in one transaction. Its id is no GUID, so no collection can bear it.
+ * The tenant's reference version is the ETag of this document. Every change of references between collections writes it
+ * in the same transaction. Its id is not a GUID, so it cannot be the id of a collection.
  */
 const REFERENCE_GUARD_ID = 'reference-guard'
 
-/** A query of Cosmos takes 512 KB; a condition may name tens of thousands. */
+/** Cosmos limits a query to 512 KB; a condition may refer to tens of thousands of collections. */
 const IDS_PER_QUERY_COUNT = 5000
 
-/** What `referenceVersion` answers while the guard is not written yet. */
+/** The reference version before the guard is first written. */
 const NO_GUARD = ''
 
-/** A collection with what its metadata is searched by: `key:value`, so that no property's name comes from a caller. */
-type CollectionDocument = Collection & { readonly attributePairs: readonly string[] }
+/** The stored form of a collection. */
+const CollectionDocument = Type.Object({
+  id: Type.String(),
+  tenantId: Type.String(),
+  kind: OneOf(['criteria', 'joinable']),
+  objectType: CollectionObjectType,
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  /** As JSON text: no query reads it, and it does not enlarge the index. */
+  definition: Type.String(),
+  definitionVersion: Type.Integer(),
+  metadata: Type.Object({ tags: Type.Array(Type.String()), attributes: Type.Record(Type.String(), Type.String()) }),
+  refersTo: Type.Array(Type.String()),
+  createdBy: Type.String(),
+  createdAtMs: Type.Number(),
+  updatedAtMs: Type.Number(),
+})
+type CollectionDocument = Static<typeof CollectionDocument>
 
-/** What is left of a collection: that it was there. It has no `kind`, and so is no collection to any query. */
+/** Takes 1.5 µs; the JSON of a definition with five leaves takes 5 µs. */
+const parse = documentParser<CollectionDocument>('collection', CollectionDocument)
+
+/** Records that a collection was removed. Without `kind`, no query finds it as a collection. */
 type RemovalDocument = { readonly id: string; readonly tenantId: string; readonly removedCollectionId: string }
 
 function removalId(collectionId: string): string {
@@ -42,7 +63,7 @@ function removalId(collectionId: string): string {
 /** Container `collections`, partition key `/tenantId`. */
 export function cosmosCollectionStore(collections: Container): CollectionStore {
   const read = batchedDocumentReads<CollectionDocument>(collections)
-  const turns = serialize()
+  const serializeByTenant = serialize()
   const find = async (tenantId: string, id: string, kind?: CollectionKind) => {
     const document = await read(tenantId, id)
     if (document === undefined || (kind !== undefined && document.kind !== kind)) return undefined
@@ -55,7 +76,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
   }
   const written = async (collection: Collection): Promise<Versioned<Collection>> => {
     const found = await find(collection.tenantId, collection.id)
-    if (found === undefined) throw new Refusal('StaleVersion', `Collection ${collection.id} was deleted meanwhile`)
+    if (found === undefined) throw new Refusal('StaleVersion', `Collection ${collection.id} was deleted concurrently`)
     return found
   }
   return {
@@ -63,7 +84,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     async list(tenantId, filter) {
       const { text, parameters } = filterQuery(filter)
       const found: Collection[] = []
-      // Definitions are parsed page by page: all at once would be felt where there are thousands.
+      // Definitions are parsed page by page: parsing thousands at once would block the thread.
       const pages = queryDocuments<CollectionDocument>(collections, tenantId, { query: text, parameters })
       for await (const page of pages) found.push(...page.map(collectionOf))
       return found.sort(byName)
@@ -78,7 +99,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     async referenceVersion(tenantId) {
       return (await readDocument(collections, REFERENCE_GUARD_ID, tenantId))?._etag ?? NO_GUARD
     },
-    serialize: turns,
+    serialize: serializeByTenant,
     async invalidateReferenceVersions(tenantId) {
       await collections.items.upsert(guardDocument(tenantId))
     },
@@ -131,7 +152,7 @@ function guardOperation(tenantId: string, referenceVersion: string): OperationIn
   return { operationType: 'Replace', id: REFERENCE_GUARD_ID, resourceBody, ifMatch: referenceVersion }
 }
 
-/** Of the collection, or of the guard that is written along. */
+/** The status of the collection's write or of the guard's. */
 function staleOr(status: number, id: string): Error {
   if (isWriteConflict(status)) return new Refusal('StaleVersion', `Collection ${id} has changed`)
   return new Error(`Writing collection ${id} failed with status ${status}`)
@@ -145,44 +166,37 @@ function filterQuery(filter: CollectionFilter): { text: string; parameters: SqlP
     parameters.push({ name, value })
     return name
   }
-  const demand = (clause: (name: string) => string, value: string) => void clauses.push(clause(parameter(value)))
-  if (filter.kind !== undefined) demand((name) => `c.kind = ${name}`, filter.kind)
-  if (filter.objectType !== undefined) demand((name) => `c.objectType = ${name}`, filter.objectType)
-  if (filter.refersTo !== undefined) demand((name) => `ARRAY_CONTAINS(c.refersTo, ${name})`, filter.refersTo)
+  const require = (clause: (name: string) => string, value: string) => void clauses.push(clause(parameter(value)))
+  if (filter.kind !== undefined) require((name) => `c.kind = ${name}`, filter.kind)
+  if (filter.objectType !== undefined) require((name) => `c.objectType = ${name}`, filter.objectType)
+  if (filter.refersTo !== undefined) require((name) => `ARRAY_CONTAINS(c.refersTo, ${name})`, filter.refersTo)
   for (const tags of filter.tags ?? []) {
     clauses.push(`(${tags.map((tag) => `ARRAY_CONTAINS(c.metadata.tags, ${parameter(tag)})`).join(' OR ')})`)
   }
   for (const { key, value } of filter.attributes ?? []) {
-    demand((name) => `ARRAY_CONTAINS(c.attributePairs, ${name})`, attributePair(key, value))
+    require((name) => `ARRAY_CONTAINS(c.attributePairs, ${name})`, attributePair(key, value))
   }
   return { text: `SELECT * FROM c WHERE ${clauses.join(' AND ')}`, parameters }
 }
 
-/** A colon within a key stays apart from the one between: keys are quoted. */
+/** Keys are quoted, so that a colon within a key differs from the separator. */
 function attributePair(key: string, value: string): string {
   return `${JSON.stringify(key)}:${value}`
 }
 
-function documentOf(collection: Collection): Omit<CollectionDocument, 'definition'> & { definition: string } {
-  const attributePairs = Object.entries(collection.metadata.attributes).map(([key, value]) => attributePair(key, value))
-  // As text: nothing within a definition is ever queried, and no index grows by it.
-  return { ...collection, definition: JSON.stringify(collection.definition), attributePairs }
+/** `attributePairs` has the attributes as `key:value`, so that queries contain no property names from callers. */
+function documentOf(collection: Collection): CollectionDocument & { readonly attributePairs: readonly string[] } {
+  const { tags, attributes } = collection.metadata
+  return {
+    ...collection,
+    definition: JSON.stringify(collection.definition),
+    metadata: { tags: [...tags], attributes },
+    refersTo: [...collection.refersTo],
+    attributePairs: Object.entries(attributes).map(([key, value]) => attributePair(key, value)),
+  }
 }
 
-function collectionOf(document: Stored<CollectionDocument> | CollectionDocument): Collection {
-  return {
-    id: document.id,
-    tenantId: document.tenantId,
-    kind: document.kind,
-    objectType: document.objectType,
-    name: document.name,
-    description: document.description,
-    definition: JSON.parse(String(document.definition)) as object,
-    definitionVersion: document.definitionVersion,
-    metadata: document.metadata,
-    refersTo: document.refersTo,
-    createdBy: document.createdBy,
-    createdAtMs: document.createdAtMs,
-    updatedAtMs: document.updatedAtMs,
-  }
+function collectionOf(document: object): Collection {
+  const { definition, ...collection } = parse(document)
+  return { ...collection, definition: JSON.parse(definition) as object }
 }

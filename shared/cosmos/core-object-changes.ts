@@ -4,18 +4,19 @@ import type { AccountChange, AccountChangeStore } from '../domain/core/core-obje
 import type { ChangeMark, CoreObjectChanges } from '../domain/tenant-index/tenant-snapshots.ts'
 import { queryAll, queryDocuments, type Stored } from './documents.ts'
 
-/** `_ts` counts whole seconds and is given before a write is visible: what was written so shortly before comes again. */
+/** `_ts` has whole seconds and is set before a write is visible. The last seconds are therefore read again. */
 const OVERLAP_S = 5
 
-/** The same where only the time that has passed tells how far the store's clock has come, and nothing that was read. */
+/** The same when the store's clock is estimated from the elapsed time. */
 const OVERLAP_BY_TIME_S = 15
 
 const OBJECTS_PER_PAGE_COUNT = 2000
 
 /**
- * Container `coreObjects`, partition key `/tenantId`, read in the order in which it changes. While nothing is written
- * the mark moves on with the time, lest the last burst of writes be read again with every look.
- * @param elapsedMs a clock that never jumps, from any beginning.
+ * Container `coreObjects`, partition key `/tenantId`, read in the order of changes. The mark advances with time, so that the
+ * last burst of writes is not read again by every call. Documents are not parsed by a schema: 3.5 µs for each of them
+ * would add a sixth to the time to load a tenant.
+ * @param elapsedMs A monotonic clock.
  */
 export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () => number): CoreObjectChanges {
   return {
@@ -62,10 +63,10 @@ function coreObjectOf({ id, objectType, externalId, attributes, deleted, _ts }: 
 const MOVED_SINCE = `SELECT c.id, c.objectType, c.accountMovedAtMs AS movedAtMs FROM c
   WHERE c.accountMovedAtMs >= @sinceMs`
 
-/** A query of Cosmos takes 512 KB: for more ids, all that moved are read. */
+/** Cosmos limits a query to 512 KB: for more ids, all account changes are read. */
 const IDS_PER_QUERY_COUNT = 2000
 
-/** Container `coreObjects`, partition key `/tenantId`. Hardly any document has the property that is asked for. */
+/** Container `coreObjects`, partition key `/tenantId`. Few documents have `accountMovedAtMs`, which is indexed. */
 export function cosmosAccountChangeStore(coreObjects: Container): AccountChangeStore {
   const since = (tenantId: string, sinceMs: number): Promise<AccountChange[]> => {
     const parameters = [{ name: '@sinceMs', value: sinceMs }]

@@ -2,14 +2,14 @@ import type { Container } from '@azure/cosmos'
 import type { CoreObjectReferences } from '../domain/object-access/visible-by-references.ts'
 import { type QueryParameters, queryAll, sqlParameters } from './documents.ts'
 
-/** As many as any of the questions is answered with, in one answer. */
-const DOCUMENTS_PER_ANSWER_COUNT = 5000
+/** No query returns more, so that each takes one page. */
+const DOCUMENTS_PER_PAGE_COUNT = 5000
 
 /** Container `coreObjects`, partition key `/tenantId`. */
 export function cosmosCoreObjectReferences(coreObjects: Container): CoreObjectReferences {
   const find = <T>(tenantId: string, query: string, parameters: QueryParameters): Promise<T[]> => {
     const live = { query: `${query} AND c.deleted = false`, parameters: sqlParameters(parameters) }
-    return queryAll<T>(coreObjects, tenantId, live, { maxItemCount: DOCUMENTS_PER_ANSWER_COUNT })
+    return queryAll<T>(coreObjects, tenantId, live, { maxItemCount: DOCUMENTS_PER_PAGE_COUNT })
   }
   const units = (tenantId: string, where: string, parameters: QueryParameters) => {
     const query = `SELECT TOP @limitCount VALUE c.id FROM c WHERE c.objectType = 'orgUnit' AND ${where}`
@@ -22,7 +22,7 @@ export function cosmosCoreObjectReferences(coreObjects: Container): CoreObjectRe
       return (await find<string>(tenantId, query, { account: account.toLowerCase() })).sort()
     },
     async unitsLedBy(tenantId, identityId, limitCount) {
-      // A query for each, for each has its own index; together with OR they would have none.
+      // Two queries, because each uses its own index; one query with OR would use neither.
       const found = await Promise.all([
         units(tenantId, 'c.attributes.manager.objectId = @identityId', { limitCount, identityId }),
         units(tenantId, 'IS_DEFINED(c.attributes.deputies) AND ARRAY_CONTAINS(c.attributes.deputies, @reference)', {

@@ -1,93 +1,96 @@
 import type { OperationInput } from '@azure/cosmos'
-import type { EvaluatedMembers, MembershipChange, MembershipHead } from '../domain/collections/membership-store.ts'
-import { OPERATIONS_PER_BATCH_COUNT, type Stored } from './documents.ts'
+import { type Static, Type } from 'typebox'
+import type { EvaluatedMembers, MembershipChange } from '../domain/collections/membership-store.ts'
+import type { Versioned } from '../kernel/versioned.ts'
+import { OPERATIONS_PER_BATCH_COUNT } from './documents.ts'
 
 export const HEAD_ID = 'head'
 
 /**
- * Chunks belong to a generation, and the head says which one counts. A change of few chunks rewrites these together
- * with the head; one of many writes a new generation first, unseen until the head names it.
+ * Chunks belong to a generation, and the head names the current one. A change of few chunks rewrites them together with
+ * the head. A change of many chunks writes a new generation first, which becomes visible when the head names it.
  */
-export type MembersHeadDocument = MembershipHead & {
-  readonly id: typeof HEAD_ID
-  readonly membersOf: string
-  readonly type: 'head'
-  readonly generation: string
-  readonly prefixLength: number
-  readonly digest: string
-}
-export type ChunkDocument = {
-  id: string
-  membersOf: string
-  type: 'chunk'
-  generation: string
-  prefix: string
-  ids: string[]
-}
-export type MembersChangeDocument = MembershipChange & {
-  id: string
-  membersOf: string
-  type: 'change'
-  membershipVersion: number
-  ttl: number
-}
+export const MembersHead = Type.Object({
+  count: Type.Integer(),
+  membershipVersion: Type.Integer(),
+  definitionKey: Type.String(),
+  evaluatedAtMs: Type.Number(),
+  generation: Type.String(),
+  prefixLength: Type.Integer(),
+  digest: Type.String(),
+})
+export type MembersHead = Readonly<Static<typeof MembersHead>>
 
-/** Ids in one change beyond which it is not kept: comparing as a whole is cheaper then. */
+export const MembersChunk = Type.Object({
+  generation: Type.String(),
+  prefix: Type.String(),
+  ids: Type.Array(Type.String()),
+})
+export type MembersChunk = Static<typeof MembersChunk>
+
+/** A change of the members of a collection, with the version that it created. */
+export const MembersChange = Type.Object({
+  membershipVersion: Type.Integer(),
+  added: Type.Array(Type.String()),
+  removed: Type.Array(Type.String()),
+})
+export type MembersChange = Readonly<Static<typeof MembersChange>>
+
+/** Seconds for which changes are kept. A link that is further behind is compared in full. */
+export const CHANGES_KEPT_S = 24 * 60 * 60
+
+/** Changes with more ids are not kept: a full comparison costs less then. */
 const CHANGE_IDS_AT_MOST = 10_000
 
-/** What a new membership writes. */
+/** Average ids per chunk, at most: about 16 KB, so that a single change rewrites little. */
+const IDS_PER_CHUNK_COUNT = 400
+
+const HEX_DIGIT_COUNT = 16
+
+/** The writes that store a new membership. */
 export type WritePlan = {
+  /** Written first; not visible to readers. */
   readonly ahead: OperationInput[]
+  /** Written in one transaction; the head is the last operation. */
   readonly withHead: OperationInput[]
-  /** The generation of chunks that counts once the head is written. */
+  /** The generation of chunks that is current once the head is written. */
   readonly generation: string
-  /** The generation whose chunks nobody reads any more from then on; undefined when all of it stays in use. */
+  /** The generation whose chunks are then unused; undefined when it stays in use. */
   readonly replaced: string | undefined
 }
 
 /**
- * How the evaluation becomes the membership: `ahead` is to be written first and seen by nobody, `withHead` in one
- * transaction, the head being its last operation.
- * @param newGeneration Names the chunks, should all of them be written anew.
+ * Plans the writes that store an evaluation as the membership.
+ * @param newGeneration The name of the generation, if all chunks are written anew.
  */
 export function planWrite(
   partition: string,
-  before: Stored<MembersHeadDocument> | undefined,
+  before: Versioned<MembersHead> | undefined,
   evaluation: EvaluatedMembers,
   change: MembershipChange,
   digest: string,
   newGeneration: string,
 ): WritePlan {
   const count = evaluation.ids.length
-  const prefixLength = before === undefined ? prefixLengthFor(count) : nextPrefixLength(before.prefixLength, count)
+  const former = before?.value
+  const prefixLength = former === undefined ? prefixLengthFor(count) : nextPrefixLength(former.prefixLength, count)
   const isChanged = change.added.length + change.removed.length > 0
-  const membershipVersion = (before?.membershipVersion ?? 0) + (isChanged || before === undefined ? 1 : 0)
-  const history = isChanged ? changeOperations(partition, change, membershipVersion) : []
+  const membershipVersion = (former?.membershipVersion ?? 0) + (isChanged || former === undefined ? 1 : 0)
+  const history = isChanged ? changeOperations(partition, { ...change, membershipVersion }) : []
   const touched = chunksOf([...change.added, ...change.removed], prefixLength)
   const isPartial =
-    before !== undefined &&
-    prefixLength === before.prefixLength &&
+    former !== undefined &&
+    prefixLength === former.prefixLength &&
     touched.size + history.length < OPERATIONS_PER_BATCH_COUNT / 2
-  const generation = isPartial ? before.generation : newGeneration
+  const generation = isPartial ? former.generation : newGeneration
   const chunks = chunksOf(evaluation.ids, prefixLength)
   const chunkOperation = (prefix: string) => operationOfChunk(partition, generation, prefix, chunks.get(prefix))
   const { definitionKey, evaluatedAtMs } = evaluation
-  const head: MembersHeadDocument = {
-    id: HEAD_ID,
-    membersOf: partition,
-    type: 'head',
-    count,
-    membershipVersion,
-    definitionKey,
-    evaluatedAtMs,
-    generation,
-    prefixLength,
-    digest,
-  }
-  const last = [...history, operationOfHead(head, before)]
+  const head = { count, membershipVersion, definitionKey, evaluatedAtMs, generation, prefixLength, digest }
+  const last = [...history, operationOfHead(partition, head, before?.version)]
   return isPartial
     ? { ahead: [], withHead: [...[...touched.keys()].map(chunkOperation), ...last], generation, replaced: undefined }
-    : { ahead: [...chunks.keys()].map(chunkOperation), withHead: last, generation, replaced: before?.generation }
+    : { ahead: [...chunks.keys()].map(chunkOperation), withHead: last, generation, replaced: former?.generation }
 }
 
 /** A chunk without ids is deleted. */
@@ -99,54 +102,47 @@ function operationOfChunk(
 ): OperationInput {
   const id = `chunk:${generation}:${prefix}`
   if (ids === undefined) return { operationType: 'Delete', id }
-  const document: ChunkDocument = { id, membersOf: partition, type: 'chunk', generation, prefix, ids }
-  return { operationType: 'Upsert', resourceBody: document }
+  const chunk: MembersChunk = { generation, prefix, ids }
+  return { operationType: 'Upsert', resourceBody: { ...chunk, id, membersOf: partition, type: 'chunk' } }
 }
 
-function operationOfHead(head: MembersHeadDocument, before: Stored<MembersHeadDocument> | undefined): OperationInput {
-  return before === undefined
-    ? { operationType: 'Create', resourceBody: head }
-    : { operationType: 'Replace', id: HEAD_ID, resourceBody: head, ifMatch: before._etag }
+function operationOfHead(partition: string, head: MembersHead, version: string | undefined): OperationInput {
+  const resourceBody = { ...head, id: HEAD_ID, membersOf: partition, type: 'head' }
+  return version === undefined
+    ? { operationType: 'Create', resourceBody }
+    : { operationType: 'Replace', id: HEAD_ID, resourceBody, ifMatch: version }
 }
 
-function changeOperations(partition: string, change: MembershipChange, membershipVersion: number): OperationInput[] {
+function changeOperations(
+  partition: string,
+  change: MembershipChange & { readonly membershipVersion: number },
+): OperationInput[] {
   if (change.added.length + change.removed.length > CHANGE_IDS_AT_MOST) return []
-  const document: MembersChangeDocument = {
-    id: `change:${membershipVersion}`,
-    membersOf: partition,
-    type: 'change',
-    membershipVersion,
-    added: change.added,
-    removed: change.removed,
-    ttl: CHANGES_KEPT_S,
-  }
+  const { added, removed, membershipVersion } = change
+  const id = `change:${membershipVersion}`
+  const document = { id, membersOf: partition, type: 'change', membershipVersion, added, removed, ttl: CHANGES_KEPT_S }
   return [{ operationType: 'Upsert', resourceBody: document }]
 }
 
-/** Ids that one chunk holds on average, at most: about 16 KB, so that one change rewrites little. */
-const IDS_PER_CHUNK_COUNT = 400
-
-const HEX_DIGIT_COUNT = 16
-
-/** Digits of an id that name its chunk: none for a small membership, one more for each factor of sixteen. */
-export function prefixLengthFor(count: number): number {
+/** Hex digits of an id that select its chunk: none for a small membership, one more for each factor of sixteen. */
+function prefixLengthFor(count: number): number {
   let length = 0
   for (let capacity = IDS_PER_CHUNK_COUNT; capacity < count; capacity *= HEX_DIGIT_COUNT) length += 1
   return length
 }
 
 /**
- * The prefix length that a membership of `count` ids should have when it has `current` now: it stays as long as
- * chunks are neither more than twice too full nor, by far, too empty, lest a count at a boundary rewrite all each time.
+ * The prefix length for a membership of `count` ids that now has `current`. It changes only when chunks are more than twice
+ * too full or far too empty, so that a count around a boundary does not rewrite all chunks each time.
  */
-export function nextPrefixLength(current: number, count: number): number {
+function nextPrefixLength(current: number, count: number): number {
   const tooFull = prefixLengthFor(count / 2) > current
   const tooEmpty = prefixLengthFor(count * 4) < current
   return tooFull || tooEmpty ? prefixLengthFor(count) : current
 }
 
-/** Ids by their chunk's prefix. Ids in ascending order stay so within each chunk. */
-export function chunksOf(ids: Iterable<string>, prefixLength: number): Map<string, string[]> {
+/** Ids by the prefix of their chunk. Ascending ids stay ascending within each chunk. */
+function chunksOf(ids: Iterable<string>, prefixLength: number): Map<string, string[]> {
   const chunks = new Map<string, string[]>()
   for (const id of ids) {
     const prefix = id.slice(0, prefixLength)
@@ -157,21 +153,15 @@ export function chunksOf(ids: Iterable<string>, prefixLength: number): Map<strin
   return chunks
 }
 
-/** Seconds for which changes can be asked for. A link that lags more is compared as a whole. */
-export const CHANGES_KEPT_S = 24 * 60 * 60
-
-/** A change of the members of a collection as it is kept, with the version that it made. */
-type KeptChange = MembershipChange & { readonly membershipVersion: number }
-
 /**
- * The changes from one version of a membership to the current one, in order. Undefined when some are kept no more, so
- * that only a whole comparison tells.
- * @param kept in any order; may reach beyond the current version, when somebody has written meanwhile.
+ * The changes from one version of a membership to the current one, in order. Undefined when some are no longer kept: then
+ * only a full comparison shows the difference.
+ * @param kept In any order. May include changes after the current version, written concurrently.
  */
 export function historySince(
   version: number,
   currentVersion: number,
-  kept: readonly KeptChange[],
+  kept: readonly (MembershipChange & { readonly membershipVersion: number })[],
 ): MembershipChange[] | undefined {
   const changes = kept.toSorted((one, other) => one.membershipVersion - other.membershipVersion)
   const isUnbroken = changes.every(({ membershipVersion }, index) => membershipVersion === version + 1 + index)

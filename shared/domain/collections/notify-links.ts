@@ -2,7 +2,7 @@ import { schemaName } from '../core/attribute-names.ts'
 import { ACCOUNT_CHANGE_WINDOW_MS, type AccountChange } from '../core/core-object-store.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import type { GatheredChanges, RowChanges } from '../tenant-index/tenant-snapshots.ts'
+import type { KnownChanges, RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import type { JoinedMembers } from './membership-store.ts'
@@ -113,7 +113,7 @@ export type ChangedAccounts = {
 const NONE: ChangedAccounts = { identity: new Map(), relationship: new Map(), orgUnit: new Map() }
 
 /** Whether the changes may have changed the account of a member that stays a member. */
-export function mayChangeAccounts(changes: RowChanges): changes is GatheredChanges {
+export function mayChangeAccounts(changes: RowChanges): changes is KnownChanges {
   return changes !== 'everything' && (changes.attributes.has(ACCOUNT) || changes.attributes.has(HOLDER))
 }
 

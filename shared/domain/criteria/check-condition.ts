@@ -14,12 +14,12 @@ import {
 import { comparedType, excerpt, type ParsedValue, parseField, parseValue } from './field-expression.ts'
 import { type AttributeType, type ConditionSchema, MEMBER_OF_COLLECTION } from './schema.ts'
 
-/** Levels of groups, the root's included. This and the next two: decisions, section 5. */
+/** Levels of groups, including the root. This and the next two limits: decisions, section 5. */
 export const MAX_DEPTH = 16
 export const MAX_LEAF_COUNT = 500
-/** Entries in the list of one `In`. */
+/** Entries in the list of an `In`. */
 export const MAX_ENTRY_COUNT = 1000
-/** A mebibyte of nonsense shall not come back as fifty of faults. */
+/** Limits the response to a very large invalid condition. */
 export const MAX_FAULT_COUNT = 1000
 
 /** `pointer` is a JSON pointer into the condition, '' its root. */
@@ -29,12 +29,12 @@ export type ConditionCheck =
   | { readonly ok: true; readonly condition: CheckedCondition }
   | { readonly ok: false; readonly faults: readonly ConditionFault[] }
 
-/** Reads a condition from outside: the condition, normalised, or everything that is wrong with it at once. */
+/** Checks a condition from a request or a stored document: the normalised condition, or all its faults at once. */
 export function checkCondition(input: unknown, schema: ConditionSchema): ConditionCheck {
   return runToCompletion(checkConditionTask(input, schema))
 }
 
-/** The same in steps, of a leaf each: a mebibyte of dates takes a tenth of a second to read. */
+/** The same as a task with one leaf per step: a mebibyte of dates takes 100 ms to check. */
 export function* checkConditionTask(input: unknown, schema: ConditionSchema): Task<ConditionCheck> {
   const findings: Findings = { schema, faults: [], leafCount: 0 }
   if (!isObject(input) || !isGroup(input)) {
@@ -55,7 +55,7 @@ const LIST_OPERATORS: readonly Operator[] = ['Contains', 'NotContains', 'IsNull'
 const SCALAR_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'IsNull']
 export const MEMBERSHIP_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'In']
 
-/** Which operators make sense for a type. Decisions, section 10. */
+/** The operators allowed for each type. Decisions, section 10. */
 export const OPERATORS_OF: Record<AttributeType, readonly Operator[]> = {
   String: [...SCALAR_OPERATORS, 'In', 'Contains', 'NotContains', 'StartsWith', 'EndsWith', ...ORDERINGS],
   Integer: [...SCALAR_OPERATORS, 'In', ...ORDERINGS],
@@ -212,7 +212,7 @@ function report(findings: Findings, code: RefusalCode, message: string, pointer:
   if (findings.faults.length < MAX_FAULT_COUNT) findings.faults.push({ code, message, pointer })
 }
 
-/** Nothing that follows could be of use to the caller. */
+/** Whether further faults are of no use to the caller. */
 function isHopeless(findings: Findings): boolean {
   return findings.leafCount > MAX_LEAF_COUNT || findings.faults.length >= MAX_FAULT_COUNT
 }
@@ -221,12 +221,12 @@ function isObject(input: unknown): input is JsonObject {
   return typeof input === 'object' && input !== null && !Array.isArray(input)
 }
 
-/** Clients that have one shape for groups and leaves send null for what the other has. */
+/** Clients with one type for groups and leaves send null for the members of the other. */
 function isGroup(input: JsonObject): boolean {
   return (own(input, 'groupOperator') ?? own(input, 'conditions') ?? null) !== null
 }
 
-/** Members that an object merely inherits were never sent. */
+/** Ignores inherited members, which were not sent. */
 function own(input: JsonObject, member: string): unknown {
   return Object.hasOwn(input, member) ? input[member] : undefined
 }

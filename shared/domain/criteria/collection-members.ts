@@ -5,10 +5,10 @@ import { slotsReferringTo } from '../tenant-index/column.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { ROW_PLACE } from './compile.ts'
 
-/** The objects that rows are made of, as collections name them. */
+/** The object types of rows, as collections name them. */
 export type RowObjectType = 'Identity' | 'Relationship' | 'OrgUnit'
 
-/** The core object type behind a collection's. */
+/** The core object type of a collection's object type. */
 export const CORE_TYPE = {
   Identity: 'identity',
   Relationship: 'relationship',
@@ -17,15 +17,15 @@ export const CORE_TYPE = {
 
 export type JoinedMembership = { readonly identityId: string; readonly relationshipId: string | null }
 
-/** Who is in a collection. Ids are in lower case; what was handed over is not changed afterwards. */
+/** The members of a collection. Ids are in lower case. Immutable. */
 export type CollectionMembers =
   | { readonly kind: 'criteria'; readonly objectType: RowObjectType; readonly ids: ReadonlySet<string> }
   | { readonly kind: 'joinable'; readonly memberships: readonly JoinedMembership[] }
 
-/** The slots of a row's identity, org unit and relationship, each 0 where the row has none. See `ROW_PLACE`. */
+/** The slots of a row's identity, org unit and relationship; 0 for none. See `ROW_PLACE`. */
 export type Row = readonly [identity: number, orgUnit: number, relationship: number]
 
-/** Whether a row belongs to a collection: decisions, section 10. */
+/** Whether a row is a member of a collection: decisions, section 10. */
 export function isRowOf(members: CollectionMembers, row: Row, snapshot: RowSnapshot): boolean {
   if (members.kind === 'criteria') {
     const objectType = CORE_TYPE[members.objectType]
@@ -39,10 +39,10 @@ export function isRowOf(members: CollectionMembers, row: Row, snapshot: RowSnaps
   return positions.has(null) || (row[2] !== 0 && positions.has(snapshot.tables.relationship.ids.idOf(row[2])))
 }
 
-/** The members found among a snapshot's objects: to be looked up once, however many leaves name the collection. */
+/** The members of a collection as slots of a snapshot. Looked up once for all leaves that refer to the collection. */
 export type MemberSlots = Readonly<Partial<Record<ObjectType, Bitmap>>>
 
-/** Who of a collection's members is there: objects of its type; people and positions if it is a joinable one. */
+/** The slots of a collection's live members: objects of its type; identities and relationships for a joinable one. */
 export function* memberSlots(members: CollectionMembers, snapshot: RowSnapshot): Task<MemberSlots> {
   if (members.kind === 'criteria') {
     const of = CORE_TYPE[members.objectType]
@@ -58,7 +58,7 @@ export function* memberSlots(members: CollectionMembers, snapshot: RowSnapshot):
   return { identity, relationship: yield* slotsOf('relationship', onePosition, snapshot) }
 }
 
-/** The rows in `mask`, which are slots of `objectType`, that belong to a collection. */
+/** The rows in `mask`, slots of `objectType`, that are members of a collection. */
 export function rowsOf(members: MemberSlots, objectType: ObjectType, mask: Bitmap, snapshot: RowSnapshot): Bitmap {
   const rows: Bitmap = new Int32Array(mask.length)
   for (const [of, slots] of Object.entries(members) as [ObjectType, Bitmap][]) {
@@ -67,7 +67,7 @@ export function rowsOf(members: MemberSlots, objectType: ObjectType, mask: Bitma
   return rows
 }
 
-/** Ids looked up between two pauses. */
+/** Ids looked up in one step of the task. */
 const IDS_PER_STEP_COUNT = 1024
 
 function* slotsOf(objectType: ObjectType, ids: Iterable<string>, snapshot: RowSnapshot): Task<Bitmap> {
@@ -89,7 +89,7 @@ function rowsWith(of: ObjectType, slots: Bitmap, objectType: ObjectType, mask: B
   return slotsReferringTo(snapshot.link(of), slots, false, mask)
 }
 
-/** A position of a live identity. */
+/** Whether a live identity holds the relationship. */
 function isHeldBy(relationshipId: string, identityId: string, snapshot: RowSnapshot): boolean {
   const { identity, relationship } = snapshot.tables
   const slot = identity.ids.codeOf(identityId)
@@ -98,7 +98,7 @@ function isHeldBy(relationshipId: string, identityId: string, snapshot: RowSnaps
 
 const POSITIONS = new WeakMap<readonly JoinedMembership[], ReadonlyMap<string, ReadonlySet<string | null>>>()
 
-/** Made once per list: a thousand conditions may ask the same one about one object. */
+/** Computed once per list: a thousand conditions may use the same list for one object. */
 function positionsByIdentity(memberships: readonly JoinedMembership[]) {
   const known = POSITIONS.get(memberships)
   if (known !== undefined) return known

@@ -11,7 +11,7 @@ import { schemaSource } from './schema.ts'
 /** The order of the three objects in a row. */
 export const ROW_PLACE = { identity: 0, orgUnit: 1, relationship: 2 } as const satisfies Record<ObjectType, number>
 
-/** A node tied to the columns it reads. `reads` is the one object of the row that decides it, if it is only one. */
+/** A node bound to the columns that it reads. `reads` is the object of the row that it depends on, if it is only one. */
 export type BoundNode = BoundLeaf | BoundToday | BoundMembership | BoundGroup
 export type BoundLeaf = {
   readonly kind: 'leaf'
@@ -30,27 +30,27 @@ export type BoundMembership = {
 }
 export type BoundGroup = {
   readonly kind: 'group'
-  /** Leaves in it, at any depth. */
+  /** Leaves at any depth. */
   readonly leafCount: number
   readonly reads: ObjectType | undefined
   readonly operator: GroupOperator
   readonly children: readonly BoundNode[]
 }
 
-/** A condition made ready to be evaluated again and again. What it decides about values lives as long as it and they. */
+/** A condition prepared for repeated evaluation. It caches results about distinct values for as long as these exist. */
 export class CompiledCondition {
   readonly #root: CheckedNode
-  /** Weakly: a compiled condition that is kept must not keep a snapshot that nobody uses any more. */
+  /** Weak: a cached condition must not keep an evicted snapshot in memory. */
   readonly #bound = new WeakMap<RowSnapshot, BoundNode>()
-  /** By values rather than by snapshot: the forks of a snapshot have them in common. */
+  /** By values, which the forks of a snapshot share. */
   readonly #verdicts = new WeakMap<ColumnValues, Map<CheckedLeaf, LeafVerdicts>>()
 
-  /** @param root equal leaves are one and the same object, to be decided once. */
+  /** @param root Equal leaves must be the same object, so that they are evaluated once. */
   constructor(root: CheckedNode) {
     this.#root = root
   }
 
-  /** The tree over this snapshot's columns. */
+  /** The condition bound to the columns of a snapshot. */
   boundTo(snapshot: RowSnapshot): BoundNode {
     const known = this.#bound.get(snapshot)
     if (known !== undefined) return known
@@ -89,7 +89,10 @@ export class CompiledCondition {
   }
 }
 
-/** Puts cheap children first, and together what one object of the row decides: it is then decided once per object, not per row. */
+/**
+ * Compiles a condition. It orders children by cost and groups those that depend on one object of the row, which are then
+ * evaluated once per object instead of once per row.
+ */
 export function compile(condition: CheckedCondition): CompiledCondition {
   return new CompiledCondition(arranged(withEqualLeavesShared(condition.root, new Map())))
 }
@@ -113,7 +116,7 @@ function arranged(node: CheckedNode): CheckedNode {
   const byCost = (left: CheckedNode, right: CheckedNode): number => costOf(left) - costOf(right)
   if (node.operator === 'XOR' || objectRead(node) !== undefined) return { ...node, children: children.sort(byCost) }
   const rest = children.filter((child) => objectRead(child) !== 'identity' && objectRead(child) !== 'orgUnit')
-  // NOT holds where no child does, so the children of a part are joined as in OR.
+  // NOT is true when no child is, so a group of its children is an OR.
   const operator = node.operator === 'AND' ? 'AND' : 'OR'
   for (const objectType of ['identity', 'orgUnit']) {
     const part = children.filter((child) => objectRead(child) === objectType).sort(byCost)
@@ -122,7 +125,7 @@ function arranged(node: CheckedNode): CheckedNode {
   return { ...node, children: rest.sort(byCost) }
 }
 
-/** Roughly what deciding costs per value, so that the dear leaves are asked about what the cheap ones left over. */
+/** The approximate cost per value. Expensive leaves are evaluated last, on the rows that are still undecided. */
 function cost(node: CheckedNode): number {
   if (node.kind === 'group') return node.children.reduce((sum, child) => sum + cost(child), 1)
   const reach = objectRead(node) === 'relationship' ? 1 : 2
@@ -130,10 +133,10 @@ function cost(node: CheckedNode): number {
   return CHEAP_OPERATORS.has(node.operator) ? reach : reach + 4
 }
 
-/** Those whose values are looked up rather than compared with every value there is. */
+/** Operators whose values are looked up instead of compared with every distinct value. */
 const CHEAP_OPERATORS: ReadonlySet<Operator> = new Set(['Equals', 'NotEquals', 'In', 'IsNull'])
 
-/** The one object of the row that decides a node; undefined when it takes several, or none. */
+/** The only object of the row that a node depends on; undefined for several or none. */
 function objectRead(node: CheckedNode): ObjectType | undefined {
   if (node.kind === 'group') {
     const [first, ...others] = node.children.map(objectRead)

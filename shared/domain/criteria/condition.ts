@@ -1,7 +1,7 @@
 import { type AttributeType, MEMBER_OF_COLLECTION } from './schema.ts'
 
 export const GROUP_OPERATORS = ['AND', 'OR', 'NOT', 'XOR'] as const
-/** `AND` every child, `OR` at least one, `NOT` none, `XOR` exactly one. */
+/** The number of children that must be true: `AND` all, `OR` at least one, `NOT` none, `XOR` exactly one. */
 export type GroupOperator = (typeof GROUP_OPERATORS)[number]
 
 export const OPERATORS = [
@@ -28,7 +28,7 @@ export type FieldFunction =
   | { readonly name: 'AddDays'; readonly days: number }
   | { readonly name: 'Today' }
 
-/** A day counted from the day of evaluation: `Today()` is 0, `AddDays(Today(),-30)` is -30. */
+/** A day relative to the day of evaluation: `Today()` is 0, `AddDays(Today(),-30)` is -30. */
 export type RelativeDay = { readonly daysFromToday: number }
 
 /** By type: text (GUIDs lower-case, booleans as `true` and `false`), an integer, milliseconds since 1970 or a day. */
@@ -36,13 +36,13 @@ export type ComparedValue = string | number | RelativeDay
 
 export type CheckedLeaf = {
   readonly kind: 'leaf'
-  /** A name of the schema. */
+  /** The schema name. */
   readonly name: string
   readonly type: AttributeType
-  /** Innermost first. `Today` stands alone: it reads no attribute. */
+  /** Innermost first. `Today` has no other functions and reads no attribute. */
   readonly functions: readonly FieldFunction[]
   readonly operator: Operator
-  /** None for `IsNull`, any number for `In`, else one. */
+  /** Empty for `IsNull`, any number for `In`, otherwise one. */
   readonly values: readonly ComparedValue[]
 }
 export type CheckedGroup = {
@@ -64,18 +64,18 @@ export type WireGroup = {
   readonly conditions: readonly (WireGroup | WireLeaf)[]
 }
 
-/** A condition free of faults. `wire` is its normalised form, to be stored and returned; it checks without faults again. */
+/** A valid condition. `wire` is its normalised JSON form, which is stored and returned and is valid as well. */
 export type CheckedCondition = { readonly root: CheckedGroup; readonly wire: WireGroup }
 
-/** Where a condition names a collection; `pointer` is a JSON pointer into the condition. */
+/** A reference to a collection; `pointer` is a JSON pointer into the condition. */
 export type CollectionReference = { readonly collectionId: string; readonly pointer: string }
 
-/** Every place where `memberOfCollection` names a collection, in the order of the condition. */
+/** The references to collections by `memberOfCollection`, in the order of the condition. */
 export function collectionReferences(condition: CheckedCondition): CollectionReference[] {
   return referencesWithin(condition.root, '')
 }
 
-/** The ids of the collections that `memberOfCollection` names anywhere in the condition. */
+/** The ids of all collections that the condition refers to. */
 export function collectionsReferredTo(condition: CheckedCondition): ReadonlySet<string> {
   return new Set(collectionReferences(condition).map(({ collectionId }) => collectionId))
 }
@@ -91,24 +91,24 @@ function referencesWithin(node: CheckedNode, pointer: string): CollectionReferen
   }))
 }
 
-/** Whether the same data may give other members tomorrow. */
+/** Whether the result depends on the day of evaluation. */
 export function dependsOnDay(condition: CheckedCondition): boolean {
   return leavesOf(condition.root).some(
     (leaf) => readsToday(leaf) || leaf.values.some((value) => typeof value === 'object'),
   )
 }
 
-/** The schema names whose values the condition depends on. `Today()` as a field does not read its `id`. */
+/** The schema names that the condition reads. A field `Today()` does not read the attribute in `id`. */
 export function attributesRead(condition: CheckedCondition): ReadonlySet<string> {
   return new Set(leavesOf(condition.root).flatMap((leaf) => (readsToday(leaf) ? [] : [leaf.name])))
 }
 
-/** Whether the field is `Today()` rather than an attribute. */
+/** Whether the field is `Today()` instead of an attribute. */
 export function readsToday(leaf: CheckedLeaf): boolean {
   return leaf.functions[0]?.name === 'Today'
 }
 
-/** The leaves at any depth, in the order of the condition. */
+/** All leaves, in the order of the condition. */
 export function leavesOf(node: CheckedNode): CheckedLeaf[] {
   return node.kind === 'leaf' ? [node] : node.children.flatMap(leavesOf)
 }

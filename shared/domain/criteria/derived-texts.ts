@@ -4,27 +4,27 @@ import { ByteDictionary } from '../tenant-index/text-dictionary.ts'
 import type { FieldFunction } from './condition.ts'
 import { TextFunctions } from './text-functions.ts'
 
-/** Bytes that all derived texts of a snapshot may take together. */
+/** Limit for all derived texts of a snapshot. */
 const BYTES_AT_MOST = 24_000_000
-/** Chains of functions known at a time, most of which remember nothing. */
+/** Chains of functions in the cache; most have no cached texts. */
 const CHAINS_AT_MOST_COUNT = 2000
-/** What one remembered text takes besides its bytes: its code, and what the dictionary of results keeps of it. */
+/** Memory of one cached text beside its bytes: its code and its entry in the dictionary of results. */
 const BYTES_PER_TEXT = 16
 
 /**
- * What a chain of functions makes of the texts of a dictionary. Once a second leaf asks for the same chain, each text is
- * computed once and remembered. The latest result is `bytes` from `start` to `end`.
+ * The results of a chain of functions on the texts of a dictionary. They are cached once a second leaf uses the same chain.
+ * The latest result is `bytes` from `start` to `end`.
  */
 export class DerivedTexts {
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0)
   start = 0
   end = 0
-  /** What is remembered, about. */
+  /** The approximate size of the cached texts. */
   sizeBytes = 0
   readonly source: TextDictionary
   readonly #functions: TextFunctions
   readonly #onGrowth: (bytes: number) => void
-  #remembered: { codes: Int32Array<ArrayBuffer>; readonly results: ByteDictionary } | undefined
+  #results: { codes: Int32Array<ArrayBuffer>; readonly results: ByteDictionary } | undefined
 
   constructor(source: TextDictionary, functions: readonly FieldFunction[], onGrowth: (bytes: number) => void) {
     this.source = source
@@ -32,22 +32,22 @@ export class DerivedTexts {
     this.#onGrowth = onGrowth
   }
 
-  /** Reads what becomes of the text with a code. */
+  /** Computes the result for the text with a code. */
   read(code: number): void {
-    const known = this.#remembered?.codes[code] ?? 0
+    const known = this.#results?.codes[code] ?? 0
     if (known === 0) this.#compute(code)
     else this.#show(known)
   }
 
-  /** Remembers from now on; not what can be expected to need more than there may be. */
+  /** Caches results from now on, unless they can be expected to exceed the limit. */
   startCaching(): void {
-    if (this.#remembered !== undefined || this.source.size * BYTES_PER_TEXT * 2 > BYTES_AT_MOST) return
-    this.#remembered = { codes: new Int32Array(this.source.size), results: new ByteDictionary() }
+    if (this.#results !== undefined || this.source.size * BYTES_PER_TEXT * 2 > BYTES_AT_MOST) return
+    this.#results = { codes: new Int32Array(this.source.size), results: new ByteDictionary() }
   }
 
-  /** Takes no memory any more; what is read is computed each time. */
+  /** Frees the cached results. Later results are computed each time. */
   stopCaching(): void {
-    this.#remembered = undefined
+    this.#results = undefined
     this.sizeBytes = 0
   }
 
@@ -58,29 +58,29 @@ export class DerivedTexts {
     this.bytes = functions.bytes
     this.start = functions.start
     this.end = functions.end
-    const remembered = this.#remembered
-    if (remembered === undefined) return
-    remembered.codes = grownInt32(remembered.codes, code + 1)
-    remembered.codes[code] = remembered.results.intern(this.bytes, this.start, this.end)
+    const cached = this.#results
+    if (cached === undefined) return
+    cached.codes = grownInt32(cached.codes, code + 1)
+    cached.codes[code] = cached.results.intern(this.bytes, this.start, this.end)
     const addedBytes = this.end - this.start + BYTES_PER_TEXT
     this.sizeBytes += addedBytes
     this.#onGrowth(addedBytes)
   }
 
   #show(code: number): void {
-    const { bytes, offsets } = (this.#remembered as { readonly results: ByteDictionary }).results
+    const { bytes, offsets } = (this.#results as { readonly results: ByteDictionary }).results
     this.bytes = bytes
     this.start = offsets[code] as number
     this.end = offsets[code + 1] as number
   }
 }
 
-/** The derived texts of one snapshot and its forks, shared by all conditions; those unused for longest make room. */
+/** The derived texts of a snapshot and its forks, shared by all conditions. The least recently used are evicted. */
 export class DerivedTextCache {
   readonly #chains = new Map<string, DerivedTexts>()
   #sizeBytes = 0
 
-  /** @param name the schema name of the attribute whose texts `source` holds. */
+  /** @param name The schema name of the attribute whose texts `source` contains. */
   of(name: string, source: TextDictionary, functions: readonly FieldFunction[]): DerivedTexts {
     const key = JSON.stringify([name, functions])
     const known = this.#chains.get(key)
@@ -118,7 +118,7 @@ export class DerivedTextCache {
 
 const caches = new WeakMap<object, DerivedTextCache>()
 
-/** The derived texts of a snapshot and its forks; they are dropped with the last of these. */
+/** The derived texts of a snapshot and its forks, freed together with these. */
 export function derivedTextsOf(family: object): DerivedTextCache {
   const cache = caches.get(family) ?? new DerivedTextCache()
   caches.set(family, cache)

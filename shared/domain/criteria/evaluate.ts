@@ -4,7 +4,7 @@ import { CORE_TYPE, type RowObjectType } from './collection-members.ts'
 import type { CompiledCondition } from './compile.ts'
 import { Evaluation, type EvaluationContext } from './evaluation.ts'
 
-/** The ids of all members, ascending: the objects with at least one row that satisfies the whole condition. */
+/** The ids of all members, ascending: the objects with at least one row that satisfies the condition. */
 export function evaluate(
   compiled: CompiledCondition,
   snapshot: RowSnapshot,
@@ -14,7 +14,7 @@ export function evaluate(
   return runToCompletion(evaluationTask(compiled, snapshot, objectType, context))
 }
 
-/** The same in steps. The snapshot must not change before the last one: see `TenantSnapshots.reading`. */
+/** The same as a task. The snapshot must not change before the task has ended: see `TenantSnapshots.reading`. */
 export function* evaluationTask(
   compiled: CompiledCondition,
   snapshot: RowSnapshot,
@@ -26,7 +26,7 @@ export function* evaluationTask(
   return yield* snapshot.tables[type].ids.idsIn(members)
 }
 
-/** Whether each of some objects is a member, unknown and deleted ones included. Looks at their rows only. */
+/** Whether each of these objects is a member. Evaluates their rows only. Unknown and deleted objects are not members. */
 export function evaluateObjects(
   compiled: CompiledCondition,
   snapshot: RowSnapshot,
@@ -37,7 +37,7 @@ export function evaluateObjects(
   return runToCompletion(objectEvaluationTask(compiled, snapshot, objectType, ids, context))
 }
 
-/** The same in steps. The snapshot must not change before the last one: see `TenantSnapshots.reading`. */
+/** The same as a task. The snapshot must not change before the task has ended: see `TenantSnapshots.reading`. */
 export function* objectEvaluationTask(
   compiled: CompiledCondition,
   snapshot: RowSnapshot,

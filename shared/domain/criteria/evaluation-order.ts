@@ -1,9 +1,9 @@
-/** Collections in an order in which each comes after those it refers to, and those that have no place in any order. */
+/** Collections in dependency order, each after those it refers to, and collections that no order can contain. */
 export type EvaluationOrder = { readonly order: readonly string[]; readonly cyclic: readonly string[] }
 
 /**
- * Orders collections by their references; an id that is not among them is taken as given. `cyclic` holds those that are in
- * a cycle or refer to one. Without references between them collections keep the order given.
+ * Sorts collections topologically by their references and otherwise keeps their order. References to other ids are ignored.
+ * `cyclic` has the collections that are in a cycle or refer to one.
  */
 export function evaluationOrder(references: ReadonlyMap<string, Iterable<string>>): EvaluationOrder {
   const waitingFor = new Map<string, number>()
@@ -25,8 +25,9 @@ export function evaluationOrder(references: ReadonlyMap<string, Iterable<string>
 }
 
 /**
- * The cycle that would arise if `id` had these references: the ids along it, `id` first and last. Undefined when there is
- * none through `id`. `referencesOf` answers for the other collections.
+ * The cycle through `id` that these references would create: its ids in order, `id` first and last. Undefined when there is
+ * none.
+ * @param referencesOf The references of the other collections.
  */
 export function findCycle(
   id: string,

@@ -19,23 +19,23 @@ import { holdsOn } from './leaf-test.ts'
 export type EvaluationContext = {
   /** Midnight UTC of the day of evaluation, in milliseconds since 1970. */
   readonly todayMs: number
-  /** Undefined for a collection that does not exist: it has no members. */
+  /** Undefined for a collection that does not exist, which has no members. */
   membersOf(collectionId: string): CollectionMembers | undefined
 }
 
-/** Below this share of the rows, the remaining ones are tested one by one. */
+/** When fewer rows than this share remain, they are tested one by one. */
 const SPARSE_SHARE = 1 / 32
 
-/** Leaves tested on single rows between two pauses. */
+/** Leaves tested on single rows in one step of the task. */
 const TESTS_PER_STEP_COUNT = 1024
-/** Collections whose members, once found among the rows, are remembered for the leaves to come. */
-const COLLECTIONS_REMEMBERED_COUNT = 64
+/** Collections whose member slots are cached during an evaluation. */
+const COLLECTIONS_CACHED_COUNT = 64
 
-/** One condition's evaluation on one snapshot, in steps between which others may evaluate, but nothing may write. */
+/** The evaluation of a condition on a snapshot, as tasks. Between steps, others may evaluate; the snapshot must not change. */
 export class Evaluation {
   readonly #snapshot: RowSnapshot
   readonly #context: EvaluationContext
-  /** The row being tested: its identity, org unit and relationship. One for all, as millions are tested. */
+  /** The row being tested: its identity, org unit and relationship. Reused, because millions of rows are tested. */
   readonly #row: [number, number, number] = [0, 0, 0]
   readonly #memberSlots = new Map<CollectionMembers, MemberSlots>()
   #testCount = 0
@@ -70,7 +70,7 @@ export class Evaluation {
     return false
   }
 
-  /** Counts a row to be tested; true whenever a step's worth of leaves has been. */
+  /** Counts the leaves of a row to be tested; returns true at the end of a step. */
   #isStepOver(node: BoundNode): boolean {
     this.#testCount += node.kind === 'group' ? node.leafCount : 1
     if (this.#testCount < TESTS_PER_STEP_COUNT) return false
@@ -79,8 +79,8 @@ export class Evaluation {
   }
 
   /**
-   * The slots in `mask` whose rows satisfy a node. Slots of relationships stand for their rows; those of identities and
-   * org units for the rows they have to themselves, or for their share in deciding a node that reads nothing else.
+   * The slots in `mask` whose rows satisfy a node. A relationship's slot is its row. The slot of an identity or org unit is
+   * a row without a relationship, or the object itself for a node that reads nothing else.
    */
   *#matching(node: BoundNode, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     yield
@@ -109,7 +109,7 @@ export class Evaluation {
     return found
   }
 
-  /** Decides a node on the objects that rows refer to, then for each row by its reference. */
+  /** Evaluates a node on the objects that rows refer to, then assigns the result to each row by its reference. */
   *#matchingThrough(node: BoundNode, reads: ObjectType, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     if (objectType === 'relationship' && reads !== 'relationship' && this.#snapshot.link(reads).valueCount > 0) {
       const decided = yield* this.#matching(node, reads, fullBitmap(this.#snapshot.tables[reads].slotCount))
@@ -140,12 +140,12 @@ export class Evaluation {
 
   *#slotsOf(members: CollectionMembers): Task<MemberSlots> {
     const slots = this.#memberSlots.get(members) ?? (yield* memberSlots(members, this.#snapshot))
-    if (this.#memberSlots.size >= COLLECTIONS_REMEMBERED_COUNT) this.#memberSlots.clear()
+    if (this.#memberSlots.size >= COLLECTIONS_CACHED_COUNT) this.#memberSlots.clear()
     this.#memberSlots.set(members, slots)
     return slots
   }
 
-  /** Each child is asked only about the rows that are still undecided. */
+  /** Each child is evaluated on the rows that are still undecided. */
   *#matchingGroup({ operator, children }: BoundGroup, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     if (operator === 'XOR') return yield* this.#matchingExactlyOne(children, objectType, mask)
     if (operator === 'AND') {
@@ -172,7 +172,7 @@ export class Evaluation {
     return commonBits(once, open)
   }
 
-  /** Whether the row that a slot stands for satisfies a node. */
+  /** Whether the row of a slot satisfies a node. */
   #holdsAt(node: BoundNode, objectType: ObjectType, slot: number): boolean {
     const isPosition = objectType === 'relationship'
     this.#row[0] = isPosition ? this.#linked('identity', slot) : objectType === 'identity' ? slot : 0

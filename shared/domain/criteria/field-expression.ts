@@ -4,9 +4,9 @@ import { attributeKind } from '../core/attribute-names.ts'
 import type { ComparedValue, FieldFunction, RelativeDay, WireScalar } from './condition.ts'
 import { type AttributeType, schemaSource } from './schema.ts'
 
-/** Functions around one field; decisions give no number, the depth of the tree serves here as well. */
+/** Functions around one field. The decisions set no limit; this one equals the depth of the tree. */
 const MAX_FUNCTION_COUNT = 16
-/** The days that an ECMAScript date spans to either side of 1970; more could not be a date. */
+/** The range of an ECMAScript date, in days before and after 1970. */
 const MAX_DAYS = 100_000_000
 
 const CALL = /^([A-Za-z]+)\s*\(/
@@ -26,8 +26,8 @@ export type FieldFault = { readonly code: RefusalCode; readonly message: string 
 export type FieldExpression = { readonly functions: readonly FieldFunction[]; readonly wire: string }
 
 /**
- * Reads `field`: the attribute that `id` names, or functions around it. Function names know no case. Attribute names may
- * hold commas and brackets, so calls are taken off from the outside until `id` is left.
+ * Parses `field`: the attribute in `id`, or functions around it. Function names ignore case. Attribute names may contain
+ * commas and brackets, so calls are removed from the outside until `id` is left.
  */
 export function parseField(field: string, id: string, type: AttributeType): FieldExpression | FieldFault {
   const outermostFirst: FieldFunction[] = []
@@ -58,12 +58,12 @@ export function parseRelativeDay(text: string): RelativeDay | undefined {
   return { daysFromToday: outer.function.days }
 }
 
-/** A day as it is stored. */
+/** The stored form of a relative day. */
 export function wireRelativeDay(day: RelativeDay): string {
   return day.daysFromToday === 0 ? 'Today()' : `AddDays(Today(),${day.daysFromToday})`
 }
 
-/** What a message shows of a text that may be a mebibyte long. */
+/** The start of a text for a message; the text may be a mebibyte long. */
 export function excerpt(text: string): string {
   return text.length <= 100 ? text : `${text.slice(0, 100)}...`
 }
@@ -117,7 +117,7 @@ function readArguments(name: FunctionName, text: string): Call | undefined {
 function lastArgument(text: string): [before: string, argument: number | undefined] {
   const comma = text.lastIndexOf(',')
   const argument = text.slice(comma + 1).trim()
-  // Adding zero makes nothing of a minus before a zero.
+  // Adding zero turns -0 into 0.
   return [text.slice(0, Math.max(comma, 0)).trim(), WHOLE_NUMBER.test(argument) ? Number(argument) + 0 : undefined]
 }
 
@@ -141,10 +141,10 @@ function wireCall(inner: string, call: FieldFunction): string {
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const INTEGER = /^[+-]?\d{1,16}$/
 
-/** A value as the evaluator compares it, and as it is stored. */
+/** A value in compared and in stored form. */
 export type ParsedValue = { readonly value: ComparedValue; readonly wire: WireScalar }
 
-/** The type that a leaf's value must parse as: the field's own, or that of a list's elements. */
+/** The type of a leaf's value: that of the field, or of the elements of a list. */
 export function comparedType(name: string, type: AttributeType): AttributeType {
   if (!isList(type)) return type
   const source = schemaSource(name)
@@ -152,12 +152,12 @@ export function comparedType(name: string, type: AttributeType): AttributeType {
   return kind === 'guids' || kind === 'references' ? 'Guid' : 'String'
 }
 
-/** Whether values of the type are lists, on which Contains asks for membership. */
+/** Whether the type is a list, on which Contains tests membership. */
 export function isList(type: AttributeType): boolean {
   return type === 'List' || type === 'ExternalList' || type === 'Array'
 }
 
-/** Reads a JSON string, number or boolean as the type; undefined when it does not read as one. Decisions, section 5. */
+/** Parses a JSON string, number or boolean as the type; undefined when it is not valid. Decisions, section 5. */
 export function parseValue(raw: unknown, type: AttributeType): ParsedValue | undefined {
   if (typeof raw !== 'string' && typeof raw !== 'boolean' && !isNumberAsSent(raw)) return undefined
   const text = String(raw)
@@ -181,12 +181,12 @@ export function parseValue(raw: unknown, type: AttributeType): ParsedValue | und
   }
 }
 
-/** Whether it is surely the number that was sent: a larger one has lost digits, or all of them, when JSON was read. */
+/** Whether the number is exactly the one that was sent: larger ones lose digits when JSON is parsed. */
 function isNumberAsSent(raw: unknown): raw is number {
   return typeof raw === 'number' && Math.abs(raw) <= Number.MAX_SAFE_INTEGER
 }
 
-/** A whole number that a double holds exactly; undefined for any other text. */
+/** An integer that a double represents exactly; undefined for any other text. */
 export function parseInteger(text: string): number | undefined {
   const value = INTEGER.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(value) ? value : undefined

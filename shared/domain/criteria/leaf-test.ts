@@ -8,9 +8,9 @@ import { isList, parseInteger } from './field-expression.ts'
 import { textTest } from './text-test.ts'
 
 /**
- * How a leaf decides on the values of a column: `null` holds where there is none; `listed` for the values it names, which
- * are looked up; `scan` looks at every distinct value. Negative operators are tested as their opposites and turned over
- * afterwards, which also makes them hold where a value is missing.
+ * The test of a leaf on the values of a column: `null` is true without a value; `listed` is true for the listed values,
+ * which are looked up; `scan` tests every distinct value. Negative operators are tested as their opposites and inverted,
+ * which also makes them true without a value.
  */
 export type LeafTest =
   | { readonly kind: 'null' }
@@ -21,12 +21,12 @@ export type LeafTest =
       readonly holds: (code: number, todayMs: number) => boolean
     }
 
-/** Whether the leaf is the opposite of its test. */
+/** Whether the result of the test is inverted. */
 export function isNegative({ operator }: CheckedLeaf): boolean {
   return operator === 'NotEquals' || operator === 'NotContains'
 }
 
-/** How a leaf is decided on the values of its column. Of another kind than its type has, none fits. */
+/** The test of a leaf on the values of its column. Values of another kind than the leaf's type never match. */
 export function leafTest(leaf: CheckedLeaf, values: ColumnValues, derivedTexts: DerivedTextCache): LeafTest {
   if (leaf.operator === 'IsNull') return { kind: 'null' }
   if (isList(leaf.type)) return values.kind === 'list' ? listTest(leaf, values) : NEVER
@@ -45,12 +45,12 @@ export function leafTest(leaf: CheckedLeaf, values: ColumnValues, derivedTexts: 
   }
 }
 
-/** The outcome of `Today()` as a field: the same on every row. */
+/** The result of a leaf with the field `Today()`, which is the same for every row. */
 export function holdsOn(todayMs: number, leaf: CheckedLeaf): boolean {
   return leaf.operator !== 'IsNull' && compares(todayMs, leaf, todayMs) !== isNegative(leaf)
 }
 
-/** A leaf on a column of another kind finds no value it could be compared with. */
+/** For a leaf on a column of another kind. */
 const NEVER: LeafTest = { kind: 'scan', dependsOnDay: false, holds: () => false }
 
 function listed(leaf: CheckedLeaf, values: { codeOf(text: string): number }): LeafTest {
@@ -99,7 +99,7 @@ function listTest(leaf: CheckedLeaf, values: ListValues): LeafTest {
   let element = 0
   let elementCount = 0
   const holds = (code: number): boolean => {
-    // An element without a code is in no list yet; it may get one as further lists arrive.
+    // An element without a code is in no list yet; later lists may add it.
     if (element === 0 && elementCount !== values.elementCount) {
       element = values.codeOfElement(wanted)
       elementCount = values.elementCount
@@ -131,15 +131,15 @@ function numberOf(value: ComparedValue | undefined, todayMs: number): number {
   return typeof value === 'object' ? todayMs + value.daysFromToday * DAY_MS : Number(value)
 }
 
-/** Values decided between two pauses: they may be long, and so may be what is sought in them. */
+/** Values tested in one step of the task; both the values and the operand may be long. */
 const VALUES_PER_STEP_COUNT = 32
 
-/** How far the values have been decided, as of one day. */
+/** The values tested so far, for one day. */
 type Progress = { readonly todayMs: number; readonly holding: CodeSet; decidedCount: number }
 
 /**
- * What a leaf has decided about the distinct values of one column. Each value is decided once; when the dictionary has
- * grown, only what is new. `Today()` starts over each day.
+ * The cached results of a leaf for the distinct values of a column. Each value is tested once. Tests that depend on
+ * `Today()` start over each day.
  */
 export class LeafVerdicts {
   readonly #test: LeafTest
@@ -153,12 +153,12 @@ export class LeafVerdicts {
     this.#missing = test.kind === 'listed' ? test.texts : []
   }
 
-  /** Whether the leaf's test holds where an object has no value. */
+  /** Whether the test is true for an object without a value. */
   get holdsWithoutValue(): boolean {
     return this.#test.kind === 'null'
   }
 
-  /** Whether the test holds for the value with this code, 0 being none. Decides this one alone if it must. */
+  /** Whether the test is true for the value with this code; 0 means no value. Tests only this value if necessary. */
   holds(code: number, todayMs: number): boolean {
     const test = this.#test
     if (code === 0 || test.kind === 'null') return code === 0 && test.kind === 'null'
@@ -171,7 +171,7 @@ export class LeafVerdicts {
     return isDecided ? holding.has(code) : test.holds(code, todayMs)
   }
 
-  /** All codes for which the test holds; not for `IsNull`. Several may be at it at once: each goes on where it stands. */
+  /** All codes for which the test is true; not for `IsNull`. Concurrent tasks share their progress. */
   *holding(todayMs: number): Task<CodeSet> {
     const test = this.#test
     const progress = this.#progressOn(todayMs)
@@ -191,7 +191,7 @@ export class LeafVerdicts {
     return progress.holding
   }
 
-  /** Whoever decides for another day keeps to its own progress, which the later one no longer is. */
+  /** A task for an earlier day keeps its own progress. */
   #progressOn(todayMs: number): Progress {
     const dependsOnDay = this.#test.kind === 'scan' && this.#test.dependsOnDay
     if (dependsOnDay && this.#progress.todayMs !== todayMs) {

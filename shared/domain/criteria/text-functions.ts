@@ -19,7 +19,7 @@ export class TextFunctions {
     this.#onAscii = onAscii(this.#functions)
   }
 
-  /** ASCII, as most texts are, is changed in one pass without becoming a string. */
+  /** Applies the functions to a text. ASCII, the usual case, is converted in one pass without creating a string. */
   apply(bytes: Uint8Array<ArrayBuffer>, start: number, end: number): void {
     const { skipped, length, letters } = this.#onAscii
     const to = Math.min(end, start + skipped + length)
@@ -37,7 +37,7 @@ export class TextFunctions {
     }
   }
 
-  /** Changes letter by letter, without making strings, where none depends on others; else answers false. */
+  /** Converts unit by unit without creating strings. Returns false when the result depends on neighbouring units. */
   #changedUnits(bytes: Uint8Array, start: number, end: number): boolean {
     if (this.#units.length < end - start) this.#units = new Uint16Array(end - start)
     const units = this.#units
@@ -68,7 +68,7 @@ export class TextFunctions {
   }
 }
 
-/** The same in fewer calls: a part of a part is a part, and what is in upper case stays so when put in it again. */
+/** Merges nested substrings and repeated case conversions. */
 function simplified(functions: readonly FieldFunction[]): FieldFunction[] {
   const calls: FieldFunction[] = []
   for (const call of functions) {
@@ -83,10 +83,7 @@ function simplified(functions: readonly FieldFunction[]): FieldFunction[] {
 
 type OnAscii = { readonly skipped: number; readonly length: number; readonly letters: Uint8Array | undefined }
 
-/**
- * What a chain of functions comes to where letters, code points and bytes are the same: one part of the text, in the
- * case that was asked for last.
- */
+/** The effect of a chain of functions on ASCII: one part of the text, in the case of the last conversion. */
 function onAscii(functions: readonly FieldFunction[]): OnAscii {
   let skipped = 0
   let length = Number.POSITIVE_INFINITY
@@ -110,7 +107,7 @@ function applied(text: string, call: FieldFunction): string {
   switch (call.name) {
     case 'Substring': {
       const end = call.start + call.length
-      // Where every code point is one unit, there is no need to take the text apart.
+      // Without surrogates, every code point is one unit.
       return SURROGATE.test(text) ? [...text].slice(call.start, end).join('') : text.slice(call.start, end)
     }
     case 'ToUpper':
@@ -123,31 +120,31 @@ function applied(text: string, call: FieldFunction): string {
 }
 
 /**
- * The other case of each UTF-16 unit that has one of its own, whatever stands beside it. `DEPENDS` marks the rest: letters
- * that become several (ß), that look at their neighbours (Σ), and halves of pairs.
+ * The converted case of each UTF-16 unit that converts on its own. `DEPENDS` marks the others: letters that become several
+ * (ß), letters that depend on their neighbours (Σ) and surrogates.
  */
 export type LetterCase = Uint16Array
 
-/** A unit that no letter ever becomes. */
+/** Not a valid result of a conversion. */
 export const DEPENDS = 0xffff
 
 let upper: LetterCase | undefined
 let lower: LetterCase | undefined
 
-/** Made when first asked for: some milliseconds of work. */
+/** Computed at the first call, which takes some milliseconds. */
 export function upperCase(): LetterCase {
   upper ??= tableOf((text) => text.toUpperCase())
   return upper
 }
 
-/** Made when first asked for: some milliseconds of work. */
+/** Computed at the first call, which takes some milliseconds. */
 export function lowerCase(): LetterCase {
   lower ??= tableOf((text) => text.toLowerCase())
   lower[FINAL_SIGMA_CAPITAL] = DEPENDS
   return lower
 }
 
-/** Its small letter is another at the end of a word. Unicode, SpecialCasing, "Final_Sigma": the only such letter. */
+/** Its lower case differs at the end of a word; it is the only such letter. Unicode, SpecialCasing, "Final_Sigma". */
 const FINAL_SIGMA_CAPITAL = 0x3a3
 
 function tableOf(inCase: (text: string) => string): LetterCase {

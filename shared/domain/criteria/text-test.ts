@@ -2,10 +2,10 @@ import { CodePointBytes, compareBytes } from '../tenant-index/code-point-bytes.t
 import { TextDictionary } from '../tenant-index/text-dictionary.ts'
 import type { CheckedLeaf } from './condition.ts'
 
-/** Whether a text, as bytes of `CodePointBytes`, compares to a leaf's values as the operator says. */
+/** Whether a text, as bytes of `CodePointBytes`, satisfies the operator and values of a leaf. */
 export type TextTest = (bytes: Uint8Array, start: number, end: number) => boolean
 
-/** The comparison of a String leaf with a text that is there. Negative operators are tested as their opposites. */
+/** The test of a String leaf on an existing text. Negative operators are tested as their opposites. */
 export function textTest({ operator, values }: CheckedLeaf): TextTest {
   const operand = new CodePointBytes().set(String(values[0] ?? ''))
   const { bytes: wanted, length } = operand
@@ -33,10 +33,7 @@ export function textTest({ operator, values }: CheckedLeaf): TextTest {
   }
 }
 
-/**
- * Knuth, Morris and Pratt's search: a text is read once from start to end, whatever it is and whatever is wanted, so that
- * half a mebibyte of one letter sought in a mebibyte of it takes no longer than any other.
- */
+/** Knuth–Morris–Pratt search: linear time, so that no combination of text and operand can block the thread. */
 function containsTest(wanted: Uint8Array): TextTest {
   const borders = bordersOf(wanted)
   const { length } = wanted
@@ -56,7 +53,7 @@ function containsTest(wanted: Uint8Array): TextTest {
   }
 }
 
-/** For each beginning of the bytes, how long a beginning of it is also its end, other than itself. */
+/** For each prefix of the bytes, the length of its longest proper prefix that is also a suffix. */
 function bordersOf(bytes: Uint8Array): Int32Array {
   const borders = new Int32Array(bytes.length)
   let length = 0

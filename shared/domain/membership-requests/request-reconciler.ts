@@ -3,7 +3,7 @@ import type { Collection } from '../collections/collection.ts'
 import type { ChangeFollower } from '../collections/tenant-evaluator.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import type { GatheredChanges, RowChanges } from '../tenant-index/tenant-snapshots.ts'
+import type { KnownChanges, RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import { applyTransitions, readRequests } from './apply-transitions.ts'
 import { approverCounter, approverCountsOnly, NO_APPROVERS } from './approvers.ts'
 import { type Actor, decideRequest, gateOf, type RequestAction } from './decide-request.ts'
@@ -184,7 +184,7 @@ export class RequestReconciler implements ChangeFollower {
     }
   }
 
-  async #reconcileChanged(tenantId: string, rows: RowSnapshot, { ids }: GatheredChanges): Promise<void> {
+  async #reconcileChanged(tenantId: string, rows: RowSnapshot, { ids }: KnownChanges): Promise<void> {
     const deleted = [
       ...[...ids.identity].filter((id) => !rows.has('identity', id)),
       ...[...ids.relationship].filter((id) => !rows.has('relationship', id)),

@@ -1,39 +1,39 @@
 import { grownInt32 } from './growable-array.ts'
 
-/** A set of slots, one bit each, in words of 32. Signed words: unsigned ones would leave the integer registers. */
+/** A set of slots, one bit each. Words are signed because V8 keeps unsigned ones as floating point numbers. */
 export type Bitmap = Int32Array
 
-/** An empty set with room for so many slots. */
+/** An empty set with room for `slotCount` slots. */
 export function emptyBitmap(slotCount: number): Bitmap {
   return new Int32Array((slotCount + 31) >>> 5)
 }
 
-/** Every slot there is room for. */
+/** The set of all slots below `slotCount`, rounded up to a multiple of 32. */
 export function fullBitmap(slotCount: number): Bitmap {
   return emptyBitmap(slotCount).fill(-1)
 }
 
-/** Marks a slot. */
+/** Adds a slot. */
 export function setBit(bitmap: Bitmap, slot: number): void {
   bitmap[slot >>> 5] = (bitmap[slot >>> 5] as number) | (1 << (slot & 31))
 }
 
-/** Takes the mark from a slot. */
+/** Removes a slot. */
 export function clearBit(bitmap: Bitmap, slot: number): void {
   bitmap[slot >>> 5] = (bitmap[slot >>> 5] as number) & ~(1 << (slot & 31))
 }
 
-/** Whether a slot is marked. */
+/** Whether the set contains a slot. */
 export function hasBit(bitmap: Bitmap, slot: number): boolean {
   return (((bitmap[slot >>> 5] as number) >>> (slot & 31)) & 1) === 1
 }
 
-/** How many slots are marked. */
+/** The number of slots in the set. */
 export function countBits(bitmap: Bitmap): number {
   let count = 0
   for (let index = 0; index < bitmap.length; index += 1) {
     let word = bitmap[index] as number
-    // Sums in pairs, fours, eights, then all bytes at once: the classic population count.
+    // Population count: sums of bits in pairs, fours and eights, then of all bytes.
     word -= (word >>> 1) & 0x55555555
     word = (word & 0x33333333) + ((word >>> 2) & 0x33333333)
     count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
@@ -41,21 +41,21 @@ export function countBits(bitmap: Bitmap): number {
   return count
 }
 
-/** Adds to `target` what is in `source`. */
+/** Adds the slots of `source` to `target`. */
 export function addBits(target: Bitmap, source: Bitmap): void {
   for (let index = 0; index < target.length; index += 1) {
     target[index] = (target[index] as number) | (source[index] as number)
   }
 }
 
-/** Takes from `target` what is in `source`. */
+/** Removes the slots of `source` from `target`. */
 export function removeBits(target: Bitmap, source: Bitmap): void {
   for (let index = 0; index < target.length; index += 1) {
     target[index] = (target[index] as number) & ~(source[index] as number)
   }
 }
 
-/** What is in both sets, as a new one. */
+/** The intersection of both sets, as a new set. */
 export function commonBits(left: Bitmap, right: Bitmap): Bitmap {
   const common = left.slice()
   for (let index = 0; index < common.length; index += 1) {
@@ -64,10 +64,10 @@ export function commonBits(left: Bitmap, right: Bitmap): Bitmap {
   return common
 }
 
-/** So many codes are kept one by one before a bit for every code of the dictionary is the smaller form. */
+/** Larger sets are kept as a bitmap over all codes, which is smaller then. */
 const MAX_LISTED_COUNT = 64
 
-/** A growing set of the codes of one dictionary: a thousand conditions keep several each. */
+/** A growing set of codes of one dictionary. Compact, because a thousand conditions keep several each. */
 export class CodeSet {
   readonly #listed = new Set<number>()
   #bits: Bitmap | undefined
@@ -97,7 +97,7 @@ export class CodeSet {
     return code
   }
 
-  /** The set with a bit for every code below `codeCount`, not to be changed. */
+  /** The set as a bitmap over all codes below `codeCount`. Must not be changed. */
   asBitmap(codeCount: number): Bitmap {
     if (this.#bits !== undefined) {
       this.#bits = grownInt32(this.#bits as Int32Array<ArrayBuffer>, (codeCount + 31) >>> 5)

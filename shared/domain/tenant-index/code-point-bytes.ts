@@ -1,14 +1,14 @@
 import { grownUint8 } from './growable-array.ts'
 
 /**
- * Text as bytes: UTF-8, in which the order of bytes is the order of code points, widened so that a surrogate without its
- * other half keeps its own three bytes. So no two texts share their bytes, and every text comes back as it went in.
+ * Text as bytes in WTF-8: UTF-8 that also encodes unpaired surrogates. The order of bytes is the order of code points,
+ * different texts have different bytes, and every text is decoded unchanged.
  */
 export class CodePointBytes {
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(128)
   length = 0
 
-  /** The bytes themselves, with room for so many, to be written over. */
+  /** The buffer with room for `length` bytes, for the caller to overwrite. */
   withRoom(length: number): Uint8Array<ArrayBuffer> {
     this.bytes = grownUint8(this.bytes, length)
     return this.bytes
@@ -32,7 +32,7 @@ export class CodePointBytes {
     return this
   }
 
-  /** Replaces the contents by UTF-16 of the first plane. */
+  /** Replaces the contents by UTF-16 units of the Basic Multilingual Plane. */
   setUnits(units: Uint16Array, start: number, end: number): this {
     const bytes = this.withRoom((end - start) * 3)
     let at = 0
@@ -46,7 +46,7 @@ export class CodePointBytes {
   }
 }
 
-/** Writes the text of some bytes as UTF-16 and answers its length; -1 for one beyond the first plane. */
+/** Decodes bytes to UTF-16 units and returns their number; -1 for text beyond the Basic Multilingual Plane. */
 export function unitsOfBytes(bytes: Uint8Array, start: number, end: number, units: Uint16Array): number {
   let length = 0
   for (let at = start; at < end; ) {
@@ -66,7 +66,7 @@ export function unitsOfBytes(bytes: Uint8Array, start: number, end: number, unit
   return length
 }
 
-/** The text of some bytes that `CodePointBytes` made. */
+/** Decodes bytes of `CodePointBytes`. */
 export function textOfBytes(bytes: Uint8Array, start: number, end: number): string {
   const units: number[] = []
   for (let at = start; at < end; ) {
@@ -91,13 +91,13 @@ export function textOfBytes(bytes: Uint8Array, start: number, end: number): stri
   return text
 }
 
-/** Whether the text is ASCII alone: then bytes, code points and letters are the same. */
+/** Whether the text is ASCII only: then one byte is one code point and one letter. */
 export function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if ((bytes[at] as number) >= 0x80) return false
   return true
 }
 
-/** Negative, zero or positive as the left text comes before, is, or comes after the right one. */
+/** Negative, zero or positive: the left text sorts before, equals or sorts after the right one. */
 export function compareBytes(
   left: Uint8Array,
   leftStart: number,
@@ -114,7 +114,7 @@ export function compareBytes(
   return leftEnd - leftStart - (rightEnd - rightStart)
 }
 
-/** Well below what engines take as arguments of one call. */
+/** Well below the number of arguments that engines allow in a call. */
 const MAX_ARGUMENT_COUNT = 4096
 
 function putCodePoint(bytes: Uint8Array, at: number, codePoint: number): number {

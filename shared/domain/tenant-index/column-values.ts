@@ -4,7 +4,7 @@ import { grownFloat64, grownUint8 } from './growable-array.ts'
 import type { IdTable } from './id-table.ts'
 import { ByteDictionary, TextDictionary } from './text-dictionary.ts'
 
-/** The distinct values of a column and their codes. Code 0 is "no value", also for what is no value of this kind. */
+/** The distinct values of a column and their codes. Code 0 means no value, or a value of another kind. */
 export type ColumnValues = TextValues | InstantValues | ReferenceValues | ListValues
 
 /** Strings; booleans as `true` and `false`; GUIDs in lower case. */
@@ -32,7 +32,7 @@ export class TextValues {
   }
 }
 
-/** Dates and instants, each read once however many objects have it. */
+/** Dates and instants. Each distinct text is parsed once. */
 export class InstantValues {
   readonly kind = 'instant'
   readonly #dictionary = new TextDictionary()
@@ -55,7 +55,7 @@ export class InstantValues {
   }
 }
 
-/** References to objects of one type: their codes are the slots of that type. */
+/** References to objects of one type. The code is the slot of the object. */
 export class ReferenceValues {
   readonly kind = 'reference'
   readonly target: IdTable
@@ -78,7 +78,7 @@ export class ReferenceValues {
   }
 }
 
-/** Lists of GUIDs or references. Order and doubles mean nothing to membership, so equal sets share a code. */
+/** Lists of GUIDs or references. Order and duplicates do not matter, so equal sets share a code. */
 export class ListValues {
   readonly kind = 'list'
   readonly #elements: TextDictionary | IdTable
@@ -93,7 +93,7 @@ export class ListValues {
     return this.#lists.size
   }
 
-  /** Distinct elements seen in any list. */
+  /** One more than the highest code of an element in any list. */
   get elementCount(): number {
     return this.#elements.size
   }
@@ -109,7 +109,7 @@ export class ListValues {
     return this.#elements.codeOf(text.toLowerCase())
   }
 
-  /** Whether the list with this code has the element with that one. */
+  /** Whether the list with code `code` contains the element with code `element`. */
   contains(code: number, element: number): boolean {
     const { bytes, offsets } = this.#lists
     const end = offsets[code + 1] as number
@@ -127,7 +127,7 @@ export class ListValues {
     return false
   }
 
-  /** Seven bits to a byte, the lowest first; the top bit says that more follow. */
+  /** Variable-length encoding: seven bits per byte, lowest first; the top bit is set when more bytes follow. */
   #pack(codes: readonly number[]): number {
     this.#packed = grownUint8(this.#packed, codes.length * 5)
     let at = 0

@@ -8,10 +8,10 @@ import { ForkableInt32 } from './growable-array.ts'
 export class Column {
   readonly objectType: ObjectType
   readonly attribute: string
-  /** The name under which conditions know it. */
+  /** The schema name of the attribute. */
   readonly name: string
   readonly values: ColumnValues
-  /** How many objects have a value. An attribute nobody has takes no memory. */
+  /** The number of objects with a value. A column without values takes no memory. */
   valueCount = 0
   #codes = new ForkableInt32(0)
 
@@ -26,12 +26,12 @@ export class Column {
     return this.#codes.values[slot] ?? 0
   }
 
-  /** All codes, at least `slotCount` of them. Only good until the next change. */
+  /** The codes by slot, at least `slotCount` of them. Valid until the next change. */
   codes(slotCount: number): Int32Array {
     return this.#codes.withRoom(slotCount)
   }
 
-  /** Whether that changed anything. */
+  /** @returns Whether the code changed. */
   setCode(slot: number, code: number): boolean {
     const before = this.codeAt(slot)
     if (before === code) return false
@@ -40,7 +40,7 @@ export class Column {
     return true
   }
 
-  /** Another column over the same values, to be changed on its own. */
+  /** An independent copy that shares the distinct values. */
   forked(): Column {
     const fork = new Column(this.objectType, this.attribute, this.values)
     fork.valueCount = this.valueCount
@@ -49,7 +49,7 @@ export class Column {
   }
 }
 
-/** The slots in `mask` whose code is in the set, or is not in it where `negative`. */
+/** The slots in `mask` whose code is in the set; with `negative`, those whose code is not. */
 export function slotsWithCodes(column: Column, codes: CodeSet, negative: boolean, mask: Bitmap): Bitmap {
   const only = codes.onlyCode()
   if (only === 0) return negative ? mask.slice() : new Int32Array(mask.length)
@@ -57,7 +57,7 @@ export function slotsWithCodes(column: Column, codes: CodeSet, negative: boolean
   return slotsReferringTo(column, codes.asBitmap(column.values.size), negative, mask)
 }
 
-/** The slots in `mask` that have this very code, or do not where `negative`. Code 0: those without a value. */
+/** The slots in `mask` with this code; with `negative`, those with another one. Code 0 selects slots without a value. */
 export function slotsWithCode(column: Column, code: number, negative: boolean, mask: Bitmap): Bitmap {
   const found = new Int32Array(mask.length)
   const codes = column.codes(mask.length * 32)
@@ -68,7 +68,7 @@ export function slotsWithCode(column: Column, code: number, negative: boolean, m
     const base = index << 5
     let word = 0
     for (let bit = 0; bit < 32; bit += 1) {
-      // The sign of `x | -x` is set unless x is 0. Without a branch, as nobody could predict it.
+      // The sign of `x | -x` is set unless x is 0. This avoids a branch that the CPU could not predict.
       const difference = (codes[base + bit] as number) ^ code
       word |= (((difference | -difference) >>> 31) ^ 1) << bit
     }
@@ -77,7 +77,7 @@ export function slotsWithCode(column: Column, code: number, negative: boolean, m
   return found
 }
 
-/** The slots in `mask` whose code is in a bitmap over codes, or is not where `negative`. */
+/** The slots in `mask` whose code is in a bitmap over codes; with `negative`, those whose code is not. */
 export function slotsReferringTo(column: Column, targets: Bitmap, negative: boolean, mask: Bitmap): Bitmap {
   const found = new Int32Array(mask.length)
   const codes = column.codes(mask.length * 32)
@@ -89,7 +89,7 @@ export function slotsReferringTo(column: Column, targets: Bitmap, negative: bool
     let word = 0
     for (let bit = 0; bit < 32; bit += 1) {
       const code = codes[base + bit] as number
-      // A shift looks at the low five bits of its distance only: `>>> code` is `>>> (code & 31)`.
+      // A shift uses the low five bits of its distance only: `>>> code` equals `>>> (code & 31)`.
       word |= (((targets[code >>> 5] as number) >>> code) & 1) << bit
     }
     found[index] = (word ^ flip) & wanted
@@ -97,7 +97,7 @@ export function slotsReferringTo(column: Column, targets: Bitmap, negative: bool
   return found
 }
 
-/** Adds to `targets` what the slots of a set refer to. */
+/** Adds the objects that the slots refer to to `targets`. */
 export function addReferences(column: Column, slots: Bitmap, targets: Bitmap): void {
   const codes = column.codes(slots.length * 32)
   for (let index = 0; index < slots.length; index += 1) {
@@ -118,8 +118,8 @@ export function* slotsIn(slots: Bitmap): Generator<number, void> {
 }
 
 /**
- * The other direction of a reference: which relationships name an identity, or an org unit. Doubly linked lists over
- * slots, so that one comes and goes at once however many there are. Slot 0 ends a list.
+ * The inverse of a reference: the relationships that refer to an identity or org unit. Doubly linked lists over slots, so
+ * that adding and removing take constant time. Slot 0 ends a list.
  */
 export class Referrers {
   #first = new ForkableInt32(32)
@@ -127,17 +127,17 @@ export class Referrers {
   #previous = new ForkableInt32(32)
   #referred = new ForkableInt32(1)
 
-  /** The first relationship that names the target, 0 when none does. */
+  /** The first relationship that refers to the target, 0 when there is none. */
   first(target: number): number {
     return this.#first.values[target] ?? 0
   }
 
-  /** The one after it in the same list, 0 at the end. */
+  /** The next relationship in the same list, 0 at the end. */
   next(relationship: number): number {
     return this.#next.values[relationship] ?? 0
   }
 
-  /** The targets that at least one relationship names, as a set of its own. */
+  /** The targets with at least one relationship, as a new set. */
   referredSlots(slotCount: number): Bitmap {
     const referred = emptyBitmap(slotCount)
     referred.set(this.#referred.values.subarray(0, referred.length))
@@ -170,7 +170,7 @@ export class Referrers {
     if (first[target] === 0) clearBit(this.#referred.writable((target >>> 5) + 1), target)
   }
 
-  /** The same lists, to be changed on their own. */
+  /** An independent copy. */
   forked(): Referrers {
     const fork = new Referrers()
     fork.#first = this.#first.forked()

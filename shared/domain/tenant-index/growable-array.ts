@@ -1,16 +1,16 @@
-/** Grown arrays get this much more than asked for: few copies, little waste. */
+/** Arrays grow by this factor: few copies, little unused memory. */
 const GROWTH = 1.4
-/** Elements from which on waste weighs more than copies. */
+/** From this length on, unused memory costs more than copies. */
 const LARGE_LENGTH = 1_000_000
 const LARGE_GROWTH = 1.05
 
-/** The same contents with room for at least `length` elements, a multiple of 32; the array itself where it has the room. */
+/** The array, or a copy with room for at least `length` elements; a grown length is a multiple of 32. */
 export function grownInt32(array: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
   if (array.length >= length) return array
   return new Int32Array(array.buffer.transfer(grownLength(length) * Int32Array.BYTES_PER_ELEMENT))
 }
 
-/** The same for 32 bits without a sign. */
+/** The same for unsigned 32-bit numbers. */
 export function grownUint32(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
   if (array.length >= length) return array
   return new Uint32Array(array.buffer.transfer(grownLength(length) * Uint32Array.BYTES_PER_ELEMENT))
@@ -31,7 +31,7 @@ function grownLength(length: number): number {
   return (Math.ceil(length * (length < LARGE_LENGTH ? GROWTH : LARGE_GROWTH)) + 31) & ~31
 }
 
-/** Growing 32-bit numbers that a fork shares with its origin until either is written to. */
+/** A growing array of 32-bit numbers. A fork shares it with its origin until one of them is written (copy on write). */
 export class ForkableInt32 {
   #values: Int32Array<ArrayBuffer>
   #isShared = false
@@ -40,18 +40,18 @@ export class ForkableInt32 {
     this.#values = new Int32Array(length)
   }
 
-  /** To be read only, and only until the next change. */
+  /** Read-only, valid until the next change. */
   get values(): Int32Array<ArrayBuffer> {
     return this.#values
   }
 
-  /** The same with room for `length` numbers at least. To be read only. */
+  /** The same with at least `length` numbers. */
   withRoom(length: number): Int32Array<ArrayBuffer> {
     if (this.#values.length < length) this.writable(length)
     return this.#values
   }
 
-  /** To be written, with room for `length` numbers at least. A fork does not see it. */
+  /** Writable, with at least `length` numbers. Forks do not see the writes. */
   writable(length: number): Int32Array<ArrayBuffer> {
     if (this.#isShared) {
       this.#values = this.#values.slice()

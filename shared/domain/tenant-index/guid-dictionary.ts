@@ -3,20 +3,20 @@ import { grownUint32 } from './growable-array.ts'
 import { type PackedIds, packGuid, sortByIds, unpackGuid, WORDS_PER_GUID } from './packed-guid.ts'
 
 /**
- * Gives every distinct id a code, from 1 on; 0 stands for "no id". GUIDs, as ids are, take their sixteen bytes and a
- * place to find them by; whatever else comes as an id is kept as it is.
+ * Assigns a code to every distinct id, starting at 1; 0 means no id. A GUID takes sixteen bytes and a place in the hash
+ * table. Other ids are kept as strings.
  */
 export class GuidDictionary implements PackedIds {
   /** One more than the highest code. */
   size = 1
   #words: Uint32Array<ArrayBuffer> = new Uint32Array(64)
-  /** Open addressing with linear probing; 0 marks a free place. Always a power of two long. */
+  /** Hash table with open addressing and linear probing; 0 marks a free place. The length is a power of two. */
   #places = new Int32Array(16)
   readonly #others = new Map<string, number>()
   readonly #otherTexts = new Map<number, string>()
   readonly #sought = new Uint32Array(WORDS_PER_GUID)
 
-  /** The code of an id, a new one when need be. Without case. */
+  /** The code of an id, which is added when it is new. Ignores case. */
   intern(id: string): number {
     if (!packGuid(id, this.#sought)) return this.#internOther(id.toLowerCase())
     const place = this.#placeOf(this.#sought, 0)
@@ -31,7 +31,7 @@ export class GuidDictionary implements PackedIds {
     return code
   }
 
-  /** The code of an id, 0 when it has none. Without case. */
+  /** The code of an id, 0 for an unknown one. Ignores case. */
   codeOf(id: string): number {
     if (!packGuid(id, this.#sought)) return this.#others.get(id.toLowerCase()) ?? 0
     return this.#places[this.#placeOf(this.#sought, 0)] as number
@@ -45,13 +45,13 @@ export class GuidDictionary implements PackedIds {
     return this.#words[code * WORDS_PER_GUID + word] as number
   }
 
-  /** Sorts distinct codes by their texts, in place. More may be interned between the steps. */
+  /** Sorts distinct codes by their texts, in place. Ids may be added between the steps of the task. */
   *sort(codes: Uint32Array): Task<void> {
     if (this.#others.size === 0) yield* sortByIds(codes, this)
     else codes.sort((left, right) => this.compare(left, right))
   }
 
-  /** Negative, zero or positive as the text of the left code comes before, is, or comes after that of the right one. */
+  /** Negative, zero or positive: the text of the left code sorts before, equals or sorts after that of the right one. */
   compare(left: number, right: number): number {
     if (this.#others.size > 0) return this.#compareTexts(left, right)
     const words = this.#words
@@ -79,7 +79,7 @@ export class GuidDictionary implements PackedIds {
     return code
   }
 
-  /** The place that holds the GUID, or the free one where it belongs. */
+  /** The place of the GUID in the hash table, or the free place for it. */
   #placeOf(source: Uint32Array, at: number): number {
     const places = this.#places
     const words = this.#words
@@ -107,7 +107,7 @@ export class GuidDictionary implements PackedIds {
   }
 }
 
-/** GUIDs are random for the most part; mixed all the same, for those that somebody counted up. */
+/** Mixes the words: most GUIDs are random, some are consecutive numbers. */
 function hash(words: Uint32Array, at: number): number {
   let mixed = Math.imul(words[at] as number, 0x9e3779b1) ^ (words[at + 1] as number)
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) ^ (words[at + 2] as number)

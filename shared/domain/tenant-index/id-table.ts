@@ -3,7 +3,7 @@ import { type Bitmap, countBits, hasBit } from './bitmap.ts'
 import { GuidDictionary } from './guid-dictionary.ts'
 import { pieces } from './packed-guid.ts'
 
-/** All slots in ascending order of their ids, each slot's place in that order, and the ids in it that were asked for. */
+/** All slots in ascending order of their ids, the rank of each slot, and the id texts created so far. */
 type Order = {
   readonly slots: Uint32Array
   readonly ranks: Uint32Array
@@ -11,18 +11,18 @@ type Order = {
   isTextComplete: boolean
 }
 
-/** From one object in so many on, picking members out of all ids is quicker than sorting them. */
+/** For larger sets than this share of all objects, selecting from all sorted ids is faster than sorting the set. */
 const DENSE_SHARE = 16
 
-/** Ids made into texts between two pauses. */
+/** Id texts created in one step of the task. */
 const TEXTS_PER_STEP_COUNT = 2048
-/** New ids put in their places among the others between two pauses. */
+/** New ids merged into the order in one step of the task. */
 const MERGES_PER_STEP_COUNT = 1024
 
 /**
- * Gives every object of a type its slot, the index of its values in all columns. An id keeps its slot for good: an object
- * that was only referred to, or deleted, finds its old one when it arrives. Slot 0 belongs to no object and has no values,
- * so that what refers to nothing needs no special case.
+ * Assigns a slot to every object of a type: the index of its values in all columns. An id keeps its slot: an object that
+ * was only referred to so far, or was deleted, gets the same slot when it arrives. Slot 0 has no object and no values, so
+ * that a missing reference needs no special case.
  */
 export class IdTable {
   readonly #dictionary = new GuidDictionary()
@@ -33,17 +33,17 @@ export class IdTable {
     return this.#dictionary.size
   }
 
-  /** The slot of an id, a new one when need be. Ids are GUIDs: without case. */
+  /** The slot of an id, which is added when it is new. Ignores case. */
   intern(id: string): number {
     return this.#dictionary.intern(id)
   }
 
-  /** The slot of an id, 0 when it was never heard of. */
+  /** The slot of an id, 0 for an unknown one. */
   codeOf(id: string): number {
     return this.#dictionary.codeOf(id)
   }
 
-  /** Once the slot has its place among the others, the same string serves all answers. */
+  /** Returns the same string each time, once the slot has a rank. */
   idOf(slot: number): string {
     const order = this.#order
     const { ranks } = order
@@ -52,7 +52,7 @@ export class IdTable {
       : this.#dictionary.textOf(slot)
   }
 
-  /** The ids of a set of slots, ascending, in steps between which more ids may be added. */
+  /** The ids of a set of slots, ascending. Ids may be added between the steps of the task. */
   *idsIn(slots: Bitmap): Task<string[]> {
     const count = countBits(slots)
     const order = yield* this.#currentOrder()
@@ -61,7 +61,7 @@ export class IdTable {
       : this.#fewIdsIn(slots, count, order)
   }
 
-  /** The first ids of a set of slots after one, or the first of all: at most `limitCount`, ascending. */
+  /** The first `limitCount` ids of a set of slots, ascending; with `after`, those that follow it. */
   idsAfter(slots: Bitmap, after: string | undefined, limitCount: number): string[] {
     const order = runToCompletion(this.#currentOrder())
     const found: string[] = []
@@ -93,11 +93,11 @@ export class IdTable {
     return text
   }
 
-  /** Picks the set out of all ids, in one walk through memory. */
+  /** Selects the set from all sorted ids, in one pass over memory. */
   *#manyIdsIn(slots: Bitmap, count: number, order: Order): Task<string[]> {
     if (!order.isTextComplete) yield* this.#completeTexts(order)
     const ids = order.texts
-    // Written before it is known whether the slot is in the set, without a branch: hence one place more.
+    // Written before the set is tested, to avoid a branch: hence one more element.
     const found = new Array<string>(count + 1)
     let index = 0
     for (const [from, to] of pieces(ids.length)) {
@@ -137,7 +137,7 @@ export class IdTable {
     return found
   }
 
-  /** The order of all ids that there are when it is asked for. */
+  /** The order of all ids that exist at the time of the call. */
   *#currentOrder(): Task<Order> {
     const known = this.#order
     const knownCount = known.slots.length
@@ -146,7 +146,7 @@ export class IdTable {
     for (let index = 0; index < added.length; index += 1) added[index] = knownCount + 1 + index
     yield* this.#dictionary.sort(added)
     const order = yield* this.#merged(known, added)
-    // Somebody else may have come further meanwhile.
+    // A concurrent task may have merged more ids.
     if (this.#order.slots.length < order.slots.length) this.#order = order
     return order
   }
@@ -181,7 +181,7 @@ export class IdTable {
     return slots
   }
 
-  /** Where in `known`, from `from` on, the first id after that of `slot` stands. */
+  /** The index in `known`, at or after `from`, of the first id after that of `slot`. */
   #firstAfter(known: Uint32Array, from: number, slot: number): number {
     let low = from
     let high = known.length

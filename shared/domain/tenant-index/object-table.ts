@@ -8,7 +8,7 @@ import type { IdTable } from './id-table.ts'
 
 export type IdTables = Readonly<Record<ObjectType, IdTable>>
 
-/** All objects of one type, a column for each attribute. */
+/** All objects of one type, with a column per attribute. */
 export class ObjectTable {
   readonly objectType: ObjectType
   readonly ids: IdTable
@@ -17,7 +17,7 @@ export class ObjectTable {
   readonly #idColumn: Column
   readonly #externalIdColumn: Column
   #live = new ForkableInt32(1)
-  /** Set once the table has a fork: ids that are added from then on are the fork's. */
+  /** Set once the table has a fork: slots that are added later belong to the fork. */
   #finalSlotCount: number | undefined
 
   private constructor(objectType: ObjectType, ids: IdTable, columns: readonly Column[]) {
@@ -40,7 +40,7 @@ export class ObjectTable {
     ])
   }
 
-  /** A table that begins as this one is and is changed from now on, while this one stays as it is. */
+  /** A copy to be changed instead of this table. */
   forked(): ObjectTable {
     const columns = [...this.#columns.values()].map((column) => column.forked())
     const fork = new ObjectTable(this.objectType, this.ids, columns)
@@ -50,12 +50,12 @@ export class ObjectTable {
     return fork
   }
 
-  /** One more than the highest slot that any column of this table may use. */
+  /** One more than the highest slot in this table. */
   get slotCount(): number {
     return this.#finalSlotCount ?? this.ids.size
   }
 
-  /** Ids and distinct values ever seen, those of objects that are gone included: they are never forgotten. */
+  /** The number of ids and distinct values, those of deleted objects included: they are never freed. */
   get seenCount(): number {
     return this.#columns.values().reduce((sum, { values }) => sum + values.size, this.ids.size)
   }
@@ -65,14 +65,14 @@ export class ObjectTable {
     return slot >>> 5 < live.length && hasBit(live, slot)
   }
 
-  /** The slots of objects that exist, as a set of its own. */
+  /** The slots of live objects, as a new set. */
   liveSlots(): Bitmap {
     const live = emptyBitmap(this.slotCount)
     live.set(this.#live.values.subarray(0, live.length))
     return live
   }
 
-  /** The column of an attribute; a custom one that no object ever had begins empty. */
+  /** The column of an attribute; a new, empty one for a custom attribute without values. */
   column(attribute: string): Column {
     const known = this.#columns.get(attribute)
     if (known !== undefined) return known
@@ -81,7 +81,7 @@ export class ObjectTable {
     return column
   }
 
-  /** Custom attributes that live objects have, sorted. */
+  /** The custom attributes of live objects, sorted. */
   customAttributes(): string[] {
     const present = [...this.#columns.values()].filter(({ valueCount }) => valueCount > 0)
     return present
@@ -90,7 +90,10 @@ export class ObjectTable {
       .sort()
   }
 
-  /** Writes all values of an object. Whether that changed any; the names of those attributes are added to `changed`. */
+  /**
+   * Writes all values of an object and adds the schema names of changed attributes to `changed`.
+   * @returns Whether any value changed.
+   */
   write(slot: number, externalId: string, attributes: Attributes, changed: Set<string>): boolean {
     const idColumn = this.#idColumn
     const externalIdColumn = this.#externalIdColumn
@@ -107,7 +110,7 @@ export class ObjectTable {
     return isChanged
   }
 
-  /** Takes an object out: its slot stays its own, without values. */
+  /** Removes an object. It keeps its slot, without values. */
   clear(slot: number, changed: Set<string>): void {
     this.#setLive(slot, false)
     for (const column of this.#columns.values()) setValue(column, slot, 0, changed)

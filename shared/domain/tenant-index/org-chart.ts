@@ -4,8 +4,8 @@ import type { Column } from './column.ts'
 import type { LinkedType, RowSnapshot } from './row-snapshot.ts'
 
 /**
- * People and their positions, as a tenant's snapshot has them. A position is active unless it is deleted or its `endDate`
- * lies before today; one without an end date has no end, and one that is still to begin counts already.
+ * Identities and the positions (relationships) that they hold. A position is active unless it is deleted or its `endDate`
+ * is before today. A position that has not started yet is active.
  */
 export class OrgChart {
   readonly #rows: RowSnapshot
@@ -54,7 +54,7 @@ export class OrgChart {
     return endMs >= dayOf(this.#nowMs)
   }
 
-  /** Who holds a position; undefined when either is unknown or deleted. */
+  /** The identity that holds a position; undefined when either is unknown or deleted. */
   holderOf(relationshipId: string): string | undefined {
     const slot = this.#rows.link('identity').codeAt(this.#slotOf('relationship', relationshipId))
     return this.#idsOf('identity', [slot])[0]
@@ -71,8 +71,9 @@ export class OrgChart {
   }
 
   /**
-   * Who decides for a person as manager, in a position: its own manager, else that of its org unit, else up the tree,
-   * the person always passed over. Without a position: of the main one, or of each active one if none is. Decisions, 7.
+   * The managers who decide for an identity in a position: the position's manager, else that of its org unit, else of the
+   * nearest unit above with one. The identity itself is skipped. Without a position: for the main position, or for each
+   * active one if there is no main one. Decisions, section 7.
    */
   managersOf(identityId: string, relationshipId: string | null): ReadonlySet<string> {
     const main = relationshipId ?? this.mainPositionOf(identityId)
@@ -82,14 +83,14 @@ export class OrgChart {
     return new Set(this.#idsOf('identity', managers))
   }
 
-  /** Whether one manages the other in any active position. */
+  /** Whether one identity manages the other in any active position. */
   isManagerOf(managerId: string, identityId: string): boolean {
     return this.activePositionsOf(identityId).some((id) => this.managersOf(identityId, id).has(managerId))
   }
 
   /**
-   * Everyone whom the identity might decide for as manager, and perhaps a few more: whoever is in the units below that
-   * have no manager of their own, and the managers of the first ones that have.
+   * A superset of the identities for whom this one decides as manager: those in units below that have no manager, and the
+   * managers of the first units below that have one.
    */
   reportsOf(managerId: string): string[] {
     const manager = this.#slotOf('identity', managerId)
@@ -113,7 +114,7 @@ export class OrgChart {
     return this.#idsOf('identity', reports)
   }
 
-  /** The rows of an identity, as conditions see them: the slots of identity, org unit and position. */
+  /** The rows of an identity: the slots of identity, org unit and relationship. */
   rowsOf(identityId: string): (readonly [number, number, number])[] {
     const identity = this.#slotOf('identity', identityId)
     if (!this.#rows.tables.identity.isLive(identity)) return []
@@ -122,7 +123,7 @@ export class OrgChart {
     return positions.map((slot) => [identity, this.#rows.link('orgUnit').codeAt(slot), slot])
   }
 
-  /** Everyone who has a position in the org unit. */
+  /** The identities with a position in the org unit. */
   holdersIn(orgUnitId: string): string[] {
     const slots = this.#positionSlots('orgUnit', this.#slotOf('orgUnit', orgUnitId))
     return this.#idsOf('identity', new Set(slots.map((slot) => this.#rows.link('identity').codeAt(slot))))
@@ -172,7 +173,7 @@ export class OrgChart {
     return this.#rows.tables[objectType].ids.codeOf(id)
   }
 
-  /** Ids of those that exist. */
+  /** Ids of the objects that exist. */
   #idsOf(objectType: ObjectType, slots: Iterable<number>): string[] {
     const table = this.#rows.tables[objectType]
     return [...slots].filter((slot) => table.isLive(slot)).map((slot) => table.ids.idOf(slot))

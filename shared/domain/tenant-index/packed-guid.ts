@@ -1,22 +1,22 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 
-/** Words of 32 bits that a GUID is packed into. */
+/** 32-bit words of a packed GUID. */
 export const WORDS_PER_GUID = 4
 
 const GUID_LENGTH = 36
 const DASH = 0x2d
-/** The places of the 32 digits within the text of a GUID. */
+/** The indexes of the 32 digits in the text of a GUID. */
 const DIGIT_PLACES = Uint8Array.from({ length: GUID_LENGTH }, (_, place) => place).filter(
   (place) => place !== 8 && place !== 13 && place !== 18 && place !== 23,
 )
-/** What a character stands for as a digit, in either case; 16 for what is none. */
+/** The value of a hexadecimal digit by character code; 16 for other characters. */
 const DIGIT_VALUES = Uint8Array.from({ length: 128 }, (_, character) => {
   const value = Number.parseInt(String.fromCharCode(character), 16)
   return Number.isNaN(value) ? 16 : value
 })
 const DIGITS = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0))
 
-/** Packs a GUID, whose words then order as its text in lower case does. False for any other text. */
+/** Packs a GUID into words that sort as its lower-case text. Returns false for other texts. */
 export function packGuid(text: string, words: Uint32Array): boolean {
   if (text.length !== GUID_LENGTH) return false
   for (const place of [8, 13, 18, 23]) if (text.charCodeAt(place) !== DASH) return false
@@ -34,7 +34,7 @@ export function packGuid(text: string, words: Uint32Array): boolean {
 
 const characters: number[] = new Array(GUID_LENGTH).fill(DASH)
 
-/** The GUID packed into the words from `at` on, in lower case. */
+/** The GUID packed in the words from index `at` on, in lower case. */
 export function unpackGuid(words: Uint32Array, at: number): string {
   for (let digit = 0; digit < 32; digit += 1) {
     const value = ((words[at + (digit >>> 3)] as number) >>> (28 - ((digit & 7) << 2))) & 0xf
@@ -43,25 +43,25 @@ export function unpackGuid(words: Uint32Array, at: number): string {
   return String.fromCharCode.apply(null, characters)
 }
 
-/** Where the ids of codes are kept, packed. Asked anew after each pause: what it reads from may have moved meanwhile. */
+/** Access to packed ids by code. Read again after each step of a task, because the buffer may have been replaced. */
 export type PackedIds = {
-  /** One of the four words of a code's id, the first one being the most significant. */
+  /** One of the four words of a code's id; word 0 is the most significant. */
   wordOf(code: number, word: number): number
   compare(left: number, right: number): number
 }
 
-/** As many codes are sorted by comparing them, in one step. */
+/** Fewer codes are sorted by comparison, in one step. */
 const FEW_COUNT = 1024
-/** Codes moved between two pauses. */
+/** Codes moved in one step of the task. */
 const CODES_PER_STEP_COUNT = 16_384
-/** Three digits make a word; a count for each value of a digit stays in the nearest cache. */
+/** Bits of a radix digit: three digits make a word, and the counts of one digit fit in the first-level cache. */
 const DIGIT_BITS = 11
 const DIGIT_SHIFTS = [0, DIGIT_BITS, 2 * DIGIT_BITS]
 const DIGIT_MASK = (1 << DIGIT_BITS) - 1
 
 /**
- * Sorts distinct codes by their ids, in place and in steps. By the first word, digit by digit from the last one on: that
- * takes time in proportion to their number. Whatever has its first word in common is sorted by the next one.
+ * Sorts distinct codes by their ids, in place. A radix sort by the first word takes time in proportion to the number of
+ * codes. Ids with the same first word are then sorted by the next one.
  */
 export function* sortByIds(codes: Uint32Array, ids: PackedIds, word = 0): Task<void> {
   yield
@@ -78,7 +78,7 @@ export function* sortByIds(codes: Uint32Array, ids: PackedIds, word = 0): Task<v
   for (const [from, to] of runsOfEqual(keys)) yield* sortByIds(codes.subarray(from, to), ids, word + 1)
 }
 
-/** Sorts keys, and codes along with them. */
+/** Sorts the keys, and the codes with them. */
 function* sortByKeys(codes: Uint32Array, keys: Uint32Array): Task<void> {
   const [movedCodes, movedKeys] = [new Uint32Array(codes.length), new Uint32Array(codes.length)]
   for (const shift of DIGIT_SHIFTS) {
@@ -100,7 +100,7 @@ function* sortByKeys(codes: Uint32Array, keys: Uint32Array): Task<void> {
   }
 }
 
-/** Where the first key with each value of a digit belongs. */
+/** The first target index for each value of a digit. */
 function* placesByDigit(keys: Uint32Array, shift: number): Task<Uint32Array> {
   const places = new Uint32Array(DIGIT_MASK + 1)
   for (const [from, to] of pieces(keys.length)) {
@@ -119,14 +119,14 @@ function* placesByDigit(keys: Uint32Array, shift: number): Task<Uint32Array> {
   return places
 }
 
-/** From and to, again and again, until so many are through. */
+/** Consecutive ranges that cover `count` elements. */
 export function* pieces(count: number): Generator<readonly [from: number, to: number]> {
   for (let from = 0; from < count; from += CODES_PER_STEP_COUNT) {
     yield [from, Math.min(from + CODES_PER_STEP_COUNT, count)]
   }
 }
 
-/** Where two keys or more in a row are the same. */
+/** Ranges of two or more equal keys. */
 function* runsOfEqual(keys: Uint32Array): Generator<readonly [from: number, to: number]> {
   let from = 0
   for (let index = 1; index <= keys.length; index += 1) {

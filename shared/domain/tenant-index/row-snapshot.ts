@@ -6,28 +6,28 @@ import { IdTable } from './id-table.ts'
 import { type IdTables, ObjectTable } from './object-table.ts'
 import { RecordedChange, type SnapshotChange } from './snapshot-change.ts'
 
-/** What a snapshot needs of a core object. */
+/** The part of a core object that a snapshot contains. */
 export type SnapshotObject = Pick<CoreObject, 'id' | 'objectType' | 'externalId' | 'attributes' | 'deleted'>
 
-/** The two ends of a relationship. */
+/** The types of objects that a relationship connects. */
 export type LinkedType = Exclude<ObjectType, 'relationship'>
 
 /**
- * A tenant's rows, compactly. Every relationship gives one: itself, its identity, its org unit; an identity or org unit
- * without relationships gives one of its own (decisions, section 5). Each object is kept once, in the table of its type,
- * and rows are read through the relationship's references: so a changed identity costs the same with one position or many.
+ * A tenant's rows in columnar form. Every relationship is a row together with its identity and org unit; an identity or org
+ * unit without relationships is a row of its own (decisions, section 5). Each object is stored once, in the table of its
+ * type, and rows follow the relationship's references. A changed identity costs the same with one position or many.
  */
 export class RowSnapshot {
   readonly tables: Readonly<Record<ObjectType, ObjectTable>>
-  /** The relationships of an identity and of an org unit. */
+  /** The relationships of each identity and of each org unit. */
   readonly referrers: Readonly<Record<LinkedType, Referrers>>
   /** The same object for a snapshot and all its forks, which share their values and codes. */
   readonly family: object
-  /** Another object after each change: what was made of the rows is true of them as long as it is the same. */
+  /** A new object after each change. Data computed from the rows stay valid while it is the same. */
   revision: object = {}
   readonly #links: Readonly<Record<LinkedType, Column>>
 
-  /** @param origin of which this becomes a fork; an empty snapshot without one. */
+  /** @param origin The snapshot to fork; without one, the snapshot is empty. */
   constructor(origin?: RowSnapshot) {
     this.tables = origin === undefined ? emptyTables() : byType((type) => origin.tables[type].forked())
     this.referrers = {
@@ -41,14 +41,14 @@ export class RowSnapshot {
   }
 
   /**
-   * A snapshot that begins as this one is, to be changed instead of it: this one then never changes any more. They share
-   * what was not written since, and the values with their codes, so what was decided about these holds for both.
+   * A copy to be changed instead of this snapshot, which must not change any more. Both share unchanged data and the
+   * dictionaries of values, so results about distinct values hold for both.
    */
   forked(): RowSnapshot {
     return new RowSnapshot(this)
   }
 
-  /** Takes in objects as they are now. Any order, any number of times; a reference may come before what it names. */
+  /** Applies the current state of objects, in any order and repeatedly. A reference may come before its target. */
   apply(objects: readonly SnapshotObject[]): SnapshotChange {
     const change = new RecordedChange(this.tables)
     for (const object of objects) {
@@ -68,24 +68,24 @@ export class RowSnapshot {
     return this.tables.relationship.liveCount + countBits(this.alone('identity')) + countBits(this.alone('orgUnit'))
   }
 
-  /** Ids and distinct values ever seen: what memory grows by while objects come, change and go. */
+  /** The number of ids and distinct values, which grows with every change and never shrinks. */
   get seenCount(): number {
     return OBJECT_TYPES.reduce((sum, type) => sum + this.tables[type].seenCount, 0)
   }
 
-  /** The relationship's reference to its identity or org unit: codes are slots. */
+  /** The column of relationships that refers to identities or org units. Codes are slots. */
   link(to: LinkedType): Column {
     return this.#links[to]
   }
 
-  /** Slots of the objects that have no relationship, and so a row of their own. */
+  /** Slots of the objects without relationships, which are rows of their own. */
   alone(objectType: LinkedType): Bitmap {
     const alone = this.tables[objectType].liveSlots()
     removeBits(alone, this.referrers[objectType].referredSlots(this.tables[objectType].slotCount))
     return alone
   }
 
-  /** Custom attributes that live objects have: what `conditionSchema` asks for. */
+  /** The custom attributes of live objects, for `conditionSchema`. */
   customAttributes(): Record<ObjectType, string[]> {
     const { identity, orgUnit, relationship } = this.tables
     return {
@@ -95,13 +95,13 @@ export class RowSnapshot {
     }
   }
 
-  /** Whether the object is there, and not deleted. */
+  /** Whether the object exists and is not deleted. */
   has(objectType: ObjectType, id: string): boolean {
     const table = this.tables[objectType]
     return table.isLive(table.ids.codeOf(id))
   }
 
-  /** What to call an object; a relationship by its identity's name and its title. Undefined where nothing is known. */
+  /** The display name of an object; of a relationship the identity's name and the title. Undefined when unknown. */
   displayNameOf(objectType: ObjectType, id: string): string | undefined {
     const slot = this.tables[objectType].ids.codeOf(id)
     if (objectType !== 'relationship') return this.#text(objectType, 'displayName', slot)
@@ -129,14 +129,14 @@ export class RowSnapshot {
     return ids.sort()[0]
   }
 
-  /** The identity that holds a relationship; undefined when the relationship or the identity is not there. */
+  /** The identity of a relationship; undefined when either does not exist. */
   holderOf(relationshipId: string): string | undefined {
     const { identity, relationship } = this.tables
     const slot = this.#links.identity.codeAt(relationship.ids.codeOf(relationshipId))
     return identity.isLive(slot) ? identity.ids.idOf(slot) : undefined
   }
 
-  /** The relationships that an identity holds. */
+  /** The relationships of an identity. */
   heldBy(identityId: string): string[] {
     const { identity, relationship } = this.tables
     const held: string[] = []
@@ -184,13 +184,13 @@ export class RowSnapshot {
     }
   }
 
-  /** 0 when there is nothing to do: deleted, and never there. */
+  /** 0 for a deleted object that was never stored. */
   #slotOf({ objectType, id, deleted }: SnapshotObject): number {
     const { ids } = this.tables[objectType]
     return deleted ? ids.codeOf(id) : ids.intern(id)
   }
 
-  /** Whether the object is another than before. */
+  /** @returns Whether the object changed. */
   #write(object: SnapshotObject, slot: number, change: RecordedChange): boolean {
     const table = this.tables[object.objectType]
     const wasLive = table.isLive(slot)

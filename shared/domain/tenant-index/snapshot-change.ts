@@ -1,17 +1,17 @@
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import type { ObjectTable } from './object-table.ts'
 
-/** What some objects changed in a snapshot; when nothing did, all of it is empty. */
+/** The effect of applied objects on a snapshot; empty when nothing changed. */
 export type SnapshotChange = {
-  /** The objects that have a changed row, or had one that is gone: those whose membership may be another now. */
+  /** Objects with a changed or removed row: their membership may have changed. */
   readonly changed: Readonly<Record<ObjectType, ReadonlySet<string>>>
   /** Schema names of the attributes whose values changed. */
   readonly attributes: ReadonlySet<string>
-  /** Whether rows came, went or were put together otherwise. Then any condition may be affected, whatever it reads. */
+  /** Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads. */
   readonly rowsMoved: boolean
 }
 
-/** Collects a change while it is applied. Ids are only made when somebody asks: a first load would ask for millions. */
+/** Collects a change while it is applied. Id texts are created on demand: a first load would create millions. */
 export class RecordedChange implements SnapshotChange {
   readonly attributes = new Set<string>()
   rowsMoved = false
@@ -43,7 +43,7 @@ export class RecordedChange implements SnapshotChange {
     this.#slots[objectType].add(slot)
   }
 
-  /** As `touch`, but not for what is only referred to and not there. */
+  /** The same, but ignores objects that do not exist. */
   touchLive(objectType: ObjectType, slot: number): void {
     if (this.#tables[objectType].isLive(slot)) this.#slots[objectType].add(slot)
   }

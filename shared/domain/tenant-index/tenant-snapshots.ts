@@ -4,11 +4,11 @@ import { type CoreObject, OBJECT_TYPES, type ObjectType } from '../core/core-obj
 import { RowSnapshot } from './row-snapshot.ts'
 import type { SnapshotChange } from './snapshot-change.ts'
 
-/** How far a reader of changes has come. Opaque to it; kept in memory only. */
+/** The position of a reader of changes. Opaque to the reader; kept in memory only. */
 export type ChangeMark = {
-  /** The latest write that was seen, by the store's clock. */
+  /** The time of the latest write that was read, by the store's clock. */
   readonly seenUntilS: number
-  /** When that was, by this process's clock. */
+  /** The time of that read, by this process's clock. */
   readonly seenAtMs: number
   /** The latest write on the first page of a reading. Later pages can miss writes that were made after it. */
   readonly firstSeenS: number
@@ -16,11 +16,11 @@ export type ChangeMark = {
   readonly readFromS: number
 }
 
-/** Core objects by the time of their last write. */
+/** Core objects in the order of their last write. */
 export interface CoreObjectChanges {
   /**
-   * Every object written since the mark, soft-deleted ones included, page after page; without a mark, all there are.
-   * Some that the reader has seen already come again: the store's clock counts whole seconds.
+   * All objects written since the mark, soft-deleted ones included, in pages; without a mark, all objects. Some objects are
+   * returned again, because the store's clock has whole seconds.
    */
   since(
     tenantId: string,
@@ -28,49 +28,49 @@ export interface CoreObjectChanges {
   ): AsyncIterable<{ objects: readonly CoreObject[]; mark: ChangeMark }>
 }
 
-/** What rows have changed; `everything` when that is all that is known. */
-export type RowChanges = 'everything' | GatheredChanges
+/** The changes of rows; `everything` when they are not known in detail. */
+export type RowChanges = 'everything' | KnownChanges
 
-export type GatheredChanges = {
-  /** The objects whose membership may be another now. */
+export type KnownChanges = {
+  /** The objects whose membership may have changed. */
   readonly ids: Readonly<Record<ObjectType, ReadonlySet<string>>>
   /** Schema names of the attributes whose values changed. */
   readonly attributes: ReadonlySet<string>
-  /** Whether rows came, went or were put together otherwise: then it does not matter what a condition reads. */
+  /** Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads. */
   readonly rowsMoved: boolean
 }
 
 type Entry = {
   rows: RowSnapshot
-  /** What it counts for, in rows. */
+  /** Its share of the limit, in rows. */
   weight: number
   /** Undefined until loaded. */
   seenAtLoadCount: number | undefined
   mark: ChangeMark | undefined
-  changes: 'everything' | GatheringChanges
+  changes: 'everything' | CollectingChanges
 }
 
-/** What a tenant takes beyond its rows, in rows: an empty one has 200 KB of columns and dictionaries. */
-const ROWS_WORTH_OF_A_TENANT = 300
+/** The weight of a tenant without rows: 200 KB of columns and dictionaries. */
+const ROWS_PER_EMPTY_TENANT_COUNT = 300
 
 /**
- * The rows of the tenants that were looked at lately, in memory. A snapshot is loaded once and from then on refreshed
- * by what was written since; those unused for longest are dropped when there are too many rows, and one that has grown
- * by values that nobody has any more is loaded anew.
+ * A cache of the rows of recently used tenants. A snapshot is loaded once and then refreshed with what was written since.
+ * The least recently used snapshots are evicted when there are too many rows. A snapshot with too many unused values is
+ * loaded again.
  *
- * Long computations on a snapshot pause for others, and see it as it was when they began: what arrives meanwhile goes
- * into a fork of it, which takes its place.
+ * Long computations on a snapshot yield to others and see the state in which they began: a refresh during a computation
+ * changes a fork, which replaces the snapshot in the cache.
  */
 export class TenantSnapshots {
   readonly #entries = new Map<string, Entry>()
   readonly #changes: CoreObjectChanges
   readonly #rowsAtMost: number
-  readonly #slices: CooperativeScheduler
-  /** How many computations are under way on a snapshot. */
+  readonly #scheduler: CooperativeScheduler
+  /** The number of running computations on a snapshot. */
   readonly #readerCounts = new Map<RowSnapshot, number>()
   readonly #refresh = coalesce((tenantId) => this.#refreshed(tenantId))
 
-  /** @param slices the one that all long computations of the process share. */
+  /** @param scheduler Shared by all long computations of the process. */
   constructor(
     changes: CoreObjectChanges,
     rowsAtMost: number,
@@ -78,7 +78,7 @@ export class TenantSnapshots {
   ) {
     this.#changes = changes
     this.#rowsAtMost = rowsAtMost
-    this.#slices = scheduler
+    this.#scheduler = scheduler
   }
 
   /** The tenant's rows with everything that was written before this call. */
@@ -86,14 +86,14 @@ export class TenantSnapshots {
     return (await this.#refresh(tenantId)).rows
   }
 
-  /** Does work that reads a snapshot, slice by slice. The snapshot does not change before the work is done. */
+  /** Runs a task that reads a snapshot. The snapshot does not change before the task has ended. */
   async reading<T>(rows: RowSnapshot, work: Task<T>): Promise<T> {
     this.#readerCounts.set(rows, (this.#readerCounts.get(rows) ?? 0) + 1)
     try {
-      return await this.#slices.run(work)
+      return await this.#scheduler.run(work)
     } finally {
-      const othersCount = (this.#readerCounts.get(rows) as number) - 1
-      if (othersCount > 0) this.#readerCounts.set(rows, othersCount)
+      const remainingCount = (this.#readerCounts.get(rows) as number) - 1
+      if (remainingCount > 0) this.#readerCounts.set(rows, remainingCount)
       else this.#readerCounts.delete(rows)
     }
   }
@@ -103,19 +103,19 @@ export class TenantSnapshots {
     return this.#entries.has(tenantId)
   }
 
-  /** What has changed since the last time that this was asked for the tenant. */
+  /** The changes since the last call for the tenant. */
   takeChanges(tenantId: string): RowChanges {
     const entry = this.#entries.get(tenantId)
     if (entry === undefined) return 'everything'
     const { changes } = entry
-    entry.changes = new GatheringChanges()
+    entry.changes = new CollectingChanges()
     return changes
   }
 
   async #refreshed(tenantId: string): Promise<Entry> {
     const entry: Entry = this.#entries.get(tenantId) ?? {
       rows: new RowSnapshot(),
-      weight: ROWS_WORTH_OF_A_TENANT,
+      weight: ROWS_PER_EMPTY_TENANT_COUNT,
       seenAtLoadCount: undefined,
       mark: undefined,
       changes: 'everything',
@@ -130,12 +130,12 @@ export class TenantSnapshots {
         entry.mark = mark
       }
     } catch (fault) {
-      // Half a refresh has no mark that is true of it.
+      // After a partial refresh no mark is valid.
       this.#entries.delete(tenantId)
       throw fault
     }
     this.#entries.delete(tenantId)
-    if (isChanged) entry.weight = entry.rows.rowCount + ROWS_WORTH_OF_A_TENANT
+    if (isChanged) entry.weight = entry.rows.rowCount + ROWS_PER_EMPTY_TENANT_COUNT
     if (isChanged && isOvergrown(entry)) return entry
     entry.seenAtLoadCount ??= entry.rows.seenCount
     this.#entries.set(tenantId, entry)
@@ -153,17 +153,17 @@ export class TenantSnapshots {
   }
 }
 
-/** Values seen since a snapshot was loaded that it may keep in any case. */
-const SEEN_SINCE_AT_LEAST = 200_000
+/** A snapshot may grow by this number of values in any case. */
+const GROWTH_ALLOWED_COUNT = 200_000
 
-/** Whether more of what a snapshot keeps has come since it was loaded than was there then: it is loaded anew. */
+/** Whether the snapshot has more than doubled its ids and values since it was loaded. */
 function isOvergrown({ rows, seenAtLoadCount }: Entry): boolean {
   if (seenAtLoadCount === undefined) return false
-  return rows.seenCount - seenAtLoadCount > Math.max(seenAtLoadCount, SEEN_SINCE_AT_LEAST)
+  return rows.seenCount - seenAtLoadCount > Math.max(seenAtLoadCount, GROWTH_ALLOWED_COUNT)
 }
 
-/** Grows by what is added, however much there is already: it may be long until anybody takes it. */
-class GatheringChanges implements GatheredChanges {
+/** Changes collected between two calls of `takeChanges`. */
+class CollectingChanges implements KnownChanges {
   readonly ids = { identity: new Set<string>(), orgUnit: new Set<string>(), relationship: new Set<string>() }
   readonly attributes = new Set<string>()
   rowsMoved = false

@@ -2,28 +2,27 @@ import { CodePointBytes, textOfBytes } from './code-point-bytes.ts'
 import { grownUint8, grownUint32 } from './growable-array.ts'
 
 /**
- * Gives every distinct sequence of bytes a small number, its code, and keeps the bytes end to end: millions of values cost
- * their bytes and about a dozen more each, and nothing for the garbage collector to visit. Codes begin at 1 and are never
- * given anew; 0 stands for "no value".
+ * Assigns a code to every distinct sequence of bytes, starting at 1; 0 means no value. Codes are never reused. The bytes
+ * are stored in one buffer: a value costs its bytes and about twelve more, and nothing for the garbage collector.
  */
 export class ByteDictionary {
-  /** The values, one after another. */
+  /** All values, concatenated. */
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(64)
   /** Value `code` is `bytes` from `offsets[code]` to `offsets[code + 1]`. */
   offsets: Uint32Array<ArrayBuffer> = new Uint32Array(32)
   /** One more than the highest code. */
   size = 1
-  /** Open addressing with linear probing; 0 marks a free place. Always a power of two long. */
+  /** Hash table with open addressing and linear probing; 0 marks a free place. The length is a power of two. */
   #places = new Int32Array(16)
-  /** Eight more bits of each place's hash: most strangers are told apart without a look at their bytes. */
+  /** Eight more bits of each hash: most different values are recognised without comparing bytes. */
   #tags = new Uint8Array(16)
 
-  /** The code of a value, 0 when it was never interned. */
+  /** The code of a value, 0 for an unknown one. */
   find(source: Uint8Array, start: number, end: number): number {
     return this.#places[this.#placeOf(source, start, end, hash(source, start, end))] as number
   }
 
-  /** The code of a value, a new one when it was never interned. */
+  /** The code of a value, which is added when it is new. */
   intern(source: Uint8Array, start: number, end: number): number {
     const hashed = hash(source, start, end)
     const place = this.#placeOf(source, start, end, hashed)
@@ -42,7 +41,7 @@ export class ByteDictionary {
     return code
   }
 
-  /** The place that holds the value, or the free one where it belongs. */
+  /** The place of the value in the hash table, or the free place for it. */
   #placeOf(source: Uint8Array, start: number, end: number, hashed: number): number {
     const places = this.#places
     const tags = this.#tags
@@ -80,7 +79,7 @@ export class ByteDictionary {
   }
 }
 
-/** FNV-1a, its result mixed once more because probing looks at the low bits alone. */
+/** FNV-1a, mixed once more because probing uses the low bits only. */
 function hash(source: Uint8Array, start: number, end: number): number {
   let mixed = 0x811c9dc5
   for (let index = start; index < end; index += 1) mixed = Math.imul(mixed ^ (source[index] as number), 0x01000193)
@@ -88,7 +87,7 @@ function hash(source: Uint8Array, start: number, end: number): number {
   return mixed ^ (mixed >>> 13)
 }
 
-/** Gives every distinct text a code, from 1 on; 0 stands for "no text". */
+/** Assigns a code to every distinct text, starting at 1; 0 means no text. */
 export class TextDictionary {
   readonly entries = new ByteDictionary()
   readonly #encoded = new CodePointBytes()
@@ -98,13 +97,13 @@ export class TextDictionary {
     return this.entries.size
   }
 
-  /** The text's code, a new one when need be. */
+  /** The code of a text, which is added when it is new. */
   intern(text: string): number {
     const { bytes, length } = this.#encoded.set(text)
     return this.entries.intern(bytes, 0, length)
   }
 
-  /** The text's code, 0 when it has none. */
+  /** The code of a text, 0 for an unknown one. */
   codeOf(text: string): number {
     const { bytes, length } = this.#encoded.set(text)
     return this.entries.find(bytes, 0, length)

@@ -13,7 +13,7 @@ import { compile } from '../../../shared/domain/criteria/compile.ts'
 import { attributesRead, dependsOnDay } from '../../../shared/domain/criteria/condition.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
-import type { GatheredChanges } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
+import type { KnownChanges } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 
 const DAY_MS = Date.parse('2030-03-01T00:00:00Z')
@@ -48,7 +48,7 @@ function remembered(value: string, name = 'identityDisplayName'): CachedEvaluati
   return { ...known, head: { value: head, version: '1' } }
 }
 
-const changesOf = (ids: readonly string[], attributes: readonly string[], rowsMoved = false): GatheredChanges => ({
+const changesOf = (ids: readonly string[], attributes: readonly string[], rowsMoved = false): KnownChanges => ({
   ids: { identity: new Set(ids), orgUnit: new Set(), relationship: new Set() },
   attributes: new Set(attributes),
   rowsMoved,
