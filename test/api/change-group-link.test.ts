@@ -12,7 +12,7 @@ describe('Reading and changing group links', () => {
   beforeEach(() => {
     api.server.setFaults([])
     api.collections.failing = false
-    api.rings.length = 0
+    api.sentMessages.length = 0
   })
 
   it('lists the links of a collection oldest first, and returns the oldest by collection', async () => {

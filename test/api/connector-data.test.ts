@@ -87,20 +87,20 @@ describe('a batch of connector data', () => {
       upsert('relationship', 'r1', { identity: to('p1'), orgUnit: to('missing') }),
     ]
     await hr.batch(...items)
-    const [rings, writes] = [service.rings.length, service.cosmos.operations()]
+    const [sentMessages, writes] = [service.sentMessages.length, service.cosmos.operations()]
     const again = await hr.batch(upsert('identity', 'p1', { email: 'ada@example.org', displayName: 'Ada' }), items[1])
     assert.deepEqual(
       again.map(({ status }) => status),
       [200, 200],
     )
-    assert.equal(service.rings.length, rings)
+    assert.equal(service.sentMessages.length, sentMessages)
     assert.equal(service.cosmos.operations().batch, writes.batch)
   })
 
   it('enqueues one message for a batch with changes', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     await hr.batch(upsert('identity', 'p1', {}), upsert('identity', 'p2', {}))
-    assert.equal(service.rings.filter((tenantId) => tenantId === tenant.tenantId).length, 1)
+    assert.equal(service.sentMessages.filter((tenantId) => tenantId === tenant.tenantId).length, 1)
   })
 
   it('refuses cycles of parents, across batches and within one', async () => {

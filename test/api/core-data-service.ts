@@ -31,7 +31,7 @@ export type CoreDataService = {
   readonly cosmos: LocalAccount['cosmos']
   readonly database: LocalAccount['container']
   /** Tenants for which an evaluation was enqueued, one entry for each message. */
-  readonly rings: string[]
+  readonly sentMessages: string[]
   /** Reads a tenant's rows into memory, as an evaluation does. */
   loadRows(tenantId: string): Promise<unknown>
   /** Sends requests as one caller, without a token: tokens have tests of their own. */
@@ -57,10 +57,10 @@ export async function coreDataServiceOfTests(nowMs?: () => number): Promise<Core
 
 function serviceOn(account: LocalAccount, nowMs: () => number, cursorKeys: readonly string[]): CoreDataService {
   const { cosmos, container } = account
-  const rings: string[] = []
+  const sentMessages: string[] = []
   const faults: unknown[] = []
   const enqueue: MessageQueue['enqueue'] = async ({ queue, message }) => {
-    if (queue === 'evaluations') rings.push(message.tenantId)
+    if (queue === 'evaluations') sentMessages.push(message.tenantId)
   }
   const { collections, connectors, coreObjects, dispatch } = builtService(
     container,
@@ -71,7 +71,7 @@ function serviceOn(account: LocalAccount, nowMs: () => number, cursorKeys: reado
   return {
     cosmos,
     database: container,
-    rings,
+    sentMessages,
     loadRows: (tenantId) => collections.snapshots.fresh(tenantId),
     as: (caller) => sendTo(groups, caller, dispatch, faults),
     restarted: (keys = cursorKeys) => serviceOn(account, nowMs, keys),

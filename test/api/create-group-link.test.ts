@@ -12,7 +12,7 @@ describe('Creating and previewing group links', () => {
   beforeEach(() => {
     api.server.setFaults([])
     api.collections.failing = false
-    api.rings.length = 0
+    api.sentMessages.length = 0
   })
 
   it('creates a link, and returns exactly the fields of the statement', async () => {

@@ -16,7 +16,7 @@ export const NOBODYS_ID = 'eeeeeeee-0000-4000-8000-000000000001'
 
 /** One process of the service. Processes have their own memory and share the database. */
 export type CriteriaProcess = CollectionDependencies &
-  Pick<Service, 'evaluator' | 'dispatch'> & { readonly rings: Message[] }
+  Pick<Service, 'evaluator' | 'dispatch'> & { readonly sentMessages: Message[] }
 
 export type CriteriaService = {
   readonly cosmos: LocalAccount['cosmos']
@@ -39,10 +39,10 @@ export async function startCriteriaService(): Promise<CriteriaService> {
   const links = new Map<string, string[]>()
   const clock = { nowMs: Date.parse('2030-03-01T12:00:00Z') }
   const newProcess = (parts: Partial<CollectionDependencies> = {}, rowsAtMostCount = 1_000_000) => {
-    const rings: Message[] = []
+    const sentMessages: Message[] = []
     const service = builtService(database, {
       nowMs: () => clock.nowMs,
-      messageQueue: { enqueue: async (message) => void rings.push(message) },
+      messageQueue: { enqueue: async (message) => void sentMessages.push(message) },
       rowsAtMostCount,
       reconciler: { follow: async () => undefined },
       collections: {
@@ -55,7 +55,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
         ...parts,
       },
     })
-    return { ...service.collections, rings, evaluator: service.evaluator, dispatch: service.dispatch }
+    return { ...service.collections, sentMessages, evaluator: service.evaluator, dispatch: service.dispatch }
   }
   const process = newProcess()
   const groups = [criteriaRoutes(process), collectionRoutes(process)]

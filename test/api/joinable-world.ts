@@ -41,7 +41,7 @@ export async function joinableWorld(
   let elapsedMs = 0
   const nowMs = () => START_MS + elapsedMs
   const { cosmos, container } = await localAccount(nowMs)
-  const rung: Message[] = []
+  const enqueued: Message[] = []
   const linked = new Set<string>()
   const callers = new Map<string, Caller>()
   /** The service as a process that has just started. */
@@ -51,7 +51,7 @@ export async function joinableWorld(
       elapsedMs: () => elapsedMs,
       scheduler: new CooperativeScheduler(() => performance.now()),
       log: faultLog(faults),
-      messageQueue: { enqueue: async (message) => void rung.push(message) },
+      messageQueue: { enqueue: async (message) => void enqueued.push(message) },
       loadTenant: () => undefined,
       authenticate: async (authorization) => {
         const caller = callers.get(authorization ?? '')
@@ -163,7 +163,7 @@ export async function joinableWorld(
     evaluator,
     evaluatorOf: () => newService().evaluator,
     linkedCollections: service.links.collections,
-    rung,
+    enqueued,
     linked,
     nowMs,
     pass,

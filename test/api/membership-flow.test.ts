@@ -5,26 +5,26 @@ import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
 import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const world = await joinableWorld()
-const { admin, call, submit, act, read, results, joinable, person, position, evaluator, tenantId, rung } = world
+const { admin, call, submit, act, read, results, joinable, person, position, evaluator, tenantId, enqueued } = world
 
 after(() => assert.deepEqual(faults, []))
 
 const materialised = async (collectionId: string) =>
   (await call<CollectionResults>(admin, 'GET', `/collections-criteria/beta/${collectionId}/results`)).data
-const queues = () => rung.map(({ queue }) => queue)
+const queues = () => enqueued.map(({ queue }) => queue)
 
 describe('joining and leaving', () => {
   it('enqueues the evaluation and the linked groups', async () => {
     const employee = await person()
     const [plain, linked] = [await joinable(OPEN), await joinable(OPEN)]
     world.linked.add(linked)
-    rung.length = 0
+    enqueued.length = 0
     await submit(employee, plain)
     assert.deepEqual(queues(), ['evaluations'])
     const { data } = await submit(employee, linked)
     assert.deepEqual(queues(), ['evaluations', 'evaluations', 'membership-changes'])
-    assert.deepEqual(rung.at(-1)?.message, { tenantId, collectionId: linked })
-    rung.length = 0
+    assert.deepEqual(enqueued.at(-1)?.message, { tenantId, collectionId: linked })
+    enqueued.length = 0
     await act(employee.token, data, 'leave')
     assert.deepEqual(queues(), ['evaluations', 'membership-changes'])
   })
@@ -118,7 +118,7 @@ describe('a deleted identity or position', () => {
     world.pass(60)
     await world.remove('identity', gone.identityId)
     await world.remove('relationship', ending)
-    rung.length = 0
+    enqueued.length = 0
     await evaluator.evaluate(tenantId)
     for (const [request, status] of [
       [membership, 'Left'],
@@ -132,7 +132,7 @@ describe('a deleted identity or position', () => {
     }
     assert.deepEqual(await results(choir), [{ objectId: stays.identityId, relationshipId: lasting }])
     assert.deepEqual((await materialised(named)).memberIds, [stays.identityId])
-    assert.ok(rung.some(({ message }) => 'collectionId' in message && message.collectionId === choir))
+    assert.ok(enqueued.some(({ message }) => 'collectionId' in message && message.collectionId === choir))
     const before = (await read(admin, membership)).data
     await evaluator.evaluate(tenantId)
     await world.evaluatorOf().evaluate(tenantId)

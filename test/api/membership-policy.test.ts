@@ -66,10 +66,10 @@ describe('a changed join policy', () => {
     const people = await Promise.all(Array.from({ length: 90 }, () => person()))
     const collectionId = await joinable(approvedBy({ type: 'Manager' }))
     for (const one of people) await submit(one, collectionId)
-    world.rung.length = 0
+    world.enqueued.length = 0
     await change(collectionId, OPEN)
     assert.equal((await results(collectionId)).length, 90)
-    assert.ok(world.rung.some(({ queue }) => queue === 'evaluations'))
+    assert.ok(world.enqueued.some(({ queue }) => queue === 'evaluations'))
   })
 
   it('moves a request submitted concurrently, in any interleaving', async () => {

@@ -125,7 +125,7 @@ describe('requests with long histories', () => {
 })
 
 describe('messages for linked groups are enqueued for members', () => {
-  const bells = () => world.rung.filter(({ queue }) => queue === 'membership-changes').length
+  const messages = () => world.enqueued.filter(({ queue }) => queue === 'membership-changes').length
 
   it('who leave because they were approved just before their open request ended', async () => {
     const [employee, approver] = [await person(), await person()]
@@ -148,10 +148,10 @@ describe('messages for linked groups are enqueued for members', () => {
       return world.deps.requests.save(changes)
     }
     const deps = { ...world.deps, requests: { ...world.deps.requests, save } }
-    const before = bells()
+    const before = messages()
     const coreIdentityIds = people.map(({ identityId }) => identityId)
     await assert.rejects(addMembersDirectly(tenantId, collectionId, { coreIdentityIds }, ACTOR, deps), /away/)
-    assert.equal(bells(), before + 1)
+    assert.equal(messages(), before + 1)
   })
 })
 

@@ -12,7 +12,7 @@ describe('Requesting syncs and reading their jobs', () => {
   beforeEach(() => {
     api.server.setFaults([])
     api.collections.failing = false
-    api.rings.length = 0
+    api.sentMessages.length = 0
   })
 
   it('returns the queued ManualSync to concurrent requests, and queues another once it has run', async () => {

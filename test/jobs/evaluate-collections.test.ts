@@ -157,15 +157,15 @@ describe('evaluation of criteria collections', () => {
     }
   })
 
-  it('rings for linked collections when, and only when, their members change', async () => {
+  it('notifies linked collections when, and only when, their members change', async () => {
     const tenant = criteriaTenant(service)
     await tenant.person('Ann')
     const [linked, other] = [await tenant.create(named('Ann')), await tenant.create(named('Ann'))]
     service.links.set(linked, ['a link'])
     const ringsIn = async (work: () => Promise<unknown>) => {
-      const before = service.process.rings.length
+      const before = service.process.sentMessages.length
       await work()
-      return service.process.rings.slice(before).filter(({ queue }) => queue === 'membership-changes')
+      return service.process.sentMessages.slice(before).filter(({ queue }) => queue === 'membership-changes')
     }
     const enqueue = { queue: 'membership-changes', message: { tenantId: tenant.tenantId, collectionId: linked } }
     assert.deepEqual(await ringsIn(tenant.evaluate), [enqueue])
@@ -202,20 +202,20 @@ describe('evaluation that fails', () => {
   }
 })
 
-describe('a bell of a linked collection that cannot be rung', () => {
+describe('a failed notification of a linked collection', () => {
   for (const [claim, isSameProcess] of [
-    ['is rung by the next evaluation, which finds the members changed already', true],
-    ['is rung by the first evaluation of another process, which has never seen the members change', false],
+    ['is repeated by the next evaluation, although the members are already written', true],
+    ['is repeated by the first evaluation of another process, which has not seen the change', false],
   ] as const) {
     it(claim, async () => {
       const tenant = criteriaTenant(service)
       const { tenantId } = tenant
-      const rings: unknown[] = []
+      const sentMessages: unknown[] = []
       let failuresLeft = 0
       const enqueue = async ({ message }: Message) => {
         failuresLeft -= 1
         if (failuresLeft >= 0) throw new Error('The queue is away')
-        rings.push(message)
+        sentMessages.push(message)
       }
       const store = cosmosLinkStore(service.database('links'))
       const parts = { messageQueue: { enqueue }, links: collectionLinks(store, () => service.clock.nowMs) }
@@ -232,14 +232,14 @@ describe('a bell of a linked collection that cannot be rung', () => {
       failuresLeft = 2
       await assert.rejects(evaluator.evaluate(tenantId), /The queue is away/)
       await assert.rejects(evaluator.evaluate(tenantId), /The queue is away/)
-      assert.deepEqual(rings, [])
+      assert.deepEqual(sentMessages, [])
       const next = isSameProcess ? evaluator : service.newProcess(parts).evaluator
       await next.evaluate(tenantId)
       const expected = ids.map((collectionId) => ({ tenantId, collectionId }))
-      assert.deepEqual(new Set(rings), new Set(expected))
-      assert.equal(rings.length, 2)
+      assert.deepEqual(new Set(sentMessages), new Set(expected))
+      assert.equal(sentMessages.length, 2)
       await next.evaluate(tenantId)
-      assert.equal(rings.length, 2)
+      assert.equal(sentMessages.length, 2)
     })
   }
 })

@@ -7,7 +7,7 @@ import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { TENANT, users } from './link-directory.ts'
-import { type Linked, type LinkWorld, openWorld, type Ring, ringForChanges, syncedLink } from './link-world.ts'
+import { type Linked, type LinkWorld, openWorld, ringForChanges, type SentMessage, syncedLink } from './link-world.ts'
 
 const RUNS_COUNT = 18
 
@@ -121,7 +121,7 @@ describe('Concurrent incremental syncs, jobs and sweeps', () => {
   it('make the group equal to the collection, and never remove an account that stays in it', async () => {
     let unsweptCount = 0
     const property = fc.asyncProperty(fc.array(happening, { minLength: 15, maxLength: 40 }), async (happenings) => {
-      world.rings.length = 0
+      world.sentMessages.length = 0
       const linked = await syncedLink(world, [...STEADY, ...block(0), ...block(1)])
       const end = await carriedOut(happenings, linked)
       const hasFailed = (await world.jobsOf(linked.collectionId)).some(({ status }) => status === 'Failed')
@@ -176,18 +176,19 @@ describe('Concurrent incremental syncs, jobs and sweeps', () => {
   }
 
   function begin({ pick: picked, diesAt, isDoubled }: Extract<Happening, { kind: 'worker' }>, turns: Turns): void {
-    const due = world.rings.filter(({ dueMs }) => dueMs <= world.clock.nowMs())
+    const due = world.sentMessages.filter(({ dueMs }) => dueMs <= world.clock.nowMs())
     const enqueue = due[picked % Math.max(due.length, 1)]
     if (enqueue === undefined) return
-    if (!isDoubled) world.rings.splice(world.rings.indexOf(enqueue), 1)
+    if (!isDoubled) world.sentMessages.splice(world.sentMessages.indexOf(enqueue), 1)
     const deps = turns.worker(world.deps, diesAt, () => redeliver(enqueue))
     void worked(enqueue, deps)
   }
 
   /** As the queue does when the lock of a message expires. */
-  const redeliver = (enqueue: Ring): void => void world.rings.push({ ...enqueue, dueMs: world.clock.nowMs() + 60_000 })
+  const redeliver = (enqueue: SentMessage): void =>
+    void world.sentMessages.push({ ...enqueue, dueMs: world.clock.nowMs() + 60_000 })
 
-  async function worked(enqueue: Ring, deps: SyncDependencies): Promise<void> {
+  async function worked(enqueue: SentMessage, deps: SyncDependencies): Promise<void> {
     const { queue, message } = enqueue.message
     try {
       if (queue === 'sync-jobs') await runSyncJob(message, deps)

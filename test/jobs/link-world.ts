@@ -21,7 +21,7 @@ const UNLIMITED_WRITES = { directoryWritesPerTenant: 1e9, directoryWritesInAll: 
 /** More deliveries than any test needs. An endless loop of messages fails the test. */
 const DELIVERIES_AT_MOST = 500
 
-export type Ring = { readonly message: Message; readonly id: string; readonly dueMs: number }
+export type SentMessage = { readonly message: Message; readonly id: string; readonly dueMs: number }
 
 /** Group links on the local database and the local directory, with a queue that the test drains. */
 export type LinkWorld = TestDirectory & {
@@ -33,7 +33,7 @@ export type LinkWorld = TestDirectory & {
   readonly deps: SyncDependencies
   readonly windows: WindowStore
   readonly collections: TestCollections
-  readonly rings: Ring[]
+  readonly sentMessages: SentMessage[]
   readonly clock: ReturnType<typeof testClock>
   /** Advances the clock to the earliest message and delivers it. Returns false when the queue is empty. */
   deliverNext(deps?: SyncDependencies): Promise<boolean>
@@ -57,7 +57,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
   const { cosmos, container } = await startLocalAccount()
   const testDirectory = await openDirectory(clock, { ...options, ...(sharesClock ? { nowMs: clock.nowMs } : {}) })
   const collections = testCollections()
-  const { rings, messageQueue } = recordedRings(clock.nowMs)
+  const { sentMessages, messageQueue } = recordedRings(clock.nowMs)
   const { directory } = testDirectory
   const parts = { nowMs: clock.nowMs, sleep: clock.sleep, random: () => 0.5, directory, messageQueue }
   const newService = (overrides: Overrides = {}) =>
@@ -71,12 +71,12 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
     deps,
     windows: cosmosWindowStore(container('tenants')),
     collections,
-    rings,
+    sentMessages,
     clock,
-    deliverNext: (with_ = deps) => deliverNext(rings, clock, with_),
+    deliverNext: (with_ = deps) => deliverNext(sentMessages, clock, with_),
     async drain(with_ = deps) {
-      for (let count = 0; await deliverNext(rings, clock, with_); count += 1) {
-        if (count === DELIVERIES_AT_MOST) throw new Error(`It never ends: ${JSON.stringify(rings.slice(0, 3))}`)
+      for (let count = 0; await deliverNext(sentMessages, clock, with_); count += 1) {
+        if (count === DELIVERIES_AT_MOST) throw new Error(`It never ends: ${JSON.stringify(sentMessages.slice(0, 3))}`)
       }
     },
     link: async (linkId) => present((await deps.links.find(TENANT, linkId))?.value),
@@ -97,30 +97,30 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
   return world
 }
 
-function recordedRings(nowMs: () => number): { rings: Ring[]; messageQueue: MessageQueue } {
-  const rings: Ring[] = []
+function recordedRings(nowMs: () => number): { sentMessages: SentMessage[]; messageQueue: MessageQueue } {
+  const sentMessages: SentMessage[] = []
   const names = new Set<string>()
   return {
-    rings,
+    sentMessages,
     messageQueue: {
       async enqueue(message, { id, delayMs = 0 }) {
         // Duplicate detection: a second message with the same id is accepted and dropped.
         if (names.has(id)) return
         names.add(id)
-        rings.push({ message, id, dueMs: nowMs() + delayMs })
+        sentMessages.push({ message, id, dueMs: nowMs() + delayMs })
       },
     },
   }
 }
 
 async function deliverNext(
-  rings: Ring[],
+  sentMessages: SentMessage[],
   clock: ReturnType<typeof testClock>,
   deps: SyncDependencies,
 ): Promise<boolean> {
-  const [next] = rings.toSorted((one, other) => one.dueMs - other.dueMs)
+  const [next] = sentMessages.toSorted((one, other) => one.dueMs - other.dueMs)
   if (next === undefined) return false
-  rings.splice(rings.indexOf(next), 1)
+  sentMessages.splice(sentMessages.indexOf(next), 1)
   const waitMs = next.dueMs - clock.nowMs()
   if (waitMs > 0) await clock.sleep(waitMs)
   const { queue, message } = next.message
@@ -146,8 +146,8 @@ export async function syncedLink(
 }
 
 /** Enqueues the message that a change of members enqueues. */
-export async function ringForChanges({ deps, rings, clock }: LinkWorld, collectionId: string): Promise<void> {
+export async function ringForChanges({ deps, sentMessages, clock }: LinkWorld, collectionId: string): Promise<void> {
   const message = { tenantId: TENANT, collectionId }
-  const id = `change ${rings.length} ${clock.nowMs()} ${randomUUID()}`
+  const id = `change ${sentMessages.length} ${clock.nowMs()} ${randomUUID()}`
   await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id })
 }

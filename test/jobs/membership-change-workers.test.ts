@@ -14,7 +14,7 @@ describe('An incremental sync with concurrent workers', () => {
   })
   after(() => world.close())
   beforeEach(() => {
-    world.rings.length = 0
+    world.sentMessages.length = 0
   })
 
   it('during the first sync of a link is skipped, and its changes are written right after that sync', async () => {
@@ -106,7 +106,7 @@ describe('An incremental sync with concurrent workers', () => {
     const slow = { ...world.deps, directory: { ...world.deps.directory, removeMembers } }
     await syncIncrementally({ tenantId: TENANT, collectionId }, slow)
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 10)))
-    assert.deepEqual([(await world.link(linkId)).lease, world.rings], [null, []])
+    assert.deepEqual([(await world.link(linkId)).lease, world.sentMessages], [null, []])
   })
 
   it('stops at its next step when the link is disabled, and queues no job', async () => {
@@ -132,7 +132,11 @@ describe('An incremental sync with concurrent workers', () => {
       listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
         world.collections.change(collectionId, users(0, 6))
         await ringForChanges(world, collectionId)
-        world.rings.splice(0, world.rings.length, ...world.rings.filter(({ message }) => message.queue !== 'sync-jobs'))
+        world.sentMessages.splice(
+          0,
+          world.sentMessages.length,
+          ...world.sentMessages.filter(({ message }) => message.queue !== 'sync-jobs'),
+        )
         await world.deliverNext()
         hasWaited = (await world.membersOf(groupId)).size === 5
         return world.directory.listMembers(...asked)

@@ -14,7 +14,7 @@ describe('An incremental sync', () => {
   after(() => world.close())
   beforeEach(() => {
     world.server.setFaults([])
-    world.rings.length = 0
+    world.sentMessages.length = 0
   })
 
   const synced = (accounts: readonly string[], members?: readonly string[]) => syncedLink(world, accounts, members)

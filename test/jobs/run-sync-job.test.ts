@@ -12,7 +12,7 @@ describe('A sync job', () => {
   after(() => world.close())
   beforeEach(() => {
     world.server.setFaults([])
-    world.rings.length = 0
+    world.sentMessages.length = 0
   })
 
   it('makes the group equal to the collection in the fewest calls, and reports its counts', async () => {

@@ -15,7 +15,7 @@ describe('While reads of the directory are a minute old', () => {
   after(() => world.close())
   beforeEach(() => {
     world.server.setFaults([])
-    world.rings.length = 0
+    world.sentMessages.length = 0
   })
 
   /** A link whose first sync is visible to all reads. */

@@ -16,7 +16,7 @@ describe('The sweep', () => {
   after(() => world.close())
   beforeEach(async () => {
     world.server.setFaults([])
-    world.rings.length = 0
+    world.sentMessages.length = 0
     for (const { value, version } of await world.deps.links.ofTenant(TENANT)) {
       await world.deps.links.remove(TENANT, value.id, version)
     }
@@ -28,12 +28,12 @@ describe('The sweep', () => {
   /** Enqueues the tenants' sweeps and delivers these messages only. */
   async function sweep(minute?: number): Promise<void> {
     await enqueueSweeps(minute, world.deps)
-    const swept = world.rings.filter(({ message }) => message.queue === 'sweeps')
-    for (const enqueue of swept) world.rings.splice(world.rings.indexOf(enqueue), 1)
+    const swept = world.sentMessages.filter(({ message }) => message.queue === 'sweeps')
+    for (const enqueue of swept) world.sentMessages.splice(world.sentMessages.indexOf(enqueue), 1)
     for (const { message } of swept) await sweepTenant(message.message.tenantId, world.deps)
   }
 
-  const jobMessages = () => world.rings.filter(({ message }) => message.queue === 'sync-jobs')
+  const jobMessages = () => world.sentMessages.filter(({ message }) => message.queue === 'sync-jobs')
 
   it('queues one job for an enabled link without an unfinished one, and none for a disabled one', async () => {
     const enabled = await world.linked(users(0, 3))
@@ -51,7 +51,7 @@ describe('The sweep', () => {
 
   it('enqueues a queued job whose message was lost', async () => {
     const { collectionId } = await world.linked(users(0, 3))
-    world.rings.length = 0
+    world.sentMessages.length = 0
     await sweep()
     await world.drain()
     const [job, ...others] = await world.jobsOf(collectionId)
@@ -62,7 +62,7 @@ describe('The sweep', () => {
     await world.linked(users(0, 3))
     world.server.setFaults([{ status: 503 }])
     await world.deliverNext()
-    world.rings.length = 0
+    world.sentMessages.length = 0
     await sweep()
     assert.deepEqual(jobMessages(), [])
   })
@@ -78,7 +78,7 @@ describe('The sweep', () => {
     const dying = { ...world.deps, directory: { ...world.deps.directory, readGroup } }
     void runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, dying)
     await asked.promise
-    world.rings.length = 0
+    world.sentMessages.length = 0
     await sweep()
     assert.deepEqual(jobMessages(), [])
     await world.clock.sleep(world.deps.leaseMs + 1)
@@ -104,10 +104,10 @@ describe('The sweep', () => {
     await world.drain()
     const minute = minuteOfTenant(TENANT)
     await sweep((minute + 1) % 60)
-    assert.equal(world.rings.length, 0)
+    assert.equal(world.sentMessages.length, 0)
     await sweep(minute)
     assert.deepEqual(
-      world.rings.map(({ message }) => message.queue),
+      world.sentMessages.map(({ message }) => message.queue),
       ['evaluations', 'sync-jobs'],
     )
   })
@@ -116,7 +116,7 @@ describe('The sweep', () => {
     await world.deps.tenants.remember(TENANT)
     await world.deps.tenants.remember(SMALL_TENANT)
     await enqueueSweeps(undefined, world.deps)
-    const enqueuedFor = world.rings.map(({ message }) => [message.queue, message.message.tenantId])
+    const enqueuedFor = world.sentMessages.map(({ message }) => [message.queue, message.message.tenantId])
     assert.deepEqual(enqueuedFor.sort(), [
       ['sweeps', TENANT],
       ['sweeps', SMALL_TENANT],
@@ -132,7 +132,7 @@ describe('The sweep', () => {
     }
     await assert.rejects(enqueueSweeps(undefined, { ...world.deps, messageQueue: { enqueue } }), AggregateError)
     assert.deepEqual(
-      world.rings.map(({ message }) => message.message.tenantId),
+      world.sentMessages.map(({ message }) => message.message.tenantId),
       [SMALL_TENANT],
     )
   })
@@ -144,10 +144,10 @@ describe('The sweep', () => {
     for (const atMs of [midnightMs - 1, midnightMs + 60_000, midnightMs + 3_600_000]) {
       await enqueueDailyEvaluations({ ...world.deps, nowMs: () => atMs })
     }
-    assert.equal(world.rings.length, 0)
+    assert.equal(world.sentMessages.length, 0)
     for (const atMs of [midnightMs, midnightMs + 59_999])
       await enqueueDailyEvaluations({ ...world.deps, nowMs: () => atMs })
-    const enqueuedFor = world.rings.map(({ message }) => [message.queue, message.message.tenantId])
+    const enqueuedFor = world.sentMessages.map(({ message }) => [message.queue, message.message.tenantId])
     assert.deepEqual(enqueuedFor.sort(), [
       ['evaluations', TENANT],
       ['evaluations', SMALL_TENANT],

@@ -14,7 +14,7 @@ describe('A sync job with directory faults', () => {
   })
   beforeEach(() => {
     world.server.setFaults([])
-    world.rings.length = 0
+    world.sentMessages.length = 0
     world.waitsMs.length = 0
   })
 

@@ -13,7 +13,7 @@ describe('Workers of sync jobs', () => {
   })
   after(() => world.close())
   beforeEach(() => {
-    world.rings.length = 0
+    world.sentMessages.length = 0
   })
 
   for (const [claim, lastCall] of [
@@ -24,10 +24,10 @@ describe('Workers of sync jobs', () => {
       let crashCount = 0
       for (let callsLeft = 1; ; callsLeft += 1) {
         const { collectionId, groupId, linkId } = await world.linked(users(0, 130), users(125, 30))
-        const message = world.rings[0]
+        const message = world.sentMessages[0]
         const hasCrashed = await runUntilCrash({ callsLeft, lastCall }, collectionId)
         // The queue delivers the message of a crashed worker again.
-        if (message !== undefined && world.rings.length === 0) world.rings.push(message)
+        if (message !== undefined && world.sentMessages.length === 0) world.sentMessages.push(message)
         await world.drain()
         const [job] = await world.jobsOf(collectionId)
         assert.deepEqual(
@@ -80,7 +80,7 @@ describe('Workers of sync jobs', () => {
       budget: mortal(world.deps.budget),
     }
     const [job] = await world.jobsOf(collectionId)
-    world.rings.length = 0
+    world.sentMessages.length = 0
     await Promise.race([runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, deps), death.promise])
     return left < 0
   }

@@ -12,7 +12,7 @@ describe('Source data that name a group as an account', () => {
   })
   after(() => world.close())
   beforeEach(() => {
-    world.rings.length = 0
+    world.sentMessages.length = 0
   })
 
   async function syncedAgain(collectionId: string) {

@@ -20,7 +20,7 @@ describe('The write budget', () => {
   })
   after(() => world.close())
   beforeEach(async () => {
-    world.rings.length = 0
+    world.sentMessages.length = 0
     // New windows have begun, the application's included.
     await world.clock.sleep(600_000)
   })
@@ -108,7 +108,7 @@ describe('The write budget', () => {
     const deps: SyncDependencies = { ...world.deps, budget: instance(20, 10_000) }
     assert.equal(await deps.budget.reserve(TENANT, 16, 'bulk'), 0)
     assert.ok((await deps.budget.reserve(TENANT, 1, 'bulk')) > 0)
-    world.rings.length = 0
+    world.sentMessages.length = 0
     world.collections.change(collectionId, users(1, 9))
     const message = { tenantId: TENANT, collectionId }
     await world.deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: 'one left' })
@@ -155,7 +155,7 @@ describe('The write budget', () => {
     assert.equal(sizes.length, 2)
     const link = await world.link(linkId)
     assert.deepEqual([link.lease, link.changesPending], [null, false])
-    world.rings.splice(0, 1)
+    world.sentMessages.splice(0, 1)
     await world.drain()
     const [ended] = await world.jobsOf(collectionId)
     assert.deepEqual([ended?.status, ended?.attempts, ended?.added], ['Succeeded', 1, 590])

@@ -55,7 +55,7 @@ describe('what the service tells of itself', () => {
     const people = await everyCoreObject(await asPerson(environment, 'coreAdmin'), 'identities')
     names = people.flatMap((person) => Object.entries(person)).flatMap(nameOf)
     collectionId = await linkedCollection(await asApplication(environment, 'writer'), groupId)
-    // The first sync rings for changes during it: it must not be the one that finds the join.
+    // The first sync enqueues a message for changes during it: it must not be the one that finds the join.
     await eventually('the first look for changes', async () =>
       linesOf(environment.said()).some(isLookForChanges) ? true : undefined,
     )

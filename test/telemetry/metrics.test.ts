@@ -31,7 +31,7 @@ describe('The metrics of a sync', () => {
     await telemetry.values()
     telemetry.clear()
     world.server.setFaults([])
-    world.rings.length = 0
+    world.sentMessages.length = 0
   })
 
   /** Name, value and dimensions of the recorded metrics, except those with values that depend on the clock. */

@@ -99,19 +99,19 @@ describe('what a user may see', () => {
             const expected = naivelyVisible(accountOf(index), objects)
             // Twice: worked out, and looked up.
             for (let time = 0; time < 2; time += 1) {
-              const sight = await objectAccess.of(user(TENANT_ID, accountOf(index), 'User'))
-              assert.ok(sight !== 'all')
-              const listed = TYPES.flatMap((type) => sight.idsAfter(type, undefined, 100))
+              const access = await objectAccess.of(user(TENANT_ID, accountOf(index), 'User'))
+              assert.ok(access !== 'all')
+              const listed = TYPES.flatMap((type) => access.idsAfter(type, undefined, 100))
               assert.deepEqual(listed, expected)
               assert.deepEqual(
                 objects
-                  .filter((object) => sight.has(object))
+                  .filter((object) => access.has(object))
                   .map(({ id }) => id)
                   .sort(),
                 expected,
               )
               assert.equal(
-                TYPES.reduce((sum, type) => sum + sight.count(type), 0),
+                TYPES.reduce((sum, type) => sum + access.count(type), 0),
                 expected.length,
               )
             }
@@ -151,19 +151,19 @@ describe('what a user may see', () => {
           assert.ok(early !== 'all')
           assert.deepEqual(early.idsAfter('orgUnit', undefined, 100), ids.slice(0, 20).sort())
           rows.apply(ids.slice(20).map((id) => unit(id, boss.id)))
-          const sight = await new ObjectAccessResolver(async () => rows).of(user(TENANT_ID, accountOf(1), 'User'))
-          assert.ok(sight !== 'all')
+          const access = await new ObjectAccessResolver(async () => rows).of(user(TENANT_ID, accountOf(1), 'User'))
+          assert.ok(access !== 'all')
           const sorted = [...ids].sort()
           const read: string[] = []
           for (
-            let page = sight.idsAfter('orgUnit', undefined, size);
+            let page = access.idsAfter('orgUnit', undefined, size);
             page.length > 0;
-            page = sight.idsAfter('orgUnit', page.at(-1), size)
+            page = access.idsAfter('orgUnit', page.at(-1), size)
           )
             read.push(...page)
           assert.deepEqual(read, sorted)
           assert.deepEqual(
-            sight.idsAfter('orgUnit', stranger, 100),
+            access.idsAfter('orgUnit', stranger, 100),
             sorted.filter((id) => id > stranger),
           )
         },
