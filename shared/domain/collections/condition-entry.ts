@@ -19,7 +19,7 @@ export type ConditionDependencies = {
 }
 
 /** The schema of the tenant's conditions, its custom attributes included. */
-export async function tenantConditionSchema(tenantId: string, deps: ConditionDependencies): Promise<ConditionSchema> {
+async function tenantConditionSchema(tenantId: string, deps: ConditionDependencies): Promise<ConditionSchema> {
   return conditionSchema((await deps.snapshots.fresh(tenantId)).customAttributes())
 }
 

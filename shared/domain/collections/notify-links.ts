@@ -113,7 +113,7 @@ export type ChangedAccounts = {
 const NONE: ChangedAccounts = { identity: new Map(), relationship: new Map(), orgUnit: new Map() }
 
 /** Whether the changes may have changed the account of a member that stays a member. */
-export function mayChangeAccounts(changes: RowChanges): changes is KnownChanges {
+function mayChangeAccounts(changes: RowChanges): changes is KnownChanges {
   return changes !== 'everything' && (changes.attributes.has(ACCOUNT) || changes.attributes.has(HOLDER))
 }
 

@@ -24,7 +24,7 @@ import { notifyLinks } from './notify-links.ts'
 const PASSES_AT_MOST = 3
 
 /** The wait before the next attempt to evaluate a tenant that another instance is evaluating. */
-export const HELD_RETRY_MS = 2000
+const HELD_RETRY_MS = 2000
 
 /** Attempts of `evaluateNow`; together they last longer than the lease of an instance that has died. */
 const HELD_ATTEMPTS_AT_MOST = 40

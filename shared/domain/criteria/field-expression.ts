@@ -48,7 +48,7 @@ export function parseField(field: string, id: string, type: AttributeType): Fiel
 }
 
 /** `Today()` or `AddDays(Today(),n)`; undefined for any other text. */
-export function parseRelativeDay(text: string): RelativeDay | undefined {
+function parseRelativeDay(text: string): RelativeDay | undefined {
   const outer = outermostCall(text.trim())
   if (outer === undefined || 'code' in outer) return undefined
   if (outer.function.name === 'Today') return { daysFromToday: 0 }
@@ -59,7 +59,7 @@ export function parseRelativeDay(text: string): RelativeDay | undefined {
 }
 
 /** The stored form of a relative day. */
-export function wireRelativeDay(day: RelativeDay): string {
+function wireRelativeDay(day: RelativeDay): string {
   return day.daysFromToday === 0 ? 'Today()' : `AddDays(Today(),${day.daysFromToday})`
 }
 

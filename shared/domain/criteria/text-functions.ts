@@ -123,22 +123,22 @@ function applied(text: string, call: FieldFunction): string {
  * The converted case of each UTF-16 unit that converts on its own. `DEPENDS` marks the others: letters that become several
  * (ß), letters that depend on their neighbours (Σ) and surrogates.
  */
-export type LetterCase = Uint16Array
+type LetterCase = Uint16Array
 
 /** Not a valid result of a conversion. */
-export const DEPENDS = 0xffff
+const DEPENDS = 0xffff
 
 let upper: LetterCase | undefined
 let lower: LetterCase | undefined
 
 /** Computed at the first call, which takes some milliseconds. */
-export function upperCase(): LetterCase {
+function upperCase(): LetterCase {
   upper ??= tableOf((text) => text.toUpperCase())
   return upper
 }
 
 /** Computed at the first call, which takes some milliseconds. */
-export function lowerCase(): LetterCase {
+function lowerCase(): LetterCase {
   lower ??= tableOf((text) => text.toLowerCase())
   lower[FINAL_SIGMA_CAPITAL] = DEPENDS
   return lower

@@ -2,7 +2,7 @@ import type { CoreObject, ObjectType } from '../core/core-object.ts'
 import type { VisibleObjects } from './visible-objects.ts'
 
 /** A relationship with the identity and org unit that it refers to. */
-export type Position = { readonly id: string; readonly identityId?: string; readonly orgUnitId?: string }
+type Position = { readonly id: string; readonly identityId?: string; readonly orgUnitId?: string }
 
 /** The references between a tenant's live core objects, read from the database one query at a time. */
 export interface CoreObjectReferences {
