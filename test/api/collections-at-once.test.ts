@@ -23,8 +23,8 @@ after(() => service.close())
 const times = <T>(run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: AT_ONCE }, (_, index) => run(index)))
 
-describe('many at once all succeed', () => {
-  it('who make collections that refer to others, and who rename these', async () => {
+describe('concurrent changes all succeed', () => {
+  it('when some create collections that refer to others and some rename these', async () => {
     const tenant = criteriaTenant(service)
     const base = await tenant.create(named('Ann'))
     const ids = await times(() => tenant.create(memberOf(base)))
@@ -38,7 +38,7 @@ describe('many at once all succeed', () => {
     assert.equal((await tenant.send('DELETE', `${CRITERIA}/${base}`)).status, 200)
   })
 
-  it('who change one collection, without losing any of the changes', async () => {
+  it('when they change one collection, and none is lost', async () => {
     const tenant = criteriaTenant(service)
     const id = await tenant.create(named('Ann'))
     const answers = await times((index) =>
@@ -53,7 +53,7 @@ describe('many at once all succeed', () => {
     assert.notEqual(stored?.value.description, null)
   })
 
-  it('also where they come by way of several processes', async () => {
+  it('also in several processes', async () => {
     const caller: Caller = {
       kind: 'application',
       tenantId: randomUUID(),

@@ -24,8 +24,8 @@ after(() => service.close())
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-describe('making a criteria collection', () => {
-  it('answers its id and place, and the record with what was given', async () => {
+describe('creating a criteria collection', () => {
+  it('returns its id and location, and then the record with the given values', async () => {
     const tenant = criteriaTenant(service)
     const callerId = randomUUID()
     const administrator = service.asUser(tenant.tenantId, callerId, 'collection_criteria_definition-administrator')
@@ -58,7 +58,7 @@ describe('making a criteria collection', () => {
     assert.ok(read.headers.etag)
   })
 
-  it('tells all that is wrong with the body at once', async () => {
+  it('reports all faults in the body at once', async () => {
     const tenant = criteriaTenant(service)
     assert.deepEqual(
       faults(
@@ -115,7 +115,7 @@ describe('making a criteria collection', () => {
 })
 
 describe('changing a criteria collection', () => {
-  it('keeps whatever is left out', async () => {
+  it('keeps the value of everything that is left out', async () => {
     const tenant = criteriaTenant(service)
     const id = await tenant.create(named('Ann'), { description: 'Once', metadata: { tags: ['one'] } })
     const path = `${CRITERIA}/${id}`
@@ -135,7 +135,7 @@ describe('changing a criteria collection', () => {
     assert.deepEqual((await tenant.send('GET', path)).body.data, narrowed.body.data)
   })
 
-  it('takes the whole record back, and does not let it change what is given by the service', async () => {
+  it('accepts the whole record, and ignores members that the service sets', async () => {
     const tenant = criteriaTenant(service)
     const id = await tenant.create(named('Ann'), { metadata: { tags: ['one'], attributes: { a: 'B' } } })
     const { body } = await tenant.send('GET', `${CRITERIA}/${id}`)
@@ -154,7 +154,7 @@ describe('changing a criteria collection', () => {
     assert.deepEqual(faults(await put({ objectType: 'Identity', name: null })), [400, 'InvalidType /name'])
   })
 
-  it('knows versions: If-Match of an old one is refused, and the record keeps what it was', async () => {
+  it('refuses If-Match with an old version, and leaves the record unchanged', async () => {
     const tenant = criteriaTenant(service)
     const path = `${CRITERIA}/${await tenant.create(named('Ann'))}`
     const { headers } = await tenant.send('GET', path)
@@ -173,7 +173,7 @@ describe('changing a criteria collection', () => {
     assert.equal((await put('Fifth', (await tenant.send('GET', path)).headers.etag ?? '')).body.data.name, 'Fifth')
   })
 
-  it('loses none of many changes made at once', async () => {
+  it('loses none of many concurrent changes', async () => {
     const tenant = criteriaTenant(service)
     const path = `${CRITERIA}/${await tenant.create(named('Ann'))}`
     const changes = [
@@ -198,7 +198,7 @@ describe('changing a criteria collection', () => {
 })
 
 describe('references between criteria collections', () => {
-  it('refuses collections that are not there, of another tenant too', async () => {
+  it('refuses unknown collections and those of another tenant', async () => {
     const tenant = criteriaTenant(service)
     const foreign = await criteriaTenant(service).create(named('Ann'))
     for (const id of [NOBODYS_ID, foreign]) {
@@ -214,7 +214,7 @@ describe('references between criteria collections', () => {
     }
   })
 
-  it('refuses circles of any length, itself included', async () => {
+  it('refuses cycles of any length, self-references included', async () => {
     const tenant = criteriaTenant(service)
     const first = await tenant.create(named('Ann'))
     const second = await tenant.create(memberOf(first))
@@ -229,7 +229,7 @@ describe('references between criteria collections', () => {
     }
   })
 
-  it('lets no two changes at once close a circle', async () => {
+  it('prevents two concurrent changes from closing a cycle', async () => {
     for (let round = 0; round < 5; round += 1) {
       const tenant = criteriaTenant(service)
       const one = await tenant.create(named('Ann'))
@@ -242,7 +242,7 @@ describe('references between criteria collections', () => {
     }
   })
 
-  it('never leaves a reference to a collection that is deleted at the same moment', async () => {
+  it('never leaves a reference to a collection that is deleted concurrently', async () => {
     for (let round = 0; round < 5; round += 1) {
       const tenant = criteriaTenant(service)
       const one = await tenant.create(named('Ann'))
@@ -260,7 +260,7 @@ describe('references between criteria collections', () => {
 })
 
 describe('deleting a criteria collection', () => {
-  it('answers null, and the collection is gone everywhere', async () => {
+  it('returns null and removes the collection everywhere', async () => {
     const tenant = criteriaTenant(service)
     await tenant.person('Ann')
     const id = await tenant.create(named('Ann'))
@@ -275,7 +275,7 @@ describe('deleting a criteria collection', () => {
     assert.equal((await service.process.memberships.members(tenant.tenantId, id))?.ids, undefined)
   })
 
-  it('is refused while collections or links refer to it, and names them', async () => {
+  it('is refused while collections or links refer to it, with their names', async () => {
     const tenant = criteriaTenant(service)
     const id = await tenant.create(named('Ann'))
     const referrer = await tenant.create(memberOf(id), { name: 'The referrer' })
@@ -292,7 +292,7 @@ describe('deleting a criteria collection', () => {
 })
 
 describe('who may do what with criteria collections', () => {
-  it('keeps tenants apart', async () => {
+  it('isolates tenants', async () => {
     const tenant = criteriaTenant(service)
     const id = await tenant.create(named('Ann'))
     const stranger = criteriaTenant(service)
@@ -315,7 +315,7 @@ describe('who may do what with criteria collections', () => {
     ])
   })
 
-  it('lets readers read and not write, and others nothing', async () => {
+  it('allows readers to read only, and others nothing', async () => {
     const tenant = criteriaTenant(service)
     const id = await tenant.create(named('Ann'))
     const reader = service.as(tenant.tenantId, 'collections-criteria.criteria.read.all')
@@ -341,7 +341,7 @@ describe('who may do what with criteria collections', () => {
     }
   })
 
-  it('answers 400 for what is no id, and 404 for unknown ones, after the input', async () => {
+  it('returns 400 for a malformed id, and 404 for an unknown one after checking the input', async () => {
     const { send } = criteriaTenant(service)
     assert.deepEqual(faults(await send('GET', `${CRITERIA}/nonsense`)), [400, 'InvalidId id'])
     assert.deepEqual(codes(await send('PUT', `${CRITERIA}/${NOBODYS_ID}`, { objectType: 'Identity' })), [

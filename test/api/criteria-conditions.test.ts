@@ -27,8 +27,8 @@ const repeated = (count: number, make: (index: number) => object) =>
   all(...Array.from({ length: count }, (_, index) => make(index)))
 const within = (field: string) => all({ ...leaf(NAME, 'Equals', 'x'), field })
 
-describe('faulty conditions', () => {
-  it('are told all at once, each with where it is', async () => {
+describe('invalid conditions', () => {
+  it('report all faults at once, each with its target', async () => {
     const { send } = criteriaTenant(service)
     const condition = {
       groupOperator: 'MAYBE',
@@ -114,7 +114,7 @@ describe('faulty conditions', () => {
     ['half a million commas', within(`Substring(${','.repeat(500_000)})`), undefined],
     ['half a million brackets', within('('.repeat(500_000)), undefined],
   ] as const) {
-    it(`are refused soon: ${claim}`, async () => {
+    it(`are refused quickly: ${claim}`, async () => {
       const { send } = criteriaTenant(service)
       const startedMs = performance.now()
       const answer = await send('POST', CRITERIA, { objectType: 'Identity', name: 'x', condition })
@@ -124,7 +124,7 @@ describe('faulty conditions', () => {
     })
   }
 
-  it('are refused also where the body nests beyond what any condition may', async () => {
+  it('are refused also when the body is nested deeper than any condition', async () => {
     const { send } = criteriaTenant(service)
     const answer = await send('POST', CRITERIA, { objectType: 'Identity', name: 'x', condition: nested(500) })
     assert.equal(answer.status, 400)
@@ -159,7 +159,7 @@ describe('large conditions within the limits', () => {
     ['a substring of any length', all(leaf(NAME, 'Equals', 'n 7', `Substring(${NAME},5,999999999999999)`)), 1],
     ['a value of 900,000 characters', all(leaf(NAME, 'Contains', 'P'.repeat(900_000))), 0],
   ] as const) {
-    it(`are answered soon: ${claim}`, async () => {
+    it(`are answered quickly: ${claim}`, async () => {
       const tenant = await largeTenant()
       const startedMs = performance.now()
       const { status, body } = await tenant.send('POST', PREVIEW, { preview: { objectType: 'Identity', condition } })

@@ -26,7 +26,7 @@ const down = async (): Promise<never> => {
   throw new Error('cannot be reached')
 }
 
-describe('when a collection is written and something else is down', () => {
+describe('a write of a collection while a dependency is down', () => {
   let service: CriteriaService
   const caller = (): Caller => ({
     kind: 'application',
@@ -40,7 +40,7 @@ describe('when a collection is written and something else is down', () => {
   })
   after(() => service.cosmos.close())
 
-  it('the queue: creation, change and deletion succeed all the same, and the log tells', async () => {
+  it('the queue: creation, change and deletion succeed, and the failure is logged', async () => {
     const events: string[] = []
     const log = { info() {}, warn() {}, error: (event: string) => void events.push(event) }
     const process = service.newProcess({ messageQueue: { enqueue: down }, log })
@@ -53,7 +53,7 @@ describe('when a collection is written and something else is down', () => {
     assert.deepEqual(events, ['collections.enqueue-failed', 'collections.enqueue-failed', 'collections.enqueue-failed'])
   })
 
-  it("the sweep's list of tenants: nothing is created that the sweep would not know of", async () => {
+  it('the list of tenants: no collection is created that the sweep would not find', async () => {
     const process = service.newProcess({ tenants: { remember: down } })
     const who = caller()
     await assert.rejects(createCriteriaCollection(NEW_COLLECTION, who, process), /cannot be reached/)
@@ -61,14 +61,14 @@ describe('when a collection is written and something else is down', () => {
   })
 })
 
-describe('a collection whose stored condition nobody understands', () => {
+describe('a collection with an invalid stored condition', () => {
   let service: CriteriaService
   before(async () => {
     service = await startCriteriaService()
   })
   after(() => service.cosmos.close())
 
-  it('keeps its members until it is mended, with what refers to it, and keeps no other from being evaluated', async () => {
+  it('keeps its members until it is replaced, as do collections that refer to it; all others are evaluated', async () => {
     const tenant = criteriaTenant(service)
     const ann = await tenant.person('Ann')
     const [faulty, sound] = [await tenant.create(named('Ann')), await tenant.create(named('Ann'))]

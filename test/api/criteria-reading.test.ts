@@ -42,7 +42,7 @@ describe('results of a criteria collection', () => {
     assert.deepEqual((await tenant.send('GET', `${COLLECTIONS}/${id}/results`)).body.data, evaluated)
   })
 
-  it('hold positions and org units where the collection is of those, one position at a time', async () => {
+  it('contain relationships and org units for collections of these types', async () => {
     const tenant = criteriaTenant(service)
     const ann = await tenant.person('Ann')
     const [school, hospital] = [
@@ -65,7 +65,7 @@ describe('results of a criteria collection', () => {
 })
 
 describe('filter-members', () => {
-  it('takes the list bare or as ids, in any case, and answers each member once, in the order given', async () => {
+  it('accepts a list or `ids` in any case, and returns each member once, in the given order', async () => {
     const tenant = criteriaTenant(service)
     const [ann, anna, bo] = [await tenant.person('Ann'), await tenant.person('Anna'), await tenant.person('Bo')]
     const id = await tenant.create(startsWith('An'))
@@ -79,14 +79,14 @@ describe('filter-members', () => {
     }
   })
 
-  it('answers nobody before the first evaluation', async () => {
+  it('returns no members before the first evaluation', async () => {
     const tenant = criteriaTenant(service)
     const ann = await tenant.person('Ann')
     const id = await tenant.create(named('Ann'))
     assert.deepEqual((await tenant.send('POST', `${COLLECTIONS}/${id}/filter-members`, [ann])).body.data, [])
   })
 
-  it('takes 10,000 ids and no more, and refuses what is no id', async () => {
+  it('accepts up to 10,000 ids, and refuses malformed ones', async () => {
     const tenant = criteriaTenant(service)
     const ann = await tenant.person('Ann')
     const path = `${CRITERIA}/${await tenant.create(named('Ann'))}/results/filter-members`
@@ -104,7 +104,7 @@ describe('filter-members', () => {
 })
 
 describe('preview', () => {
-  it('shows by id and name who would be in it now, all of them as added, and saves nothing', async () => {
+  it('returns the current members by id and name, all of them as added, and saves nothing', async () => {
     const tenant = criteriaTenant(service)
     const ann = await tenant.person('Ann')
     const nameless = await tenant.put('identity', { email: 'Ann@example.org' })
@@ -129,7 +129,7 @@ describe('preview', () => {
     assert.deepEqual((await tenant.send('GET', COLLECTIONS)).body.data, [])
   })
 
-  it('compares with the members that a collection has, and shows former ones that are gone', async () => {
+  it('compares with the stored members of a collection, deleted objects included', async () => {
     const tenant = criteriaTenant(service)
     const [ann, anna, bo] = [await tenant.person('Ann'), await tenant.person('Anna'), await tenant.person('Bo')]
     const currentId = await tenant.create(startsWith('An'))
@@ -154,7 +154,7 @@ describe('preview', () => {
     assert.deepEqual(none.body.data.counts, { preview: 2, added: 2, removed: 0 })
   })
 
-  it('compares with a joinable collection by its people or their positions, and evaluates who joined it', async () => {
+  it('compares with the identities or relationships of a joinable collection, and evaluates conditions on it', async () => {
     const tenant = criteriaTenant(service)
     const [ann, bo] = [await tenant.person('Ann'), await tenant.person('Bo')]
     const position = await tenant.position(ann, undefined, { title: 'Nurse' })
@@ -190,7 +190,7 @@ describe('preview', () => {
     assert.deepEqual(await tenant.members(id), [bo])
   })
 
-  it('sees what was written a moment ago, and the members of other collections', async () => {
+  it('includes the latest writes and the members of other collections', async () => {
     const tenant = criteriaTenant(service)
     await tenant.person('Ann')
     const id = await tenant.create(named('Ann'))
@@ -207,7 +207,7 @@ describe('preview', () => {
     assert.equal(await countOf(startsWith('An')), 2)
   })
 
-  it('waits for no evaluation: neither of the collections that the condition names nor of a new one compared with', async () => {
+  it('does not wait for evaluations of the collections that the condition refers to or that it compares with', async () => {
     const tenant = criteriaTenant(service)
     const [ann, anders] = [await tenant.person('Ann'), await tenant.person('Anders')]
     const inner = await tenant.create(startsWith('An'))
@@ -223,7 +223,7 @@ describe('preview', () => {
     assert.deepEqual(await compared(named('Ann'), outer), [[ann], [], [anders]])
   })
 
-  it('names a position by its holder and title', async () => {
+  it('displays a relationship by the name of its identity and its title', async () => {
     const tenant = criteriaTenant(service)
     const position = await tenant.position(await tenant.person('Ann'), undefined, { title: 'Nurse' })
     const condition = all(leaf('relationshipId', 'Equals', position))
@@ -233,7 +233,7 @@ describe('preview', () => {
     assert.deepEqual(body.data.preview, [{ objectId: position, displayName: 'Ann, Nurse' }])
   })
 
-  it('refuses what creation refuses, and a collection to compare with that is not there', async () => {
+  it('refuses what creation refuses, and an unknown collection to compare with', async () => {
     const { send } = criteriaTenant(service)
     const preview = { objectType: 'User', condition: all(leaf('nothing', 'Equals', 'x')) }
     assert.deepEqual(faults(await send('POST', `${CRITERIA}/preview`, { preview })), [
@@ -261,7 +261,7 @@ describe('preview', () => {
 })
 
 describe('tenant-schemas', () => {
-  it('names what conditions may read, the custom attributes of live objects included', async () => {
+  it('contains the schema of conditions, the custom attributes of live objects included', async () => {
     const tenant = criteriaTenant(service)
     const read = async () => (await tenant.send('GET', `${CRITERIA}/tenant-schemas`)).body.data
     const schemas = await read()
@@ -304,7 +304,7 @@ describe('tenant-schemas', () => {
 })
 
 describe('lists and searches of collections', () => {
-  it('go by name, and by object type where asked', async () => {
+  it('are sorted by name, and filtered by object type', async () => {
     const tenant = criteriaTenant(service)
     for (const [name, objectType] of [
       ['C', 'Identity'],
@@ -324,7 +324,7 @@ describe('lists and searches of collections', () => {
     ])
   })
 
-  it('find collections that have all the tags and attributes asked for', async () => {
+  it('return collections with all the given tags and attributes', async () => {
     const tenant = criteriaTenant(service)
     const metadata = [
       { tags: ['Health', 'night'], attributes: { Owner: 'HR', 'a:b': 'c' } },

@@ -40,7 +40,7 @@ async function shopOf(boss: string, areRowsInMemory = false) {
 }
 
 for (const areRowsInMemory of [false, true]) {
-  describe(`what a leader sees, ${areRowsInMemory ? 'by the rows in memory' : 'by the database'}`, () => {
+  describe(`the object access of a manager, ${areRowsInMemory ? 'by the rows in memory' : 'by the database'}`, () => {
     for (const [claim, change, identities, relationships] of [
       ['a position moves out', upsert('relationship', 'job', { identity: to('worker'), orgUnit: to('else') }), [], []],
       ['a position is deleted', remove('relationship', 'job'), [], []],
@@ -61,7 +61,7 @@ for (const areRowsInMemory of [false, true]) {
         ['job'],
       ],
     ] as const) {
-      it(`changes with the very next call when ${claim}`, async () => {
+      it(`changes with the next call when ${claim}`, async () => {
         const { hr, send } = await shopOf(randomUUID(), areRowsInMemory)
         assert.deepEqual(await names(send, 'identities'), ['boss', 'worker'])
         assert.deepEqual(await names(send, 'relationships'), ['job'])
@@ -72,7 +72,7 @@ for (const areRowsInMemory of [false, true]) {
       })
     }
 
-    it('changes with the very next call when the account goes to somebody else', async () => {
+    it('changes with the next call when the account moves to another identity', async () => {
       const account = randomUUID()
       const { hr, send } = await shopOf(account, areRowsInMemory)
       assert.deepEqual(await names(send, 'orgunits'), ['branch', 'shop'])
@@ -82,7 +82,7 @@ for (const areRowsInMemory of [false, true]) {
       assert.deepEqual(await names(send, 'orgunits'), ['branch'])
     })
 
-    it('holds the ancestors of a unit that may be seen, beyond others that may not, and none of a hidden unit', async () => {
+    it('includes the ancestors of a readable unit, also above unreadable ones, and none of an unreadable unit', async () => {
       const { tenant, hr, send } = await shopOf(randomUUID(), areRowsInMemory)
       await hr.batch(
         upsert('orgUnit', 'top', {}),
@@ -111,8 +111,8 @@ for (const areRowsInMemory of [false, true]) {
   })
 }
 
-describe('the cost of what a leader sees', () => {
-  it('is a handful of questions for one who leads few, however large the tenant, and no rows are read', async () => {
+describe('the cost of the object access of a manager', () => {
+  it('is a few queries for a manager of few, for any size of the tenant, and no rows are loaded', async () => {
     const { hr, send } = await shopOf(randomUUID())
     const operationCount = () => Object.values(service.cosmos.operations()).reduce((sum, each) => sum + each, 0)
     const costOf = async (path: string): Promise<number> => {
@@ -132,7 +132,7 @@ describe('the cost of what a leader sees', () => {
   const people = Array.from({ length: PEOPLE_COUNT }, (_, index) => String(index).padStart(4, '0'))
   const isElsewhere = (name: string): boolean => Number(name) % 3 === 0
 
-  it('is that of the page, whoever leads how many; and their search finds what they may see alone', async () => {
+  it('is that of the page with rows in memory, for a manager of any number; a search returns readable objects only', async () => {
     const [boss, helper] = [randomUUID(), randomUUID()]
     const { hr, send, tenant } = await shopOf(boss)
     await hr.batch(

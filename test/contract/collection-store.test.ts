@@ -56,7 +56,7 @@ describe('CollectionStore on the local database', () => {
     assert.deepEqual(await names({ objectType: 'OrgUnit' }), [])
   })
 
-  it('finds those that exist among very many ids, each of its own tenant', async () => {
+  it('finds the existing ones among very many ids, in their own tenant only', async () => {
     const tenantId = randomUUID()
     const one = collectionWith({ tenantId })
     await store.add(one, undefined)
@@ -75,7 +75,7 @@ describe('CollectionStore on the local database', () => {
     assert.equal((await store.find(collection.tenantId, collection.id))?.value.name, 'Nurses')
   })
 
-  it('lets one of two changes of references win that looked at the same state, and writes nothing of the other', async () => {
+  it('accepts one of two changes of references that read the same state, and writes nothing of the other', async () => {
     const tenantId = randomUUID()
     const guard = await store.referenceVersion(tenantId)
     const [one, other] = [collectionWith({ tenantId }), collectionWith({ tenantId })]
@@ -85,7 +85,7 @@ describe('CollectionStore on the local database', () => {
     await assert.rejects(store.add(collectionWith({ tenantId }), guard), { code: 'StaleVersion' })
   })
 
-  it('refuses a removal when something else has come to refer to a collection since it looked', async () => {
+  it('refuses a removal when a reference to the collection was added since it was read', async () => {
     const collection = collectionWith({})
     const { tenantId, id } = collection
     const { version } = await store.add(collection, undefined)
@@ -97,7 +97,7 @@ describe('CollectionStore on the local database', () => {
     await store.remove(tenantId, id, version, await store.referenceVersion(tenantId))
   })
 
-  it('answers a hundred reads of one collection at once with two, and none with less than was written before', async () => {
+  it('answers a hundred concurrent reads of a collection with two queries, each with everything written before', async () => {
     const collections = container('collections')
     let readCount = 0
     const counting = new Proxy(collections, {
@@ -121,7 +121,7 @@ describe('CollectionStore on the local database', () => {
     assert.equal((await early)?.value.id, collection.id)
   })
 
-  it('remembers what was removed, and when, until it is told to forget; no list shows it', async () => {
+  it('records removed collections with their time until the record is deleted, and lists none of them', async () => {
     const tenantId = randomUUID()
     const collection = collectionWith({ tenantId })
     const { version } = await store.add(collection, undefined)

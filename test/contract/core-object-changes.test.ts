@@ -42,7 +42,7 @@ async function read(tenantId: string, since?: ChangeMark) {
 }
 
 describe('CoreObjectChanges on the local database', () => {
-  it('tells all, then what was written since, and again what was written shortly before', async () => {
+  it('returns all objects, then those written since, and again those written shortly before', async () => {
     const tenantId = randomUUID()
     await write(tenantId, 'a')
     pass(10)
@@ -53,7 +53,7 @@ describe('CoreObjectChanges on the local database', () => {
     assert.deepEqual((await read(tenantId, first.mark)).ids, ['b', 'c'])
   })
 
-  it('tells a burst of writes no more once some time has passed', async () => {
+  it('does not return a burst of writes again after some time', async () => {
     const tenantId = randomUUID()
     for (const id of ['a', 'b', 'c']) await write(tenantId, id)
     let { mark } = await read(tenantId)
@@ -65,7 +65,7 @@ describe('CoreObjectChanges on the local database', () => {
     assert.deepEqual((await read(tenantId, second.mark)).ids, [])
   })
 
-  it('misses nothing that is written while it reads now and then, and finds it though it shows up late', async () => {
+  it('misses no write between reads, even when it becomes visible late', async () => {
     const tenantId = randomUUID()
     await write(tenantId, 'first')
     let { mark } = await read(tenantId)
@@ -87,7 +87,7 @@ describe('CoreObjectChanges on the local database', () => {
     }
   })
 
-  it('misses no write between the pages of a load, or of a refresh, that takes long', async () => {
+  it('reads writes that are made between the pages of a load or a refresh', async () => {
     const tenantId = randomUUID()
     const ids = Array.from({ length: 2_500 }, (_, index) => `person ${String(index).padStart(4, '0')}`)
     await writeAll(tenantId, ids)
@@ -110,7 +110,7 @@ describe('CoreObjectChanges on the local database', () => {
     }
   })
 
-  it('after a load reads little again, however old the first page was', async () => {
+  it('reads few objects again after a load', async () => {
     const tenantId = randomUUID()
     await writeAll(
       tenantId,
@@ -127,7 +127,7 @@ describe('CoreObjectChanges on the local database', () => {
     assert.deepEqual((await read(tenantId, mark)).ids, ['person 9999'])
   })
 
-  it('does not depend on the own clock showing the time', async () => {
+  it('does not depend on the clock of the process', async () => {
     const tenantId = randomUUID()
     clock.ownMs = 5
     await write(tenantId, 'a')

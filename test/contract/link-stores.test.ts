@@ -117,8 +117,14 @@ describe('The stores of group links on Cosmos DB', () => {
     const job = newJob({ id: randomUUID(), type: 'ManualSync' }, link, NOW_MS)
     await world.container('links').items.create({ ...link, lease: 'free' })
     await world.container('jobs').items.create({ ...job, journal: undefined })
-    await assert.rejects(links.find(TENANT, link.id), /^Error: Stored document .* is not a valid group link: \/lease must be/)
-    await assert.rejects(jobs.find(TENANT, job.id), /^Error: Stored document .* is not a valid sync job: .* property 'journal'/)
+    await assert.rejects(
+      links.find(TENANT, link.id),
+      /^Error: Stored document .* is not a valid group link: \/lease must be/,
+    )
+    await assert.rejects(
+      jobs.find(TENANT, job.id),
+      /^Error: Stored document .* is not a valid sync job: .* property 'journal'/,
+    )
     await world.container('tenants').items.create({ id: 'directory-writes', tenantId: TENANT, usedCount: 1 })
     await assert.rejects(world.windows.find(TENANT), /^Error: The stored write window .* property 'windowStartMs'/)
   })

@@ -43,14 +43,14 @@ function queriedAfter(members: Container, happens: () => Promise<void>): Contain
 }
 
 describe('MembershipStore on the local database', () => {
-  it('knows no members of a collection that was never evaluated', async () => {
+  it('has no members of a collection that was never evaluated', async () => {
     const collection = newCollection()
     assert.equal(await store.head(TENANT, collection), undefined)
     assert.equal(await store.members(TENANT, collection), undefined)
     assert.deepEqual([...(await store.membersAmong(TENANT, collection, [idOf(1)]))], [])
   })
 
-  it('can be read while they are removed, and are nobody’s then', async () => {
+  it('can be read while they are removed, and are then empty', async () => {
     const collection = newCollection()
     await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 7_000))))
     const members = container('members')
@@ -78,14 +78,14 @@ describe('MembershipStore on the local database', () => {
     assert.ok(read.every((found) => found === undefined))
   })
 
-  it('tells an evaluated empty collection from one that was never evaluated', async () => {
+  it('distinguishes an evaluated empty collection from one that was never evaluated', async () => {
     const collection = newCollection()
     await store.replace(TENANT, collection, undefined, evaluation([]))
     assert.deepEqual((await store.members(TENANT, collection))?.ids, [])
   })
 
   for (const count of [1, 400, 401, 7_000, 30_000]) {
-    it(`keeps ${count} members, and tells how they changed`, async () => {
+    it(`keeps ${count} members, and returns their changes`, async () => {
       const collection = newCollection()
       const before = idsOf(range(0, count))
       const { head } = await store.replace(TENANT, collection, undefined, evaluation(before))
@@ -114,7 +114,7 @@ describe('MembershipStore on the local database', () => {
     assert.ok(before.size >= 16)
   })
 
-  it('tells in the head when it was evaluated, how many there are, and in a digest whether they are the same', async () => {
+  it('stores the time of evaluation, the count and a digest of the members in the head', async () => {
     const headOf = async (ids: string[]) => {
       const collection = newCollection()
       await store.replace(TENANT, collection, undefined, evaluation(ids))
@@ -131,7 +131,7 @@ describe('MembershipStore on the local database', () => {
     assert.notEqual(some.digest, others.digest)
   })
 
-  it('writes nothing when members and definition are as before', async () => {
+  it('writes nothing when members and definition are unchanged', async () => {
     const collection = newCollection()
     const { head } = await store.replace(TENANT, collection, undefined, evaluation([idOf(1)]))
     const again = await store.replace(TENANT, collection, head, {
@@ -149,7 +149,7 @@ describe('MembershipStore on the local database', () => {
     await assert.rejects(store.replace(TENANT, collection, undefined, evaluation([idOf(3)])), { code: 'StaleVersion' })
   })
 
-  it('lets one of many evaluators that write at once win', async () => {
+  it('accepts one of many concurrent writes', async () => {
     const collection = newCollection()
     const { head } = await store.replace(TENANT, collection, undefined, evaluation([idOf(0)]))
     const writes = range(1, 9).map((number) => store.replace(TENANT, collection, head, evaluation([idOf(number)])))
@@ -158,7 +158,7 @@ describe('MembershipStore on the local database', () => {
     assert.equal((await store.members(TENANT, collection))?.ids.length, 1)
   })
 
-  it('tells the changes after a version, and undefined beyond the history', async () => {
+  it('returns the changes after a version, and undefined beyond the history', async () => {
     const collection = newCollection()
     const first = await store.replace(TENANT, collection, undefined, evaluation([idOf(1)]))
     const second = await store.replace(TENANT, collection, first.head, evaluation([idOf(2)]))
@@ -173,7 +173,7 @@ describe('MembershipStore on the local database', () => {
     assert.equal(await store.changesAfter(TENANT, collection, 1), undefined)
   })
 
-  it('shows no part of the members when all of them are replaced between looking at the head and at the chunks', async () => {
+  it('returns no partial members when all of them are replaced between reading the head and the chunks', async () => {
     const collection = newCollection()
     const [some, others] = [idsOf(range(0, 7_000)), idsOf(range(10_000, 18_000))]
     const { head } = await store.replace(TENANT, collection, undefined, evaluation(some))
@@ -189,14 +189,14 @@ describe('MembershipStore on the local database', () => {
     assert.deepEqual(seen, others)
   })
 
-  it('forgets a removed collection entirely', async () => {
+  it('deletes everything of a removed collection', async () => {
     const collection = newCollection()
     await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 2_000))))
     await store.remove(TENANT, collection)
     assert.equal(await store.members(TENANT, collection), undefined)
   })
 
-  it('holds what was written last after any series of evaluations, and its history adds up', async () => {
+  it('has the last evaluation after any series of them, and a history that leads to it', async () => {
     const memberships = fc.array(fc.tuple(fc.nat(40), fc.nat(2_000)), { minLength: 1, maxLength: 6 })
     await fc.assert(
       fc.asyncProperty(memberships, async (ranges) => {

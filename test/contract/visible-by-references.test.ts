@@ -66,8 +66,8 @@ async function write(tenantId: string, objects: readonly SnapshotObject[]): Prom
   assert.equal((await store.write(tenantId, writes, 1)).size, 0)
 }
 
-describe('who a user is and what they may see, by the database', () => {
-  it('is what the rows in memory tell', async () => {
+describe('the identity and object access of a user, by references', () => {
+  it('equals those by the rows in memory', async () => {
     let seenCount = 0
     const property = fc.asyncProperty(anyTenant, async (objects) => {
       const tenantId = randomUUID()
@@ -94,7 +94,7 @@ describe('who a user is and what they may see, by the database', () => {
     assert.ok(seenCount > 500, `only ${seenCount} were ever seen`)
   })
 
-  it('is nothing of another tenant', async () => {
+  it('contains nothing of another tenant', async () => {
     const attributes = { directoryObjectId: accountOf(1) }
     const self = { objectType: 'identity', externalId: 'x', attributes, deleted: false } as const
     await write(randomUUID(), [{ ...self, id: idOf('identity', 1) }])
@@ -106,7 +106,7 @@ describe('who a user is and what they may see, by the database', () => {
   })
 })
 
-describe('a user who may see so much that it is not told by the database', () => {
+describe('a user with access to so many objects that the rows are loaded', () => {
   const boss = {
     id: idOf('identity', 1),
     objectType: 'identity',

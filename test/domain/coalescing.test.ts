@@ -22,7 +22,7 @@ describe('coalescing', () => {
     assert.equal(await call('a'), 3)
   })
 
-  it('begins a run after the call that it answers', async () => {
+  it('starts a run after the call that it answers', async () => {
     let state = 0
     const read = coalesce(async () => {
       const seen = state
@@ -35,7 +35,7 @@ describe('coalescing', () => {
     assert.equal(await before, 0)
   })
 
-  it('keeps keys apart, and goes on after a failure', async () => {
+  it('treats keys independently, and continues after a failure', async () => {
     let failing = true
     const call = coalesce(async (key) => {
       await turn()

@@ -71,7 +71,7 @@ describe('A collection deleted while it is evaluated', () => {
     })
   }
 
-  it('leaves none an hour later when the evaluator crashed right after it had written them', async () => {
+  it('leaves none an hour later when the evaluator crashed right after writing them', async () => {
     const tenant = criteriaTenant(service)
     await tenant.person('Ann')
     const id = await tenant.create(startsWith('A'))
@@ -91,7 +91,7 @@ describe('A collection deleted while it is evaluated', () => {
 })
 
 describe('A deletion that cannot remove the members', () => {
-  it('is a deletion all the same, and they go with a later evaluation', async () => {
+  it('succeeds, and a later evaluation removes them', async () => {
     const tenant = criteriaTenant(service)
     await tenant.person('Ann')
     const id = await tenant.create(startsWith('A'))

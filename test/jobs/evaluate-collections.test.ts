@@ -32,7 +32,7 @@ async function transactionsIn(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('evaluation of criteria collections', () => {
-  it('follows objects that come, change, move and go', async () => {
+  it('follows objects that are added, changed, moved and deleted', async () => {
     const tenant = criteriaTenant(service)
     const [school, hospital] = [
       await tenant.put('orgUnit', { displayName: 'School' }),
@@ -82,7 +82,7 @@ describe('evaluation of criteria collections', () => {
     assert.deepEqual(await membersNow(), [[ann, bo].sort(), [], [], [ann]])
   })
 
-  it('follows a changed definition, and does nothing when it was written as it was', async () => {
+  it('follows a changed definition, and writes nothing when the definition is unchanged', async () => {
     const tenant = criteriaTenant(service)
     const [ann, bo] = [await tenant.person('Ann'), await tenant.person('Bo')]
     const id = await tenant.create(named('Ann'))
@@ -96,7 +96,7 @@ describe('evaluation of criteria collections', () => {
     assert.equal(await transactionsIn(tenant.evaluate), 0)
   })
 
-  it('takes chains of collections in the order of their references, however long and whatever their types', async () => {
+  it('evaluates chains of collections in the order of their references, for any length and any types', async () => {
     const tenant = criteriaTenant(service)
     const ann = await tenant.person('Anders')
     const bo = await tenant.person('Bo')
@@ -133,7 +133,7 @@ describe('evaluation of criteria collections', () => {
     assert.equal(await transactionsIn(tenant.evaluate), 0)
   })
 
-  it('turns with the day for conditions that ask for it, and leaves the others alone', async () => {
+  it('evaluates conditions that depend on the day at midnight, and no others', async () => {
     const tenant = criteriaTenant(service)
     const ann = await tenant.person('Ann')
     const position = (endDate: string) => tenant.position(ann, undefined, { endDate })
@@ -157,7 +157,7 @@ describe('evaluation of criteria collections', () => {
     }
   })
 
-  it('notifies linked collections when, and only when, their members change', async () => {
+  it('enqueues a message for a linked collection if and only if its members change', async () => {
     const tenant = criteriaTenant(service)
     await tenant.person('Ann')
     const [linked, other] = [await tenant.create(named('Ann')), await tenant.create(named('Ann'))]
@@ -177,7 +177,7 @@ describe('evaluation of criteria collections', () => {
 
 describe('evaluation that fails', () => {
   for (let failing = 1; failing <= 4; failing += 1) {
-    it(`is mended by the next one, having failed at write ${failing}`, async () => {
+    it(`is repaired by the next one after a failure at write ${failing}`, async () => {
       let writeCount = 0
       const { memberships } = service.process
       const failingOnce: MembershipStore = {
@@ -202,10 +202,10 @@ describe('evaluation that fails', () => {
   }
 })
 
-describe('a failed notification of a linked collection', () => {
+describe('a message for a linked collection that cannot be enqueued', () => {
   for (const [claim, isSameProcess] of [
-    ['is repeated by the next evaluation, although the members are already written', true],
-    ['is repeated by the first evaluation of another process, which has not seen the change', false],
+    ['is enqueued by the next evaluation, although the members have changed already', true],
+    ['is enqueued by the first evaluation of another process, which did not see the change', false],
   ] as const) {
     it(claim, async () => {
       const tenant = criteriaTenant(service)
@@ -244,8 +244,8 @@ describe('a failed notification of a linked collection', () => {
   }
 })
 
-describe('memory of evaluation', () => {
-  it('drops what it knows of tenants whose rows had to make room, and evaluates them rightly when they are back', async () => {
+describe('the cache of evaluation', () => {
+  it('drops tenants whose rows were evicted, and evaluates them correctly when these are loaded again', async () => {
     const headsRead: string[] = []
     const { memberships } = service.process
     const watched: MembershipStore = {

@@ -112,7 +112,7 @@ async function run({ begin, steps, pausesMs, last }: Course): Promise<void> {
 }
 
 describe('three evaluators of one tenant', () => {
-  it('leave every collection with the members that a preview finds, whoever overtakes whom, dies or is not answered', async () => {
+  it('leave every collection with the members that a preview finds, in any interleaving with kills, lost responses and expired leases', async () => {
     const course = fc.record({ begin: conditions, steps: series, pausesMs, last: process })
     await fc.assert(fc.asyncProperty(course, run), { numRuns: 12 })
   })

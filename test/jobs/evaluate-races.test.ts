@@ -91,7 +91,7 @@ async function run(series: readonly Step[], processes: readonly CriteriaProcess[
 }
 
 describe('two evaluators of one tenant', () => {
-  it('do not undo each other, whatever happens meanwhile', async () => {
+  it('do not undo each other in any interleaving of changes, evaluations and expired leases', async () => {
     const processes = [service.newProcess(), service.newProcess()]
     await fc.assert(
       fc.asyncProperty(steps, fc.nat(1), (series, last) => run(series, processes, last)),
@@ -99,7 +99,7 @@ describe('two evaluators of one tenant', () => {
     )
   })
 
-  it('show nobody who refers to a collection that the other one has just written as out of it', async () => {
+  it('evaluate a referring collection with the members that the other one has just written', async () => {
     const tenant = criteriaTenant(service)
     const ann = await tenant.person('Ann')
     const base = await tenant.create(startsWith('A'))
@@ -134,7 +134,7 @@ describe('two evaluators of one tenant', () => {
     assert.deepEqual(await tenant.members(referring), both)
   })
 
-  it('remove a member that only the other one has seen come', async () => {
+  it('remove a member that only the other one has added', async () => {
     const { tenant, person, collection } = await someoneOutside()
     const [first, second] = [service.newProcess().evaluator, service.newProcess().evaluator]
     await first.evaluate(tenant.tenantId)

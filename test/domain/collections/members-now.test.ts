@@ -76,7 +76,7 @@ function evaluated(known: CachedEvaluation, round: Partial<EvaluationPass>, toda
 const NOT_LOOKED_AT = { ids: undefined, isRead: false }
 const WHOLE = { ids: ['ann', 'bo', 'cat'], isRead: true }
 
-describe('The members of a collection are not looked at', () => {
+describe('The members of a collection are not evaluated', () => {
   const known = remembered('Ann')
   for (const [claim, round] of [
     ['when nothing has changed', {}],
@@ -90,39 +90,39 @@ describe('The members of a collection are not looked at', () => {
     it(claim, () => assert.deepEqual(evaluated(known, round), NOT_LOOKED_AT))
   }
 
-  it('when the day turns and its condition does not ask for it', () => {
+  it('on a new day when the condition does not depend on it', () => {
     assert.deepEqual(evaluated(known, {}, NEXT_DAY_MS), NOT_LOOKED_AT)
   })
 })
 
 describe('The members of a collection are', () => {
   const known = remembered('Ann')
-  it('those before with the changed objects alone looked at, where their attributes or rows have changed', () => {
+  it('evaluated for the changed objects only, when their attributes or rows have changed', () => {
     for (const changes of [changesOf(['bo'], ['identityDisplayName']), changesOf(['bo'], [], true)]) {
       assert.deepEqual(evaluated(known, { changes }).ids, ['ann', 'bo'])
     }
   })
 
-  it('evaluated as a whole when those of a collection that it names have changed', () => {
+  it('evaluated in full when the members of a collection that it refers to have changed', () => {
     assert.deepEqual(evaluated(known, { changedMembers: new Set([REFERRED_TO]) }), WHOLE)
   })
 
-  it('evaluated as a whole when all that is known is that something has changed', () => {
+  it('evaluated in full when the changes are not known in detail', () => {
     assert.deepEqual(evaluated(known, { changes: 'everything' }), WHOLE)
   })
 
-  it('evaluated as a whole after a new definition', () => {
+  it('evaluated in full after a new definition', () => {
     assert.deepEqual(evaluated({ ...known, definitionVersion: 2 }, {}), WHOLE)
   })
 
-  it('evaluated as a whole on a new day, when the condition asks for it', () => {
+  it('evaluated in full on a new day when the condition depends on it', () => {
     const ofToday = remembered('Today()', 'relationshipEndDate')
     assert.deepEqual(evaluated(ofToday, {}), NOT_LOOKED_AT)
     assert.deepEqual(evaluated(ofToday, {}, NEXT_DAY_MS), { ids: [], isRead: true })
   })
 })
 
-describe('The day to evaluate by', () => {
+describe('The day of evaluation', () => {
   const headBy = (definitionKey: string): CachedEvaluation['head'] => ({
     value: { count: 1, membershipVersion: 1, definitionKey, evaluatedAtMs: DAY_MS },
     version: 'version',
@@ -132,13 +132,13 @@ describe('The day to evaluate by', () => {
     return todayFor(new Map([['collection', known]]), NEXT_DAY_MS - beforeMidnightMs)
   }
 
-  it('is the next one shortly before midnight, once another evaluator has gone by it', () => {
+  it('is the next one shortly before midnight, once another evaluator has used it', () => {
     assert.equal(today(`1@${NEXT_DAY_MS}`, 60_000), NEXT_DAY_MS)
     assert.equal(today(`1@${DAY_MS}`, 60_000), DAY_MS)
     assert.equal(today(`1@${DAY_MS}`, 0), NEXT_DAY_MS)
   })
 
-  it('is not that of a clock that is more than minutes ahead', () => {
+  it('is not that of a clock that is more than five minutes ahead', () => {
     assert.equal(today(`1@${NEXT_DAY_MS}`, 6 * 60_000), DAY_MS)
   })
 })

@@ -7,7 +7,7 @@ import { netChange } from '../../../shared/domain/group-links/linked-collections
 const someIds = fc.uniqueArray(fc.constantFrom(...'abcdefgh'), { maxLength: 8 })
 
 describe('the verdicts on some objects', () => {
-  it('leave all others as they were, and nothing changed is told as such', () => {
+  it('leave all other members unchanged, and report that nothing changed', () => {
     const verdicts = fc.dictionary(fc.constantFrom(...'abcdefgh'), fc.boolean())
     fc.assert(
       fc.property(someIds, verdicts, (before, isMember) => {
@@ -26,7 +26,7 @@ describe('the verdicts on some objects', () => {
 })
 
 describe('the net change of a history', () => {
-  it('leads from the first membership to the last, and names nobody twice', () => {
+  it('leads from the first membership to the last, with each id once', () => {
     fc.assert(
       fc.property(fc.array(someIds, { minLength: 1, maxLength: 6 }), (memberships) => {
         const changes = memberships.slice(1).map((after, index) => {

@@ -7,7 +7,7 @@ import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts
 const ascending = fc.uniqueArray(fc.nat(60).map((number) => String(number).padStart(2, '0'))).map((ids) => ids.sort())
 
 describe('The difference of two memberships', () => {
-  it('is what one has and the other has not, in order', () => {
+  it('has the ids that only one of them has, in order', () => {
     fc.assert(
       fc.property(ascending, ascending, (before, after) => {
         const { added, removed } = runToCompletion(differenceTask(before, after))

@@ -54,7 +54,7 @@ const collection = (objectType: string, before: string[] | undefined, after: str
 
 const movedBy = async (...written: SnapshotObject[]) => accountChangesInRows(await changesOf(...written), NOW_MS)
 
-describe('Accounts behind members who stay', () => {
+describe('Accounts of members that stay', () => {
   for (const [claim, written, objectType, members] of [
     ['gained', identity(BO, { directoryObjectId: id(902) }), 'Identity', [ADA, BO]],
     ['changed', identity(ADA, { directoryObjectId: id(903) }), 'Identity', [ADA]],
@@ -62,29 +62,29 @@ describe('Accounts behind members who stay', () => {
     ['gained by the holder of a position', identity(BO, { directoryObjectId: id(902) }), 'Relationship', [POST_OF_BO]],
     ['changed with the holder of a position', relationship(POST_OF_ADA, BO), 'Relationship', [POST_OF_ADA]],
   ] as const) {
-    it(`have moved when one is ${claim}`, async () => {
+    it(`have changed when one is ${claim}`, async () => {
       const overTime = collection(objectType, [...members], [...members])
       assert.equal(accountsChangedAtMs(overTime, await movedBy(written)), NOW_MS)
     })
   }
 
-  it('have not when it is someone else’s', async () => {
+  it('have not changed when it is that of another identity', async () => {
     const moved = await movedBy(identity(BO, { directoryObjectId: id(902) }))
     assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA]), moved), undefined)
   })
 
-  it('have not when something else of a member changes', async () => {
+  it('have not changed when another attribute of a member changes', async () => {
     const moved = await movedBy(identity(ADA, { directoryObjectId: id(901), displayName: 'Ada' }))
     assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA]), moved), undefined)
   })
 
-  it('have not for those who come or go with it, which the change of members tells', async () => {
+  it('have not changed for members that are added or removed at the same time', async () => {
     const moved = await movedBy(identity(BO, { directoryObjectId: id(902) }))
     assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA, BO]), moved), undefined)
     assert.equal(accountsChangedAtMs(collection('Identity', [ADA, BO], [ADA]), moved), undefined)
   })
 
-  it('are looked for among the members of joinable collections too', async () => {
+  it('are found among the members of joinable collections as well', async () => {
     const joined = {
       of: async () =>
         new Map([
@@ -100,7 +100,7 @@ describe('Accounts behind members who stay', () => {
   })
 })
 
-describe('Accounts that are stored as moved', () => {
+describe('Account changes as stored', () => {
   const rows = new RowSnapshot()
   rows.apply([identity(ADA), identity(BO), relationship(POST_OF_ADA, ADA), relationship(POST_OF_BO, BO)])
   const moves = (...all: [string, 'identity' | 'relationship', number][]) =>

@@ -58,7 +58,7 @@ const karisAmong = (people: readonly SnapshotObject[]) =>
 
 describe('A preview of a hostile condition', () => {
   for (const [claim, condition] of Object.entries(HOSTILE_CONDITIONS)) {
-    it(`leaves time for everything else: ${claim}`, async () => {
+    it(`does not block the thread: ${claim}`, async () => {
       const deps = tenantOf([manyPeople(PEOPLE_COUNT)])
       await deps.snapshots.fresh(TENANT)
       let answeredCount = 0
@@ -81,7 +81,7 @@ describe('A preview of a hostile condition', () => {
     })
   }
 
-  it('leaves time for everything else: lists of very many dates', async () => {
+  it('does not block the thread: lists of very many dates', async () => {
     const deps = tenantOf([manyPeople(100)])
     const dates = Array.from({ length: 500 }, (_, day) => `AddDays(Today(),-${day})`)
     const leaf = { id: 'relationshipStartDate', field: 'relationshipStartDate', operator: 'In', value: dates }
@@ -96,7 +96,7 @@ describe('A preview of a hostile condition', () => {
     assert.ok(answeredCount > 3, `answered ${answeredCount} others`)
   })
 
-  it('is not held up by others like it: a small one is answered first', async () => {
+  it('does not delay a small one', async () => {
     const deps = tenantOf([manyPeople(PEOPLE_COUNT)])
     const finished: string[] = []
     const [hostile] = Object.values(HOSTILE_CONDITIONS)
@@ -116,7 +116,7 @@ describe('A preview of a hostile condition', () => {
     assert.ok(stallMs < STALL_AT_MOST_MS, `stalled for ${stallMs} ms`)
   })
 
-  it('sees the people as they were when it began, and the next one as they are', async () => {
+  it('uses the rows as they were when it began, and the next one the current rows', async () => {
     const renamed = manyPeople(PEOPLE_COUNT).map((person) => ({ ...person, attributes: { displayName: 'Somebody' } }))
     const added = manyPeople(PEOPLE_COUNT + 100).slice(PEOPLE_COUNT)
     const written = [manyPeople(PEOPLE_COUNT)]
@@ -152,8 +152,8 @@ describe('A preview of a hostile condition', () => {
   })
 })
 
-describe('A preview of very many people', () => {
-  it('leaves time for everything else, the first one too, which puts all ids in order', async () => {
+describe('A preview of very many identities', () => {
+  it('does not block the thread, nor does the first one, which sorts all ids', async () => {
     const people = manyPeople(LARGE_COUNT)
     const deps = tenantOf([people])
     await deps.snapshots.fresh(TENANT)

@@ -311,7 +311,7 @@ describe('Form', () => {
     it(`refuses ${claim}`, () => assert.deepEqual(codesOf(input), expected))
   }
 
-  it('tells all faults at once', () => {
+  it('reports all faults at once', () => {
     const input = {
       groupOperator: 'maybe',
       conditions: [leaf('x', 'Equals', 1), group(leaf('identityId', 'Equals', 'me', 'Bad(x)'), {})],

@@ -147,7 +147,7 @@ describe('Leaves', () => {
     it(claim, () => assert.deepEqual(members(TENANT, type, condition), expected))
   }
 
-  it('decide again when the day turns', () => {
+  it('are evaluated again on a new day', () => {
     const condition = compiled(leaf('relationshipStartDate', 'Equals', 'Today()'))
     const on = (day: string) => ({ todayMs: Date.parse(day), membersOf: () => undefined })
     assert.deepEqual(evaluate(condition, TENANT, 'Relationship', on('2024-02-29')), ['kari-1'])
@@ -188,7 +188,7 @@ describe('memberOfCollection', () => {
     assert.deepEqual(members(TENANT, 'Identity', isNot, joined('kari-2')), ['kari', 'ola'])
   })
 
-  it('finds nobody in a collection that does not exist', () => {
+  it('has no members for a collection that does not exist', () => {
     assert.deepEqual(members(TENANT, 'Identity', isMember), [])
     assert.deepEqual(members(TENANT, 'Identity', isNot), ['kari', 'ola'])
   })

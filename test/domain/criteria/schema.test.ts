@@ -32,7 +32,7 @@ describe('The schema of conditions', () => {
     it(type === undefined ? `has no ${name}` : `has ${name} as ${type}`, () => assert.equal(SCHEMA.get(name), type))
   }
 
-  it('says of every name what it reads, and gives the name back', () => {
+  it('resolves every name to its source and back', () => {
     for (const name of SCHEMA.keys()) {
       const source = schemaSource(name)
       if (name === 'memberOfCollection') assert.deepEqual(source, { kind: 'collections' })

@@ -28,7 +28,7 @@ const call = fc.oneof(
 const functions = fc.array(call, { minLength: 1, maxLength: 6 })
 
 describe('Functions on texts', () => {
-  it('make of any text what its own case and code points say', () => {
+  it('return the same as the case and code point functions of the language', () => {
     const property = fc.property(text, functions, (source, calls) => {
       const { bytes, length } = new CodePointBytes().set(source)
       const chain = new TextFunctions(calls)
@@ -38,7 +38,7 @@ describe('Functions on texts', () => {
     fc.assert(property, { numRuns: 20_000 })
   })
 
-  it('change each letter there is as the language does, also twice over', () => {
+  it('convert each letter as the language does, also twice', () => {
     const chains: FieldFunction[][] = [
       [{ name: 'ToUpper' }, { name: 'ToUpper' }],
       [{ name: 'ToLower' }, { name: 'ToLower' }],
@@ -54,7 +54,7 @@ describe('Functions on texts', () => {
     }
   })
 
-  it('come to the same whether they are remembered, forgotten or computed anew', () => {
+  it('have the same results when cached, evicted or computed again', () => {
     const property = fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), functions, (texts, calls) => {
       const memory = new DerivedTextCache()
       const source = new TextDictionary()
@@ -73,7 +73,7 @@ describe('Functions on texts', () => {
     fc.assert(property, { numRuns: 500 })
   })
 
-  it('remember no more than the memory has room for, however many chains there are', () => {
+  it('are cached within the limit for any number of chains', () => {
     const memory = new DerivedTextCache()
     const source = new TextDictionary()
     for (let index = 0; index < 20_000; index += 1) source.intern(`somebody of the name ${index}`)
@@ -105,7 +105,7 @@ describe('Contains', () => {
     }
   }
 
-  it('finds what is there, and nothing else', () => {
+  it('finds existing texts and no others', () => {
     const few = fc.string({ unit: fc.constantFrom('a', 'b', 'é'), maxLength: 12 })
     fc.assert(
       fc.property(few, few, (within, wanted) => assert.equal(contains(wanted)(within), within.includes(wanted))),
@@ -113,7 +113,7 @@ describe('Contains', () => {
     )
   })
 
-  it('takes no longer for a text that almost matches everywhere', () => {
+  it('takes linear time for a text that almost matches everywhere', () => {
     const isFound = contains(`${'a'.repeat(200_000)}b`)
     const startMs = performance.now()
     assert.equal(isFound('a'.repeat(500_000)), false)

@@ -87,8 +87,8 @@ function* written(groups: readonly (readonly SnapshotObject[])[]) {
   }
 }
 
-describe('what a user may see', () => {
-  it('is what the decisions say, after each change of anything, however long the circle of parents', async () => {
+describe('the object access of a user', () => {
+  it('follows the decisions after each change, with cycles of parents of any length', async () => {
     await fc.assert(
       fc.asyncProperty(anyWrites, async (groups) => {
         let current = new RowSnapshot()
@@ -122,7 +122,7 @@ describe('what a user may see', () => {
     )
   })
 
-  it('comes page by page, each id once, wherever a page begins', async () => {
+  it('is paged with each id once, from any start', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 40 }),
@@ -172,7 +172,7 @@ describe('what a user may see', () => {
     )
   })
 
-  it('is worked out anew only when something has changed', async () => {
+  it('is computed again only after a change', async () => {
     const rows = new RowSnapshot()
     const unit = {
       id: idOf('orgUnit', 1),
@@ -194,7 +194,7 @@ describe('what a user may see', () => {
     assert.notEqual(await objectAccess.of(caller), first)
   })
 
-  it('is asked of the database while no rows are in memory, and every hundredth call has them loaded meanwhile', async () => {
+  it('comes from the database while no rows are in memory, and the hundredth call starts loading them', async () => {
     const rows = new RowSnapshot()
     let isHeld = false
     const loaded: string[] = []
@@ -219,7 +219,7 @@ describe('what a user may see', () => {
     assert.deepEqual(loaded, [TENANT_ID])
   })
 
-  it('is kept for the hundred who asked last', async () => {
+  it('is cached for the last hundred callers', async () => {
     const rows = new RowSnapshot()
     const objectAccess = new ObjectAccessResolver(async () => rows)
     const of = (account: number) => objectAccess.of(user(TENANT_ID, String(account), 'User'))

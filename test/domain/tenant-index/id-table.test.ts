@@ -29,7 +29,7 @@ describe('An id table', () => {
     ['GUIDs', fc.oneof(guid, counted)],
     ['GUIDs and other texts', fc.oneof(guid, counted, strange)],
   ] as const) {
-    it(`gives each of many ${claim} a slot for good, whatever its case, and tells sets of them in order`, () => {
+    it(`gives each of many ${claim} a permanent slot, ignoring case, and returns sets of them in order`, () => {
       const arrivals = fc.array(fc.array(id, { maxLength: 60 }), { minLength: 1, maxLength: 4 })
       const property = fc.property(arrivals, fc.nat(7), (batches, share) => {
         const table = new IdTable()

@@ -32,7 +32,7 @@ const people = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => identity(`person ${from + index}`))
 
 describe('The rows of a tenant', () => {
-  it('are loaded once, and from then on refreshed by what was written since', async () => {
+  it('are loaded once, and then refreshed with what was written since', async () => {
     const { changes, written, readings } = readableChanges()
     const snapshots = new TenantSnapshots(changes, 1_000)
     written.push(...people(0, 100))
@@ -47,7 +47,7 @@ describe('The rows of a tenant', () => {
     ])
   })
 
-  it('are refreshed once for all who ask while a refresh is due', async () => {
+  it('are refreshed once for concurrent calls', async () => {
     const { changes, written, readings } = readableChanges()
     const snapshots = new TenantSnapshots(changes, 1_000)
     written.push(...people(0, 10))
@@ -55,7 +55,7 @@ describe('The rows of a tenant', () => {
     assert.ok(readings.length <= 2, `${readings.length} readings`)
   })
 
-  it('are loaded anew after a refresh that failed half-way, of which no mark would be true', async () => {
+  it('are loaded again after a refresh that failed half-way', async () => {
     const { changes, written, readings, state } = readableChanges()
     const snapshots = new TenantSnapshots(changes, 1_000)
     written.push(...people(0, 10))
@@ -69,7 +69,7 @@ describe('The rows of a tenant', () => {
     assert.equal(snapshots.takeChanges('tenant'), 'everything')
   })
 
-  it('leave memory when others need the room, those unused for longest first', async () => {
+  it('are evicted when others need the room, the least recently used first', async () => {
     const { changes, written } = readableChanges()
     written.push(...people(0, 10))
     const snapshots = new TenantSnapshots(changes, 700)
@@ -80,7 +80,7 @@ describe('The rows of a tenant', () => {
     )
   })
 
-  it('are loaded anew once values that nobody has any more take more memory than the rows did', async () => {
+  it('are loaded again once unused values take more memory than the rows', async () => {
     const { changes, written, readings } = readableChanges()
     const snapshots = new TenantSnapshots(changes, 10_000)
     const renamed = (round: number) =>
@@ -100,7 +100,7 @@ describe('The rows of a tenant', () => {
     assert.equal(readings.at(-1)?.from, undefined)
   })
 
-  it('leave memory also where there are none: a tenant takes room of its own', async () => {
+  it('are evicted also when empty: a tenant has a weight of its own', async () => {
     const snapshots = new TenantSnapshots(readableChanges().changes, 1_000)
     const tenantIds = Array.from({ length: 100 }, (_, index) => `tenant ${index}`)
     for (const tenantId of tenantIds) await snapshots.fresh(tenantId)

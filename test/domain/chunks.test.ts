@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { chunkWithin } from '../../shared/kernel/chunk.ts'
 import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 
-describe('slices within limits', () => {
-  it('hold everything in its order, and no more than they may unless one entry alone is too large', () => {
+describe('chunks within limits', () => {
+  it('contain everything in order, within the limit unless a single entry exceeds it', () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 60 })
     fc.assert(
       fc.property(sizes, fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 60 }), (all, count, bytes) => {
@@ -21,7 +21,7 @@ describe('slices within limits', () => {
     )
   })
 
-  it('are as full as they can be', () => {
+  it('are as full as possible', () => {
     assert.deepEqual(
       chunkWithin([3, 3, 3, 1, 9, 1], { atMostCount: 3, atMostBytes: 7 }, (size) => size),
       [[3, 3], [3, 1], [9], [1]],
@@ -29,8 +29,8 @@ describe('slices within limits', () => {
   })
 })
 
-describe('lanes', () => {
-  it('work on all, each once, and on no more than a few at a time', async () => {
+describe('forEachConcurrent', () => {
+  it('works on each once, with limited concurrency', async () => {
     const done: number[] = []
     let [atOnceCount, mostCount] = [0, 0]
     await forEachConcurrent([1, 2, 3, 4, 5, 6, 7], 3, async (one) => {
@@ -44,7 +44,7 @@ describe('lanes', () => {
     assert.equal(mostCount, 3)
   })
 
-  it('throw on what went wrong', async () => {
+  it('throws the first failure', async () => {
     await assert.rejects(
       forEachConcurrent([1, 2, 3], 2, async (one) => {
         if (one === 2) throw new Error('two')

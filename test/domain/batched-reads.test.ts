@@ -18,8 +18,8 @@ function echoing() {
   return { reads, readAll }
 }
 
-describe('gathering', () => {
-  it('asks at once for what is asked first, and together for all that is asked meanwhile', async () => {
+describe('batched reads', () => {
+  it('start with the first key at once, and read all keys of waiting calls together', async () => {
     const { reads, readAll } = echoing()
     const read = batchReads(readAll, limits)
     const answers = await Promise.all(['a', 'b', 'c', 'b', 'a'].map((key) => read('t', key)))
@@ -30,7 +30,7 @@ describe('gathering', () => {
     )
   })
 
-  it('keeps groups apart', async () => {
+  it('treat groups independently', async () => {
     const { reads, readAll } = echoing()
     const read = batchReads(readAll, limits)
     assert.deepEqual(await Promise.all([read('t', 'a'), read('u', 'a')]), ['t a', 'u a'])
@@ -40,7 +40,7 @@ describe('gathering', () => {
     ])
   })
 
-  it('asks for no more keys at once than it may', async () => {
+  it('read no more keys at once than allowed', async () => {
     const { reads, readAll } = echoing()
     const read = batchReads(readAll, { ...limits, keysAtMost: 2 })
     await Promise.all(['a', 'b', 'c', 'd'].map((key) => read('t', key)))
@@ -50,12 +50,12 @@ describe('gathering', () => {
     )
   })
 
-  it('answers undefined for what is not found', async () => {
+  it('return undefined for an unknown key', async () => {
     const read = batchReads(async () => new Map(), limits)
     assert.deepEqual(await Promise.all([read('t', 'a'), read('t', 'b')]), [undefined, undefined])
   })
 
-  it('fails those that a failed read was to answer, and goes on with the others', async () => {
+  it('reject the calls of a failed read, and continue with the others', async () => {
     const failure = new Error('no')
     const read = batchReads(async (_, keys) => {
       await turn()
@@ -69,7 +69,7 @@ describe('gathering', () => {
     assert.equal(await read('t', 'c'), 'c')
   })
 
-  it('lets nobody wait longer than it is patient for a read that does not end', async () => {
+  it('start the next read when one takes longer than the limit', async () => {
     const ends = Promise.withResolvers<void>()
     const read = batchReads(
       async (_, keys) => {
@@ -85,7 +85,7 @@ describe('gathering', () => {
     assert.equal(await read('t', 'b'), 'b')
   })
 
-  it('never answers with less than there was when it was asked, whatever else is asked, written and slow', async () => {
+  it('never return an older state than that of the call', async () => {
     const key = fc.constantFrom('a', 'b', 'c')
     const step = fc.oneof(
       fc.record({ does: fc.constant('write' as const), key }),

@@ -53,7 +53,7 @@ async function storedMoves(sinceMs = 0) {
   return world.coldProcess().collections.accountChanges.since(TENANT, sinceMs)
 }
 
-describe('A group whose members come to other accounts, in a process that has just started', () => {
+describe('A group whose members change accounts, in a process that has just started', () => {
   for (const [claim, hadOne, getsOne] of [
     ['follows one account to another', true, true],
     ['gets an account that a member had not', false, true],
@@ -104,7 +104,7 @@ describe('A group whose members come to other accounts, in a process that has ju
     assert.deepEqual(await membersOf(groupId), [second, third])
   })
 
-  it('follows people who are joined with others, and split again', async () => {
+  it('follows identities that are merged with others and split again', async () => {
     const place = await newPlace()
     const [first, second] = newAccounts(2)
     const accounts: Connector = await world.newSource()
@@ -123,7 +123,7 @@ describe('A group whose members come to other accounts, in a process that has ju
     assert.deepEqual(await membersOf(groupId), [second])
   })
 
-  it('follows who is deleted and comes back with another account before anybody looked', async () => {
+  it('follows an identity that is deleted and restored with another account between two evaluations', async () => {
     const place = await newPlace()
     const [first, second] = newAccounts(2)
     await place.write(place.person('Ann', first))
@@ -134,7 +134,7 @@ describe('A group whose members come to other accounts, in a process that has ju
     assert.deepEqual(await membersOf(groupId), [second])
   })
 
-  it('loses the former account of someone who leaves in the same moment', async () => {
+  it('loses the former account of a member that leaves at the same time', async () => {
     const place = await newPlace()
     const [first, second, third] = newAccounts(3)
     await place.write(place.person('Ann', first), place.person('Bo', third))
@@ -167,7 +167,7 @@ describe('A group whose members come to other accounts, in a process that has ju
   })
 })
 
-describe('A member who joined while nobody could be told', () => {
+describe('A member who joined while no message could be enqueued', () => {
   it('is in the group after the first evaluation of a process that has just started', async () => {
     const place = await newPlace()
     const [first, second] = newAccounts(2)
@@ -187,7 +187,7 @@ describe('A member who joined while nobody could be told', () => {
 })
 
 describe('The time at which an account changed', () => {
-  it('is stored for nobody who is created with their account, in whatever order', async () => {
+  it('is not stored for objects that are created with their account, in any order', async () => {
     const place = await newPlace()
     const sinceMs = world.clock.nowMs()
     const many = newAccounts(500).map((account, index) => place.person(`Person ${index}`, account))
@@ -208,7 +208,7 @@ describe('The time at which an account changed', () => {
     }
   })
 
-  it('stays through changes that leave the account alone, and is not shown', async () => {
+  it('is kept by changes of other attributes, and is not part of the core object', async () => {
     const place = await newPlace()
     const [first, second] = newAccounts(2)
     const sinceMs = world.clock.nowMs()
@@ -233,7 +233,7 @@ describe('The time at which an account changed', () => {
     ])
   })
 
-  it('is found among many ids as among few', async () => {
+  it('is found among many ids and among few', async () => {
     const place = await newPlace()
     const [first, second, third, fourth] = newAccounts(4)
     await place.write(place.person('Ann', first), place.person('Bo', third))
