@@ -9,12 +9,14 @@ import { type JsonObject, parseObject } from './json.ts'
 import { type OperationKind, wantsNoContent } from './operation.ts'
 import { parsePartition } from './partition.ts'
 import { answerQuery, QUERY_PLAN } from './query-request.ts'
+import type { Replicas } from './replicas.ts'
 import type { Storage } from './storage.ts'
 
 /** What the operations work on. */
 export type Account = {
   readonly storage: Storage
   readonly catalog: Catalog
+  readonly replicas: Replicas
   /** The master key's bytes: they seal continuation tokens as well. */
   readonly key: Buffer
   readonly isStrict: boolean

@@ -5,6 +5,7 @@ import { openCatalog } from './catalog.ts'
 import { badRequest, CosmosFailure } from './failure.ts'
 import type { Account } from './handlers.ts'
 import { noOperations, type OperationCounts, operationOf } from './operation.ts'
+import { parseLag, type ReplicaLag, Replicas } from './replicas.ts'
 import { readBody } from './request-body.ts'
 import { inSession } from './sessions.ts'
 import { verifySignature } from './signature.ts'
@@ -22,6 +23,8 @@ export type LocalCosmosOptions = {
   readonly strict: boolean
   /** The clock of `_ts` and `ttl`. */
   readonly nowMs?: () => number
+  /** The replica that answers reads is behind from the start; default: it is not. */
+  readonly replicaLag?: ReplicaLag
 }
 
 /** A running Cosmos DB account on 127.0.0.1. */
@@ -30,6 +33,8 @@ export type LocalCosmos = {
   readonly key: string
   /** Answers the next matching requests 429. The function given back lifts the throttle. */
   throttleNext(throttle: Throttle): () => void
+  /** From now on the replica that answers reads is behind, or no longer. `POST /local/replicas` does the same. */
+  setReplicaLag(lag: ReplicaLag | undefined): void
   /** Operations asked for since the start, by kind. */
   operations(): OperationCounts
   /** Request units charged since the start. */
@@ -57,7 +62,8 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
     const catalog = openCatalog(storage)
     const endpoint = `http://127.0.0.1:${await listen(server, options.port)}`
     const key = Buffer.from(options.key, 'base64')
-    const account = { storage, catalog, key, isStrict: options.strict, endpoint }
+    const replicas = new Replicas(storage, options.replicaLag)
+    const account = { storage, catalog, replicas, key, isStrict: options.strict, endpoint }
     const { counts, throttling } = { counts: noOperations(), throttling: new Throttling() }
     const served: Running = { account, counts, throttling, chargedUnits: 0 }
     running = served
@@ -65,9 +71,14 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
       endpoint,
       key: options.key,
       throttleNext: (throttle) => throttling.add(throttle),
+      setReplicaLag: (lag) => replicas.setLag(lag),
       operations: () => ({ ...counts }),
       chargedUnits: () => served.chargedUnits,
-      close: () => close(server, () => storage.close()),
+      close: () =>
+        close(server, () => {
+          replicas.close()
+          storage.close()
+        }),
     }
   } catch (cause) {
     storage.close()
@@ -108,6 +119,7 @@ async function serve(running: Running, request: IncomingMessage, response: Serve
 function answerTo({ account, counts, throttling }: Running, request: IncomingMessage, body: string): Answer {
   const method = request.method ?? ''
   const segments = segmentsOf(request.url ?? '/')
+  if (segments[0] === 'local') return control(account.replicas, method, segments, body)
   verifySignature(method, segments, request.headers, account.key)
   const operation = operationOf(method, segments, request.headers)
   counts[operation]++
@@ -117,6 +129,15 @@ function answerTo({ account, counts, throttling }: Running, request: IncomingMes
     return failureAnswer(failure, { 'x-ms-retry-after-ms': delayMs })
   }
   return inSession(operation, { account, segments, headers: request.headers, body })
+}
+
+/** What only the local database has: it is on loopback, and needs no key. */
+function control(replicas: Replicas, method: string, segments: readonly string[], body: string): Answer {
+  if (method !== 'POST' || segments.join('/') !== 'local/replicas') {
+    throw badRequest(`${method} /${segments.join('/')} is not supported`)
+  }
+  replicas.setLag(parseLag(body))
+  return { status: 204, body: undefined }
 }
 
 function segmentsOf(url: string): string[] {
