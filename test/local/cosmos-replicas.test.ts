@@ -56,8 +56,7 @@ it('never shows a session less than it has seen', async (t) => {
   await writer.write('a', 1)
   await assert.rejects(reader.container.items.create({ id: 'a', tenantId: 't1' }), { code: 409 })
   assert.equal(await reader.read('a'), 1)
-  await writer.write('a', 2)
-  assert.equal(await reader.read('a'), 1)
+  assert.equal(await session().read('a'), undefined)
 })
 
 it('runs batches on the primary, and what they have read is seen by the session from then on', async (t) => {

@@ -37,9 +37,9 @@ export function parseLag(body: string): ReplicaLag | undefined {
 
 /**
  * The replicas of an account. By default all of them are as new as the primary. With a lag, one that is behind answers
- * the reads, as the cloud may choose any: it is as old as the lag says, but has at least what the session token of the
- * read names. The cloud's gateway looks for a replica that has it, and asks the primary at last; a client in the region
- * of the writes never sees 1002 for it. A replica never goes back.
+ * the reads, as the cloud may choose any, unless the session token of the read names a write that it does not have: then
+ * the primary answers. The cloud's gateway looks for a replica that has it, too, and a client in the region of the
+ * writes never sees 1002 for it. A replica never goes back.
  */
 export class Replicas {
   readonly #primary: Storage
@@ -62,10 +62,11 @@ export class Replicas {
   /** @param seenLsn what the caller has seen: no more than the primary has. */
   forRead({ number, resource }: Container, seenLsn: number): ReadState {
     const { lag, replica } = this.#lagging ?? {}
-    if (lag === undefined || replica === undefined || lag.containers?.includes(String(resource.id)) === false) {
-      return { storage: this.#primary, lsn: this.#primary.lsnOf(number) }
-    }
-    return { storage: replica.storage, lsn: replica.caughtUp(number, lag, seenLsn) }
+    const isLagging = lag !== undefined && lag.containers?.includes(String(resource.id)) !== false
+    const lsn = isLagging ? replica?.caughtUp(number, lag) : undefined
+    return replica === undefined || lsn === undefined || lsn < seenLsn
+      ? { storage: this.#primary, lsn: this.#primary.lsnOf(number) }
+      : { storage: replica.storage, lsn }
   }
 
   close(): void {
@@ -100,23 +101,16 @@ class Replica {
     })
   }
 
-  /** Applies what the lag no longer keeps back, and what the caller has seen. @returns The LSN that is reached. */
-  caughtUp(container: number, { behindMs = 0, behindWrites = 0 }: ReplicaLag, seenLsn: number): number {
+  /** Applies what the lag no longer keeps back. @returns The LSN that is reached. */
+  caughtUp(container: number, { behindMs = 0, behindWrites = 0 }: ReplicaLag): number {
     const log = this.#logs.get(container) ?? []
     const visibleMs = this.#primary.nowMs() - behindMs
     const isDue = (commit: LoggedCommit | undefined): commit is LoggedCommit =>
-      commit !== undefined &&
-      (commit.lsn <= seenLsn ||
-        this.lsnOf(container) < seenLsn ||
-        (commit.atMs <= visibleMs && log.length > behindWrites))
+      commit !== undefined && commit.atMs <= visibleMs && log.length > behindWrites
     for (let [next] = log; isDue(next); [next] = log) {
       this.#apply(next)
       log.shift()
     }
-    return this.lsnOf(container)
-  }
-
-  lsnOf(container: number): number {
     return this.#lsns.get(container) ?? this.#lsnOfCopy.get(container) ?? this.#primary.lsnOf(container)
   }
 
