@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { authorityKeys } from '../../shared/auth/authority-keys.ts'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
+import { DatabaseSession } from '../../shared/cosmos/database-session.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosIdempotencyKeyStore } from '../../shared/cosmos/idempotency-key-store.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
@@ -20,12 +21,15 @@ const credential = serviceIdentity(settings.managedIdentityClientId)
 
 const { cosmosEndpoint: endpoint, cosmosKey: key, serviceBusConnectionString: connectionString } = settings
 
-export const container = openDatabase(key === undefined ? { endpoint, credential } : { endpoint, key })
+/** What this instance has seen of the database: messages carry it to other instances, and bring what these have seen. */
+export const databaseSession = new DatabaseSession()
+
+export const container = openDatabase(key === undefined ? { endpoint, credential } : { endpoint, key }, databaseSession)
 
 export const busSettings: BusSettings =
   connectionString === undefined ? { namespace: settings.serviceBusNamespace ?? '', credential } : { connectionString }
 
-export const doorbells = messageSender(busSettings, activities, nowMs)
+export const doorbells = messageSender(busSettings, activities, nowMs, () => databaseSession.tokens())
 
 export const keys = authorityKeys(settings.authorityUrl, nowMs)
 

@@ -4,12 +4,14 @@ import type { Activity } from '../../shared/domain/activity.ts'
 import type { LogDetails } from '../../shared/domain/log.ts'
 import { conforms } from '../../shared/http/validation.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
+import { sessionTokensOf } from '../../shared/messaging/session-properties.ts'
 import { elapsedMs } from './clock.ts'
+import { databaseSession } from './foundation.ts'
 import { log } from './observation.ts'
 import { observedMessage } from './observed-invocation.ts'
 
 /**
- * Looks at what a message names. A malformed message is logged and settled, it could never succeed;
+ * Looks at what a message names, and reads nothing older than what its sender had seen. A malformed message is logged and settled, it could never succeed;
  * a fault is thrown on, so that the message comes again and in the end goes to the dead-letter queue.
  */
 export function messageHandler<Schema extends TSchema>(
@@ -24,6 +26,7 @@ export function messageHandler<Schema extends TSchema>(
         return
       }
       activity.describe(message as LogDetails)
+      databaseSession.advance(sessionTokensOf(context.triggerMetadata?.applicationProperties))
       const startedMs = elapsedMs()
       try {
         await look(message as Static<Schema>, activity)

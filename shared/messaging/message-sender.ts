@@ -4,14 +4,23 @@ import type { Activities } from '../domain/activity.ts'
 import type { Doorbells } from '../domain/doorbell.ts'
 import { originProperties } from './origin-properties.ts'
 import type { QueueName } from './queues.ts'
+import { sessionProperties } from './session-properties.ts'
 
 /** Which namespace, and who asks it: whoever has its connection string, or whoever the credential stands for. */
 export type BusSettings =
   | { readonly connectionString: string }
   | { readonly namespace: string; readonly credential: TokenCredential }
 
-/** Sends doorbells to their queues, and with each what it comes from. Loads its packages and connects when first used. */
-export function messageSender(settings: BusSettings, activities: Activities, nowMs: () => number): Doorbells {
+/**
+ * Sends doorbells to their queues, and with each what it comes from, and what its sender has seen of the database. Loads
+ * its packages and connects when first used.
+ */
+export function messageSender(
+  settings: BusSettings,
+  activities: Activities,
+  nowMs: () => number,
+  sessionTokens: () => Readonly<Record<string, string>> = () => ({}),
+): Doorbells {
   let client: Promise<ServiceBusClient> | undefined
   const senders = new Map<QueueName, ServiceBusSender>()
   const senderOf = async (queue: QueueName): Promise<ServiceBusSender> => {
@@ -32,7 +41,7 @@ export function messageSender(settings: BusSettings, activities: Activities, now
           body: message,
           messageId: id,
           contentType: 'application/json',
-          applicationProperties: originProperties(activities.origin()),
+          applicationProperties: { ...originProperties(activities.origin()), ...sessionProperties(sessionTokens()) },
           ...(delayMs > 0 ? { scheduledEnqueueTimeUtc: new Date(nowMs() + delayMs) } : {}),
         })
       })
