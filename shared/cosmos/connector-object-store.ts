@@ -8,7 +8,7 @@ import type {
 import { isObjectType, type ObjectType } from '../domain/core/core-object.ts'
 import type { Versioned } from '../domain/versioned.ts'
 import { closeSpace, openSpace, spaceVersion, treeVersion, whileOpen, whileTreeIs } from './connector-space-guards.ts'
-import { queryAll, type Stored } from './documents.ts'
+import { catchUp, queryAll, type Stored } from './documents.ts'
 import { readPage } from './keyset-page.ts'
 import { type VersionedWrite, writeInChain, writeVersioned } from './versioned-writes.ts'
 
@@ -36,6 +36,7 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     return (await queryAll<Stored<Document>>(container, tenantId, { query, parameters }, options)).map(versioned)
   }
   return {
+    catchUp: (tenantId) => catchUp(container, tenantId),
     ofIds: (tenantId, ids) => whereIn(tenantId, 'c.id', ids),
     async standings(tenantId, ids) {
       if (ids.length === 0) return []

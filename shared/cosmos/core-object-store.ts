@@ -5,7 +5,7 @@ import type { CoreObjectReader } from '../domain/core/core-object-reader.ts'
 import type { FormerCoreObjects } from '../domain/core/former-core-objects.ts'
 import { type CoreObjectDocument, parsedCoreObject, parsedMerged } from './core-object-document.ts'
 import { searchCoreObjectDocuments, searchTexts } from './core-object-search.ts'
-import { type QueryParameters, queryAll, sqlParameters } from './documents.ts'
+import { catchUp, type QueryParameters, queryAll, sqlParameters } from './documents.ts'
 import { readPage } from './keyset-page.ts'
 import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
 
@@ -26,6 +26,7 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
       .map(parsedCoreObject)
       .sort((one, other) => (one.id < other.id ? -1 : 1))
   return {
+    catchUp: (tenantId) => catchUp(container, tenantId),
     async mergedOfIds(tenantId, ids) {
       if (ids.length === 0) return []
       const documents = await find(tenantId, 'ARRAY_CONTAINS(@ids, c.id)', { ids })

@@ -19,6 +19,7 @@ import type { Doorbell } from '../../shared/domain/doorbell.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { cursors } from '../../shared/http/cursor.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
+import { testLag } from '../contract/local-database.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
 import { onceOn } from '../http/once-dependencies.ts'
 
@@ -58,7 +59,7 @@ const COSMOS_KEY = createHash('sha256').update('key of the local database').dige
 
 /** The connector and core object routes on a database of their own. */
 export async function startCoreDataService(nowMs: () => number = Date.now): Promise<CoreDataService> {
-  const cosmos = await startCosmos({ port: 0, file: ':memory:', key: COSMOS_KEY, strict: true, nowMs })
+  const cosmos = await startCosmos({ port: 0, file: ':memory:', key: COSMOS_KEY, strict: true, nowMs, ...testLag() })
   await createContainers(cosmos.endpoint, cosmos.key)
   return serviceOn(cosmos, nowMs, [CURSOR_KEY])
 }

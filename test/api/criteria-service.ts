@@ -17,6 +17,7 @@ import { TenantSnapshots } from '../../shared/domain/collections/tenant-snapshot
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import type { Doorbell } from '../../shared/domain/doorbell.ts'
 import { UNMEASURED } from '../../shared/domain/measures.ts'
+import { testLag } from '../contract/local-database.ts'
 import { application, type Body, type Send, sendTo, type TestAnswer, user } from './core-data-service.ts'
 
 export const CRITERIA = '/collections-criteria/beta'
@@ -49,7 +50,7 @@ const QUIET = { info() {}, warn() {}, error() {} }
 /** The routes of criteria collections and of all collections on a database of their own. */
 export async function startCriteriaService(): Promise<CriteriaService> {
   const key = createHash('sha256').update('key of the local database').digest('base64')
-  const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true })
+  const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, ...testLag() })
   await createContainers(cosmos.endpoint, key)
   const database = openDatabase({ endpoint: cosmos.endpoint, key })
   const links = new Map<string, string[]>()

@@ -19,6 +19,7 @@ import { sweepTenant } from '../../shared/domain/links/sweep.ts'
 import type { JobRecord } from '../../shared/domain/links/sync-job.ts'
 import { sharedWriteBudget, type WindowStore } from '../../shared/domain/links/write-budget.ts'
 import { UNMEASURED } from '../../shared/domain/measures.ts'
+import { testLag } from '../contract/local-database.ts'
 import { openDirectory, TENANT, type TestDirectory, testClock } from './link-directory.ts'
 import { type TestCollections, testCollections } from './test-collections.ts'
 
@@ -56,7 +57,7 @@ export type WorldOptions = Partial<DirectoryOptions> & { readonly sharesClock?: 
 /** The directory lives in real time unless it shares the clock; then its throttling and its tokens' lifetimes do too. */
 export async function openWorld({ sharesClock = false, ...options }: WorldOptions = {}): Promise<LinkWorld> {
   const clock = testClock()
-  const cosmos = await startCosmos({ port: 0, file: ':memory:', key: KEY, strict: true })
+  const cosmos = await startCosmos({ port: 0, file: ':memory:', key: KEY, strict: true, ...testLag() })
   await createContainers(cosmos.endpoint, KEY)
   const container = openDatabase({ endpoint: cosmos.endpoint, key: KEY })
   const testDirectory = await openDirectory(clock, { ...options, ...(sharesClock ? { nowMs: clock.nowMs } : {}) })

@@ -37,6 +37,8 @@ export type LocalCosmos = {
   setReplicaLag(lag: ReplicaLag | undefined): void
   /** Operations asked for since the start, by kind. */
   operations(): OperationCounts
+  /** Documents written since the file was made: a batch that only reads writes none. */
+  writeCount(): number
   /** Request units charged since the start. */
   chargedUnits(): number
   /** Ends all connections at once and closes the file. */
@@ -73,6 +75,7 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
       throttleNext: (throttle) => throttling.add(throttle),
       setReplicaLag: (lag) => replicas.setLag(lag),
       operations: () => ({ ...counts }),
+      writeCount: () => storage.writeCount(),
       chargedUnits: () => served.chargedUnits,
       close: () =>
         close(server, () => {

@@ -18,6 +18,8 @@ export type Storage = {
   nextSequence(container: number, row?: number): number
   /** The number of the container's last committed write (its LSN). It only rises, also over restarts and deletions. */
   lsnOf(container: number): number
+  /** Writes of documents since the file was made, those that were rolled back left out. */
+  writeCount(): number
   /** Calls the observer with each commit from now on; undefined ends it. */
   onCommit(observer: ((commit: Commit) => void) | undefined): void
   close(): void
@@ -162,6 +164,7 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
       return sequence
     },
     lsnOf,
+    writeCount: () => savedSequence,
     onCommit(next) {
       observer = next
     },

@@ -27,6 +27,8 @@ type Space = {
  * being opened to being closed, and is closed once: nothing is ever written to it again.
  */
 export interface ConnectorObjectStore {
+  /** Reads that begin after this see all that any instance had written before. Others may see less. */
+  catchUp(tenantId: string): Promise<void>
   /** Those that exist, soft-deleted ones too. */
   ofIds(tenantId: string, ids: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
   /** The same, as far as needed to refer to them. */

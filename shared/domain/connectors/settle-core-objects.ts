@@ -18,6 +18,8 @@ export type CoreObjectWrite = { readonly object: MergedCoreObject; readonly vers
 
 /** The core objects of each tenant, as what feeds them sees them. */
 export interface CoreObjectWriter {
+  /** Reads that begin after this see all that any instance had written before. Others may see less. */
+  catchUp(tenantId: string): Promise<void>
   /** Those that exist, soft-deleted ones too. */
   mergedOfIds(tenantId: string, ids: readonly string[]): Promise<Versioned<MergedCoreObject>[]>
   /**
@@ -29,7 +31,7 @@ export interface CoreObjectWriter {
 }
 
 type SettleDependencies = {
-  readonly objects: Pick<ConnectorObjectStore, 'ofCoreObjects' | 'standings'>
+  readonly objects: Pick<ConnectorObjectStore, 'catchUp' | 'ofCoreObjects' | 'standings'>
   readonly coreObjects: CoreObjectWriter
   nowMs(): number
 }
@@ -91,7 +93,8 @@ const idsOf = (writes: readonly CoreObjectWrite[]): ReadonlySet<string> =>
 
 /**
  * Versions are read before the contributions: whoever changes a contribution in the meantime merges after this, and
- * one of the two finds the version gone and merges again.
+ * one of the two finds the version gone and merges again. The contributions must be no older than the versions: other
+ * instances may have written them.
  */
 async function dueWrites(
   tenantId: string,
@@ -101,6 +104,7 @@ async function dueWrites(
   { objects, coreObjects, nowMs }: SettleDependencies,
 ): Promise<CoreObjectWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
+  await objects.catchUp(tenantId)
   const contributors = await liveContributors(tenantId, coreObjectIds, rankOf, objects)
   const coreObjectOf = await resolver(tenantId, [...contributors.values()].flat(), objects)
   const storedById = new Map(stored.map((each) => [each.value.id, each]))

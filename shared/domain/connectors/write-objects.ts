@@ -46,7 +46,8 @@ export async function writeObjects(
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
-  const before = await placeOf(tenantId, connector, deps)
+  // What is decided to be the same, or not there, is not written, and no version is quoted that could turn out stale.
+  const [before] = await Promise.all([placeOf(tenantId, connector, deps), deps.objects.catchUp(tenantId)])
   const written = await writeInRounds(before, writes, deps)
   // Two connectors may have brought the same person at one moment, neither seeing the other: the later one sees. The
   // other may have been added since this one began.
@@ -188,6 +189,9 @@ async function settle(
   decisions: readonly Decision[],
   deps: WriteDependencies,
 ): Promise<boolean> {
+  if (decisions.length === 0) return false
+  // Core objects that are as they should be are not written: that must not be decided on an older state of them.
+  await deps.coreObjects.catchUp(tenantId)
   const written = tracesById(decisions.flatMap((decision) => decision.coreObjects))
   const left = decisions.flatMap((decision) => decision.left)
   const doubtful = tracesById(left.flatMap((object) => object.coreObjects).filter(({ id }) => !written.has(id)))
