@@ -27,7 +27,7 @@ describe('The sweep', () => {
 
   /** Rings for the tenants, and hands over those rings, no others. */
   async function sweep(minute?: number): Promise<void> {
-    await ringForSweeps(minute, world.deps)
+    await ringForSweeps(minute === undefined ? undefined : [minute], world.deps)
     const swept = world.rings.filter(({ doorbell }) => doorbell.queue === 'sweeps')
     for (const ring of swept) world.rings.splice(world.rings.indexOf(ring), 1)
     for (const { doorbell } of swept) await sweepTenant(doorbell.message.tenantId, world.deps)
@@ -142,10 +142,11 @@ describe('The sweep', () => {
     await world.deps.tenants.remember(SMALL_TENANT)
     const midnightMs = Date.parse('2031-01-01T00:00:00Z')
     for (const atMs of [midnightMs - 1, midnightMs + 60_000, midnightMs + 3_600_000]) {
-      await ringForNewDay({ ...world.deps, nowMs: () => atMs })
+      await ringForNewDay(undefined, { ...world.deps, nowMs: () => atMs })
     }
     assert.equal(world.rings.length, 0)
-    for (const atMs of [midnightMs, midnightMs + 59_999]) await ringForNewDay({ ...world.deps, nowMs: () => atMs })
+    for (const atMs of [midnightMs, midnightMs + 59_999])
+      await ringForNewDay(undefined, { ...world.deps, nowMs: () => atMs })
     const rungFor = world.rings.map(({ doorbell }) => [doorbell.queue, doorbell.message.tenantId])
     assert.deepEqual(rungFor.sort(), [
       ['evaluations', TENANT],

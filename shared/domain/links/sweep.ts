@@ -3,7 +3,7 @@ import { slices } from '../slices.ts'
 import type { LinkRecord } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { queueJob, ringFor } from './queue-job.ts'
-import { minuteOfTenant } from './sweep-minute.ts'
+import { EARLY_MS, minuteOfTenant } from './sweep-minute.ts'
 import type { JobRecord } from './sync-job.ts'
 import type { KnownTenant } from './tenant-store.ts'
 
@@ -37,33 +37,44 @@ const MINUTE_MS = 60_000
 const AT_A_TIME_COUNT = 20
 
 /**
- * Rings for the tenants whose minute it is; for all of them when no minute is given. Each is swept by a message of its
+ * Rings for the tenants of these minutes; for all of them when none are given. Each is swept by a message of its
  * own, so that instances share the work, and one tenant's trouble is not another's. Measures how long ago the one of
  * them was swept that has waited longest.
  */
 export async function ringForSweeps(
-  minute: number | undefined,
+  minutes: readonly number[] | undefined,
   { tenants, doorbells, log, measures, nowMs }: LinkDependencies,
 ): Promise<void> {
   const startMs = nowMs()
   const ring = ({ tenantId }: KnownTenant) =>
     doorbells.ring({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
-  const rung = await ringForEach(tenants.list(minute), ring)
+  const rung = await ringForEach(tenantsOf(minutes, tenants), ring)
   const longestAgoMs = rung.tenants.reduce((earliestMs, { sweptAtMs }) => Math.min(earliestMs, sweptAtMs), startMs)
   measures.record('sweep.age', (startMs - longestAgoMs) / 1000, {})
   const counts = { tenantCount: rung.tenants.length, failedCount: rung.failures.length }
-  log.info('sweep.rung', { minute: minute ?? 'all', ...counts })
+  log.info('sweep.rung', { minutes: minutes?.join() ?? 'all', ...counts })
   refuseFailures(rung)
 }
 
+async function* tenantsOf(
+  minutes: readonly number[] | undefined,
+  tenants: LinkDependencies['tenants'],
+): AsyncGenerator<readonly KnownTenant[]> {
+  for (const minute of minutes ?? [undefined]) yield* tenants.list(minute)
+}
+
 /**
- * Rings for the evaluation of all tenants in the first minute of a day, by which members come and go where conditions ask
- * for today; in any other minute for none. Spread over the minute, and late enough for clocks that are a little slow.
+ * Rings for the evaluation of all tenants when a day has begun since `lastMs`, by which members come and go where
+ * conditions ask for today. Spread over a minute, and late enough for clocks that are a little slow.
+ * @param lastMs when this was last asked for; undefined for the first time: then only the first minute of a day counts.
  */
-export async function ringForNewDay({ tenants, doorbells, nowMs }: LinkDependencies): Promise<void> {
+export async function ringForNewDay(
+  lastMs: number | undefined,
+  { tenants, doorbells, nowMs }: LinkDependencies,
+): Promise<void> {
   const startMs = nowMs()
-  const todayMs = dayOf(startMs)
-  if (startMs - todayMs >= MINUTE_MS) return
+  const todayMs = dayOf(lastMs === undefined ? startMs : startMs + EARLY_MS)
+  if (todayMs <= (lastMs ?? startMs - MINUTE_MS)) return
   const ring = ({ tenantId }: KnownTenant) => {
     const delayMs = (1 + minuteOfTenant(tenantId)) * 1000
     const doorbell = { queue: 'evaluations', message: { tenantId } } as const
