@@ -1,4 +1,5 @@
 import { REFUSALS } from '../refusal.ts'
+import type { DirectoryGroup } from './directory.ts'
 import { allMembers } from './group-members.ts'
 import type { SyncDependencies } from './link-dependencies.ts'
 import { groupRefusal } from './linkable-group.ts'
@@ -22,6 +23,12 @@ const UNDISTURBED_MS = 15_000
 
 /** The single changes that wait ring again within this time. */
 const LET_OTHERS_MS = 5_000
+
+/** By then every read of the directory finds a group that was created before it was linked. */
+const SHOWN_EVERYWHERE_MS = 10 * 60_000
+
+/** Before each further look for a group that was linked shortly before and is not found. */
+const READ_AGAIN_AFTER_MS = [2_000, 5_000, 15_000]
 
 /** Ids that an error message names before it only counts. */
 const NAMED_AT_MOST_COUNT = 5
@@ -101,11 +108,25 @@ function maybeWritten({ earlier }: SyncRun, atMs: number): RecentWrite[] {
 }
 
 /** @throws RunFault for a group that is gone or has become one that cannot be linked. */
-export async function requireLinkable(run: SyncRun, { directory }: SyncDependencies): Promise<void> {
-  const group = await directory.readGroup(run.tenantId, run.groupId)
+export async function requireLinkable(run: SyncRun, deps: SyncDependencies): Promise<void> {
+  const group = await readGroup(run, deps)
   if (group !== undefined) run.displayName = group.displayName
   const refusal = groupRefusal(group)
   if (refusal !== undefined) throw new RunFault(REFUSALS[refusal].message, { isPermanent: true })
+}
+
+/** One that is not found shortly after it was linked need not be gone: it was there then, and the directory's reads lag. */
+async function readGroup(run: SyncRun, deps: SyncDependencies): Promise<DirectoryGroup | undefined> {
+  const read = () => deps.directory.readGroup(run.tenantId, run.groupId)
+  let group = await read()
+  const isFresh = deps.nowMs() - Date.parse(run.link.createdAt) < SHOWN_EVERYWHERE_MS
+  for (const delayMs of isFresh ? READ_AGAIN_AFTER_MS : []) {
+    if (group !== undefined) return group
+    await deps.sleep(delayMs)
+    await requireHold(run, deps)
+    group = await read()
+  }
+  return group
 }
 
 async function desiredAccounts(run: SyncRun, { collections }: SyncDependencies): Promise<CollectionAccounts> {
