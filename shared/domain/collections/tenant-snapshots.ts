@@ -32,8 +32,9 @@ const ROWS_WORTH_OF_A_TENANT = 300
 
 /**
  * The rows of the tenants that were looked at lately, in memory. A snapshot is loaded once and from then on refreshed
- * by what was written since; those unused for longest are dropped when there are too many rows, and one that has grown
- * by values that nobody has any more is loaded anew.
+ * by what was written since; those unused for longest are dropped when there are too many rows. One that has grown by
+ * values that nobody has any more is loaded anew, and one that was not refreshed for so long that deletions may not be
+ * told any more.
  *
  * Long computations on a snapshot pause for others, and see it as it was when they began: what arrives meanwhile goes
  * into a fork of it, which takes its place.
@@ -86,13 +87,17 @@ export class TenantSnapshots {
   }
 
   async #refreshed(tenantId: string): Promise<Entry> {
-    const entry: Entry = this.#entries.get(tenantId) ?? {
-      rows: new RowSnapshot(),
-      weight: ROWS_WORTH_OF_A_TENANT,
-      seenAtLoadCount: undefined,
-      mark: undefined,
-      changes: 'everything',
-    }
+    const known = this.#entries.get(tenantId)
+    const isTold = known?.mark !== undefined && this.#changes.remembersSince(known.mark)
+    const entry: Entry = isTold
+      ? known
+      : {
+          rows: new RowSnapshot(),
+          weight: ROWS_WORTH_OF_A_TENANT,
+          seenAtLoadCount: undefined,
+          mark: undefined,
+          changes: 'everything',
+        }
     let isChanged = false
     try {
       for await (const { objects, mark } of this.#changes.since(tenantId, entry.mark)) {
