@@ -16,7 +16,7 @@ const write = (tenantId: string, id: string, more: object) =>
     tenantId,
     objectType: 'identity',
     externalId: id,
-    attributes: {},
+    attributes: { displayName: id },
     ...more,
   })
 
