@@ -93,7 +93,8 @@ function deadLetter(queue: QueueName, message: ServiceBusReceivedMessage): DeadL
 }
 
 /** What the queue has put among the properties of a dead letter, and what is not the message's own. */
-const PROPERTIES_OF_DEATH = ['DeadLetterReason', 'DeadLetterErrorDescription']
+/** A message that is sent again begins anew: it has not failed yet. */
+const PROPERTIES_OF_DEATH = ['DeadLetterReason', 'DeadLetterErrorDescription', 'failures']
 
 /**
  * The same again. Its id tells which dead letter it stands for: duplicate detection does not take it for the message

@@ -11,6 +11,7 @@ const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 /** Container `links`: partition key `/tenantId`, unique `/directoryGroupId`, which decides between two creates. */
 export function cosmosLinkStore(links: Container): LinkStore {
   const read = gatheredReads<LinkRecord>(links)
+  const readCurrent = gatheredReads<LinkRecord>(links, { areCurrent: true })
   /** A tenant has few links, and a page of them costs what a single one does. */
   async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<LinkRecord>[]> {
     const found = await queryAll<Stored<LinkRecord>>(links, tenantId, query)
@@ -20,6 +21,10 @@ export function cosmosLinkStore(links: Container): LinkStore {
   return {
     async find(tenantId, linkId) {
       const document = await read(tenantId, linkId)
+      return document === undefined ? undefined : toVersioned<LinkRecord>(document)
+    },
+    async findCurrent(tenantId, linkId) {
+      const document = await readCurrent(tenantId, linkId)
       return document === undefined ? undefined : toVersioned<LinkRecord>(document)
     },
     ofCollection(tenantId, collectionId) {

@@ -11,6 +11,8 @@ type RingOptions = {
   /** Names this ring among all others; two rings of one name may arrive as one. */
   readonly id: string
   readonly delayMs?: number
+  /** How often its handling has failed; it comes again because of that. */
+  readonly failureCount?: number
 }
 
 export interface Doorbells {

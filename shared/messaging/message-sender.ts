@@ -33,7 +33,7 @@ export function messageSender(
     return made
   }
   return {
-    async ring({ queue, message }, { id, delayMs = 0 }) {
+    async ring({ queue, message }, { id, delayMs = 0, failureCount = 0 }) {
       const details = { queue, messageId: id, tenantId: message.tenantId }
       await activities.during({ name: `send ${queue}`, kind: 'send', details }, async () => {
         const sender = await senderOf(queue)
@@ -41,7 +41,11 @@ export function messageSender(
           body: message,
           messageId: id,
           contentType: 'application/json',
-          applicationProperties: { ...originProperties(activities.origin()), ...sessionProperties(sessionTokens()) },
+          applicationProperties: {
+            ...originProperties(activities.origin()),
+            ...sessionProperties(sessionTokens()),
+            ...(failureCount > 0 ? { failures: failureCount } : {}),
+          },
           ...(delayMs > 0 ? { scheduledEnqueueTimeUtc: new Date(nowMs() + delayMs) } : {}),
         })
       })

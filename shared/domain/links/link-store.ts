@@ -4,6 +4,8 @@ import type { LinkRecord } from './group-link.ts'
 /** Where links are kept. */
 export interface LinkStore {
   find(tenantId: string, linkId: string): Promise<Versioned<LinkRecord> | undefined>
+  /** The same, no older than what any instance had written before the call: a lease may have gone to another one. */
+  findCurrent(tenantId: string, linkId: string): Promise<Versioned<LinkRecord> | undefined>
   /** The links that a collection feeds, oldest first. */
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<LinkRecord>[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<LinkRecord> | undefined>

@@ -54,7 +54,8 @@ export function changeHeldLink(
 }
 
 /**
- * The look before every step: the link is still there and ours, and will be for the length of a step.
+ * The look before every step: the link is still there and ours, and will be for the length of a step. It is not read from
+ * a replica that lags: the version of the lease holds where clocks do not.
  * @returns The link as it is now, and the lease, prolonged if need be.
  * @throws LeaseLost, Refusal `LinkNotFound`.
  */
@@ -62,7 +63,9 @@ export async function keepHold(
   held: HeldLink,
   deps: Pick<LinkDependencies, 'links' | 'leaseMs' | 'nowMs'>,
 ): Promise<{ link: LinkRecord; lease: Lease }> {
-  const { value: link } = await foundLink(held.tenantId, held.linkId, deps.links)
+  const found = await deps.links.findCurrent(held.tenantId, held.linkId)
+  if (found === undefined) throw new Refusal('LinkNotFound', `There is no group link ${held.linkId}`)
+  const link = found.value
   requireLease(link, held.lease)
   const lease = renewedLease(held.lease, deps.leaseMs, deps.nowMs())
   if (lease === undefined) return { link, lease: held.lease }
