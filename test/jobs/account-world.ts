@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto'
+import type { Container } from '@azure/cosmos'
 import { cosmosAccountMoves } from '../../shared/cosmos/account-moves.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosCoreObjectStore, cosmosFormerCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosEvaluationLogStore } from '../../shared/cosmos/evaluation-log-store.ts'
+import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/joined-members.ts'
+import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
+import { cosmosTenantStore } from '../../shared/cosmos/tenant-store.ts'
 import type { Caller } from '../../shared/domain/caller.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { TenantEvaluator } from '../../shared/domain/collections/evaluate-tenant.ts'
@@ -21,6 +26,7 @@ import type { ObjectWrite } from '../../shared/domain/connectors/batch-item.ts'
 import { type Connector, newConnector } from '../../shared/domain/connectors/connector.ts'
 import { connectorObjectId, type ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
+import type { Doorbells } from '../../shared/domain/doorbell.ts'
 import { collectionLinks } from '../../shared/domain/links/collection-links.ts'
 import { createLink } from '../../shared/domain/links/create-link.ts'
 import type { SyncDependencies } from '../../shared/domain/links/link-dependencies.ts'
@@ -38,6 +44,11 @@ const CALLER: Caller = {
   objectId: randomUUID(),
   clientId: undefined,
   roles: new Set(),
+}
+
+type ProcessParts = {
+  readonly container: (id: ContainerId) => Container
+  readonly doorbells: Doorbells
 }
 
 /** The way from connectors through collections and links to the directory, in processes that know nothing at first. */
@@ -66,24 +77,43 @@ export async function openAccountWorld() {
 
   const write = (source: Connector, ...writes: ObjectWrite[]) => writeObjects(TENANT, source, writes, writing)
 
+  /** The same through another client of the database. */
+  const writeThrough = ({ container, doorbells }: ProcessParts, source: Connector, ...writes: ObjectWrite[]) => {
+    const stores = {
+      connectors: cosmosConnectorStore(container('connectors')),
+      objects: cosmosConnectorObjectStore(container('connectorObjects')),
+      coreObjects: cosmosCoreObjectStore(container('coreObjects')),
+    }
+    return writeObjects(TENANT, source, writes, { ...writing, ...stores, doorbells })
+  }
+
   /**
    * A process as it starts. It gets its evaluations by hand, and all other messages by `drain`.
    * @param joined How it reads the members of joinable collections.
+   * @param instance Its own client of the database, and what it sends.
    */
-  function coldProcess(joined: JoinedMembers = cosmosJoinedMembers(container('requests'))) {
+  function coldProcess(
+    joined?: JoinedMembers,
+    { container, doorbells }: ProcessParts = { container: world.container, doorbells: world.deps.doorbells },
+  ) {
+    const stores = {
+      links: cosmosLinkStore(container('links')),
+      jobs: cosmosJobStore(container('jobs')),
+      tenants: cosmosTenantStore(container('tenants')),
+    }
     const collections: CollectionDependencies = {
       collections: cosmosCollectionStore(container('collections')),
       memberships: cosmosMembershipStore(container('members')),
       evaluationLog: cosmosEvaluationLogStore(container('tenants')),
-      joined,
+      joined: joined ?? cosmosJoinedMembers(container('requests')),
       snapshots: new TenantSnapshots(
         cosmosCoreObjectChanges(container('coreObjects'), () => performance.now()),
         1_000_000,
       ),
       accountMoves: cosmosAccountMoves(container('coreObjects')),
-      links: collectionLinks(deps.links, clock.nowMs),
-      tenants: deps.tenants,
-      doorbells: deps.doorbells,
+      links: collectionLinks(stores.links, clock.nowMs),
+      tenants: stores.tenants,
+      doorbells,
       log: deps.log,
       measures: deps.measures,
       newId: randomUUID,
@@ -98,6 +128,8 @@ export async function openAccountWorld() {
     const formerObjects = cosmosFormerCoreObjects(container('coreObjects'))
     const sync: SyncDependencies = {
       ...deps,
+      ...stores,
+      doorbells,
       collections: linkedAccounts({ ...collections, formerObjects }, evaluator),
     }
     return { collections, requests, sync, evaluate: () => evaluator.evaluate(TENANT) }
@@ -166,6 +198,7 @@ export async function openAccountWorld() {
     coreObjects,
     newSource,
     write,
+    writeThrough,
     coldProcess,
     followed,
     linkedGroup,

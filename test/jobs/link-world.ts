@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
-import { startCosmos } from '../../infra/local/cosmos/server.ts'
+import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
 import { createContainers } from '../../infra/local/create-containers.ts'
 import type { DirectoryOptions } from '../../infra/local/directory/server.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
@@ -32,6 +32,7 @@ export type Ring = { readonly doorbell: Doorbell; readonly id: string; readonly 
 
 /** Group links on the local database and the local directory, with a queue that the test empties itself. */
 export type LinkWorld = TestDirectory & {
+  readonly cosmos: LocalCosmos
   readonly container: (id: ContainerId) => Container
   readonly deps: SyncDependencies
   readonly windows: WindowStore
@@ -85,6 +86,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
   }
   const world: LinkWorld = {
     ...testDirectory,
+    cosmos,
     container,
     deps,
     windows,
