@@ -69,7 +69,8 @@ describe('Instances of the service that read from replicas which lag', () => {
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-        const accounts = users((run += 1) * 100, PERSON_COUNT)
+        run += 1
+        const accounts = users(run * 100, PERSON_COUNT)
         const place = `Place ${run}`
         const source = await world.newSource()
         const person = (index: number, isThere: boolean) =>
