@@ -1,8 +1,12 @@
 import type { HttpRequest, HttpResponseInit, InvocationContext } from '@azure/functions'
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { LogDetails } from '../../shared/kernel/log.ts'
+import type { Message } from '../../shared/kernel/messages.ts'
 import { describeInvocation, inInvocation } from '../../shared/kernel/tracing.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
+import { failureCountOf, handleWithRedelivery, originalId } from '../../shared/messaging/redelivery.ts'
+import { sessionTokensOf } from '../../shared/messaging/session-properties.ts'
+import type { Connections } from './connections.ts'
 import type { Foundation } from './foundation.ts'
 import { type Respond, respondTo } from './host-request.ts'
 import type { MessageHandler } from './service.ts'
@@ -33,17 +37,19 @@ export function observedRequest(
   })
 }
 
+type MessageDependencies = Foundation & Pick<Connections, 'messageQueue' | 'databaseSession'>
+
 /**
- * Handles a message in a span that continues the sender's and links to that of the host. A malformed message is logged
- * and completed: it can never succeed. A fault is logged and thrown, so that the message is delivered again and finally
- * becomes a dead letter.
+ * Handles a message in a span that continues the sender's and links to that of the host. Reads of the database are not
+ * older than what the sender had seen. A malformed message is logged and completed: it can never succeed. After a fault the
+ * message is delivered again later, and finally becomes a dead letter.
  */
 export function observedMessage(
   queue: QueueName,
   message: unknown,
   context: InvocationContext,
   handler: MessageHandler,
-  { log, elapsedMs, nowMs }: Foundation,
+  { log, elapsedMs, nowMs, newId, random, messageQueue, databaseSession }: MessageDependencies,
 ): Promise<void> {
   const { applicationProperties, messageId, deliveryCount } = context.triggerMetadata ?? {}
   // A message that an operator posts to the function has neither.
@@ -64,8 +70,20 @@ export function observedMessage(
     describeInvocation(message as LogDetails)
     const startedMs = elapsedMs()
     try {
-      await handler.handle(message, sinceMs)
-      log.info('message.handled', { queue, durationMs: Math.round(elapsedMs() - startedMs) })
+      databaseSession.advance(sessionTokensOf(applicationProperties))
+      const id = typeof messageId === 'string' ? originalId(messageId) : newId()
+      const received = {
+        message: { queue, message } as Message,
+        id,
+        failureCount: failureCountOf(applicationProperties),
+      }
+      const postponed = await handleWithRedelivery(received, () => handler.handle(message, sinceMs), {
+        messageQueue,
+        random,
+      })
+      if (postponed === undefined) {
+        log.info('message.handled', { queue, durationMs: Math.round(elapsedMs() - startedMs) })
+      } else log.error('message.postponed', postponed.fault, { queue, delayMs: postponed.delayMs })
     } catch (fault) {
       log.error('message.fault', fault, { queue })
       throw fault

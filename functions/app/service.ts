@@ -26,7 +26,7 @@ import { ObjectAccessResolver, ownIdentity } from '../../shared/domain/object-ac
 import type { ColdTenantAccess } from '../../shared/domain/object-access/visible-by-references.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
-import { enqueueDailyEvaluations, enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import { enqueueDailyEvaluations, enqueueSweeps, minutesSince, sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { sharedWriteBudget } from '../../shared/domain/sync/write-budget.ts'
 import type { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.ts'
@@ -121,6 +121,8 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: cursorsOf(settings, parts) }
   return {
     ...foundation,
+    messageQueue: parts.messageQueue,
+    databaseSession: parts.databaseSession,
     collections,
     requests,
     evaluator,
@@ -137,7 +139,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
       ...linkMessages(links),
     } satisfies Record<QueueName, MessageHandler>,
     sweeps: {
-      ofTheMinute: () => sweepOfTheMinute(links),
+      since: (lastMs: number | undefined) => sweepSince(lastMs, links),
       ofAllTenants: () => enqueueSweeps(undefined, links),
     },
   }
@@ -216,13 +218,13 @@ function cursorsOf({ cursorKeys }: Settings, { container, nowMs }: Parts): OpenC
 const loadFailed = (tenantId: string, log: Log) => (error: unknown) =>
   log.error('core-objects.load-failed', error, { tenantId })
 
-/** Both are enqueued even when one fails. */
-async function sweepOfTheMinute(links: SyncDependencies): Promise<void> {
-  const minute = new Date(links.nowMs()).getUTCMinutes()
+/** Enqueues the sweeps and daily evaluations that are due since the timer last ran. Both, even when one fails. */
+async function sweepSince(lastMs: number | undefined, links: SyncDependencies): Promise<void> {
+  const minutes = minutesSince(lastMs, links.nowMs())
   try {
-    await enqueueDailyEvaluations(links)
+    await enqueueDailyEvaluations(lastMs, links)
   } finally {
-    await enqueueSweeps(minute, links)
+    await enqueueSweeps(minutes, links)
   }
 }
 

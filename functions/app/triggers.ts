@@ -3,6 +3,7 @@ import type {
   HttpHandler,
   HttpMethod,
   ServiceBusQueueFunctionOptions,
+  Timer,
   TimerFunctionOptions,
 } from '@azure/functions'
 import type { PublicFiles } from '../../shared/http/public-files.ts'
@@ -105,13 +106,27 @@ export function onMessage(queueName: QueueName): ServiceBusQueueFunctionOptions 
   }
 }
 
-/** @param schedule seconds, minutes, hours, days, months, weekdays, in UTC */
-export function onSchedule(schedule: string, run: (service: Service) => Promise<void>): TimerFunctionOptions {
+/**
+ * @param schedule seconds, minutes, hours, days, months, weekdays, in UTC
+ * @param run Receives when the timer last ran, undefined for the first run.
+ */
+export function onSchedule(
+  schedule: string,
+  run: (service: Service, lastMs: number | undefined) => Promise<void>,
+): TimerFunctionOptions {
   return {
     schedule,
-    handler: async (_timer, context) => {
+    handler: async (timer, context) => {
       const [{ observedTimer }, service] = await Promise.all([loadInvocations(), loadService()])
-      await observedTimer(context, () => run(service), service)
+      await observedTimer(context, () => run(service, lastRunMs(timer)), service)
     },
   }
+}
+
+/** The host reports year 1 for a timer that has not run yet. */
+const EARLIEST_RUN_MS = Date.parse('2020-01-01T00:00:00Z')
+
+function lastRunMs({ scheduleStatus }: Timer): number | undefined {
+  const lastMs = Date.parse(scheduleStatus?.last ?? '')
+  return lastMs >= EARLIEST_RUN_MS ? lastMs : undefined
 }

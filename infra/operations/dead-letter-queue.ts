@@ -92,8 +92,8 @@ function deadLetter(queue: QueueName, message: ServiceBusReceivedMessage): DeadL
   }
 }
 
-/** Properties that Service Bus adds to a dead letter. */
-const DEAD_LETTER_PROPERTIES = ['DeadLetterReason', 'DeadLetterErrorDescription']
+/** Properties that Service Bus adds to a dead letter, and the service's own count of failures: a replay starts at zero. */
+const DEAD_LETTER_PROPERTIES = ['DeadLetterReason', 'DeadLetterErrorDescription', 'failures']
 
 /**
  * A copy of the message. Its ID contains the sequence number of the dead letter, so that duplicate detection accepts the

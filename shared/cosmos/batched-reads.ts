@@ -11,13 +11,16 @@ const PATIENCE_MS = 100
 /**
  * Reads documents by id, undefined where there is none. A read alone is a point read; those of one partition that
  * are asked for while one is under way share the next request, for the units of as many point reads.
+ * @param areCurrent Whether reads include all earlier writes of all instances. Then a single read is a batch too, because
+ *   batches run on the primary replica.
  */
 export function batchedDocumentReads<T extends ItemDefinition>(
   container: Container,
+  { areCurrent = false }: { readonly areCurrent?: boolean } = {},
 ): (partition: string, id: string) => Promise<Stored<T> | undefined> {
   return batchReads(
     async (partition, ids) =>
-      (ids.length > 1 ? await readTogether<T>(container, partition, ids) : undefined) ??
+      (ids.length > 1 || areCurrent ? await readTogether<T>(container, partition, ids) : undefined) ??
       (await readEach<T>(container, partition, ids)),
     { keysAtMost: DOCUMENTS_PER_READ_COUNT, patienceMs: PATIENCE_MS },
   )

@@ -12,7 +12,15 @@ import {
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { documentParser } from './document-parser.ts'
-import { deletionOf, isWriteConflict, queryAll, readDocument, type Stored, writeTogether } from './documents.ts'
+import {
+  catchUp,
+  deletionOf,
+  isWriteConflict,
+  queryAll,
+  readDocument,
+  type Stored,
+  writeTogether,
+} from './documents.ts'
 import { readPage } from './keyset-page.ts'
 import { type VersionedWrite, writeInChain, writeVersioned } from './versioned-writes.ts'
 
@@ -73,6 +81,7 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     return (await queryAll<Stored<Document>>(container, tenantId, { query, parameters }, options)).map(versioned)
   }
   return {
+    catchUp: (tenantId) => catchUp(container, tenantId),
     ofIds: (tenantId, ids) => whereIn(tenantId, 'c.id', ids),
     async referenceTargets(tenantId, ids) {
       if (ids.length === 0) return []

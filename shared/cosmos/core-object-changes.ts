@@ -10,6 +10,9 @@ const OVERLAP_S = 5
 /** The same when the store's clock is estimated from the elapsed time. */
 const OVERLAP_BY_TIME_S = 15
 
+/** Half of the shortest time for which a connector may ask to keep what is deleted, a day. */
+const DELETIONS_KEPT_MS = 12 * 60 * 60 * 1000
+
 const OBJECTS_PER_PAGE_COUNT = 2000
 
 /**
@@ -20,10 +23,18 @@ const OBJECTS_PER_PAGE_COUNT = 2000
  */
 export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () => number): CoreObjectChanges {
   return {
+    remembersSince: ({ readAtMs }) => elapsedMs() - readAtMs < DELETIONS_KEPT_MS,
     async *since(tenantId, mark) {
       const startedMs = elapsedMs()
       const readFromS = mark === undefined ? 0 : storeClockS(mark, startedMs)
-      let current: ChangeMark = { seenUntilS: 0, seenAtMs: startedMs, firstSeenS: 0, ...mark, readFromS }
+      let current: ChangeMark = {
+        seenUntilS: 0,
+        seenAtMs: startedMs,
+        firstSeenS: 0,
+        ...mark,
+        readFromS,
+        readAtMs: startedMs,
+      }
       let isFirst = true
       const query = mark === undefined ? 'SELECT * FROM c' : 'SELECT * FROM c WHERE c._ts >= @since'
       const parameters = mark === undefined ? [] : [{ name: '@since', value: startS(mark) }]

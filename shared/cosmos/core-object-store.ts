@@ -7,7 +7,7 @@ import type { CoreObject, ObjectType } from '../domain/core/core-object.ts'
 import type { CoreObjectReader, DeletedCoreObjects, SearchScope } from '../domain/core/core-object-store.ts'
 import { isGuid } from '../kernel/guid.ts'
 import { documentParser } from './document-parser.ts'
-import { type QueryParameters, queryAll, queryDocuments, type Stored, sqlParameters } from './documents.ts'
+import { catchUp, type QueryParameters, queryAll, queryDocuments, type Stored, sqlParameters } from './documents.ts'
 import { readPage } from './keyset-page.ts'
 import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
 
@@ -53,6 +53,7 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
       .map(coreObject)
       .sort((one, other) => (one.id < other.id ? -1 : 1))
   return {
+    catchUp: (tenantId) => catchUp(container, tenantId),
     async mergedOfIds(tenantId, ids) {
       if (ids.length === 0) return []
       const documents = await find(tenantId, 'ARRAY_CONTAINS(@ids, c.id)', { ids })

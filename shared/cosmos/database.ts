@@ -1,6 +1,7 @@
-import { type Container, CosmosClient, type Database } from '@azure/cosmos'
+import { type Container, CosmosClient, type CosmosClientOptions, type Database, type PluginConfig } from '@azure/cosmos'
 import type { TokenCredential } from '@azure/identity'
 import { type ContainerId, DATABASE_ID } from './containers.ts'
+import { DatabaseSession } from './database-session.ts'
 
 /** Where the database is, and who asks it: whoever has its key, or whoever the credential stands for. */
 export type DatabaseSettings = { readonly endpoint: string } & (
@@ -9,19 +10,24 @@ export type DatabaseSettings = { readonly endpoint: string } & (
 )
 
 /**
- * The SDK sends the session token of a container only when the client asks for Session itself, although the account's
- * default is the same: without it, a read may be older than what this instance wrote before. Covers point reads and
- * queries; the primary runs batches. https://learn.microsoft.com/azure/cosmos-db/consistency-levels
+ * The containers by name. Reads see at least what the session has seen; what others wrote, perhaps not yet.
+ *
+ * The account's default is Session as well, but the SDK sends session tokens only when the client asks for it itself.
+ * Point reads and queries may be answered by any replica that has what the token names; writes and batches, also those
+ * that only read, by the primary. https://learn.microsoft.com/azure/cosmos-db/consistency-levels
  */
-const CONSISTENCY = { consistencyLevel: 'Session' } as const
-
-/** The containers by name. Reads see at least what this client has written and read before; not what others wrote. */
-export function openDatabase(settings: DatabaseSettings): (id: ContainerId) => Container {
+export function openDatabase(
+  settings: DatabaseSettings,
+  session: DatabaseSession = new DatabaseSession(),
+): (id: ContainerId) => Container {
   const { endpoint } = settings
-  const client =
-    'key' in settings
-      ? new CosmosClient({ endpoint, key: settings.key, ...CONSISTENCY })
-      : new CosmosClient({ endpoint, aadCredentials: settings.credential, ...CONSISTENCY })
-  const database: Database = client.database(DATABASE_ID)
+  // The SDK's types name what a plugin is, and leave the option out.
+  const options: CosmosClientOptions & { readonly plugins: PluginConfig[] } = {
+    endpoint,
+    consistencyLevel: 'Session',
+    plugins: [session.plugin()],
+    ...('key' in settings ? { key: settings.key } : { aadCredentials: settings.credential }),
+  }
+  const database: Database = new CosmosClient(options).database(DATABASE_ID)
   return (id) => database.container(id)
 }

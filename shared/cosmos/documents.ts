@@ -42,6 +42,17 @@ export async function readDocument<T extends ItemDefinition>(
   return resource as Stored<T> | undefined
 }
 
+/** An id that no document has. */
+const ABSENT_ID = 'absent'
+
+/**
+ * Later reads of the partition include all earlier writes of all instances. A batch runs on the primary replica, even if
+ * it only reads, and its response has the session token of the latest write. Costs one request unit.
+ */
+export async function catchUp(container: Container, partition: string): Promise<void> {
+  await container.items.batch([{ operationType: 'Read', id: ABSENT_ID }], partition)
+}
+
 /** All documents of one partition that the query finds, page after page. */
 export async function* queryDocuments<T>(
   container: Container,

@@ -13,6 +13,7 @@ const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink)
 /** Container `links`: partition key `/tenantId`, unique key `/directoryGroupId`, which decides between concurrent creates. */
 export function cosmosLinkStore(links: Container): LinkStore {
   const read = batchedDocumentReads<GroupLink>(links)
+  const readCurrent = batchedDocumentReads<GroupLink>(links, { areCurrent: true })
   /** A tenant has few links. Reading all of them costs one page. */
   async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<GroupLink>[]> {
     const found = await queryAll<unknown>(links, tenantId, query)
@@ -23,6 +24,10 @@ export function cosmosLinkStore(links: Container): LinkStore {
     replicationLagMs: REPLICATION_LAG_MS,
     async find(tenantId, linkId) {
       const document = await read(tenantId, linkId)
+      return document === undefined ? undefined : parse(document)
+    },
+    async findCurrent(tenantId, linkId) {
+      const document = await readCurrent(tenantId, linkId)
       return document === undefined ? undefined : parse(document)
     },
     ofCollection(tenantId, collectionId) {

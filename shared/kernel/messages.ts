@@ -11,6 +11,8 @@ type EnqueueOptions = {
   /** Deduplication id: of several messages with one id, one can be delivered. */
   readonly id: string
   readonly delayMs?: number
+  /** The number of times that handling this message has failed. */
+  readonly failureCount?: number
 }
 
 export interface MessageQueue {

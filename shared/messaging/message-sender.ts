@@ -4,14 +4,23 @@ import { SpanKind } from '@opentelemetry/api'
 import type { MessageQueue } from '../kernel/messages.ts'
 import { inSpan, messageProperties } from '../kernel/tracing.ts'
 import { QUEUES, type QueueName } from './queues.ts'
+import { sessionProperties } from './session-properties.ts'
 
 /** The namespace, with a connection string or a credential. */
 export type BusSettings =
   | { readonly connectionString: string }
   | { readonly namespace: string; readonly credential: TokenCredential }
 
-/** Sends messages to their queues, with the trace of the current invocation. Loads its package and connects on first use. */
-export function messageSender(settings: BusSettings, nowMs: () => number): MessageQueue {
+/**
+ * Sends messages to their queues, with the trace of the current invocation and the sender's session tokens. Loads its
+ * package and connects on first use.
+ * @param sessionTokens Session tokens of the database by container.
+ */
+export function messageSender(
+  settings: BusSettings,
+  nowMs: () => number,
+  sessionTokens: () => Readonly<Record<string, string>> = () => ({}),
+): MessageQueue {
   let client: Promise<ServiceBusClient> | undefined
   const senders = new Map<QueueName, ServiceBusSender>()
   const senderOf = async (queue: QueueName): Promise<ServiceBusSender> => {
@@ -24,7 +33,7 @@ export function messageSender(settings: BusSettings, nowMs: () => number): Messa
     return sender
   }
   return {
-    async enqueue({ queue, message }, { id, delayMs = 0 }) {
+    async enqueue({ queue, message }, { id, delayMs = 0, failureCount = 0 }) {
       const attributes = {
         'messaging.destination.name': queue,
         'messaging.message.id': id,
@@ -36,7 +45,11 @@ export function messageSender(settings: BusSettings, nowMs: () => number): Messa
           body: message,
           messageId: id,
           contentType: 'application/json',
-          applicationProperties: messageProperties(),
+          applicationProperties: {
+            ...messageProperties(),
+            ...sessionProperties(sessionTokens()),
+            ...(failureCount > 0 ? { failures: failureCount } : {}),
+          },
           ...(delayMs > 0 ? { scheduledEnqueueTimeUtc: new Date(nowMs() + delayMs) } : {}),
         })
       })

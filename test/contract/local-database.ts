@@ -2,9 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { after } from 'node:test'
 import type { Container } from '@azure/cosmos'
 import { createContainers } from '../../infra/local/cosmos/local-account.ts'
+import { parseLag, type ReplicaLag } from '../../infra/local/cosmos/replicas.ts'
 import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
+
+/**
+ * The replica lag of test databases, from `REPLICA_LAG` in the format of `POST /local/replicas`. With
+ * `REPLICA_LAG='{"behindWrites":1000}'`, a read includes only what the session of its client has seen. Default: no lag.
+ */
+function testLag(): { readonly replicaLag?: ReplicaLag } {
+  const replicaLag = parseLag(process.env.REPLICA_LAG ?? '{}')
+  return replicaLag === undefined ? {} : { replicaLag }
+}
 
 /** A database with all containers for one test file. It is closed after the file's tests. */
 export async function localDatabase(): Promise<(id: ContainerId) => Container> {
@@ -24,7 +34,7 @@ export async function localAccount(nowMs?: () => number): Promise<LocalAccount> 
 export async function startLocalAccount(nowMs?: () => number): Promise<LocalAccount> {
   const key = randomBytes(64).toString('base64')
   const clock = nowMs === undefined ? {} : { nowMs }
-  const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, ...clock })
+  const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, ...clock, ...testLag() })
   await createContainers(cosmos.endpoint, key)
   return { cosmos, container: openDatabase({ endpoint: cosmos.endpoint, key }) }
 }

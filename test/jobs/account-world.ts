@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Overrides, Service } from '../../functions/app/service.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import type { JoinedMembers } from '../../shared/domain/collections/membership-store.ts'
@@ -37,15 +38,20 @@ export async function openAccountWorld() {
 
   const write = (source: Connector, ...writes: ObjectWrite[]) => writeObjects(TENANT, source, writes, writing)
 
+  /** The same through another instance of the service. */
+  const writeThrough = ({ connectors }: Pick<Service, 'connectors'>, source: Connector, ...writes: ObjectWrite[]) =>
+    writeObjects(TENANT, source, writes, connectors)
+
   /**
    * A process that has just started. The test runs its evaluations; `drain` delivers all other messages.
    * @param joined replaces its reads of the members of joinable collections.
+   * @param overrides of the instance, such as its own client of the database.
    */
-  function coldProcess(joined?: JoinedMembers) {
-    const { collections, requests, links, evaluator } = world.newService(
-      joined === undefined ? {} : { collections: { joined } },
+  function coldProcess(joined?: JoinedMembers, overrides: Overrides = {}) {
+    const { collections, requests, links, connectors, evaluator } = world.newService(
+      joined === undefined ? overrides : { ...overrides, collections: { joined } },
     )
-    return { collections, requests, sync: links, evaluate: () => evaluator.evaluate(TENANT) }
+    return { collections, requests, connectors, sync: links, evaluate: () => evaluator.evaluate(TENANT) }
   }
 
   /** Evaluates in a process that has just started, then delivers all messages to it. */
@@ -117,6 +123,7 @@ export async function openAccountWorld() {
     coreObjects: writing.coreObjects,
     newSource,
     write,
+    writeThrough,
     coldProcess,
     followed,
     linkedGroup,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
 import { linkMessages, type Overrides, type Service } from '../../functions/app/service.ts'
+import type { LocalCosmos } from '../../infra/local/cosmos/server.ts'
 import type { DirectoryOptions } from '../../infra/local/directory/server.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
@@ -25,6 +26,7 @@ export type SentMessage = { readonly message: Message; readonly id: string; read
 
 /** Group links on the local database and the local directory, with a queue that the test drains. */
 export type LinkWorld = TestDirectory & {
+  readonly cosmos: LocalCosmos
   readonly container: (id: ContainerId) => Container
   /** The service on the same servers, as a process that has just started. */
   newService(overrides?: Overrides): Service
@@ -65,6 +67,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
   const { links: deps, dispatch } = newService({ linkedCollections: collections })
   const world: LinkWorld = {
     ...testDirectory,
+    cosmos,
     container,
     newService,
     dispatch,

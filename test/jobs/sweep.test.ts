@@ -27,7 +27,7 @@ describe('The sweep', () => {
 
   /** Enqueues the tenants' sweeps and delivers these messages only. */
   async function sweep(minute?: number): Promise<void> {
-    await enqueueSweeps(minute, world.deps)
+    await enqueueSweeps(minute === undefined ? undefined : [minute], world.deps)
     const swept = world.sentMessages.filter(({ message }) => message.queue === 'sweeps')
     for (const enqueue of swept) world.sentMessages.splice(world.sentMessages.indexOf(enqueue), 1)
     for (const { message } of swept) await sweepTenant(message.message.tenantId, world.deps)
@@ -142,11 +142,11 @@ describe('The sweep', () => {
     await world.deps.tenants.remember(SMALL_TENANT)
     const midnightMs = Date.parse('2031-01-01T00:00:00Z')
     for (const atMs of [midnightMs - 1, midnightMs + 60_000, midnightMs + 3_600_000]) {
-      await enqueueDailyEvaluations({ ...world.deps, nowMs: () => atMs })
+      await enqueueDailyEvaluations(undefined, { ...world.deps, nowMs: () => atMs })
     }
     assert.equal(world.sentMessages.length, 0)
     for (const atMs of [midnightMs, midnightMs + 59_999])
-      await enqueueDailyEvaluations({ ...world.deps, nowMs: () => atMs })
+      await enqueueDailyEvaluations(undefined, { ...world.deps, nowMs: () => atMs })
     const enqueuedFor = world.sentMessages.map(({ message }) => [message.queue, message.message.tenantId])
     assert.deepEqual(enqueuedFor.sort(), [
       ['evaluations', TENANT],

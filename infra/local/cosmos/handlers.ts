@@ -5,6 +5,7 @@ import { parsePartition, requireItemSize } from './item-rules.ts'
 import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
 import { type JsonObject, parseObject } from './json.ts'
 import { answerQuery, QUERY_PLAN } from './query-request.ts'
+import type { Replicas } from './replicas.ts'
 import { type OperationKind, wantsNoContent } from './request.ts'
 import { type Answer, badRequest, jsonAnswer } from './response.ts'
 import type { Storage } from './storage.ts'
@@ -13,6 +14,7 @@ import type { Storage } from './storage.ts'
 export type Account = {
   readonly storage: Storage
   readonly catalog: Catalog
+  readonly replicas: Replicas
   /** Bytes of the master key, which also signs continuation tokens. */
   readonly key: Buffer
   readonly isStrict: boolean

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { openCatalog } from './catalog.ts'
 import type { Account } from './handlers.ts'
+import { parseLag, type ReplicaLag, Replicas } from './replicas.ts'
 import { noOperations, type OperationCounts, operationOf, readBody, verifySignature } from './request.ts'
 import { type Answer, badRequest, CosmosFailure, chargeOf, failureAnswer, send } from './response.ts'
 import { inSession } from './sessions.ts'
@@ -19,6 +20,8 @@ export type LocalCosmosOptions = {
   readonly strict: boolean
   /** Clock for `_ts` and `ttl`. */
   readonly nowMs?: () => number
+  /** The replica that answers reads is behind from the start; default: it is not. */
+  readonly replicaLag?: ReplicaLag
 }
 
 /** A running Cosmos DB account on 127.0.0.1. */
@@ -27,9 +30,13 @@ export type LocalCosmos = {
   readonly key: string
   /** Returns 429 for the next matching requests. The returned function removes the throttle. */
   throttleNext(throttle: Throttle): () => void
-  /** Number of operations since the start, by kind. */
+  /** From now on the replica that answers reads is behind, or no longer. `POST /local/replicas` does the same. */
+  setReplicaLag(lag: ReplicaLag | undefined): void
+  /** Operations asked for since the start, by kind. */
   operations(): OperationCounts
-  /** Request units since the start. */
+  /** Documents written since the file was made: a batch that only reads writes none. */
+  writeCount(): number
+  /** Request units charged since the start. */
   chargedUnits(): number
   /** Closes all connections immediately, then the file. */
   close(): Promise<void>
@@ -54,7 +61,8 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
     const catalog = openCatalog(storage)
     const endpoint = `http://127.0.0.1:${await listen(server, options.port)}`
     const key = Buffer.from(options.key, 'base64')
-    const account = { storage, catalog, key, isStrict: options.strict, endpoint }
+    const replicas = new Replicas(storage, options.replicaLag)
+    const account = { storage, catalog, replicas, key, isStrict: options.strict, endpoint }
     const { counts, throttling } = { counts: noOperations(), throttling: new Throttling() }
     const served: Running = { account, counts, throttling, chargedUnits: 0 }
     running = served
@@ -62,9 +70,15 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
       endpoint,
       key: options.key,
       throttleNext: (throttle) => throttling.add(throttle),
+      setReplicaLag: (lag) => replicas.setLag(lag),
       operations: () => ({ ...counts }),
+      writeCount: () => storage.writeCount(),
       chargedUnits: () => served.chargedUnits,
-      close: () => close(server, () => storage.close()),
+      close: () =>
+        close(server, () => {
+          replicas.close()
+          storage.close()
+        }),
     }
   } catch (cause) {
     storage.close()
@@ -105,6 +119,7 @@ async function serve(running: Running, request: IncomingMessage, response: Serve
 function answerTo({ account, counts, throttling }: Running, request: IncomingMessage, body: string): Answer {
   const method = request.method ?? ''
   const segments = segmentsOf(request.url ?? '/')
+  if (segments[0] === 'local') return control(account.replicas, method, segments, body)
   verifySignature(method, segments, request.headers, account.key)
   const operation = operationOf(method, segments, request.headers)
   counts[operation]++
@@ -114,6 +129,15 @@ function answerTo({ account, counts, throttling }: Running, request: IncomingMes
     return failureAnswer(failure, { 'x-ms-retry-after-ms': delayMs })
   }
   return inSession(operation, { account, segments, headers: request.headers, body })
+}
+
+/** What only the local database has: it is on loopback, and needs no key. */
+function control(replicas: Replicas, method: string, segments: readonly string[], body: string): Answer {
+  if (method !== 'POST' || segments.join('/') !== 'local/replicas') {
+    throw badRequest(`${method} /${segments.join('/')} is not supported`)
+  }
+  replicas.setLag(parseLag(body))
+  return { status: 204, body: undefined }
 }
 
 function segmentsOf(url: string): string[] {

@@ -20,17 +20,21 @@ const READ_SESSION_NOT_AVAILABLE = 1002
 export function inSession(operation: OperationKind, call: Call): Answer {
   const isRead = READS.has(operation)
   if (!isRead && !OTHERS_OF_ITEMS.has(operation)) return HANDLERS[operation](call)
-  const { number, rid } = containerOf(call)
-  const { storage } = call.account
-  if (isRead && seenLsn(call.headers) > storage.lsnOf(number)) {
+  const container = containerOf(call)
+  const { storage, replicas } = call.account
+  const seen = isRead ? seenLsn(call.headers) : 0
+  if (seen > storage.lsnOf(container.number)) {
     throw new CosmosFailure(
       404,
       'The read session is not available for the input session token.',
       READ_SESSION_NOT_AVAILABLE,
     )
   }
-  const answer = answerOf(operation, call)
-  const session = { 'x-ms-session-token': `${TOKEN_PREFIX}${storage.lsnOf(number)}`, 'x-ms-content-path': rid }
+  const state = isRead ? replicas.forRead(container, seen) : undefined
+  const account = state === undefined ? call.account : { ...call.account, storage: state.storage }
+  const answer = answerOf(operation, { ...call, account })
+  const lsn = state?.lsn ?? storage.lsnOf(container.number)
+  const session = { 'x-ms-session-token': `${TOKEN_PREFIX}${lsn}`, 'x-ms-content-path': container.rid }
   return { ...answer, headers: { ...answer.headers, ...session } }
 }
 

@@ -11,11 +11,27 @@ export type Storage = {
   execute(sql: string): void
   /** Deletes expired documents, then runs the work in one transaction. An exception rolls back the transaction. */
   write<T>(work: () => T): T
-  /** The number of a write to a container; no row or version had it before. Inside `write` only. */
-  nextSequence(container: number): number
+  /**
+   * The number of a write to a container; no row or version had it before. Inside `write` only.
+   * @param row the row that is written; one that is new gets the number
+   */
+  nextSequence(container: number, row?: number): number
   /** The number of the container's last committed write (its LSN). It only rises, also over restarts and deletions. */
   lsnOf(container: number): number
+  /** Writes of documents since the file was made, those that were rolled back left out. */
+  writeCount(): number
+  /** Calls the observer with each commit from now on; undefined ends it. */
+  onCommit(observer: ((commit: Commit) => void) | undefined): void
   close(): void
+}
+
+/** The changes of a transaction to the documents of a container. */
+export type Commit = {
+  readonly container: number
+  readonly previousLsn: number
+  readonly lsn: number
+  /** The rows that were written, with their current documents. A deleted row has none. */
+  readonly rows: readonly { readonly row: number; readonly document: Record<string, unknown> | undefined }[]
 }
 
 /** Identifies the file (PRAGMA application_id) and its schema version (user_version). */
@@ -124,18 +140,34 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
   // The file does not say which container was written last: after a start, each may have been.
   const firstLsn = sequence
   const lsns = new Map<number, number>()
-  const written = new Map<number, number>()
+  const written = new Map<number, { lsn: number; rows: Set<number> }>()
+  let observer: ((commit: Commit) => void) | undefined
+  const lsnOf = (container: number): number => lsns.get(container) ?? firstLsn
+
+  const publish = (): void => {
+    for (const [container, { lsn, rows }] of written) {
+      const previousLsn = lsnOf(container)
+      lsns.set(container, lsn)
+      const documentIn = (row: number) => prepare('SELECT * FROM docs WHERE row = ?').get(row)
+      observer?.({ container, previousLsn, lsn, rows: [...rows].map((row) => ({ row, document: documentIn(row) })) })
+    }
+  }
 
   return {
     nowMs,
     prepare,
     execute: (sql) => database.exec(sql),
-    nextSequence(container) {
+    nextSequence(container, row) {
       sequence += 1
-      written.set(container, sequence)
+      const rows = written.get(container)?.rows ?? new Set()
+      written.set(container, { lsn: sequence, rows: rows.add(row ?? sequence) })
       return sequence
     },
-    lsnOf: (container) => lsns.get(container) ?? firstLsn,
+    lsnOf,
+    writeCount: () => savedSequence,
+    onCommit(next) {
+      observer = next
+    },
     write(work) {
       prepare('BEGIN IMMEDIATE').run()
       try {
@@ -145,7 +177,7 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
         if (sequence !== savedSequence) prepare('UPDATE counter SET sequence = ?').run(sequence)
         prepare('COMMIT').run()
         savedSequence = sequence
-        for (const [container, lsn] of written) lsns.set(container, lsn)
+        publish()
         return result
       } catch (cause) {
         if (database.isTransaction) prepare('ROLLBACK').run()

@@ -130,6 +130,8 @@ type Space = {
  * it is opened and until it is closed. A closed space cannot be opened again.
  */
 export interface ConnectorObjectStore {
+  /** Later reads include all earlier writes of all instances. Without this call, they can be older. */
+  catchUp(tenantId: string): Promise<void>
   /** Returns the objects that exist, soft-deleted ones included. */
   ofIds(tenantId: string, ids: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
   /** Returns the reference targets that exist, soft-deleted ones included. */

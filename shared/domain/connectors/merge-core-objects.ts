@@ -17,6 +17,8 @@ export type CoreObjectWrite = { readonly object: MergedCoreObject; readonly vers
 
 /** The core objects of each tenant, as the connectors' writes see them. */
 export interface CoreObjectWriter {
+  /** Later reads include all earlier writes of all instances. Without this call, they can be older. */
+  catchUp(tenantId: string): Promise<void>
   /** Returns the objects that exist, soft-deleted ones included. */
   mergedOfIds(tenantId: string, ids: readonly string[]): Promise<Versioned<MergedCoreObject>[]>
   /**
@@ -28,7 +30,7 @@ export interface CoreObjectWriter {
 }
 
 type MergeDependencies = {
-  readonly objects: Pick<ConnectorObjectStore, 'ofCoreObjects' | 'referenceTargets'>
+  readonly objects: Pick<ConnectorObjectStore, 'catchUp' | 'ofCoreObjects' | 'referenceTargets'>
   readonly coreObjects: CoreObjectWriter
   nowMs(): number
 }
@@ -90,7 +92,8 @@ const idsOf = (writes: readonly CoreObjectWrite[]): ReadonlySet<string> =>
 
 /**
  * Returns the writes that bring the core objects up to date. Versions are read before the contributions: a call that
- * changes a contribution in the meantime merges later, and one of the two calls conflicts and merges again.
+ * changes a contribution in the meantime merges later, and one of the two calls conflicts and merges again. For the same
+ * reason the contributions must not be read from a replica that is older than the versions.
  */
 async function dueWrites(
   tenantId: string,
@@ -100,6 +103,7 @@ async function dueWrites(
   { objects, coreObjects, nowMs }: MergeDependencies,
 ): Promise<CoreObjectWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
+  await objects.catchUp(tenantId)
   const contributors = await liveContributors(tenantId, coreObjectIds, rankOf, objects)
   const coreObjectOf = await coreObjectResolver(tenantId, [...contributors.values()].flat(), objects)
   const storedById = new Map(stored.map((each) => [each.value.id, each]))

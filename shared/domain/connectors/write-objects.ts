@@ -43,7 +43,8 @@ export async function writeObjects(
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
-  const before = await writeScope(tenantId, connector, deps)
+  // An unchanged or missing object is not written, so no version exposes a stale read.
+  const [before] = await Promise.all([writeScope(tenantId, connector, deps), deps.objects.catchUp(tenantId)])
   const written = await writeWithRetries(before, writes, deps)
   // Two connectors can write the same person concurrently without seeing each other. Reading again after the write
   // ensures that the later one joins them. The other connector may have been created after this call began.
@@ -193,6 +194,9 @@ async function mergeAffected(
   decisions: readonly WriteDecision[],
   deps: WriteDependencies,
 ): Promise<boolean> {
+  if (decisions.length === 0) return false
+  // Unchanged core objects are not written, so no version exposes a stale read.
+  await deps.coreObjects.catchUp(tenantId)
   const written = stubsById(decisions.flatMap((decision) => decision.coreObjects))
   const possiblyStale = decisions.flatMap((decision) => decision.possiblyStale)
   const unverified = stubsById(

@@ -81,8 +81,10 @@ export async function renewLease(
   leased: LeasedLink,
   deps: { readonly links: LinkStore; readonly leaseMs: number; nowMs(): number },
 ): Promise<{ link: GroupLink; lease: Lease }> {
-  const { value: link } = await getLink(leased.tenantId, leased.linkId, deps.links)
-  assertLease(link, leased.lease)
+  // The token of the lease excludes other workers even when clocks differ, provided that the read is current.
+  const found = await deps.links.findCurrent(leased.tenantId, leased.linkId)
+  if (found === undefined) throw new Refusal('LinkNotFound', `The group link ${leased.linkId} does not exist`)
+  const link = assertLease(found.value, leased.lease)
   const lease = renewedLease(leased.lease, deps.leaseMs, deps.nowMs())
   if (lease === undefined) return { link, lease: leased.lease }
   const renewed = await changeLeasedLink(leased, (current) => ({ ...current, lease }), deps)

@@ -11,6 +11,8 @@ export interface LinkStore {
   /** Milliseconds after which a read includes what another instance has written. */
   readonly replicationLagMs: number
   find(tenantId: string, linkId: string): Promise<Versioned<GroupLink> | undefined>
+  /** As `find`, but includes all earlier writes of all instances: another worker can have acquired the lease. */
+  findCurrent(tenantId: string, linkId: string): Promise<Versioned<GroupLink> | undefined>
   /** The links of a collection, oldest first. */
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>

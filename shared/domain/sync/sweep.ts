@@ -34,35 +34,64 @@ const MINUTE_MS = 60_000
 /** Tenants that are enqueued, and links for which a job is queued, at the same time. */
 const CONCURRENT_COUNT = 20
 
+/** The host can run a timer up to a second early. */
+const EARLY_MS = 2_000
+
+const HOUR_MS = 60 * MINUTE_MS
+const MINUTES_PER_HOUR = 60
+
 /**
- * Enqueues the sweep of every tenant whose minute it is, or of all tenants without a minute. Each tenant has a message of
+ * The minutes of the hour whose tenants are due: all that began since the timer last ran, so that a late run makes up for
+ * missed ones. Each minute once.
+ * @param lastMs When the timer last ran. Undefined for the first run, which covers the current minute.
+ */
+export function minutesSince(lastMs: number | undefined, nowMs: number): number[] {
+  const until = Math.floor((nowMs + EARLY_MS) / MINUTE_MS)
+  const from = lastMs === undefined ? until : Math.floor(Math.max(lastMs, nowMs - HOUR_MS) / MINUTE_MS) + 1
+  const minutes = Array.from({ length: Math.max(0, until - from + 1) }, (_, index) => (from + index) % MINUTES_PER_HOUR)
+  return [...new Set(minutes)]
+}
+
+/**
+ * Enqueues the sweep of every tenant of these minutes, or of all tenants without minutes. Each tenant has a message of
  * its own, so that instances share the work and a failure affects one tenant. Records the age of the oldest sweep.
  * @throws AggregateError when tenants could not be enqueued.
  */
 export async function enqueueSweeps(
-  minute: number | undefined,
+  minutes: readonly number[] | undefined,
   { tenants, messageQueue, log, metrics, nowMs }: LinkDependencies,
 ): Promise<void> {
   const startMs = nowMs()
   const enqueue = ({ tenantId }: KnownTenant) =>
     messageQueue.enqueue({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
-  const enqueued = await enqueueEach(tenants.list(minute), enqueue)
+  const enqueued = await enqueueEach(tenantsOf(minutes, tenants), enqueue)
   const oldestMs = enqueued.tenants.reduce((earliestMs, { sweptAtMs }) => Math.min(earliestMs, sweptAtMs), startMs)
   metrics.record('sweep.age', (startMs - oldestMs) / 1000, {})
   const counts = { tenantCount: enqueued.tenants.length, failedCount: enqueued.failures.length }
-  log.info('sweep.enqueued', { minute: minute ?? 'all', ...counts })
+  log.info('sweep.enqueued', { minutes: minutes?.join() ?? 'all', ...counts })
   throwFailures(enqueued)
 }
 
+async function* tenantsOf(
+  minutes: readonly number[] | undefined,
+  tenants: LinkDependencies['tenants'],
+): AsyncGenerator<readonly KnownTenant[]> {
+  for (const minute of minutes ?? [undefined]) yield* tenants.list(minute)
+}
+
 /**
- * Enqueues the evaluation of all tenants in the first minute of a day, because conditions that use today's date change
- * their result; in any other minute, of none. Messages are spread over a minute, and late enough for slow clocks.
+ * Enqueues the evaluation of all tenants when a day has begun since `lastMs`, because conditions that use today's date
+ * change their result. Messages are spread over a minute, and late enough for slow clocks.
+ * @param lastMs When the timer last ran. Undefined for the first run, which covers the first minute of a day only.
  * @throws AggregateError when tenants could not be enqueued.
  */
-export async function enqueueDailyEvaluations({ tenants, messageQueue, nowMs }: LinkDependencies): Promise<void> {
+export async function enqueueDailyEvaluations(
+  lastMs: number | undefined,
+  { tenants, messageQueue, nowMs }: LinkDependencies,
+): Promise<void> {
   const startMs = nowMs()
-  const todayMs = dayOf(startMs)
-  if (startMs - todayMs >= MINUTE_MS) return
+  const todayMs = dayOf(lastMs === undefined ? startMs : startMs + EARLY_MS)
+  if (todayMs <= (lastMs ?? startMs - MINUTE_MS)) return
   const enqueue = ({ tenantId }: KnownTenant) => {
     const delayMs = (1 + minuteOfTenant(tenantId)) * 1000
     const message = { queue: 'evaluations', message: { tenantId } } as const

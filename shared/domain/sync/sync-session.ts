@@ -1,7 +1,7 @@
 import { REFUSALS, Refusal } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import { groupRefusal, readAllMembers } from '../group-links/directory.ts'
+import { groupRefusal, readAllMembers, readLinkedGroup } from '../group-links/directory.ts'
 import type { GroupLink, Lease } from '../group-links/group-link.ts'
 import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
 import { changeLeasedLink, type LeasedLink, LeaseLost, renewLease } from '../group-links/lease.ts'
@@ -105,7 +105,7 @@ export class SyncSession {
 
   /** @throws RunFault when the group was deleted or can no longer be linked, DirectoryFault. */
   async verifyGroup(): Promise<void> {
-    const group = await this.#deps.directory.readGroup(this.#link.tenantId, this.#link.directoryGroupId)
+    const group = await readLinkedGroup(this.#link, () => this.#assertLease(), this.#deps)
     if (group !== undefined) this.#displayName = group.displayName
     const refusal = groupRefusal(group)
     if (refusal !== undefined) throw new RunFault(REFUSALS[refusal].message, { isPermanent: true })

@@ -14,10 +14,14 @@ export type ChangeMark = {
   readonly firstSeenS: number
   /** The store's clock had come this far at least when the last reading began. */
   readonly readFromS: number
+  /** When the last reading began, by this process's clock. */
+  readonly readAtMs: number
 }
 
 /** Core objects in the order of their last write. */
 export interface CoreObjectChanges {
+  /** Whether all deletions since the mark can still be read. Deleted objects expire; an older reader must start again. */
+  remembersSince(mark: ChangeMark): boolean
   /**
    * All objects written since the mark, soft-deleted ones included, in pages; without a mark, all objects. Some objects are
    * returned again, because the store's clock has whole seconds.
@@ -56,7 +60,7 @@ const ROWS_PER_EMPTY_TENANT_COUNT = 300
 /**
  * A cache of the rows of recently used tenants. A snapshot is loaded once and then refreshed with what was written since.
  * The least recently used snapshots are evicted when there are too many rows. A snapshot with too many unused values is
- * loaded again.
+ * loaded again, and so is one that was not refreshed for so long that deletions have expired.
  *
  * Long computations on a snapshot yield to others and see the state in which they began: a refresh during a computation
  * changes a fork, which replaces the snapshot in the cache.
@@ -113,13 +117,17 @@ export class TenantSnapshots {
   }
 
   async #refreshed(tenantId: string): Promise<Entry> {
-    const entry: Entry = this.#entries.get(tenantId) ?? {
-      rows: new RowSnapshot(),
-      weight: ROWS_PER_EMPTY_TENANT_COUNT,
-      seenAtLoadCount: undefined,
-      mark: undefined,
-      changes: 'everything',
-    }
+    const cached = this.#entries.get(tenantId)
+    const isUsable = cached?.mark !== undefined && this.#changes.remembersSince(cached.mark)
+    const entry: Entry = isUsable
+      ? cached
+      : {
+          rows: new RowSnapshot(),
+          weight: ROWS_PER_EMPTY_TENANT_COUNT,
+          seenAtLoadCount: undefined,
+          mark: undefined,
+          changes: 'everything',
+        }
     let isChanged = false
     try {
       for await (const { objects, mark } of this.#changes.since(tenantId, entry.mark)) {

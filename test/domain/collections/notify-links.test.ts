@@ -35,6 +35,7 @@ async function changesOf(...written: SnapshotObject[]) {
   const batches = [people, written]
   const snapshots = new TenantSnapshots(
     {
+      remembersSince: () => true,
       async *since() {
         const objects = batches.shift() ?? []
         yield { objects, mark: {} } as never

@@ -17,6 +17,7 @@ const STALL_AT_MOST_MS = 100
 /** What a preview needs, on people that `written` adds to as the test goes on. */
 function tenantOf(written: SnapshotObject[][]): CollectionDependencies {
   const changes = {
+    remembersSince: () => true,
     async *since() {
       yield { objects: written.shift() ?? [], mark: {} } as never
     },

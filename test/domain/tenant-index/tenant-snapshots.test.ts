@@ -13,11 +13,12 @@ function readableChanges() {
   const readings: { from: number | undefined; count: number }[] = []
   const state = { isAway: false }
   const changes: CoreObjectChanges = {
+    remembersSince: () => true,
     async *since(_tenantId, mark) {
       const from = mark?.seenUntilS
       const objects = written.slice(from)
       readings.push({ from, count: objects.length })
-      const seen: ChangeMark = { seenUntilS: written.length, seenAtMs: 0, firstSeenS: 0, readFromS: 0 }
+      const seen: ChangeMark = { seenUntilS: written.length, seenAtMs: 0, readAtMs: 0, firstSeenS: 0, readFromS: 0 }
       if (state.isAway) {
         yield { objects: objects.slice(0, 1), mark: seen }
         throw new Error('The database is away')

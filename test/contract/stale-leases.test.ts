@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, it } from 'node:test'
+import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
+import { type Lease, newLink } from '../../shared/domain/group-links/group-link.ts'
+import { changeLink, LeaseLost, renewLease } from '../../shared/domain/group-links/lease.ts'
+import { databaseOfInstances, STOPPED } from './instances.ts'
+
+const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
+const { cosmos, newInstance } = await databaseOfInstances()
+
+const lease = (token: number): Lease => ({ owner: `worker ${token}`, expiresAtMs: NOW_MS + 60_000, token })
+
+describe('A worker with lagging reads', () => {
+  beforeEach(() => cosmos.setReplicaLag(undefined))
+
+  it('detects before its next step that another worker has acquired the lease, independent of their clocks', async () => {
+    const [one, other] = [newInstance(), newInstance()].map(({ container }) => cosmosLinkStore(container('links')))
+    assert.ok(one !== undefined && other !== undefined)
+    const [tenantId, linkId] = [randomUUID(), randomUUID()]
+    const input = { collectionId: randomUUID(), directoryGroupId: randomUUID(), directoryGroupDisplayName: null }
+    await one.add(newLink({ ...input, tenantId, id: linkId }, NOW_MS))
+    await changeLink(tenantId, linkId, (current) => ({ ...current, lease: lease(1) }), { links: one })
+    cosmos.setReplicaLag(STOPPED)
+    const held = { tenantId, linkId, lease: lease(1) }
+    const deps = { links: one, leaseMs: 60_000, nowMs: () => NOW_MS }
+    assert.equal((await renewLease(held, deps)).link.lease?.token, 1)
+    await changeLink(tenantId, linkId, (current) => ({ ...current, lease: lease(2) }), { links: other })
+    await assert.rejects(renewLease(held, deps), LeaseLost)
+  })
+})

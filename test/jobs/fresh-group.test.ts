@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
+import { TENANT, users } from './link-directory.ts'
+import { type LinkWorld, openWorld } from './link-world.ts'
+
+const GROUP_IS_MISSING = { method: 'GET', path: '/groups/[^/]+$', status: 404 }
+
+describe('A group that the directory does not show', () => {
+  let world: LinkWorld
+  before(async () => {
+    world = await openWorld()
+  })
+  after(() => world.close())
+  beforeEach(() => world.server.setFaults([]))
+
+  it('shortly after it was linked does not fail the first job for good', async () => {
+    const { groupId, collectionId } = await world.linked(users(0, 5))
+    world.server.setFaults([{ ...GROUP_IS_MISSING, times: 3 }])
+    await world.drain()
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.attempts], ['Succeeded', 1])
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
+  })
+
+  it('after half a minute is gone: no retry can mend that', async () => {
+    const { collectionId } = await world.linked(users(0, 5))
+    world.server.setFaults([GROUP_IS_MISSING])
+    await world.drain()
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.attempts], ['Failed', 1])
+  })
+
+  it('long after it was linked is gone at once', async () => {
+    const { collectionId } = await world.linked(users(0, 5))
+    await world.drain()
+    await world.clock.sleep(600_000)
+    world.server.setFaults([GROUP_IS_MISSING])
+    await requestSync(TENANT, collectionId, world.deps)
+    const startMs = world.clock.nowMs()
+    await world.drain()
+    assert.ok(world.clock.nowMs() - startMs < 1_000)
+    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.attempts], ['Failed', 1])
+  })
+})

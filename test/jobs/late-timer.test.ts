@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { enqueueDailyEvaluations, minutesSince } from '../../shared/domain/sync/sweep.ts'
+import { TENANT } from './link-directory.ts'
+import { type LinkWorld, openWorld } from './link-world.ts'
+
+const at = (time: string): number => Date.parse(`2031-01-01T${time}Z`)
+const whole = Array.from({ length: 60 }, (_, minute) => minute)
+
+describe('The minutes whose tenants are due', () => {
+  for (const [claim, last, now, expected] of [
+    ['are the current one when the timer has not run before', undefined, at('12:30:00.1'), [30]],
+    ['are the current one when the timer runs every minute', at('12:29:00.2'), at('12:30:00.1'), [30]],
+    ['are the next one when the timer runs a little early', at('12:29:00'), at('12:29:59.8'), [30]],
+    ['are the next one after an early run', at('12:30:00'), at('12:31:00.1'), [31]],
+    ['are none when the timer runs twice in a minute', at('12:30:00.1'), at('12:30:20'), []],
+    ['include the missed one when the timer runs after its minute', at('12:28:00.1'), at('12:30:00.5'), [29, 30]],
+    ['are all missed ones', at('11:57:00'), at('12:02:10'), [58, 59, 0, 1, 2]],
+    ['are all after more than an hour', at('08:00:00'), at('12:30:00.1'), [...whole.slice(31), ...whole.slice(0, 31)]],
+  ] as const) {
+    it(claim, () => assert.deepEqual(minutesSince(last, now), expected))
+  }
+})
+
+describe('A late timer at midnight', () => {
+  let world: LinkWorld
+  before(async () => {
+    world = await openWorld()
+    await world.deps.tenants.remember(TENANT)
+  })
+  after(() => world.close())
+  beforeEach(() => {
+    world.sentMessages.length = 0
+  })
+
+  const run = (last: number, now: number) => enqueueDailyEvaluations(last, { ...world.deps, nowMs: () => now })
+  const DAY_MS = 86_400_000
+
+  it('enqueues the evaluations of the new day once', async () => {
+    await run(at('00:00:00') - 60_000, at('00:03:20'))
+    assert.equal(world.sentMessages.length, 1)
+    await run(at('00:03:20'), at('00:04:00'))
+    assert.equal(world.sentMessages.length, 1)
+  })
+
+  it('enqueues them once when it is a little early', async () => {
+    await run(at('00:00:00') + DAY_MS - 60_000, at('00:00:00') + DAY_MS - 20)
+    await run(at('00:00:00') + DAY_MS, at('00:01:00') + DAY_MS)
+    assert.equal(world.sentMessages.length, 1)
+  })
+
+  it('enqueues only the last of several missed days', async () => {
+    await run(at('00:00:00') + DAY_MS * 2, at('12:00:00') + DAY_MS * 5)
+    assert.equal(world.sentMessages.length, 1)
+  })
+})
