@@ -70,7 +70,7 @@ describe('Instances with lagging replicas', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         run += 1
-        const accounts = users(run * 100, PERSON_COUNT)
+        const accounts = users(run * PERSON_COUNT, PERSON_COUNT)
         const place = `Place ${run}`
         const source = await world.newSource()
         const person = (index: number, isThere: boolean) =>
