@@ -12,6 +12,7 @@ import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/pr
 import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
+import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
 import { QueuedSync } from '../../shared/domain/group-links/manage-links.ts'
 import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
@@ -23,9 +24,11 @@ import {
   NewJoinableCollection,
 } from '../../shared/domain/membership-requests/joinable-collection.ts'
 import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-requests/submit-request.ts'
 import { LinkPreview, LinkPreviewInput } from '../../shared/domain/sync/preview-sync.ts'
 import type { PublicFiles } from '../../shared/http/public-files.ts'
+import type { RouteGroup } from '../../shared/http/route.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { Timestamp } from '../../shared/kernel/timestamp.ts'
 import { conditionComponents } from '../../shared/openapi/condition-schemas.ts'
@@ -33,17 +36,27 @@ import { connectorDataComponents } from '../../shared/openapi/connector-data-sch
 import { type ApiDescription, apiDocument, type Tag } from '../../shared/openapi/document.ts'
 import type { FileOperation } from '../../shared/openapi/public-operations.ts'
 import type { NamedSchemas } from '../../shared/openapi/schemas.ts'
-import { routeTables } from './all-routes.ts'
 import { FilterMembersRequest } from './collection-contract.ts'
+import { collectionRoutes } from './collections.ts'
+import { criteriaRoutes } from './collections-criteria.ts'
+import { joinableRoutes } from './collections-joinable.ts'
 import {
   BatchBody,
   BatchItemBody,
   BatchItemResult,
+  type ConnectorDataDependencies,
   NewObjectBody,
   ObjectDataBody,
   ReplacementBody,
 } from './connector-data.ts'
-import { CORE_OBJECT_RECORDS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
+import { connectorReadRoutes, connectorRoutes } from './connectors.ts'
+import {
+  CORE_OBJECT_RECORDS,
+  type CoreObjectRouteDependencies,
+  coreObjectRoutes,
+  IdsBody,
+  OrgUnitIdsBody,
+} from './core-objects.ts'
 import {
   COLLECTION_EXAMPLES,
   COLLECTION_RESPONSES,
@@ -56,7 +69,7 @@ import {
   LINK_EXAMPLES,
   LINK_RESPONSES,
 } from './examples/core-data-examples.ts'
-import { GroupLinkChange } from './group-link.ts'
+import { GroupLinkChange, groupLinkRoutes } from './group-link.ts'
 import { DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
 
 export const SERVICE_TITLE = 'Collections, Group Link and Core Objects'
@@ -191,4 +204,29 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Batch: BatchBody,
   BatchItem: BatchItemBody,
   BatchItemResult,
+}
+
+export type AllRouteDependencies = {
+  readonly requests: RequestDependencies
+  readonly links: LinkDependencies
+  readonly connectors: Parameters<typeof connectorRoutes>[0] & ConnectorDataDependencies
+  readonly coreObjects: CoreObjectRouteDependencies
+}
+
+/** All route groups of the service. */
+export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRouteDependencies) =>
+  [
+    collectionRoutes(requests),
+    criteriaRoutes(requests),
+    joinableRoutes(requests),
+    groupLinkRoutes(links),
+    coreObjectRoutes(coreObjects),
+    connectorRoutes(connectors),
+    connectorReadRoutes(connectors),
+  ] satisfies readonly RouteGroup[]
+
+/** The routes as data, for the API document and tests. They cannot be run. */
+export function routeTables(): readonly RouteGroup[] {
+  const nothing = {} as never
+  return allRoutes({ requests: nothing, links: nothing, connectors: nothing, coreObjects: nothing })
 }
