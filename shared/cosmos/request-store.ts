@@ -44,6 +44,9 @@ const parseWaiting = documentParser<WaitingRequest>(
 
 type Query = { readonly where: string; readonly parameters: QueryParameters }
 
+/** Waiting requests under review keys. Only the documents of waiting slots have the property. */
+const AWAITED: Query = { where: 'ARRAY_CONTAINS(@keys, c.awaits)', parameters: {} }
+
 /** Container `requests`, partition key `/tenantId`. */
 export function cosmosRequestStore(requests: Container): RequestStore {
   const read = batchedDocumentReads<RequestDocument>(requests)
@@ -126,9 +129,11 @@ export function cosmosRequestStore(requests: Container): RequestStore {
       return rows.map(parseOutline)
     },
     async waiting(tenantId, reviewKeys) {
-      const where = "c.type = 'slot' AND ARRAY_CONTAINS(@keys, c.awaits)"
-      const rows = await findByKeys<WaitingRequest>(tenantId, WAITING, reviewKeys, { where, parameters: {} })
+      const rows = await findByKeys<WaitingRequest>(tenantId, WAITING, reviewKeys, AWAITED)
       return rows.map(parseWaiting)
+    },
+    async awaitedKeys(tenantId, reviewKeys) {
+      return [...new Set(await findByKeys<string>(tenantId, 'DISTINCT VALUE c.awaits', reviewKeys, AWAITED))]
     },
     async waitingIn(tenantId, collectionId, reviewKeys) {
       return newestFirst(await findByKeys<RequestDocument>(tenantId, '*', reviewKeys, waitingIn(collectionId)))

@@ -126,7 +126,10 @@ describe('The stores of group links on Cosmos DB', () => {
       /^Error: Stored document .* is not a valid sync job: .* property 'journal'/,
     )
     await world.container('tenants').items.create({ id: 'directory-writes', tenantId: TENANT, usedCount: 1 })
-    await assert.rejects(world.windows.find(TENANT), /^Error: The stored write window .* property 'windowStartMs'/)
+    await assert.rejects(
+      world.windows.find(TENANT),
+      /^Error: Stored document .* is not a valid write window: .* property 'windowStartMs'/,
+    )
   })
 
   it('list every tenant once, and by its minute', async () => {

@@ -112,11 +112,13 @@ describe('RequestStore on the local database', () => {
     const before = await saved(request)
     const waiting = [{ collectionId, requesterId, relationshipId: null, reviewKey: key }]
     assert.deepEqual(await store.waiting(tenantId, [key, 'gate:x:1']), waiting)
+    assert.deepEqual(await store.awaitedKeys(tenantId, [key, 'gate:x:1']), [key])
     assert.deepEqual(await store.waitingIn(tenantId, collectionId, [key]), [request])
     const [moved] = await store.save([
       { before, after: { ...request, currentGate: { order: 3, type: 'Manager', approverCount: 1 } } },
     ])
     assert.deepEqual(await store.waiting(tenantId, [key]), [])
+    assert.deepEqual(await store.awaitedKeys(tenantId, [key]), [])
     assert.equal((await store.waiting(tenantId, [`subject:${requesterId}`])).length, 1)
     assert.ok(moved)
     await store.save([{ before: moved, after: { ...moved.value, status: 'Cancelled', currentGate: null } }])

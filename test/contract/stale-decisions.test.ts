@@ -23,7 +23,7 @@ async function newTenant() {
   const addConnector = async (createdAt: string) => {
     const connector = newConnector(
       { name: 'A source', clientId: randomUUID() },
-      { id: randomUUID(), createdBy: 'a test', createdAt },
+      { id: randomUUID(), createdBy: randomUUID(), createdAt },
     )
     await writeDependencies(newInstance().container).connectors.add(tenantId, connector)
     return connector

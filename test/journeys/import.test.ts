@@ -111,7 +111,7 @@ describe('an import of files', () => {
     assert.equal(code, 1)
     const place = (name: string) => join(folder, name)
     for (const line of [
-      `${place('identities.csv')}:2: directoryObjectId has to be a GUID`,
+      `${place('identities.csv')}:2: directoryObjectId must be a GUID`,
       `${place('identities.csv')}:4: identity bob is already in ${place('identities.csv')}:3`,
       `${place('identities.csv')}:5: externalId is required`,
       `${place('identities.csv')}:6: the line has 2 fields, the header has 3`,

@@ -121,6 +121,7 @@ after(() => storage.close())
 function planned(where: Expression, partition: string | undefined, order?: Query['order']): Json[] {
   const query: Query = {
     select: { kind: 'value', expression: { kind: 'property', path: ['id'] } },
+    isDistinct: false,
     where,
     order,
     top: undefined,

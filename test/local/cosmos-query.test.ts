@@ -181,3 +181,48 @@ describe('an unsupported part of a query', () => {
     assert.equal(await post({ query }, { 'x-ms-documentdb-partitionkey': '["a","b"]' }), 400)
   })
 })
+
+describe('SELECT DISTINCT VALUE', () => {
+  /** Enough documents for an index over the property. */
+  const COUNT = 1_500
+
+  it('returns each value once, over all pages, with and without an index', async (t) => {
+    const { container } = await openAccount(t)
+    const things = await container('things')
+    const documents = Array.from({ length: COUNT }, (_, index) => ({
+      id: `${index}`,
+      tenantId: 't1',
+      key: index % 3 === 0 ? index % 7 : `key ${index % 7}`,
+      other: index % 2 === 0,
+    }))
+    for (let start = 0; start < COUNT; start += 100) {
+      const operations = documents.slice(start, start + 100)
+      await things.items.batch(
+        operations.map((resourceBody) => ({ operationType: 'Create' as const, resourceBody })),
+        't1',
+      )
+    }
+    const keys = ['key 1', 'key 2', 'key 5', 'none']
+    const query = 'SELECT DISTINCT VALUE c.key FROM c WHERE ARRAY_CONTAINS(@keys, c.key)'
+    const spec = { query, parameters: [{ name: '@keys', value: keys }] }
+    for (const maxItemCount of [1000, 2]) {
+      const { resources } = await things.items.query<string>(spec, { partitionKey: 't1', maxItemCount }).fetchAll()
+      assert.deepEqual(resources.sort(), ['key 1', 'key 2', 'key 5'])
+    }
+    assert.deepEqual((await ask(things, query, { '@keys': [1, 'key 2'] })).sort(), [1, 'key 2'])
+    assert.deepEqual((await ask(things, 'SELECT DISTINCT VALUE c.other FROM c')).sort(), [false, true])
+    assert.deepEqual((await ask(things, `${query} AND c.other = true`, { '@keys': keys })).sort(), [
+      'key 1',
+      'key 2',
+      'key 5',
+    ])
+  })
+
+  it('is refused together with TOP and ORDER BY', async (t) => {
+    const { container } = await openAccount(t)
+    const things = await container('things')
+    for (const query of ['SELECT DISTINCT c.n FROM c', 'SELECT DISTINCT VALUE c.n FROM c ORDER BY c.n']) {
+      await assert.rejects(ask(things, query), { code: 400 })
+    }
+  })
+})

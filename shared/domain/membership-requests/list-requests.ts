@@ -142,12 +142,29 @@ export async function collectionsToReview(person: Person, deps: RequestDependenc
     freshOrgChart(tenantId, deps),
     deps.collections.list(tenantId, { kind: 'joinable' }),
   ])
-  const keys = await reviewKeys(person, joinables, orgChart, deps)
-  const waiting = await deps.requests.waiting(tenantId, keys)
+  const [keys, own] = await Promise.all([
+    reviewKeys(person, joinables, orgChart, deps),
+    deps.requests.liveOf(tenantId, identityId),
+  ])
+  // Under the key of a gate, any request awaits the decision, except an own one. So most keys need no look at requests.
+  const ownKeys = new Set(own.map(({ value }) => reviewKeyOf(value)))
+  const [doubtful, certain] = partition(keys, (key) => isManagerKey(key) || ownKeys.has(key))
+  const [waiting, awaited] = await Promise.all([
+    deps.requests.waiting(tenantId, doubtful),
+    deps.requests.awaitedKeys(tenantId, certain),
+  ])
   const due = new Set(
     waiting.filter((request) => awaitsIdentity(request, identityId, orgChart)).map(({ collectionId }) => collectionId),
   )
-  return joinables.filter(({ id }) => due.has(id))
+  const awaitedKeys = new Set(awaited)
+  const isDue = (collection: Collection) =>
+    due.has(collection.id) ||
+    gatesOf(policyOf(collection)).some(({ order }) => awaitedKeys.has(gateKey(collection.id, order)))
+  return joinables.filter(isDue)
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))]
 }
 
 /**

@@ -62,6 +62,8 @@ export interface RequestStore {
   liveOutlines(tenantId: string): Promise<RequestOutline[]>
   /** The requests that wait under one of the review keys. */
   waiting(tenantId: string, reviewKeys: readonly string[]): Promise<WaitingRequest[]>
+  /** The review keys under which at least one request waits. */
+  awaitedKeys(tenantId: string, reviewKeys: readonly string[]): Promise<string[]>
   /** The requests of a collection that wait under one of the review keys. Newest first. */
   waitingIn(tenantId: string, collectionId: string, reviewKeys: readonly string[]): Promise<MembershipRequest[]>
 }

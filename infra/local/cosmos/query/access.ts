@@ -38,7 +38,13 @@ function* rowsBy(way: ChosenWay, scan: Scan, after?: RowKey, isDescending = fals
   const sql = `SELECT pk, id, body FROM docs INDEXED BY ${way.index}
     WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} ORDER BY pk ${direction}, id ${direction}`
   const values = conditions.flatMap((condition) => condition.values)
-  for (const row of scan.storage.prepare(sql).iterate(...values)) yield row as StoredRow
+  const statement = scan.storage.prepare(sql)
+  // Rows as arrays take half the time of rows as objects.
+  statement.setReturnArrays(true)
+  for (const row of statement.iterate(...values)) {
+    const [pk, id, body] = row as unknown as readonly [string, string, string]
+    yield { pk, id, body }
+  }
 }
 
 /**
@@ -85,6 +91,27 @@ function rowsByText(
     WHERE ${conditions.map((condition) => condition.sql).join(' AND ')} ORDER BY ${jsonExpression(path)}, id`
   const values = conditions.flatMap((condition) => condition.values)
   return scan.storage.prepare(sql).iterate(...values) as Iterable<StoredRow>
+}
+
+/**
+ * The distinct strings of a property, if the only term compares that property with strings. Undefined for other scans.
+ * Reads the index of the property and no documents.
+ */
+export function distinctStrings(scan: Scan, path: readonly string[]): readonly string[] | undefined {
+  const [term, ...others] = scan.terms
+  const isOfStrings =
+    others.length === 0 &&
+    term?.kind === 'one-of' &&
+    term.field.kind === 'json' &&
+    isSamePath(term.field.path, path) &&
+    term.values.every((value) => typeof value === 'string')
+  if (!isOfStrings || hasOddText(scan)) return undefined
+  const way = chosenWay(scan)
+  const conditions = conditionsOf(scan, way)
+  const sql = `SELECT DISTINCT ${jsonExpression(path)} AS text FROM docs INDEXED BY ${way.index}
+    WHERE ${conditions.map((condition) => condition.sql).join(' AND ')}`
+  const rows = scan.storage.prepare(sql).all(...conditions.flatMap((condition) => condition.values))
+  return rows.map(({ text }) => String(text))
 }
 
 /** The number of rows that match the terms. */

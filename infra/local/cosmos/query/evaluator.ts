@@ -62,13 +62,14 @@ export function compile(expression: Expression, parameters: Parameters): Evaluat
 /** Compiles an object of named expressions. Undefined members are omitted. */
 export function object(members: readonly Member[], parameters: Parameters): Evaluate {
   const compiled = members.map(({ name, expression }) => [name, compile(expression, parameters)] as const)
-  return (row) =>
-    Object.fromEntries(
-      compiled.flatMap(([name, evaluate]) => {
-        const value = evaluate(row)
-        return value === undefined ? [] : [[name, value]]
-      }),
-    )
+  return (row) => {
+    const made: Record<string, Json> = {}
+    for (const [name, evaluate] of compiled) {
+      const value = evaluate(row)
+      if (value !== undefined) made[name] = value
+    }
+    return made
+  }
 }
 
 function* evaluated(operands: readonly Evaluate[], row: Row): Iterable<Value> {

@@ -1,6 +1,6 @@
 import { type Json, valueAt } from '../json.ts'
 import { badRequest } from '../response.ts'
-import { countRows, type Scan, type StoredRow, scanRows, scanRowsFor } from './access.ts'
+import { countRows, distinctStrings, type Scan, type StoredRow, scanRows, scanRowsFor } from './access.ts'
 import type { Position } from './continuation.ts'
 import { compile, constantOf, object, type Parameters, type Row } from './evaluator.ts'
 import { planFilter } from './planner.ts'
@@ -48,6 +48,7 @@ export function runQuery(query: Query, place: Omit<Scan, 'terms'>, parameters: P
     remainingCount: (allowed ?? COUNT_LIMIT) - (request.after?.emittedCount ?? 0),
   }
   if (query.select.kind === 'count') return countPage(prepared, conditions.length === 0)
+  if (query.isDistinct) return distinctPage(prepared, residual, request)
   if (prepared.remainingCount <= 0) return { results: [], end: undefined, lookedAtCount: 0 }
   const isByProperty = query.order !== undefined && query.order.path.join('/') !== 'id'
   return isByProperty ? sortedPage(prepared, request) : pageById(prepared, request)
@@ -96,6 +97,32 @@ function countPage({ scan, matches }: Prepared, isExact: boolean): Page {
     }
   }
   return { results: [String(count)], end: undefined, lookedAtCount }
+}
+
+/** The distinct results in the order of their texts. A position is the number of results returned so far. */
+function distinctPage(
+  { query, scan, matches, project }: Prepared,
+  residual: readonly Expression[],
+  page: PageRequest,
+): Page {
+  const { select, where } = query
+  const isPlain =
+    select.kind === 'value' && select.expression.kind === 'property' && residual.every((one) => one === where)
+  const strings = isPlain ? distinctStrings(scan, select.expression.path) : undefined
+  const results = new Set(strings?.map((text) => JSON.stringify(text)))
+  let lookedAtCount = results.size
+  if (strings === undefined) {
+    for (const stored of scanRows(scan, undefined)) {
+      lookedAtCount += 1
+      const row = new LazyRow(stored)
+      const result = matches(row) ? project(row) : undefined
+      if (result !== undefined) results.add(result)
+    }
+  }
+  const start = page.after?.emittedCount ?? 0
+  const emittedCount = Math.min(start + page.rowCount, results.size)
+  const end = emittedCount < results.size ? { pk: '', id: '', emittedCount } : undefined
+  return { results: [...results].sort().slice(start, emittedCount), end, lookedAtCount }
 }
 
 /** An index returns rows ordered by id. Reading ends when the page is full. */

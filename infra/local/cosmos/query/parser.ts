@@ -12,6 +12,7 @@ export function parseQuery(text: string): Query {
   const reader = new TokenReader(tokenize(text))
   const expressions = new ExpressionParser(reader)
   reader.expectWord('SELECT')
+  const isDistinct = reader.takeWord('DISTINCT')
   const top = reader.takeWord('TOP') ? count(reader) : undefined
   const select = projection(reader, expressions)
   const alias = source(reader)
@@ -30,7 +31,10 @@ export function parseQuery(text: string): Query {
   if (select.kind === 'count' && (top ?? order ?? offset) !== undefined) {
     throw syntaxError('COUNT together with TOP, ORDER BY or OFFSET is not supported', 0)
   }
-  return { select, where, order, top, offset, limit }
+  if (isDistinct && (select.kind !== 'value' || (top ?? order ?? offset) !== undefined)) {
+    throw syntaxError('DISTINCT is supported with VALUE only, and not with TOP, ORDER BY or OFFSET', 0)
+  }
+  return { select, isDistinct, where, order, top, offset, limit }
 }
 
 function count(reader: TokenReader): Expression {

@@ -30,6 +30,8 @@ export type Projection =
 
 export type Query = {
   readonly select: Projection
+  /** Whether equal results are returned once. */
+  readonly isDistinct: boolean
   readonly where: Expression | undefined
   readonly order: { readonly path: readonly string[]; readonly isDescending: boolean } | undefined
   /** Literals or parameters, resolved with the request's values. */
