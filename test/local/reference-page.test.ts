@@ -51,7 +51,7 @@ describe('the reference page in a browser', { skip: chromium === undefined ? mis
     for (const { operationId } of routeTables().flatMap(({ routes }) => routes)) {
       assert.ok(shown.has(operationId), `${operationId} is not among ${shown.size} operations`)
     }
-    assert.match(page.dom, /Make a criteria collection; its members follow within seconds/)
+    assert.match(page.dom, /Create a criteria collection/)
   })
 
   it('writes no errors to the console', () => {
