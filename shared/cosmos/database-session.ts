@@ -7,43 +7,45 @@ export type SessionTokens = Readonly<Record<string, string>>
 const TOKEN_HEADER = 'x-ms-session-token'
 const READ_SESSION_NOT_AVAILABLE = 1002
 
-/** `version#LSN`, of an account with several regions with their numbers after it. */
+/** `version#LSN`. In an account with several regions, followed by the LSNs of the regions. */
 type RangeToken = { readonly text: string; readonly version: number; readonly lsn: number }
 
+/** The tokens of a container's ranges, and all of them as one header. */
+type ContainerToken = { readonly ranges: Map<string, RangeToken>; header: string }
+
 /**
- * The session of a client: for each container and partition key range the newest state that it has seen. Each request
- * carries it, so that no read is older. The SDK keeps the same for itself and shares it with none; this one can go on
- * from what another instance has seen.
+ * The session of a client: the latest state that it has seen of each container and partition key range. Every request
+ * sends it, so that no read is older. The SDK keeps the same tokens but does not share them. This session can continue
+ * from the tokens of another instance.
  */
 export class DatabaseSession {
-  readonly #containers = new Map<string, Map<string, RangeToken>>()
+  readonly #containers = new Map<string, ContainerToken>()
 
   tokens(): SessionTokens {
-    return Object.fromEntries([...this.#containers.keys()].map((container) => [container, this.#tokenOf(container)]))
+    return Object.fromEntries([...this.#containers].map(([container, { header }]) => [container, header]))
   }
 
-  /** From now on no read is older than what these tokens stand for. What is no token is left out. */
+  /** Later reads are not older than these tokens. Ignores invalid tokens. */
   advance(tokens: SessionTokens): void {
     for (const [container, token] of Object.entries(tokens)) this.#see(container, token)
   }
 
-  /** For the client whose session this is. */
+  /** The plugin of the client that uses this session. */
   plugin(): PluginConfig {
     return {
       on: PluginOn.request,
       plugin: async (context, _diagnostics, next) => {
         const [, container] = /^\/?dbs\/[^/]+\/colls\/([^/]+)\/docs/.exec(context.path ?? '') ?? []
         if (container === undefined) return next(context)
-        const token = this.#tokenOf(container)
-        if (token !== '' && context.headers !== undefined) context.headers[TOKEN_HEADER] = token
+        const token = this.#containers.get(container)?.header
+        if (token !== undefined && context.headers !== undefined) context.headers[TOKEN_HEADER] = token
         try {
           const response = await next(context)
           this.#see(container, response.headers[TOKEN_HEADER])
           return response
         } catch (error) {
           const { substatus, headers } = error as { substatus?: number; headers?: Record<string, unknown> }
-          // No replica in reach has what was seen, as after the loss of a region: the SDK forgets it as well, and tries
-          // again without.
+          // No reachable replica has this state, as after the loss of a region. The SDK drops its token too and retries.
           if (substatus === READ_SESSION_NOT_AVAILABLE) this.#containers.delete(container)
           else this.#see(container, headers?.[TOKEN_HEADER])
           throw error
@@ -52,26 +54,24 @@ export class DatabaseSession {
     }
   }
 
-  #tokenOf(container: string): string {
-    const ranges = this.#containers.get(container) ?? new Map<string, RangeToken>()
-    return [...ranges].map(([range, { text }]) => `${range}:${text}`).join(',')
-  }
-
   #see(container: string, token: unknown): void {
-    if (typeof token !== 'string') return
+    // Most responses repeat the state that was seen before.
+    if (typeof token !== 'string' || token === this.#containers.get(container)?.header) return
     for (const part of token.split(',')) {
       const [, range, text, version, lsn] = /^(\d+):((-?\d+)#(\d+)(?:#\d+=-?\d+)*)$/.exec(part) ?? []
       if (range === undefined || text === undefined) continue
-      const ranges = this.#containers.get(container) ?? new Map<string, RangeToken>()
-      this.#containers.set(container, ranges)
-      const seen = ranges.get(range)
-      const told = { text, version: Number(version), lsn: Number(lsn) }
-      if (seen === undefined || isNewer(told, seen)) ranges.set(range, told)
+      const seen = this.#containers.get(container) ?? { ranges: new Map<string, RangeToken>(), header: '' }
+      this.#containers.set(container, seen)
+      const before = seen.ranges.get(range)
+      const next = { text, version: Number(version), lsn: Number(lsn) }
+      if (before !== undefined && !isNewer(next, before)) continue
+      seen.ranges.set(range, next)
+      seen.header = [...seen.ranges].map(([id, { text: state }]) => `${id}:${state}`).join(',')
     }
   }
 }
 
-/** A range that was moved counts on from where it was, under a higher version. */
+/** A range that was moved continues its LSNs under a higher version. */
 function isNewer(one: RangeToken, other: RangeToken): boolean {
   return one.version === other.version ? one.lsn > other.lsn : one.version > other.version
 }
