@@ -1,11 +1,10 @@
 import type { Container } from '../catalog.ts'
 import type { Partition } from '../item-rules.ts'
 import { ODD_TEXT, type Storage } from '../storage.ts'
-import type { Field, Scalar, Term } from './planner.ts'
+import type { Field, Term } from './planner.ts'
+import { type Fragment, fragmentOf, indexedFragment } from './term-sql.ts'
 import { compositeIndex, jsonExpression, presence, valueIndex } from './value-indexes.ts'
 
-type Bound = string | number | null
-type Fragment = { readonly sql: string; readonly values: readonly Bound[] }
 export type StoredRow = { pk: string; id: string; body: string }
 
 /** Rows to find: those of a container or partition that match the terms. */
@@ -230,46 +229,3 @@ function hasOddText({ storage, container, partition }: Scan): boolean {
 }
 
 const isSamePath = (one: readonly string[], other: readonly string[]): boolean => one.join('/') === other.join('/')
-
-const indexedFragment = (term: Term): Fragment =>
-  term.kind === 'occurs' && term.field !== undefined
-    ? { sql: `instr(${columnOf(term.field)}, ?) > 0`, values: [term.text] }
-    : fragmentOf(term)
-
-function fragmentOf(term: Term): Fragment {
-  switch (term.kind) {
-    case 'equals':
-      return { sql: `${columnOf(term.field)} IS ?`, values: [bound(term.value)] }
-    case 'one-of':
-      return {
-        sql: `${columnOf(term.field)} IN (SELECT value FROM json_each(?))`,
-        values: [JSON.stringify(term.values)],
-      }
-    case 'range':
-      return { sql: `${columnOf(term.field)} ${term.operator} ?`, values: [bound(term.value)] }
-    case 'occurs':
-      return term.field === undefined
-        ? { sql: 'instr(body, ?) > 0', values: [term.text] }
-        : { sql: `(instr(${columnOf(term.field)}, ?) > 0 OR ${ODD_TEXT})`, values: [term.text] }
-    case 'is-text':
-      return { sql: `${columnOf(term.field)} >= ''`, values: [] }
-    case 'is-defined':
-      return { sql: `${columnOf(term.field).replace('json_extract', 'json_type')} IS NOT NULL`, values: [] }
-    case 'like':
-      return likeFragment(term.path, term.pattern)
-  }
-}
-
-/** LIKE stops at NUL, which JSON escapes. Documents with that escape match. */
-function likeFragment(path: readonly string[] | undefined, pattern: string): Fragment {
-  return path === undefined
-    ? { sql: "body LIKE ? ESCAPE '\\'", values: [pattern] }
-    : { sql: `(${jsonExpression(path)} LIKE ? ESCAPE '\\' OR instr(body, '\\u0000') > 0)`, values: [pattern] }
-}
-
-function columnOf(field: Field): string {
-  return field.kind === 'json' ? jsonExpression(field.path) : field.kind
-}
-
-/** SQLite represents JSON true and false as 1 and 0. */
-const bound = (value: Scalar): Bound => (typeof value === 'boolean' ? Number(value) : value)
