@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { routeTables } from '../../functions/routes/service-document.ts'
 import { isCreating } from '../../shared/http/route.ts'
 import { type Creating, openCreatingRoutes } from './creating-routes.ts'
+import { joinableWorld, OPEN } from './joinable-world.ts'
 
 const OPERATIONS = [
   'createConnector',
@@ -140,6 +141,17 @@ describe('an Idempotency-Key', () => {
     await creating.post((await creating.fresh()).body, headers)
     const { status, codes } = await elsewhere.post((await elsewhere.fresh()).body, headers)
     assert.deepEqual([status, codes], [422, ['IdempotencyKeyReused']])
+  })
+
+  it('is refused for the same body on another collection', async () => {
+    const world = await joinableWorld()
+    const [employee, first, second] = [await world.person(), await world.joinable(OPEN), await world.joinable(OPEN)]
+    const headers = { 'idempotency-key': randomUUID() }
+    const submitTo = (collectionId: string) =>
+      world.call(employee.token, 'POST', `${world.requests}/${collectionId}/submit`, {}, headers)
+    assert.equal((await submitTo(first)).status, 201)
+    const { status, codes } = await submitTo(second)
+    assert.deepEqual([status, codes, await world.results(second)], [422, ['IdempotencyKeyReused'], []])
   })
 
   it('expires after 24 hours', async () => {

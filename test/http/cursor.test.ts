@@ -29,6 +29,17 @@ describe('cursors', () => {
     )
   })
 
+  it('do not open for another list whose binding has the same length', () => {
+    const cursor = seal({ after: 'a', pageSize: 1 }, ['tenant', 'one'])
+    for (const other of [
+      ['tenant', 'two'],
+      ['tenanu', 'one'],
+      ['one', 'tenant'],
+    ]) {
+      assert.throws(() => open(cursor, other), { code: 'InvalidCursor' }, String(other))
+    }
+  })
+
   it('do not open after a character is altered, removed or added', () => {
     const cursor = seal({ after: 'a0000000-0000-4000-8000-000000000000', pageSize: 2000 }, ['tenant'])
     for (let index = 0; index < cursor.length; index += 1) {

@@ -75,6 +75,17 @@ const routes = [
     refusals: [],
     run: async ({ identityId }) => ({ data: identityId ?? null }),
   }),
+  route({
+    operationId: 'readOwnThing',
+    summary: '',
+    method: 'GET',
+    path: '/{id}/own',
+    roles: ['User', READER],
+    identity: { exempt: [READER] },
+    reply: { status: 200, schema: Type.Any() },
+    refusals: [],
+    run: async ({ identityId }) => ({ data: identityId ?? null }),
+  }),
 ]
 
 const caller = (kind: Caller['kind'], ...roles: Role[]): Caller => ({
@@ -91,6 +102,8 @@ const CALLERS: Record<string, Caller> = {
   person: { ...caller('user', 'User'), objectId: IDENTITY },
   personAndAdmin: { ...caller('user', 'User', 'Administrator'), objectId: IDENTITY },
   stranger: caller('user', 'User'),
+  // An application's object id can equal the account of a person.
+  namesake: { ...caller('application', READER), objectId: IDENTITY },
 }
 
 const faults: unknown[] = []
@@ -286,5 +299,10 @@ describe('dispatch', () => {
     assert.equal(application.status, 403)
     assert.equal(application.json.errors[0].code, 'UsersOnly')
     assert.equal((await claim('nobody')).json.errors[0].code, 'RoleRequired')
+  })
+
+  it('gives no core identity to an application whose object id is the account of a person', async () => {
+    const own = (as: string) => send({ path: `/${ID}/own`, as })
+    assert.deepEqual([(await own('person')).json.data, (await own('namesake')).json.data], [IDENTITY, null])
   })
 })
