@@ -34,15 +34,9 @@ import {
 } from './collection-contract.ts'
 import { ownRequestRoutes } from './own-requests.ts'
 
-const POSITION_REFUSALS: readonly RefusalCode[] = [
-  'RelationshipUnknown',
-  'RelationshipNotYours',
-  'RelationshipEnded',
-  'RelationshipRequired',
-]
 const SUBMIT_REFUSALS: readonly RefusalCode[] = [
   'CollectionNotFound',
-  ...POSITION_REFUSALS,
+  'RelationshipRequired',
   'RequestAlreadyOpen',
   'AlreadyMember',
   'NotEligible',
@@ -51,6 +45,7 @@ const SUBMIT_REFUSALS: readonly RefusalCode[] = [
 const ACTION_REFUSALS: readonly RefusalCode[] = [
   'CollectionNotFound',
   'RequestNotFound',
+  'RelationshipUnknown',
   'RelationshipNotOfRequest',
   'InvalidRequestState',
   'StaleVersion',
@@ -72,28 +67,32 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
       'Requests a membership for the caller. `relationshipId` is optional for an identity with one active relationship, ' +
       'and required in a Relationship collection for an identity with several. A relationship is active unless its ' +
       '`endDate` is before today. In an Identity collection, an identity has one membership, whichever relationship is ' +
-      'recorded.',
+      'recorded. A `relationshipId` that is not one of the caller is refused with `RelationshipNotYours`, whether it ' +
+      'exists or not.',
     method: 'POST',
     path: '/membership-requests/{collectionId}/submit',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: Submission,
     reply: { status: 201, schema: MembershipRequestDto, versioned: true },
-    refusals: SUBMIT_REFUSALS,
+    refusals: ['RelationshipNotYours', 'RelationshipEnded', ...SUBMIT_REFUSALS],
     run: async (input) =>
       submitted(group, await submitRequest(collectionOf(input), input.body, personOf(input), deps, input.creation)),
   }),
   route({
     operationId: 'submitRequestOnBehalf',
     summary: 'Submit a request on behalf of a report',
-    description: 'Requests a membership for a report of the caller, named by `requesterId` or `relationshipId`.',
+    description:
+      'Requests a membership for a report of the caller, named by `requesterId` or `relationshipId`. An identity that ' +
+      'does not report to the caller, an unknown id, an ended relationship and a relationship of another identity are ' +
+      'all refused with `NotManager`.',
     method: 'POST',
     path: '/membership-requests/{collectionId}/submit-on-behalf',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: SubmissionOnBehalf,
     reply: { status: 201, schema: MembershipRequestDto, versioned: true },
-    refusals: ['RequesterRequired', 'IdentityUnknown', ...SUBMIT_REFUSALS, 'NotManager'],
+    refusals: ['RequesterRequired', ...SUBMIT_REFUSALS, 'NotManager'],
     run: async (input) =>
       submitted(group, await submitOnBehalf(collectionOf(input), input.body, personOf(input), deps, input.creation)),
   }),

@@ -22,6 +22,7 @@ export type ApiAnswer<Data> = {
   readonly headers: Readonly<Record<string, string>>
   readonly data: Data
   readonly codes: readonly string[]
+  readonly messages: readonly string[]
   readonly targets: readonly (string | undefined)[]
 }
 
@@ -88,12 +89,13 @@ export async function joinableWorld(
     const answer = await request(method, path, { authorization: token, ...headers }, body)
     const envelope = JSON.parse(answer.body ?? 'null')
     // A 304 response has no envelope.
-    const errors: { code: string; target?: string }[] = envelope?.errors ?? []
+    const errors: { code: string; message: string; target?: string }[] = envelope?.errors ?? []
     return {
       status: answer.status,
       headers: answer.headers,
       data: envelope?.data,
       codes: errors.map(({ code }) => code),
+      messages: errors.map(({ message }) => message),
       targets: errors.map(({ target }) => target),
     }
   }

@@ -4,6 +4,8 @@ import { after, describe, it } from 'node:test'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+
 const world = await joinableWorld()
 const { admin, writer, call, requests, submit, act, read, results, joinable, person, position } = world
 
@@ -94,17 +96,17 @@ describe('submit', () => {
     assert.equal((await submit(colleague, identities, { relationshipId: one })).status, 409)
   })
 
-  it('refuses a position that is unknown, ended or held by another identity', async () => {
+  it('refuses an ended position, and in the same way one that is unknown or held by another identity', async () => {
     const [employee, other] = [await person(), await person()]
     const [ended, foreign] = [await position(employee, { endDate: '2030-05-31' }), await position(other)]
     const collectionId = await joinable(OPEN)
-    for (const [relationshipId, code] of [
-      [randomUUID(), 'RelationshipUnknown'],
-      [ended, 'RelationshipEnded'],
-      [foreign, 'RelationshipNotYours'],
+    for (const [relationshipId, code, message] of [
+      [ended, 'RelationshipEnded', `Relationship ${ended} has ended`],
+      [foreign, 'RelationshipNotYours', `Relationship ${foreign} is not a position of the caller`],
+      [UNKNOWN_ID, 'RelationshipNotYours', `Relationship ${UNKNOWN_ID} is not a position of the caller`],
     ]) {
-      const { status, codes, targets } = await submit(employee, collectionId, { relationshipId })
-      assert.deepEqual([status, codes, targets], [400, [code], ['/relationshipId']])
+      const { status, codes, targets, messages } = await submit(employee, collectionId, { relationshipId })
+      assert.deepEqual([status, codes, targets, messages], [400, [code], ['/relationshipId'], [message]])
     }
   })
 
@@ -118,6 +120,7 @@ describe('submit', () => {
     const byEither = await joinable({ ...OPEN, joinableBy: { collectionIds: [teachers, choir] } })
     const refused = await submit(other, byTeachers)
     assert.deepEqual([refused.status, refused.codes], [403, ['NotEligible']])
+    assert.ok(!refused.messages.join().includes(teachers), 'The refusal names a collection of the policy')
     assert.equal((await submit(employee, byTeachers)).status, 201)
     assert.equal((await submit(employee, byEither)).status, 201)
     assert.equal((await submit(other, byEither)).status, 201)
@@ -147,8 +150,6 @@ describe('submit-on-behalf', () => {
     const relationshipId = await position(employee, { orgUnit: { objectId: unit } })
     const collectionId = await joinable(approvedBy({ type: 'Manager' }))
     assert.deepEqual((await onBehalf(manager.token, collectionId, {})).codes, ['RequesterRequired'])
-    const unknown = await onBehalf(manager.token, collectionId, { requesterId: randomUUID() })
-    assert.deepEqual([unknown.codes, unknown.targets], [['IdentityUnknown'], ['/requesterId']])
     for (const by of [stranger, employee]) {
       const { status, codes } = await onBehalf(by.token, collectionId, { requesterId: employee.identityId })
       assert.deepEqual([status, codes], [403, ['NotManager']])
@@ -164,5 +165,33 @@ describe('submit-on-behalf', () => {
     assert.deepEqual((await call(employee.token, 'GET', `${requests}/pending-approval`)).data, [data])
     assert.deepEqual((await call(manager.token, 'GET', `${requests}/pending-approval`)).data, [])
     assert.equal((await act(manager.token, data, 'cancel')).data.status, 'Cancelled')
+  })
+
+  it('refuses whatever is not a report of the caller in one way, so that it discloses nothing about other people', async () => {
+    const [manager, report, stranger] = [await person(), await person(), await person()]
+    const led = { manager: { objectId: manager.identityId } }
+    const own = await position(report, led)
+    const ended = await position(report, { ...led, endDate: '2030-05-31' })
+    const unled = await position(report)
+    const foreign = await position(stranger)
+    const collectionId = await joinable(approvedBy({ type: 'Manager' }))
+    const requesterId = report.identityId
+    for (const [body, named] of [
+      [{ requesterId: stranger.identityId }, stranger.identityId],
+      [{ requesterId: UNKNOWN_ID }, UNKNOWN_ID],
+      [{ relationshipId: UNKNOWN_ID }, UNKNOWN_ID],
+      [{ relationshipId: foreign }, foreign],
+      [{ relationshipId: ended }, ended],
+      [{ relationshipId: unled }, unled],
+      [{ requesterId, relationshipId: UNKNOWN_ID }, requesterId],
+      [{ requesterId, relationshipId: foreign }, requesterId],
+      [{ requesterId, relationshipId: ended }, requesterId],
+      [{ requesterId: stranger.identityId, relationshipId: own }, stranger.identityId],
+    ] as const) {
+      const { status, codes, messages, targets } = await onBehalf(manager.token, collectionId, body)
+      const expected = [403, ['NotManager'], [`The caller is not the manager of ${named}`], [undefined]]
+      assert.deepEqual([status, codes, messages, targets], expected, JSON.stringify(body))
+    }
+    assert.equal((await onBehalf(manager.token, collectionId, { requesterId, relationshipId: own })).status, 201)
   })
 })

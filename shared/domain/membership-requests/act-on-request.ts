@@ -54,8 +54,8 @@ export async function readRequest(
 /**
  * Approves, rejects, cancels or leaves. Of several concurrent actions on a request, one succeeds and the others are refused
  * with `InvalidRequestState`.
- * @throws Refusal `CollectionNotFound`, `RequestNotFound`, `RelationshipNotOfRequest`, `InvalidRequestState`,
- * `SelfApproval`, `NotCurrentApprover`, `NotRequester`.
+ * @throws Refusal `CollectionNotFound`, `RequestNotFound`, `RelationshipUnknown`, `RelationshipNotOfRequest`,
+ * `InvalidRequestState`, `SelfApproval`, `NotCurrentApprover`, `NotRequester`.
  */
 export async function actOnRequest(
   name: RequestName,
@@ -65,7 +65,7 @@ export async function actOnRequest(
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
   const { request, collection, orgChart, mayDecide } = await requireVisibleRequest(name, person, deps)
-  requirePositionOfRequest(request.value, body.relationshipId ?? undefined)
+  requirePositionOfRequest(request.value, body.relationshipId ?? undefined, orgChart)
   const { identityId } = person
   const action: RequestAction = { kind, actor: { id: identityId, identityId }, notes: body.notes ?? undefined }
   const policy = policyOf(collection)
@@ -117,9 +117,16 @@ export function involves(request: MembershipRequest, identityId: string | undefi
   return requesterId === identityId || submittedBy === identityId || decidersOf(request).includes(identityId)
 }
 
-function requirePositionOfRequest(request: MembershipRequest, relationshipId: string | undefined): void {
-  if (relationshipId === undefined || request.relationshipId === null) return
-  if (relationshipId === request.relationshipId) return
+function requirePositionOfRequest(
+  request: MembershipRequest,
+  relationshipId: string | undefined,
+  orgChart: OrgChart,
+): void {
+  if (relationshipId === undefined || relationshipId === request.relationshipId) return
+  if (!orgChart.has('relationship', relationshipId)) {
+    throw new Refusal('RelationshipUnknown', `There is no relationship ${relationshipId}`, '/relationshipId')
+  }
+  if (request.relationshipId === null) return
   throw new Refusal(
     'RelationshipNotOfRequest',
     `The request is for position ${request.relationshipId}, not ${relationshipId}`,

@@ -33,8 +33,8 @@ export type SubmissionOnBehalf = Static<typeof SubmissionOnBehalf>
 
 /**
  * Submits the caller's own request to join.
- * @throws Refusal `CollectionNotFound`, `RelationshipUnknown`, `RelationshipNotYours`, `RelationshipEnded`,
- * `RelationshipRequired`, `RequestAlreadyOpen`, `AlreadyMember`, `NotEligible`.
+ * @throws Refusal `CollectionNotFound`, `RelationshipNotYours`, `RelationshipEnded`, `RelationshipRequired`,
+ * `RequestAlreadyOpen`, `AlreadyMember`, `NotEligible`.
  */
 export async function submitRequest(
   collectionId: string,
@@ -57,7 +57,8 @@ export async function submitRequest(
 
 /**
  * Submits a request to join for an identity that reports to the caller.
- * @throws Refusal as `submitRequest`, and `RequesterRequired`, `IdentityUnknown`, `NotManager`.
+ * @throws Refusal as `submitRequest`, except those of positions that are not the caller's own, and `RequesterRequired`,
+ * `NotManager`.
  */
 export async function submitOnBehalf(
   collectionId: string,
@@ -66,43 +67,42 @@ export async function submitOnBehalf(
   deps: RequestDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Versioned<MembershipRequest>> {
+  const report = { identityId: named ?? undefined, position: relationshipId ?? undefined }
+  if (report.identityId === undefined && report.position === undefined) {
+    throw new Refusal('RequesterRequired', undefined, '/requesterId')
+  }
   const orgChart = await freshOrgChart(tenantId, deps)
-  const position = relationshipId ?? undefined
-  const requesterId = requireReport(named ?? undefined, position, orgChart)
-  if (position !== undefined) requireOwnActivePosition(position, requesterId, orgChart)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
-  // Checked before any refusal that discloses the requester's requests.
-  const isManager =
-    position === undefined
-      ? orgChart.isManagerOf(identityId, requesterId)
-      : orgChart.managersOf(requesterId, position).has(identityId)
-  if (!isManager) throw new Refusal('NotManager', `The caller is not the manager of ${requesterId}`)
+  const requesterId = requireReport(report, identityId, orgChart)
   const actor: Actor = { id: identityId, identityId }
+  const { position } = report
   return submit({ collection, requesterId, position, notes: notes ?? null, actor, creation }, orgChart, deps)
 }
 
-function requireReport(requesterId: string | undefined, position: string | undefined, orgChart: OrgChart): string {
-  if (requesterId !== undefined) {
-    if (orgChart.has('identity', requesterId)) return requesterId
-    throw new Refusal('IdentityUnknown', `There is no identity ${requesterId}`, '/requesterId')
-  }
-  if (position === undefined) throw new Refusal('RequesterRequired', undefined, '/requesterId')
-  const holder = orgChart.holderOf(position)
-  if (holder !== undefined) return holder
-  throw new Refusal('RelationshipUnknown', `There is no relationship ${position} with a holder`, '/relationshipId')
+type NamedReport = { readonly identityId: string | undefined; readonly position: string | undefined }
+
+/**
+ * Returns the identity that the caller named and manages. The refusal is the same for a person who does not report to the
+ * caller, an unknown id, an ended position and a position of another person, so that it discloses nothing about people
+ * whom the caller may not see. Decisions, section 12.
+ */
+function requireReport({ identityId, position }: NamedReport, managerId: string, orgChart: OrgChart): string {
+  const requesterId = identityId ?? (position === undefined ? undefined : orgChart.holderOf(position))
+  if (requesterId !== undefined && isReport(requesterId, position, managerId, orgChart)) return requesterId
+  throw new Refusal('NotManager', `The caller is not the manager of ${identityId ?? position}`)
 }
 
+function isReport(requesterId: string, position: string | undefined, managerId: string, orgChart: OrgChart): boolean {
+  if (position === undefined) return orgChart.isManagerOf(managerId, requesterId)
+  if (orgChart.holderOf(position) !== requesterId || !orgChart.isActive(position)) return false
+  return orgChart.managersOf(requesterId, position).has(managerId)
+}
+
+/** An unknown position is refused as one of another identity: decisions, section 12. */
 function requireOwnActivePosition(relationshipId: string, identityId: string, orgChart: OrgChart): void {
   const target = '/relationshipId'
-  if (!orgChart.has('relationship', relationshipId)) {
-    throw new Refusal('RelationshipUnknown', `There is no relationship ${relationshipId}`, target)
-  }
   if (orgChart.holderOf(relationshipId) !== identityId) {
-    throw new Refusal(
-      'RelationshipNotYours',
-      `Relationship ${relationshipId} is not a position of identity ${identityId}`,
-      target,
-    )
+    throw new Refusal('RelationshipNotYours', `Relationship ${relationshipId} is not a position of the caller`, target)
   }
   if (!orgChart.isActive(relationshipId)) {
     throw new Refusal('RelationshipEnded', `Relationship ${relationshipId} has ended`, target)
@@ -203,5 +203,6 @@ async function requireEligible(
   if (joinableBy.length === 0) return
   const memberOf = await deps.membershipResolver.collectionsOf(tenantId, requesterId, joinableBy, orgChart)
   if (memberOf.size > 0) return
-  throw new Refusal('NotEligible', `Only members of ${joinableBy.join(', ')} can join collection ${collectionId}`)
+  // The caller may not know the collections that the policy names.
+  throw new Refusal('NotEligible', `The join policy of collection ${collectionId} does not allow this identity to join`)
 }

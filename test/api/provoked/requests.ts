@@ -21,7 +21,10 @@ export function requestProvocations(world: JoinableWorld) {
     call((await person()).token, 'POST', `${requests}/${await joinable(OPEN)}/submit-on-behalf`, body)
   return {
     IdentityNotFound: () => call(admin, 'GET', `${requests}/eligible/${randomUUID()}`),
-    RelationshipUnknown: () => submitAs({ relationshipId: randomUUID() }),
+    async RelationshipUnknown() {
+      const { approver, request } = await waiting()
+      return act(approver.token, request, 'approve', { relationshipId: randomUUID() })
+    },
     async RelationshipEnded() {
       const who = await person()
       return submit(who, await joinable(OPEN), { relationshipId: await position(who, { endDate: '2020-01-01' }) })
@@ -37,7 +40,7 @@ export function requestProvocations(world: JoinableWorld) {
     },
     async RelationshipNotOfRequest() {
       const { approver, request } = await waiting()
-      return act(approver.token, request, 'approve', { relationshipId: randomUUID() })
+      return act(approver.token, request, 'approve', { relationshipId: await position(approver) })
     },
     RequesterRequired: () => onBehalf({}),
     async NotManager() {
