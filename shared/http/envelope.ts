@@ -31,6 +31,9 @@ const STATUS: Record<RefusalKind, number> = {
   upstream: 502,
 }
 
+/** Responses carry data of people: they are not cached, and browsers do not guess their type. Decisions, section 12. */
+const PROTECTIVE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
 /** The HTTP status of a refusal. Depends only on its kind. */
 export function httpStatusOf(refusal: Pick<Refusal, 'code'>): number {
   return STATUS[REFUSALS[refusal.code].kind]
@@ -52,7 +55,7 @@ function success({ data, nextCursor }: RouteResult, status: number): object {
 
 /** 304: the caller's version is the current one. */
 export function notModified({ headers }: RouteResult): HttpResponse {
-  return { status: 304, headers: { 'cache-control': 'no-store', ...headers } }
+  return { status: 304, headers: { ...PROTECTIVE_HEADERS, ...headers } }
 }
 
 /** The response to a refused request, with all entries of the refusal. */
@@ -82,5 +85,5 @@ function envelope(status: number, body: string, headers?: Readonly<Record<string
 }
 
 function envelopeHeaders(headers: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
-  return { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers }
+  return { 'content-type': 'application/json; charset=utf-8', ...PROTECTIVE_HEADERS, ...headers }
 }

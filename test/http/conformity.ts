@@ -37,6 +37,8 @@ export function assertConforming(method: string, url: string, response: HttpResp
     throw new Error(`${method} ${pathname} returned ${response.status}: ${reason}\n${response.body?.slice(0, 2000)}`)
   }
   if (response.headers['x-request-id'] === undefined) fail('without x-request-id')
+  if (response.headers['x-content-type-options'] !== 'nosniff') fail('without nosniff')
+  if (response.headers['cache-control'] !== 'no-store') fail('without no-store')
   if (method === 'HEAD' || response.status === 304) {
     if (response.body !== undefined && response.body !== '') fail('with a body')
     return

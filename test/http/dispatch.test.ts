@@ -160,6 +160,14 @@ describe('dispatch', () => {
     assert.equal(headers['x-request-id'], 'made-id')
   })
 
+  it('forbids caching a response and guessing its type, whatever the outcome', async () => {
+    for (const request of [{}, { method: 'HEAD' }, { path: '/nothing/here' }, { as: '' }, { as: 'nobody' }]) {
+      const { status, headers } = await send(request)
+      assert.equal(headers['x-content-type-options'], 'nosniff', `${status}`)
+      assert.equal(headers['cache-control'], 'no-store', `${status}`)
+    }
+  })
+
   it('refuses an unknown path before authentication, and another method with Allow', async () => {
     assert.equal((await send({ path: '/a/b/c', as: '' })).status, 404)
     const { status, headers, json } = await send({ method: 'DELETE', as: '' })
