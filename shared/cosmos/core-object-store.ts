@@ -5,6 +5,7 @@ import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/mer
 import type { MergedCoreObject } from '../domain/connectors/merged-core-object.ts'
 import type { CoreObject, ObjectType } from '../domain/core/core-object.ts'
 import type { CoreObjectReader, DeletedCoreObjects, SearchScope } from '../domain/core/core-object-store.ts'
+import { foldedText } from '../domain/core/search-text.ts'
 import { isGuid } from '../kernel/guid.ts'
 import { documentParser } from './document-parser.ts'
 import { catchUp, type QueryParameters, queryAll, queryDocuments, type Stored, sqlParameters } from './documents.ts'
@@ -154,7 +155,7 @@ function searchTexts(objectType: ObjectType, attributes: Readonly<Record<string,
 const inOneLine = (text: string): string => text.replaceAll('\n', ' ')
 
 /** Attributes are joined by line breaks. A search text has none, so no match spans two attributes. */
-const folded = (text: string): string => inOneLine(text).toLowerCase()
+const folded = (text: string): string => inOneLine(foldedText(text))
 
 /** Ids sent with one query, far below the database's limit. For larger scopes, matches are compared in memory. */
 const IDS_PER_QUERY_COUNT = 2000

@@ -55,6 +55,16 @@ describe('the text of a search', () => {
     assert.deepEqual(await found(tenant, 'relationships', 'attic'), [])
   })
 
+  it('finds names whatever their case and however their letters are composed', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    await hr.batch(
+      upsert('identity', 'p1', { displayName: 'İpek STRASSE' }),
+      upsert('identity', 'p2', { displayName: 'A\u030ase' }),
+    )
+    for (const text of ['ipek', 'İPEK', 'strasse']) assert.deepEqual(await found(tenant, 'identities', text), ['p1'])
+    for (const text of ['Åse', 'åSE', 'a\u030ase']) assert.deepEqual(await found(tenant, 'identities', text), ['p2'])
+  })
+
   it('has 1 to 200 characters, counted as code points', async () => {
     const tenant = await newTenant(service)
     for (const [text, status] of [
