@@ -112,6 +112,11 @@ param syncSliceS int = 240
 @maxValue(3600)
 param syncLeaseS int = 60
 
+@description('Limit for differences between the clocks of instances, in seconds. After a crash, leases end this much later.')
+@minValue(0)
+@maxValue(600)
+param clockDifferenceS int = 120
+
 @description('Maximum writes to the directory of one tenant per 150 seconds. Microsoft Graph throttles at 3000.')
 @minValue(1)
 @maxValue(3000)
@@ -271,6 +276,7 @@ module appSettings 'modules/app-settings.bicep' = {
     syncRetryDelaysS: syncRetryDelaysS
     syncSliceS: syncSliceS
     syncLeaseS: syncLeaseS
+    clockDifferenceS: clockDifferenceS
     directoryWritesPerTenant: directoryWritesPerTenant
     directoryWritesInAll: directoryWritesInAll
   }

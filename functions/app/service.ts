@@ -101,7 +101,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const evaluator = new TenantEvaluator({
     ...collections,
     follower: overrides.reconciler ?? new RequestReconciler(requests),
-    sleep: foundation.sleep,
+    clockDifferenceMs: settings.clockDifferenceS * 1000,
   })
   const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const links: SyncDependencies = {
@@ -186,6 +186,7 @@ function linkParts(settings: Settings, parts: Parts) {
     sleep,
     retryDelaysS: settings.syncRetryDelaysS,
     leaseMs: settings.syncLeaseS * 1000,
+    clockDifferenceMs: settings.clockDifferenceS * 1000,
     batchMs: settings.syncSliceS * 1000,
   }
 }

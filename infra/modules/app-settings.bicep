@@ -64,6 +64,11 @@ param syncSliceS int
 @maxValue(3600)
 param syncLeaseS int
 
+@description('Limit for differences between the clocks of instances, in seconds.')
+@minValue(0)
+@maxValue(600)
+param clockDifferenceS int
+
 @description('Maximum writes to the directory of one tenant per 150 seconds.')
 @minValue(1)
 @maxValue(3000)
@@ -107,6 +112,7 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     SYNC_RETRY_DELAYS_S: syncRetryDelaysS
     SYNC_SLICE_S: string(syncSliceS)
     SYNC_LEASE_S: string(syncLeaseS)
+    CLOCK_DIFFERENCE_S: string(clockDifferenceS)
     DIRECTORY_WRITES_PER_TENANT: string(directoryWritesPerTenant)
     DIRECTORY_WRITES_IN_ALL: string(directoryWritesInAll)
   }

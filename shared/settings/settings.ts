@@ -36,6 +36,7 @@ export type Settings = {
   readonly syncRetryDelaysS: readonly number[]
   readonly syncSliceS: number
   readonly syncLeaseS: number
+  readonly clockDifferenceS: number
   readonly directoryWritesPerTenant: number
   readonly directoryWritesInAll: number
 }
@@ -154,8 +155,14 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   },
   syncLeaseS: {
     name: 'SYNC_LEASE_S',
-    meaning: 'Duration of a sync lease in seconds: the delay after a worker fails (default 60)',
+    meaning: 'Duration of a sync lease in seconds (default 60)',
     parse: (read, name) => count(read(name) ?? '60', name),
+  },
+  clockDifferenceS: {
+    name: 'CLOCK_DIFFERENCE_S',
+    meaning:
+      'Limit for differences between the clocks of instances, in seconds. After a crash, leases end this much later (default 120)',
+    parse: (read, name) => wholeNumber(read(name) ?? '120', name),
   },
   directoryWritesPerTenant: {
     name: 'DIRECTORY_WRITES_PER_TENANT',

@@ -11,7 +11,9 @@ const PROCESS_COUNT = 3
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 /** By how much their clocks are ahead. */
-const AHEAD_MS = [0, 2 * MINUTE_MS, -2 * MINUTE_MS]
+const AHEAD_MS = [0, MINUTE_MS, -MINUTE_MS]
+/** After this time, every process considers an unreleased lease expired. */
+const LEASE_EXPIRES_MS = EVALUATION_LEASE_MS + 4 * MINUTE_MS
 
 /**
  * `evaluate` starts an evaluation, which runs concurrently with the steps that follow until one that is waited for.
@@ -102,7 +104,7 @@ async function run({ begin, steps, pausesMs, last }: Course): Promise<void> {
       running = []
     } else if (step.do === 'kill') processes.life(step.process).endAfter(step.afterCalls)
     else if (step.do === 'lose') processes.life(step.process).loseAnswerAfter(step.afterCalls)
-    else if (step.do === 'expire') service.clock.nowMs += EVALUATION_LEASE_MS + 1
+    else if (step.do === 'expire') service.clock.nowMs += LEASE_EXPIRES_MS
     else service.clock.nowMs = Math.max(midnightMs - 1, service.clock.nowMs)
   }
   await Promise.all(running)

@@ -67,7 +67,7 @@ describe('An incremental sync with concurrent workers', () => {
       const outcome = await world.directory.removeMembers(...asked)
       if (!isFirst) return outcome
       isFirst = false
-      await world.clock.sleep(world.deps.leaseMs + 1)
+      await world.clock.sleep(world.deps.leaseMs + world.deps.clockDifferenceMs)
       world.collections.change(collectionId, users(0, 50))
       await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
       await requestSync(TENANT, collectionId, world.deps)

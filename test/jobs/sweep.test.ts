@@ -81,7 +81,7 @@ describe('The sweep', () => {
     world.sentMessages.length = 0
     await sweep()
     assert.deepEqual(jobMessages(), [])
-    await world.clock.sleep(world.deps.leaseMs + 1)
+    await world.clock.sleep(world.deps.leaseMs + world.deps.clockDifferenceMs)
     await sweep()
     await world.drain()
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))

@@ -97,7 +97,7 @@ describe('Workers of sync jobs', () => {
       }
       const deps = { ...world.deps, directory: { ...world.deps.directory, addMembers } }
       await Promise.race([runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, deps), death.promise])
-      await world.clock.sleep(world.deps.leaseMs + 1)
+      await world.clock.sleep(world.deps.leaseMs + world.deps.clockDifferenceMs)
     }
     await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, world.deps)
     const [ended] = await world.jobsOf(collectionId)

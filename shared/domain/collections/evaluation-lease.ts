@@ -1,17 +1,18 @@
 import { type Static, Type } from 'typebox'
+import { heldForMs, retryDelayMs } from '../../kernel/lease-expiry.ts'
 import { isConflict, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 
-/** A lease expires this long after its last renewal: the longest time for which a worker that died blocks its tenant. */
+/** A holder that has not renewed its lease for this long stops. */
 export const EVALUATION_LEASE_MS = 60 * 1000
 
 /** A lease with less time left is renewed before the next write. */
 const RENEWED_BELOW_MS = 40 * 1000
 
+/** The wait before the next attempt to evaluate a tenant that another instance is evaluating. */
+export const HELD_RETRY_MS = 2000
+
 /** No invocation runs longer: `functionTimeout` in host.json. */
 const RUN_AT_MOST_MS = 10 * 60 * 1000
-
-/** The clocks of two instances differ by less. */
-export const CLOCKS_DIFFER_AT_MOST_MS = 5 * 60 * 1000
 
 /** Older entries are dropped; an evaluator that has not seen them evaluates all collections. */
 const ENTRIES_KEPT_COUNT = 20
@@ -54,29 +55,31 @@ export interface EvaluationLeaseStore {
 }
 
 export type AcquireDecision =
-  | { readonly outcome: 'held' }
+  | { readonly outcome: 'held'; readonly retryMs: number }
   | { readonly outcome: 'acquired'; readonly lease: EvaluationLease; readonly stale: WrittenCollections }
 
 /**
  * Whether `holderId` may evaluate now, and which collections it must drop from its cache.
  * @param knownEpoch The epoch that its cache was true of; 0 without a cache.
+ * @param clockDifferenceMs The clocks of two evaluators differ by less.
  */
 export function acquired(
   current: EvaluationLease | undefined,
   holderId: string,
   knownEpoch: number,
-  nowMs: number,
+  { nowMs, clockDifferenceMs }: { readonly nowMs: number; readonly clockDifferenceMs: number },
 ): AcquireDecision {
   const untilMs = nowMs + EVALUATION_LEASE_MS
   if (current === undefined) {
     return { outcome: 'acquired', lease: { holderId, untilMs, epoch: 1, entries: [], droppedEpoch: 0 }, stale: 'all' }
   }
   const isOwn = current.holderId === holderId
-  if (current.untilMs > nowMs && !isOwn) return { outcome: 'held' }
+  const forMs = isOwn ? 0 : heldForMs(current.untilMs, clockDifferenceMs, nowMs)
+  if (forMs > 0) return { outcome: 'held', retryMs: retryDelayMs(forMs, clockDifferenceMs, HELD_RETRY_MS) }
   const isUnreleased = current.untilMs > 0
   // What the former holder wrote is not known, and it may write once more if it is alive.
   const lease = isUnreleased ? withEntry(current, 'all') : current
-  const lateWritesUntilMs = nowMs + RUN_AT_MOST_MS + CLOCKS_DIFFER_AT_MOST_MS
+  const lateWritesUntilMs = nowMs + RUN_AT_MOST_MS + clockDifferenceMs
   const next = { ...lease, holderId, untilMs, epoch: current.epoch + 1 }
   return {
     outcome: 'acquired',
@@ -139,27 +142,34 @@ export class EvaluationLeases {
   readonly #store: EvaluationLeaseStore
   readonly #holderId: string
   readonly #nowMs: () => number
+  readonly #clockDifferenceMs: number
   /** By tenant, the epoch up to which this process knows all writes. */
   readonly #knownEpochs = new Map<string, number>()
 
   /** @param holderId Unique to this process and start. */
-  constructor(store: EvaluationLeaseStore, holderId: string, nowMs: () => number) {
+  constructor(
+    store: EvaluationLeaseStore,
+    holderId: string,
+    { nowMs, clockDifferenceMs }: { nowMs(): number; readonly clockDifferenceMs: number },
+  ) {
     this.#store = store
     this.#holderId = holderId
-    this.#nowMs = nowMs
+    this.#nowMs = () => nowMs()
+    this.#clockDifferenceMs = clockDifferenceMs
   }
 
-  /** Undefined while another evaluator holds the lease. */
-  async acquire(tenantId: string): Promise<HeldLease | undefined> {
+  /** While another evaluator holds the lease, the milliseconds before the next attempt. */
+  async acquire(tenantId: string): Promise<HeldLease | { readonly retryMs: number }> {
     const acquiredAtMs = this.#nowMs()
     const held = await retryOnConflict(async () => {
       const current = await this.#store.find(tenantId)
       const knownEpoch = this.#knownEpochs.get(tenantId) ?? 0
-      const decision = acquired(current?.value, this.#holderId, knownEpoch, this.#nowMs())
-      if (decision.outcome === 'held') return undefined
+      const times = { nowMs: this.#nowMs(), clockDifferenceMs: this.#clockDifferenceMs }
+      const decision = acquired(current?.value, this.#holderId, knownEpoch, times)
+      if (decision.outcome === 'held') return decision
       return { ...decision, version: await this.#store.save(tenantId, decision.lease, current?.version) }
     })
-    if (held === undefined) return undefined
+    if (held.outcome === 'held') return { retryMs: held.retryMs }
     this.#knownEpochs.delete(tenantId)
     return this.#held(tenantId, held, acquiredAtMs)
   }

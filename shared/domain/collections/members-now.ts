@@ -11,7 +11,6 @@ import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
-import { CLOCKS_DIFFER_AT_MOST_MS } from './evaluation-lease.ts'
 import type { MembershipHead } from './membership-store.ts'
 
 /** A collection as the evaluator last evaluated it. */
@@ -67,8 +66,11 @@ export function definitionKeyOf(cached: CachedEvaluation, todayMs: number): stri
  * The day of evaluation. A new day begins as soon as one evaluator's clock has reached it. Otherwise evaluators with
  * different clocks would undo each other's changes around midnight.
  */
-export function todayFor(evaluations: ReadonlyMap<string, CachedEvaluation>, nowMs: number): number {
-  const [todayMs, soonMs] = [dayOf(nowMs), dayOf(nowMs + CLOCKS_DIFFER_AT_MOST_MS)]
+export function todayFor(
+  evaluations: ReadonlyMap<string, CachedEvaluation>,
+  { nowMs, clockDifferenceMs }: { readonly nowMs: number; readonly clockDifferenceMs: number },
+): number {
+  const [todayMs, soonMs] = [dayOf(nowMs), dayOf(nowMs + clockDifferenceMs)]
   if (soonMs === todayMs) return todayMs
   const hasBegun = evaluations.values().some(({ head }) => head?.value.definitionKey.endsWith(daySuffix(soonMs)))
   return hasBegun ? soonMs : todayMs

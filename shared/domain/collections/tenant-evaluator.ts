@@ -1,5 +1,4 @@
 import { coalesce } from '../../kernel/concurrency.ts'
-import { Refusal } from '../../kernel/refusals.ts'
 import { isConflict } from '../../kernel/versioned.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
@@ -7,7 +6,7 @@ import type { Collection } from './collection.ts'
 import { type CollectionDependencies, enqueueEvaluation } from './collection-dependencies.ts'
 import { removeOrphanedMembers } from './delete-collection.ts'
 import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
-import { EvaluationLeases, type HeldLease } from './evaluation-lease.ts'
+import { EvaluationLeases, HELD_RETRY_MS, type HeldLease } from './evaluation-lease.ts'
 import {
   type CachedEvaluation,
   definitionKeyOf,
@@ -23,12 +22,6 @@ import { notifyLinks } from './notify-links.ts'
 /** Passes of one evaluation: another one follows when a collection was changed or deleted during the last. */
 const PASSES_AT_MOST = 3
 
-/** The wait before the next attempt to evaluate a tenant that another instance is evaluating. */
-const HELD_RETRY_MS = 2000
-
-/** Attempts of `evaluateNow`; together they last longer than the lease of an instance that has died. */
-const HELD_ATTEMPTS_AT_MOST = 40
-
 /** The result of one collection in a pass. */
 type Outcome = 'changed' | 'same' | 'invalid'
 
@@ -40,7 +33,8 @@ export interface ChangeFollower {
 
 type EvaluatorDependencies = CollectionDependencies & {
   readonly follower: ChangeFollower
-  sleep(delayMs: number): Promise<void>
+  /** The clocks of two evaluators differ by less. */
+  readonly clockDifferenceMs: number
 }
 
 /**
@@ -62,7 +56,7 @@ export class TenantEvaluator {
     this.#deps = deps
     this.#cache = new EvaluationCache(deps)
     this.#joined = new JoinedMembersCache(deps.joined)
-    this.#leases = new EvaluationLeases(deps.evaluationLeases, deps.newId(), deps.nowMs)
+    this.#leases = new EvaluationLeases(deps.evaluationLeases, deps.newId(), deps)
   }
 
   /** Evaluates all collections that are due. While another instance evaluates the tenant, enqueues a later attempt. */
@@ -70,37 +64,23 @@ export class TenantEvaluator {
     await this.#attempt(tenantId)
   }
 
-  /**
-   * Evaluates all collections that are due, after any other instance that is evaluating the tenant.
-   * @throws Refusal `StaleVersion` when others evaluate the tenant for longer than a minute.
-   */
-  async evaluateNow(tenantId: string): Promise<void> {
-    for (let attempts = 1; (await this.#attempt(tenantId)) === 'held'; attempts += 1) {
-      if (attempts === HELD_ATTEMPTS_AT_MOST) {
-        throw new Refusal('StaleVersion', `Other instances are evaluating tenant ${tenantId}`)
-      }
-      await this.#deps.sleep(HELD_RETRY_MS)
-    }
-  }
-
-  async #evaluateUnderLease(tenantId: string): Promise<'evaluated' | 'held'> {
+  async #evaluateUnderLease(tenantId: string): Promise<void> {
     const { snapshots } = this.#deps
     // Loading all rows may take longer than the lease lasts.
     if (!snapshots.holds(tenantId)) await snapshots.fresh(tenantId)
     const lease = await this.#leases.acquire(tenantId)
-    if (lease !== undefined) {
+    if ('stale' in lease) {
       this.#cache.drop(tenantId, lease.stale)
       const isConsistent = await this.#evaluateUntilConsistent(tenantId, lease)
       const isHeldToEnd = await lease.release()
       if (isConsistent && isHeldToEnd) {
         await removeOrphanedMembers(tenantId, this.#deps)
-        return 'evaluated'
+        return
       }
       this.#drop(tenantId)
       this.#deps.log.warn('collections.evaluation-conflict', { tenantId })
     }
-    await enqueueEvaluation(tenantId, this.#deps, HELD_RETRY_MS)
-    return 'held'
+    await enqueueEvaluation(tenantId, this.#deps, 'retryMs' in lease ? lease.retryMs : HELD_RETRY_MS)
   }
 
   /** @returns False when others wrote during every pass. */
@@ -121,7 +101,7 @@ export class TenantEvaluator {
   }
 
   async #evaluateOnce(tenantId: string, lease: HeldLease): Promise<void> {
-    const { collections, snapshots, follower, nowMs, log, metrics } = this.#deps
+    const { collections, snapshots, follower, clockDifferenceMs, nowMs, log, metrics } = this.#deps
     const startedMs = nowMs()
     const criteria = await collections.list(tenantId, { kind: 'criteria' })
     const cached = await this.#cache.of(criteria)
@@ -133,7 +113,12 @@ export class TenantEvaluator {
     this.#dropEvicted()
     await follower.follow(tenantId, rows, changes)
     const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
-    const context = memberContext(todayFor(cached, nowMs()), criteria, cached, joined.members)
+    const context = memberContext(
+      todayFor(cached, { nowMs: nowMs(), clockDifferenceMs }),
+      criteria,
+      cached,
+      joined.members,
+    )
     const pass = { rows, changes, changedMembers: new Set(joined.changed), context }
     const outcomes = await this.#evaluateAll(tenantId, criteria, cached, pass, lease)
     const counts = Object.groupBy(outcomes.values(), (outcome) => outcome)

@@ -1,6 +1,6 @@
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink, Lease } from './group-link.ts'
-import { leaseDecision } from './lease.ts'
+import { type LeaseTimes, leaseDecision } from './lease.ts'
 import { EMPTY_JOURNAL, type SyncJob } from './sync-job.ts'
 
 /** Retries of a failed job before it stays `Failed`: statement, "Limits". */
@@ -39,15 +39,17 @@ export type ClaimDecision =
 export function claimDecision(
   job: SyncJob,
   link: GroupLink | undefined,
-  leaseMs: number,
+  times: LeaseTimes,
   nowMs: number,
 ): ClaimDecision {
   if (link === undefined) return { outcome: 'abort', reason: 'The group link was deleted.' }
-  const lease = leaseDecision(link, { owner: job.id, resumes: job.isYielded, leaseMs }, nowMs)
+  const lease = leaseDecision(link, { owner: job.id, resumes: job.isYielded, ...times }, nowMs)
   if (lease.outcome === 'held') {
-    const leftMs = lease.expiresAtMs - nowMs + 1
     // Under the job's own lease, its worker is running or has crashed.
-    return { outcome: 'wait', delayMs: link.lease?.owner === job.id ? leftMs : Math.min(leftMs, WAIT_FOR_OTHER_JOB_MS) }
+    return {
+      outcome: 'wait',
+      delayMs: link.lease?.owner === job.id ? lease.forMs : Math.min(lease.forMs, WAIT_FOR_OTHER_JOB_MS),
+    }
   }
   if (link.state === 'Disabled') return { outcome: 'abort', reason: 'The group link is disabled.' }
   if (job.dueAtMs > nowMs + EARLY_MS) return { outcome: 'wait', delayMs: job.dueAtMs - nowMs }

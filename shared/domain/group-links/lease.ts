@@ -1,3 +1,4 @@
+import { heldForMs } from '../../kernel/lease-expiry.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import type { GroupLink, Lease } from './group-link.ts'
@@ -8,19 +9,23 @@ const RENEWED_BELOW_SHARE = 2 / 3
 
 export type LeaseDecision =
   | { readonly outcome: 'acquire'; readonly lease: Lease }
-  | { readonly outcome: 'held'; readonly expiresAtMs: number }
+  /** Another worker may acquire the lease after `forMs`. */
+  | { readonly outcome: 'held'; readonly forMs: number }
+
+/** Milliseconds: the duration of a lease, and the limit for differences between the clocks of workers. */
+export type LeaseTimes = { readonly leaseMs: number; readonly clockDifferenceMs: number }
 
 /**
- * Whether `owner` may write to the group now. A lease that has not expired is respected, also the owner's own (its
+ * Whether `owner` may write to the group now. A lease that may still be held is respected, also the owner's own (its
  * worker may still be running), unless the owner has yielded: then `resumes` is true.
  */
 export function leaseDecision(
   { lease, lastToken }: Pick<GroupLink, 'lease' | 'lastToken'>,
-  { owner, resumes = false, leaseMs }: { owner: string; resumes?: boolean; leaseMs: number },
+  { owner, resumes = false, leaseMs, clockDifferenceMs }: LeaseTimes & { owner: string; resumes?: boolean },
   nowMs: number,
 ): LeaseDecision {
-  const isHeld = lease !== null && lease.expiresAtMs > nowMs
-  if (isHeld && !(resumes && lease.owner === owner)) return { outcome: 'held', expiresAtMs: lease.expiresAtMs }
+  const forMs = lease === null ? 0 : heldForMs(lease.expiresAtMs, clockDifferenceMs, nowMs)
+  if (forMs > 0 && !(resumes && lease?.owner === owner)) return { outcome: 'held', forMs }
   return { outcome: 'acquire', lease: { owner, expiresAtMs: nowMs + leaseMs, token: lastToken + 1 } }
 }
 

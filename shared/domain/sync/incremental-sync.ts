@@ -1,3 +1,4 @@
+import { retryDelayMs } from '../../kernel/lease-expiry.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { GroupLink, Lease } from '../group-links/group-link.ts'
@@ -78,7 +79,7 @@ async function syncLink(
   const waitMs = await deps.budget.reserve(tenantId, writeCount, 'change')
   if (waitMs > 0) return waitMs
   const lease = await acquireLease(link, deps)
-  if (lease === undefined) return LEASE_RETRY_MS
+  if ('retryMs' in lease) return lease.retryMs
   try {
     await writeChanges(link.value, { lease, decision, changes, changedAtMs }, deps)
   } catch (error) {
@@ -90,18 +91,23 @@ async function syncLink(
   return 0
 }
 
-async function acquireLease(link: Versioned<GroupLink>, deps: SyncDependencies): Promise<Lease | undefined> {
-  const decision = leaseDecision(link.value, { owner: `changes:${deps.newId()}`, leaseMs: deps.leaseMs }, deps.nowMs())
+async function acquireLease(
+  link: Versioned<GroupLink>,
+  deps: SyncDependencies,
+): Promise<Lease | { readonly retryMs: number }> {
+  const { leaseMs, clockDifferenceMs } = deps
+  const owner = `changes:${deps.newId()}`
+  const decision = leaseDecision(link.value, { owner, leaseMs, clockDifferenceMs }, deps.nowMs())
   if (decision.outcome === 'held') {
     await markChangesPending(link.value, deps)
-    return undefined
+    return { retryMs: retryDelayMs(decision.forMs, clockDifferenceMs, LEASE_RETRY_MS) }
   }
   const { lease } = decision
   try {
     await deps.links.replace({ ...link.value, lease, lastToken: lease.token }, link.version)
     return lease
   } catch (error) {
-    if (error instanceof Refusal) return undefined
+    if (error instanceof Refusal) return { retryMs: LEASE_RETRY_MS }
     throw error
   }
 }

@@ -54,7 +54,7 @@ async function claim(job: Versioned<SyncJob>, deps: SyncDependencies): Promise<S
   const { links } = deps
   const link = await readWithRetry(() => links.find(tenantId, linkId), links.replicationLagMs, deps)
   const nowMs = deps.nowMs()
-  const decision = claimDecision(job.value, link?.value, deps.leaseMs, nowMs)
+  const decision = claimDecision(job.value, link?.value, deps, nowMs)
   let delayMs = CONFLICT_DELAY_MS
   try {
     if (decision.outcome === 'abort') return await abort(job, link?.value, decision, deps)

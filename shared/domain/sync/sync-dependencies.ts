@@ -1,16 +1,16 @@
+import type { LeaseTimes } from '../group-links/lease.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import type { WriteBudget } from './write-budget.ts'
 
 /** Ports and settings of sync jobs and incremental syncs. */
-export type SyncDependencies = LinkDependencies & {
-  readonly budget: WriteBudget
-  /** Milliseconds for which a crashed worker blocks its link at most. */
-  readonly leaseMs: number
-  /** Milliseconds after which a job yields and continues with another message. */
-  readonly batchMs: number
-  /** Seconds before each retry of a job. */
-  readonly retryDelaysS: readonly number[]
-  /** 0 to 1, evenly distributed. */
-  random(): number
-  sleep(delayMs: number): Promise<void>
-}
+export type SyncDependencies = LinkDependencies &
+  LeaseTimes & {
+    readonly budget: WriteBudget
+    /** Milliseconds after which a job yields and continues with another message. */
+    readonly batchMs: number
+    /** Seconds before each retry of a job. */
+    readonly retryDelaysS: readonly number[]
+    /** 0 to 1, evenly distributed. */
+    random(): number
+    sleep(delayMs: number): Promise<void>
+  }

@@ -10,8 +10,10 @@ import {
 const NOON_MS = Date.parse('2030-03-01T12:00:00Z')
 const MINUTE_MS = 60_000
 
+const at = (nowMs: number) => ({ nowMs, clockDifferenceMs: 2 * MINUTE_MS })
+
 function acquire(current: EvaluationLease | undefined, holderId: string, knownEpoch = 0, nowMs = NOON_MS) {
-  const decision = acquired(current, holderId, knownEpoch, nowMs)
+  const decision = acquired(current, holderId, knownEpoch, at(nowMs))
   assert.equal(decision.outcome, 'acquired')
   return decision
 }
@@ -25,11 +27,11 @@ function evaluatedByAnn(...written: string[][]): EvaluationLease {
 }
 
 describe('The lease of evaluation', () => {
-  it('is held by one evaluator until it is released or expires', () => {
+  it('is held by one evaluator until it is released, or two minutes after it expires', () => {
     const { lease } = acquire(undefined, 'ann')
-    assert.equal(acquired(lease, 'bob', 0, NOON_MS + EVALUATION_LEASE_MS - 1).outcome, 'held')
-    assert.equal(acquired(lease, 'bob', 0, NOON_MS + EVALUATION_LEASE_MS).outcome, 'acquired')
-    assert.equal(acquired(released(lease, [], NOON_MS), 'bob', 0, NOON_MS).outcome, 'acquired')
+    assert.equal(acquired(lease, 'bob', 0, at(NOON_MS + EVALUATION_LEASE_MS + 2 * MINUTE_MS - 1)).outcome, 'held')
+    assert.equal(acquired(lease, 'bob', 0, at(NOON_MS + EVALUATION_LEASE_MS + 2 * MINUTE_MS)).outcome, 'acquired')
+    assert.equal(acquired(released(lease, [], NOON_MS), 'bob', 0, at(NOON_MS)).outcome, 'acquired')
   })
 
   it('can be acquired again by its own holder, which lost the answer to its release', () => {
@@ -57,15 +59,15 @@ describe('The lease of evaluation', () => {
   })
 
   it('lets nobody trust a cache while a holder whose lease expired may still write', () => {
-    const expiredMs = NOON_MS + EVALUATION_LEASE_MS
+    const expiredMs = NOON_MS + EVALUATION_LEASE_MS + 2 * MINUTE_MS
     const { lease } = acquire(undefined, 'ann')
     const taken = acquire(lease, 'bob', 0, expiredMs).lease
     const during = released(taken, [], expiredMs)
-    assert.equal(acquire(during, 'bob', taken.epoch, expiredMs + 14 * MINUTE_MS).stale, 'all')
-    const after = acquire(during, 'bob', taken.epoch, expiredMs + 16 * MINUTE_MS)
+    assert.equal(acquire(during, 'bob', taken.epoch, expiredMs + 11 * MINUTE_MS).stale, 'all')
+    const after = acquire(during, 'bob', taken.epoch, expiredMs + 13 * MINUTE_MS)
     assert.equal(after.stale, 'all')
-    const settled = released(after.lease, [], expiredMs + 16 * MINUTE_MS)
-    assert.deepEqual(acquire(settled, 'bob', after.lease.epoch, expiredMs + 17 * MINUTE_MS).stale, [])
-    assert.equal(acquire(settled, 'eve', taken.epoch, expiredMs + 17 * MINUTE_MS).stale, 'all')
+    const settled = released(after.lease, [], expiredMs + 13 * MINUTE_MS)
+    assert.deepEqual(acquire(settled, 'bob', after.lease.epoch, expiredMs + 14 * MINUTE_MS).stale, [])
+    assert.equal(acquire(settled, 'eve', taken.epoch, expiredMs + 14 * MINUTE_MS).stale, 'all')
   })
 })

@@ -22,6 +22,7 @@ const jobWith = (changes: Partial<SyncJob>): SyncJob => ({
   ...newJob({ id: JOB, type: 'ManualSync' }, link, NOW_MS),
   ...changes,
 })
+const TIMES = { leaseMs: 60_000, clockDifferenceMs: 120_000 }
 const DELAYS_S = [15, 60, 240]
 const failure = { reason: 'It did not work', isPermanent: false }
 
@@ -102,24 +103,23 @@ describe('The transitions of a job', () => {
 describe('leaseDecision', () => {
   const live = { owner: OTHER, expiresAtMs: NOW_MS + 1, token: 7 }
   it('acquires a free lease with the next token', () => {
-    assert.deepEqual(leaseDecision({ lease: null, lastToken: 7 }, { owner: JOB, leaseMs: 60_000 }, NOW_MS), {
+    assert.deepEqual(leaseDecision({ lease: null, lastToken: 7 }, { owner: JOB, ...TIMES }, NOW_MS), {
       outcome: 'acquire',
       lease: { owner: JOB, expiresAtMs: NOW_MS + 60_000, token: 8 },
     })
   })
-  it('respects a held lease, and acquires an expired one', () => {
-    assert.equal(leaseDecision({ lease: live, lastToken: 7 }, { owner: JOB, leaseMs: 60_000 }, NOW_MS).outcome, 'held')
-    assert.equal(
-      leaseDecision({ lease: live, lastToken: 7 }, { owner: JOB, leaseMs: 60_000 }, NOW_MS + 1).outcome,
-      'acquire',
-    )
+  it('respects a held lease, and acquires one that expired two minutes ago', () => {
+    const decide = (nowMs: number) => leaseDecision({ lease: live, lastToken: 7 }, { owner: JOB, ...TIMES }, nowMs)
+    assert.deepEqual(decide(NOW_MS), { outcome: 'held', forMs: 120_001 })
+    assert.deepEqual(decide(NOW_MS + 120_000), { outcome: 'held', forMs: 1 })
+    assert.equal(decide(NOW_MS + 120_001).outcome, 'acquire')
   })
   it('lets a job continue under its own lease only when it has yielded', () => {
     const own = { lease: { ...live, owner: JOB }, lastToken: 7 }
-    assert.equal(leaseDecision(own, { owner: JOB, leaseMs: 60_000 }, NOW_MS).outcome, 'held')
-    assert.equal(leaseDecision(own, { owner: JOB, resumes: true, leaseMs: 60_000 }, NOW_MS).outcome, 'acquire')
+    assert.equal(leaseDecision(own, { owner: JOB, ...TIMES }, NOW_MS).outcome, 'held')
+    assert.equal(leaseDecision(own, { owner: JOB, resumes: true, ...TIMES }, NOW_MS).outcome, 'acquire')
     assert.equal(
-      leaseDecision({ ...own, lease: live }, { owner: JOB, resumes: true, leaseMs: 60_000 }, NOW_MS).outcome,
+      leaseDecision({ ...own, lease: live }, { owner: JOB, resumes: true, ...TIMES }, NOW_MS).outcome,
       'held',
     )
   })
@@ -140,13 +140,13 @@ describe('claimDecision', () => {
       'waits for a running worker, also when the link is disabled',
       { status: 'Running' },
       { ...held(JOB), state: 'Disabled' },
-      { outcome: 'wait', delayMs: 50_001 },
+      { outcome: 'wait', delayMs: 170_000 },
     ],
     [
       'waits until the lease of its own worker expires',
       { status: 'Running' },
       held(JOB),
-      { outcome: 'wait', delayMs: 50_001 },
+      { outcome: 'wait', delayMs: 170_000 },
     ],
     ['waits for another job', {}, held(OTHER), { outcome: 'wait', delayMs: 15_000 }],
     ['continues a job that has yielded', { status: 'Running', isYielded: true }, held(JOB), { outcome: 'run' }],
@@ -156,7 +156,7 @@ describe('claimDecision', () => {
     ['aborts a job whose fourth worker has crashed', { status: 'Running', attempts: 4 }, link, { outcome: 'abort' }],
   ] as const) {
     it(claim, () => {
-      const { outcome, ...more } = claimDecision(jobWith(job), of, 60_000, NOW_MS)
+      const { outcome, ...more } = claimDecision(jobWith(job), of, TIMES, NOW_MS)
       const delay = 'delayMs' in more ? { delayMs: more.delayMs } : {}
       assert.deepEqual({ outcome, ...delay }, expected)
     })
