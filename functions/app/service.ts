@@ -7,6 +7,7 @@ import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { storedCursorKeys } from '../../shared/cosmos/cursor-key-store.ts'
+import { cosmosCustomAttributeNameStore } from '../../shared/cosmos/custom-attribute-name-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosEvaluationLeaseStore } from '../../shared/cosmos/evaluation-lease-store.ts'
 import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
@@ -17,6 +18,7 @@ import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/req
 import { cosmosTenantStore, cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
+import { CustomAttributeRegister } from '../../shared/domain/connectors/custom-attribute-names.ts'
 import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
@@ -38,6 +40,7 @@ import type { RouteGroup } from '../../shared/http/route.ts'
 import { conforms } from '../../shared/http/validation.ts'
 import { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.ts'
 import type { Log } from '../../shared/kernel/log.ts'
+import { TENANT_LIMITS, type TenantLimits } from '../../shared/kernel/tenant-limits.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import {
   EvaluationMessage,
@@ -60,6 +63,7 @@ export type Overrides = Partial<Foundation & Connections> & {
   readonly scheduler?: CooperativeScheduler
   /** Rows of tenants that are kept in memory at most. */
   readonly rowsAtMostCount?: number
+  readonly tenantLimits?: Partial<TenantLimits>
   /** Keeps membership requests in line with the core objects during an evaluation. */
   readonly reconciler?: Pick<RequestReconciler, 'follow'>
   /** What the use cases of collections work with. */
@@ -82,6 +86,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     ...foundation,
     ...openConnections(settings, foundation, overrides),
     scheduler: overrides.scheduler ?? new CooperativeScheduler(foundation.elapsedMs),
+    limits: { ...TENANT_LIMITS, ...overrides.tenantLimits },
     deriveId: derivedId,
   }
   const { container, nowMs, log } = parts
@@ -146,7 +151,11 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
 }
 
 type Parts = Foundation &
-  Connections & { readonly scheduler: CooperativeScheduler; readonly deriveId: typeof derivedId }
+  Connections & {
+    readonly scheduler: CooperativeScheduler
+    readonly limits: TenantLimits
+    readonly deriveId: typeof derivedId
+  }
 
 function collectionParts(parts: Parts, rowsAtMostCount = ROWS_AT_MOST_COUNT) {
   const { container, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
@@ -192,10 +201,12 @@ function linkParts(settings: Settings, parts: Parts) {
 }
 
 function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
-  const { container, messageQueue, log, deriveId, newId, nowMs } = parts
+  const { container, limits, messageQueue, log, deriveId, newId, nowMs } = parts
+  const names = cosmosCustomAttributeNameStore(container('tenants'))
   return {
     connectors: cosmosConnectorStore(container('connectors')),
     objects: cosmosConnectorObjectStore(container('connectorObjects')),
+    customAttributes: new CustomAttributeRegister(names, limits.customAttributeNames),
     messageQueue,
     log,
     evaluationDelayMs,

@@ -48,8 +48,19 @@ export const BatchItemResult = Closed({
   ),
 })
 
+const ATTRIBUTE_LIMITS =
+  'An object has at most 100 custom attributes, and the objects of one type at most 200 different ones in a tenant. ' +
+  'A name counts from its first use on, also when no object has it any more. An object that would add one more name is ' +
+  'refused with `TooManyAttributes`; an object that already has its names is not.'
+
 const WRITE_REFUSALS = ['ConnectorNotFound', 'NotThisConnector', 'ConnectorDisabled'] as const
-const DATA_REFUSALS = ['UnknownAttribute', 'ReferenceToItself', 'ReferenceCycle', 'StaleVersion'] as const
+const DATA_REFUSALS = [
+  'UnknownAttribute',
+  'TooManyAttributes',
+  'ReferenceToItself',
+  'ReferenceCycle',
+  'StaleVersion',
+] as const
 
 /** The connector space: the objects of one connector. */
 export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: string): Route[] => [
@@ -74,7 +85,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     description:
       'Restores the deleted object with the same `objectType` and `externalId`, if there is one. Repeat the request to ' +
       'complete an interrupted write. `null` and blank strings count as absent. The data of one object is limited to ' +
-      '512 KiB.',
+      `512 KiB. ${ATTRIBUTE_LIMITS}`,
     method: 'POST',
     path: '/{id}/data',
     roles: CONNECTOR_WRITERS,
@@ -90,7 +101,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     description:
       'Processes up to 1000 upserts and deletions. Each item succeeds or fails separately; the results are in the order ' +
       'of the items. When the connector is deleted meanwhile, the remaining items are refused with `ConnectorNotFound`. ' +
-      'Of two changes that would together make an org unit its own ancestor, the later one is refused.',
+      'Of two changes that would together make an org unit its own ancestor, the later one is refused. ' +
+      ATTRIBUTE_LIMITS,
     method: 'POST',
     path: '/{id}/data/batch',
     roles: CONNECTOR_WRITERS,
@@ -119,7 +131,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     operationId: 'replaceConnectorObject',
     summary: 'Replace a connector object',
     description:
-      'Replaces the data of the object. Data equal to the stored data changes nothing, `lastUpdated` included.',
+      'Replaces the data of the object. Data equal to the stored data changes nothing, `lastUpdated` included. ' +
+      ATTRIBUTE_LIMITS,
     method: 'PUT',
     path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,

@@ -177,6 +177,7 @@ var containers = [
       { path: '/windowStartMs/?' }
       { path: '/usedCount/?' }
       { path: '/entries/*' }
+      { path: '/customAttributes/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

@@ -72,7 +72,11 @@ export const CONTAINERS = [
     defaultTtlS: -1,
     unindexed: ['/unresolved/*', '/unconfirmed/*', '/error/?'],
   },
-  { id: 'tenants', partitionKey: '/tenantId', unindexed: ['/windowStartMs/?', '/usedCount/?', '/entries/*'] },
+  {
+    id: 'tenants',
+    partitionKey: '/tenantId',
+    unindexed: ['/windowStartMs/?', '/usedCount/?', '/entries/*', '/customAttributes/*'],
+  },
   {
     id: 'idempotencyKeys',
     partitionKey: '/tenantId',

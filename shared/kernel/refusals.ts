@@ -62,6 +62,10 @@ export const REFUSALS = {
     message: 'The connector already has an object with this type and external id',
   },
   NotThisConnector: { kind: 'forbidden', message: "Only the connector's own application can access its data" },
+  TooManyAttributes: {
+    kind: 'invalid',
+    message: 'The tenant has the maximum number of different custom attributes for this object type',
+  },
   UnknownAttribute: { kind: 'invalid', message: 'The object type has no such attribute' },
   ReferenceToItself: { kind: 'invalid', message: 'An object cannot reference itself' },
   ReferenceCycle: { kind: 'invalid', message: 'An org unit cannot be its own ancestor' },

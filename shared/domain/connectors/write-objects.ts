@@ -1,10 +1,11 @@
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
-import { type RefusalCode, refusalEntry } from '../../kernel/refusals.ts'
+import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { ConnectorStore } from './connector.ts'
 import { byCreation, type Connector } from './connector.ts'
 import type { ConnectorObjectStore } from './connector-object.ts'
 import { connectorObjectId, type DeriveId, ownCoreObjectId } from './connector-object.ts'
+import { type AddedNames, addedNames, type CustomAttributeRegister } from './custom-attribute-names.ts'
 import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
 import { connectedIdentities, IdentityResolver, joinKeys, type RankOf } from './identity-resolver.ts'
 import { type CoreObjectWriter, mergeCoreObjects, staleCoreObjects } from './merge-core-objects.ts'
@@ -16,6 +17,7 @@ export type WriteDependencies = {
   readonly connectors: ConnectorStore
   readonly objects: ConnectorObjectStore
   readonly coreObjects: CoreObjectWriter
+  readonly customAttributes: CustomAttributeRegister
   readonly messageQueue: MessageQueue
   readonly log: Log
   /** Milliseconds between a write and the evaluation of collections, which combines the changes of several writes. */
@@ -54,7 +56,7 @@ export async function writeObjects(
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
   const hasMerged = await mergeAffected(scope, decisions, deps)
   if (hasMerged || decisions.some((decision) => decision.writes.length > 0)) await enqueueEvaluation(tenantId, deps)
-  return written.map((decision) => decision?.outcome ?? refused('StaleVersion'))
+  return written.map((decision) => decision?.outcome ?? refused(refusalEntry('StaleVersion')))
 }
 
 type WriteScope = {
@@ -89,7 +91,7 @@ async function writeWithRetries(
     }
     // The first write to a space opens it. A closed space belongs to a connector whose deletion is certain.
     if (conflicted.length > 0 && !(await deps.objects.open(scope.tenantId, scope.connector.id))) {
-      for (const index of conflicted) written[index] = withoutWrites(refused('ConnectorNotFound'))
+      for (const index of conflicted) written[index] = withoutWrites(refused(refusalEntry('ConnectorNotFound')))
       return written
     }
     attempts = conflicted.length < pending.length ? 0 : attempts + 1
@@ -110,7 +112,7 @@ async function attemptWrites(
   // Read before the tree, so that a concurrent change of the tree invalidates this version.
   const treeVersion = hasUnits ? await deps.objects.treeVersion(tenantId, connector.id) : undefined
   const context = await readContext(scope, writes, deps)
-  const decisions = decideAll(writes, context)
+  const decisions = decideAll(writes, context, await attributeRefusals(tenantId, writes, context, deps))
   const due = new Map(decisions.flatMap((decision) => decision.writes.map((write) => [write.object.id, write])))
   const { treeWrites = [], otherWrites = [] } = Object.groupBy(due.values(), ({ object }) => {
     const before = context.stored.get(object.id)?.value
@@ -123,7 +125,24 @@ async function attemptWrites(
   return { decisions, conflicts: conflicts[0].union(conflicts[1]) }
 }
 
-const refused = (code: RefusalCode): ItemOutcome => ({ outcome: 'refused', errors: [refusalEntry(code)] })
+/** The refusals of objects that would get one custom attribute too many. */
+async function attributeRefusals(
+  tenantId: string,
+  writes: readonly ObjectWrite[],
+  { stored, connectorId, derive }: WriteContext,
+  { customAttributes }: WriteDependencies,
+): Promise<ReadonlyMap<ObjectWrite, RefusalEntry>> {
+  const added = new Map<AddedNames, ObjectWrite>()
+  for (const write of writes) {
+    if (write.operation === 'delete') continue
+    const before = stored.get(connectorObjectId({ ...write, connectorId }, derive))?.value
+    added.set(addedNames(write.objectType, write.data, before?.data), write)
+  }
+  const refusals = await customAttributes.register(tenantId, [...added.keys()])
+  return new Map([...refusals].map(([one, entry]) => [added.get(one) as ObjectWrite, entry]))
+}
+
+const refused = (...errors: RefusalEntry[]): ItemOutcome => ({ outcome: 'refused', errors })
 
 const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
   outcome,
@@ -145,8 +164,14 @@ function rejoins(writes: readonly ObjectWrite[], written: readonly (WriteDecisio
 }
 
 /** Decides in order. Each decision sees the org tree as changed by the decisions before it. */
-function decideAll(writes: readonly ObjectWrite[], context: MutableContext): WriteDecision[] {
+function decideAll(
+  writes: readonly ObjectWrite[],
+  context: MutableContext,
+  refusals: ReadonlyMap<ObjectWrite, RefusalEntry>,
+): WriteDecision[] {
   return writes.map((write) => {
+    const refusal = refusals.get(write)
+    if (refusal !== undefined) return withoutWrites(refused(refusal))
     const decision = decideWrite(write, context)
     for (const { object } of decision.writes) {
       if (object.objectType !== 'orgUnit') continue

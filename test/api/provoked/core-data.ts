@@ -44,6 +44,13 @@ export function coreDataProvocations(service: CoreDataService) {
     async UnknownAttribute() {
       return (await connected()).add('identity', 'a', { colour: 'red' })
     },
+    async TooManyAttributes() {
+      const { add, connector } = await connected()
+      const named = (from: number) =>
+        Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`custom/${from + i}`, 'x']))
+      await connector.batch(upsert('identity', 'a', named(0)), upsert('identity', 'b', named(100)))
+      return add('identity', 'c', { 'custom/200': 'x' })
+    },
     async ReferenceToItself() {
       return (await connected()).add('orgUnit', 'a', { parent: to('a') })
     },
