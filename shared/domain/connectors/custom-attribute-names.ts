@@ -5,7 +5,7 @@ import { CUSTOM_ATTRIBUTE_PREFIX, OBJECT_TYPES, type ObjectType } from '../core/
 import type { ObjectData } from './connector-object.ts'
 
 /** The names of custom attributes that count towards a tenant's limit, by object type. Names are never removed. */
-export type CustomAttributeNames = Readonly<Record<ObjectType, readonly string[]>>
+type CustomAttributeNames = Readonly<Record<ObjectType, readonly string[]>>
 
 export interface CustomAttributeNameStore {
   /** Includes all earlier writes of all instances. Undefined for a tenant without custom attributes. */

@@ -17,6 +17,8 @@ export class ObjectTable {
   readonly #idColumn: Column
   readonly #externalIdColumn: Column
   #live = new ForkableInt32(1)
+  /** The number of values of each object, by slot. */
+  #valueCounts = new ForkableInt32(0)
   /** Set once the table has a fork: slots that are added later belong to the fork. */
   #finalSlotCount: number | undefined
 
@@ -46,6 +48,7 @@ export class ObjectTable {
     const fork = new ObjectTable(this.objectType, this.ids, columns)
     fork.liveCount = this.liveCount
     fork.#live = this.#live.forked()
+    fork.#valueCounts = this.#valueCounts.forked()
     this.#finalSlotCount = this.ids.size
     return fork
   }
@@ -91,29 +94,54 @@ export class ObjectTable {
   }
 
   /**
-   * Writes all values of an object and adds the schema names of changed attributes to `changed`.
+   * Writes all values of an object and adds the schema names of changed attributes to `changed`. Takes time in proportion to
+   * the object's attributes, however many columns there are, unless the object has lost one.
    * @returns Whether any value changed.
    */
   write(slot: number, externalId: string, attributes: Attributes, changed: Set<string>): boolean {
+    const countBefore = this.#valueCounts.values[slot] ?? 0
     const idColumn = this.#idColumn
     const externalIdColumn = this.#externalIdColumn
     let isChanged = setValue(idColumn, slot, slot, changed)
     if (isChanged) this.#setLive(slot, true)
     isChanged = setValue(externalIdColumn, slot, externalIdColumn.values.encode(externalId), changed) || isChanged
-    for (const name in attributes) if (isCustom(name) && !this.#columns.has(name)) this.column(name)
-    for (const column of this.#columns.values()) {
-      if (column === idColumn || column === externalIdColumn) continue
-      const value = attributes[column.attribute]
-      const code = value === undefined ? 0 : column.values.encode(value)
+    let count = 0
+    let keptCount = 0
+    for (const name in attributes) {
+      const column = this.#columnOf(name)
+      if (column === undefined) continue
+      const code = column.values.encode(attributes[name])
+      if (column.codeAt(slot) !== 0) keptCount += 1
+      if (code !== 0) count += 1
       isChanged = setValue(column, slot, code, changed) || isChanged
     }
+    if (keptCount < countBefore) {
+      this.#clearOthers(slot, attributes, changed)
+      isChanged = true
+    }
+    if (count !== countBefore) this.#valueCounts.writable(slot + 1)[slot] = count
     return isChanged
   }
 
   /** Removes an object. It keeps its slot, without values. */
   clear(slot: number, changed: Set<string>): void {
     this.#setLive(slot, false)
+    this.#valueCounts.writable(slot + 1)[slot] = 0
     for (const column of this.#columns.values()) setValue(column, slot, 0, changed)
+  }
+
+  /** The column of an attribute that an object can have; undefined for an unknown one. */
+  #columnOf(attribute: string): Column | undefined {
+    const known = this.#columns.get(attribute)
+    if (known !== undefined) return known === this.#idColumn || known === this.#externalIdColumn ? undefined : known
+    return isCustom(attribute) ? this.column(attribute) : undefined
+  }
+
+  #clearOthers(slot: number, attributes: Attributes, changed: Set<string>): void {
+    for (const column of this.#columns.values()) {
+      if (column === this.#idColumn || column === this.#externalIdColumn) continue
+      if (attributes[column.attribute] === undefined) setValue(column, slot, 0, changed)
+    }
   }
 
   #setLive(slot: number, live: boolean): void {
