@@ -6,6 +6,6 @@ app.http(
   'collections',
   routesBelow(PREFIXES.collections, async () => {
     const { collectionRoutes } = await import('./routes/collections.ts')
-    return ({ collections }) => collectionRoutes(collections)
+    return ({ requests }) => collectionRoutes(requests)
   }),
 )

@@ -98,8 +98,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     tenants,
     ...overrides.collections,
   }
-  const requests: RequestDependencies = {
+  const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: cursorsOf(settings, parts) }
+  const requests: RequestDependencies & typeof coreData = {
     ...collections,
+    ...coreData,
     requests: cosmosRequestStore(container('requests')),
     membershipResolver: liveMembershipResolver(collections),
   }
@@ -123,7 +125,6 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   }
   const findIdentity: DispatchDependencies['findIdentity'] = (caller) => ownIdentity(caller, freshRows, coldAccess)
   const dispatch: DispatchDependencies = { ...parts, findIdentity, idempotency: idempotencyParts(parts) }
-  const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: cursorsOf(settings, parts) }
   return {
     ...foundation,
     messageQueue: parts.messageQueue,

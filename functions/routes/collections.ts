@@ -5,7 +5,7 @@ import {
   CollectionResults,
   toCollectionDto,
 } from '../../shared/domain/collections/collection.ts'
-import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
+import { listMembers, MemberDto } from '../../shared/domain/collections/list-members.ts'
 import {
   candidateIds,
   filterMembers,
@@ -14,81 +14,165 @@ import {
   readResults,
   searchFilter,
 } from '../../shared/domain/collections/read-collections.ts'
-import { ok, okVersioned, pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
-import { COLLECTION_READERS, FilterMembersRequest, MemberIds, SearchQuery } from './collection-contract.ts'
+import type { CoreObjectReader } from '../../shared/domain/core/core-object-store.ts'
+import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
+import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
+import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
+import { ok, okVersioned, pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import {
+  COLLECTION_READERS,
+  FilterMembersRequest,
+  MemberIds,
+  PERSON_ROLES,
+  personOf,
+  SearchQuery,
+} from './collection-contract.ts'
 import { PREFIXES } from './prefixes.ts'
 
+export type CollectionRouteDependencies = RequestDependencies & {
+  readonly coreObjects: CoreObjectReader
+  readonly cursors: OpenCursors
+}
+
 /** Reads collections of both kinds: statement, "All collections". */
-export const collectionRoutes = (deps: CollectionDependencies): RouteGroup => ({
+export const collectionRoutes = (deps: CollectionRouteDependencies): RouteGroup => ({
   prefix: PREFIXES.collections,
-  routes: [
-    route({
-      operationId: 'listCollections',
-      summary: 'List collections',
-      description: 'Returns criteria and joinable collections, ordered by name.',
-      method: 'GET',
-      path: '/',
-      roles: COLLECTION_READERS,
-      query: Type.Object({ objectType: Type.Optional(CollectionObjectType) }),
-      reply: { status: 200, schema: Type.Array(CollectionDto) },
-      refusals: [],
-      run: async ({ query: { objectType }, caller }) =>
-        ok(
-          (await listCollections(caller.tenantId, objectType === undefined ? {} : { objectType }, deps)).map(
-            toCollectionDto,
-          ),
-        ),
+  routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...callerRoutes(deps)],
+})
+
+const MemberPageQuery = Type.Object({
+  text: Type.Optional(
+    Type.String({
+      description:
+        '1 to 200 characters. Only members with this text in their display name or title; case does not matter.',
     }),
-    route({
-      operationId: 'searchCollections',
-      summary: 'Search collections',
-      description: 'Returns the collections that have all given tags and attributes, ordered by name.',
-      method: 'GET',
-      path: '/search',
-      roles: COLLECTION_READERS,
-      query: SearchQuery,
-      reply: { status: 200, schema: Type.Array(CollectionDto) },
-      refusals: [],
-      run: async ({ query: { tags, attributes }, caller }) =>
-        ok((await listCollections(caller.tenantId, searchFilter(tags, attributes), deps)).map(toCollectionDto)),
-    }),
-    route({
-      operationId: 'getCollection',
-      summary: 'Get a collection',
-      method: 'GET',
-      path: '/{collectionId}',
-      roles: COLLECTION_READERS,
-      reply: { status: 200, schema: CollectionDto, versioned: true },
-      refusals: ['CollectionNotFound'],
-      run: async ({ path, caller }) =>
-        okVersioned(
-          await readCollection(caller.tenantId, pathValue(path, 'collectionId'), undefined, deps),
+  ),
+  ...PageQuery.properties,
+})
+
+/** What concerns the caller, of any kind or role. */
+const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
+  route({
+    operationId: 'getCaller',
+    summary: 'Get the caller',
+    description: 'Returns who the caller is for this service, with the roles that count.',
+    method: 'GET',
+    path: '/me',
+    roles: 'any',
+    identity: 'optional',
+    reply: { status: 200, schema: CallerDto },
+    refusals: [],
+    run: async ({ caller, identityId }) => ok(await readCaller(caller, identityId, deps)),
+  }),
+  route({
+    operationId: 'listOwnCollectionsOfBothKinds',
+    summary: 'List my collections of both kinds',
+    description:
+      'Returns the collections that the caller is a member of, as an identity or by a position, ordered by name. ' +
+      'Conditions are evaluated on the current data, so a collection can appear here some seconds before its results ' +
+      'contain the caller.',
+    method: 'GET',
+    path: '/member-of',
+    roles: PERSON_ROLES,
+    identity: { exempt: [] },
+    reply: { status: 200, schema: Type.Array(CollectionDto) },
+    refusals: [],
+    run: async (input) => ok((await ownCollections(personOf(input), deps)).map(toCollectionDto)),
+  }),
+]
+
+const definitionRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
+  route({
+    operationId: 'listCollections',
+    summary: 'List collections',
+    description: 'Returns criteria and joinable collections, ordered by name.',
+    method: 'GET',
+    path: '/',
+    roles: COLLECTION_READERS,
+    query: Type.Object({ objectType: Type.Optional(CollectionObjectType) }),
+    reply: { status: 200, schema: Type.Array(CollectionDto) },
+    refusals: [],
+    run: async ({ query: { objectType }, caller }) =>
+      ok(
+        (await listCollections(caller.tenantId, objectType === undefined ? {} : { objectType }, deps)).map(
           toCollectionDto,
         ),
-    }),
-    route({
-      operationId: 'getCollectionResults',
-      summary: 'List the members of a collection',
-      method: 'GET',
-      path: '/{collectionId}/results',
-      roles: COLLECTION_READERS,
-      reply: { status: 200, schema: CollectionResults },
-      refusals: ['CollectionNotFound'],
-      run: async ({ path, caller }) =>
-        ok(await readResults(caller.tenantId, pathValue(path, 'collectionId'), undefined, deps)),
-    }),
-    route({
-      operationId: 'filterCollectionMembers',
-      summary: 'Filter ids by membership',
-      description: 'Returns those of the given ids that are members, in the order given.',
-      method: 'POST',
-      path: '/{collectionId}/filter-members',
-      roles: COLLECTION_READERS,
-      body: FilterMembersRequest,
-      reply: { status: 200, schema: MemberIds },
-      refusals: ['CollectionNotFound'],
-      run: async ({ path, body, caller }) =>
-        ok(await filterMembers(caller.tenantId, pathValue(path, 'collectionId'), undefined, candidateIds(body), deps)),
-    }),
-  ],
-})
+      ),
+  }),
+  route({
+    operationId: 'searchCollections',
+    summary: 'Search collections',
+    description: 'Returns the collections that have all given tags and attributes, ordered by name.',
+    method: 'GET',
+    path: '/search',
+    roles: COLLECTION_READERS,
+    query: SearchQuery,
+    reply: { status: 200, schema: Type.Array(CollectionDto) },
+    refusals: [],
+    run: async ({ query: { tags, attributes }, caller }) =>
+      ok((await listCollections(caller.tenantId, searchFilter(tags, attributes), deps)).map(toCollectionDto)),
+  }),
+  route({
+    operationId: 'getCollection',
+    summary: 'Get a collection',
+    method: 'GET',
+    path: '/{collectionId}',
+    roles: COLLECTION_READERS,
+    reply: { status: 200, schema: CollectionDto, versioned: true },
+    refusals: ['CollectionNotFound'],
+    run: async ({ path, caller }) =>
+      okVersioned(
+        await readCollection(caller.tenantId, pathValue(path, 'collectionId'), undefined, deps),
+        toCollectionDto,
+      ),
+  }),
+]
+
+const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
+  route({
+    operationId: 'listMembers',
+    summary: 'List the members of a collection with their names',
+    description:
+      'Returns a page of the members, ordered by display name, then id; members without a name come last. Of a ' +
+      'criteria collection, the members of the last evaluation. While members or names change, a page can repeat or ' +
+      'skip a member whose place in the order has changed.',
+    method: 'GET',
+    path: '/{collectionId}/members',
+    roles: COLLECTION_READERS,
+    query: MemberPageQuery,
+    reply: { status: 200, schema: Type.Array(MemberDto), paged: true },
+    refusals: ['CollectionNotFound', 'InvalidLength', 'InvalidCursor'],
+    run: ({ path, query: { text, ...page }, caller }) => {
+      const collectionId = pathValue(path, 'collectionId')
+      const binding = [caller.tenantId, 'members', collectionId, text]
+      return pagedResult(page, binding, deps.cursors, (after, size) =>
+        listMembers(caller.tenantId, collectionId, { text, after, size }, deps),
+      )
+    },
+  }),
+  route({
+    operationId: 'getCollectionResults',
+    summary: 'List the members of a collection',
+    method: 'GET',
+    path: '/{collectionId}/results',
+    roles: COLLECTION_READERS,
+    reply: { status: 200, schema: CollectionResults },
+    refusals: ['CollectionNotFound'],
+    run: async ({ path, caller }) =>
+      ok(await readResults(caller.tenantId, pathValue(path, 'collectionId'), undefined, deps)),
+  }),
+  route({
+    operationId: 'filterCollectionMembers',
+    summary: 'Filter ids by membership',
+    description: 'Returns those of the given ids that are members, in the order given.',
+    method: 'POST',
+    path: '/{collectionId}/filter-members',
+    roles: COLLECTION_READERS,
+    body: FilterMembersRequest,
+    reply: { status: 200, schema: MemberIds },
+    refusals: ['CollectionNotFound'],
+    run: async ({ path, body, caller }) =>
+      ok(await filterMembers(caller.tenantId, pathValue(path, 'collectionId'), undefined, candidateIds(body), deps)),
+  }),
+]

@@ -8,6 +8,7 @@ import {
   NewCriteriaCollection,
 } from '../../shared/domain/collections/collection.ts'
 import { TenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
+import { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
 import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
@@ -24,8 +25,8 @@ import {
   NewJoinableCollection,
 } from '../../shared/domain/membership-requests/joinable-collection.ts'
 import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-requests/submit-request.ts'
+import { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import { LinkPreview, LinkPreviewInput } from '../../shared/domain/sync/preview-sync.ts'
 import type { PublicFiles } from '../../shared/http/public-files.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
@@ -37,7 +38,7 @@ import { type ApiDescription, apiDocument, type Tag } from '../../shared/openapi
 import type { FileOperation } from '../../shared/openapi/public-operations.ts'
 import type { NamedSchemas } from '../../shared/openapi/schemas.ts'
 import { FilterMembersRequest } from './collection-contract.ts'
-import { collectionRoutes } from './collections.ts'
+import { type CollectionRouteDependencies, collectionRoutes } from './collections.ts'
 import { criteriaRoutes } from './collections-criteria.ts'
 import { joinableRoutes } from './collections-joinable.ts'
 import {
@@ -156,7 +157,9 @@ const NAMED_SCHEMAS: NamedSchemas = {
 
   Collection: CollectionDto,
   CollectionResults,
+  Member: MemberDto,
   FilterMembersRequest,
+  Caller: CallerDto,
 
   Condition,
   CriteriaCollection: CriteriaCollectionDto,
@@ -207,7 +210,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
 }
 
 export type AllRouteDependencies = {
-  readonly requests: RequestDependencies
+  readonly requests: CollectionRouteDependencies
   readonly links: LinkDependencies
   readonly connectors: Parameters<typeof connectorRoutes>[0] & ConnectorDataDependencies
   readonly coreObjects: CoreObjectRouteDependencies

@@ -1,7 +1,6 @@
 import type { TObject } from 'typebox'
 import type { IdempotencyDependencies } from '../domain/idempotency/run-once.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { isUserRole } from '../kernel/caller.ts'
 import type { CooperativeScheduler } from '../kernel/cooperative-scheduler.ts'
 import type { Log } from '../kernel/log.ts'
 import { Refusal } from '../kernel/refusals.ts'
@@ -19,7 +18,7 @@ import {
 import { hasLongList } from './json-steps.ts'
 import { type RouteMatch, routeMatcher } from './match-route.ts'
 import { type HttpRequest, isKnownVersion, readJsonBody, requestIdOf } from './request.ts'
-import type { Route, RouteGroup } from './route.ts'
+import { isForUsersOnly, type Route, type RouteGroup } from './route.ts'
 import { runRoute } from './run-route.ts'
 import { bodyFaults, readPath, readQuery } from './validation.ts'
 
@@ -141,8 +140,8 @@ function headersOf(refusal: Refusal): Record<string, string> {
 }
 
 function authorize(caller: Caller, route: Route): void {
-  if (route.roles.some((role) => caller.roles.has(role))) return
-  if (caller.kind === 'application' && route.roles.every(isUserRole)) throw new Refusal('UsersOnly')
+  if (route.roles === 'any' || route.roles.some((role) => caller.roles.has(role))) return
+  if (caller.kind === 'application' && isForUsersOnly(route)) throw new Refusal('UsersOnly')
   throw new Refusal('RoleRequired', `This operation requires one of the roles ${route.roles.join(', ')}`)
 }
 
@@ -154,7 +153,7 @@ async function identityOf(
 ): Promise<string | undefined> {
   if (identity === undefined) return undefined
   const identityId = caller.kind === 'user' ? await deps.findIdentity(caller) : undefined
-  const isExempt = identity.exempt.some((role) => caller.roles.has(role))
+  const isExempt = identity === 'optional' || identity.exempt.some((role) => caller.roles.has(role))
   if (identityId === undefined && !isExempt) throw new Refusal('CallerHasNoIdentity')
   return identityId
 }

@@ -10,7 +10,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** A request after it has been authenticated, authorised and validated. */
 export type RouteInput<Query = unknown, Body = unknown> = {
   readonly caller: Caller
-  /** The caller's core identity. Only on routes with `identity`; can be undefined there for exempt roles. */
+  /** The caller's core identity. Only on routes with `identity`; can be undefined there unless it is required. */
   readonly identityId: string | undefined
   /** Path parameters. GUIDs are in lower case. */
   readonly path: Readonly<Record<string, string>>
@@ -32,10 +32,13 @@ export type Route = {
   readonly method: Method
   /** Below the group's prefix: `/group-links/{id}`. A `{name}` is a GUID unless `parameters` says otherwise. */
   readonly path: string
-  /** Callers need one of these roles. */
-  readonly roles: readonly Role[]
-  /** Requires a core identity (else 403 `CallerHasNoIdentity`), except for callers with an exempt role. */
-  readonly identity?: { readonly exempt: readonly Role[] }
+  /** Callers need one of these roles. `any`: every caller with a valid token, also one without a role. */
+  readonly roles: readonly Role[] | 'any'
+  /**
+   * Requires a core identity (else 403 `CallerHasNoIdentity`), except for callers with an exempt role. `optional`: it is
+   * looked up and not required.
+   */
+  readonly identity?: { readonly exempt: readonly Role[] } | 'optional'
   /** Path parameters that are not GUIDs. */
   readonly parameters?: Readonly<Record<string, TSchema>>
   readonly query?: TObject
@@ -135,12 +138,13 @@ const CREATION: readonly RefusalCode[] = ['IdempotencyKeyInvalid', 'IdempotencyK
 export function refusalsOf(route: Route): RefusalCode[] {
   const { roles, identity, query, body, parameters, path, refusals } = route
   const named = pathParameters(path)
-  const codes = new Set<RefusalCode>(['TokenMissing', 'TokenInvalid', 'TokenNotVerified', 'RoleRequired', ...refusals])
+  const codes = new Set<RefusalCode>(['TokenMissing', 'TokenInvalid', 'TokenNotVerified', ...refusals])
   const add = (isSo: boolean, ...more: readonly RefusalCode[]) => {
     if (isSo) for (const code of more) codes.add(code)
   }
-  add(roles.every(isUserRole), 'UsersOnly')
-  add(identity !== undefined, 'CallerHasNoIdentity')
+  add(roles !== 'any', 'RoleRequired')
+  add(isForUsersOnly(route), 'UsersOnly')
+  add(identity !== undefined && identity !== 'optional', 'CallerHasNoIdentity')
   add(
     named.some((name) => parameters?.[name] === undefined),
     'InvalidId',
@@ -150,6 +154,11 @@ export function refusalsOf(route: Route): RefusalCode[] {
   add(body !== undefined, ...BODY)
   add(isCreating(route), ...CREATION)
   return [...codes].sort()
+}
+
+/** Whether all roles of a route can be assigned to users only. */
+export function isForUsersOnly({ roles }: Pick<Route, 'roles'>): boolean {
+  return roles !== 'any' && roles.every(isUserRole)
 }
 
 /** The names of a path's parameters, in their order. */

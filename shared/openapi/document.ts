@@ -123,14 +123,17 @@ function pathsOf(api: ApiDescription, schemas: DocumentSchemas): JsonObject {
 
 function operation(route: Route, tag: string, schemas: DocumentSchemas, examples: OperationExamples): JsonObject {
   const { operationId, summary, description, roles, body, deprecated } = route
-  const required = `Requires one of the roles ${roles.map((role) => `\`${role}\``).join(', ')}.`
+  const required =
+    roles === 'any'
+      ? 'Requires a valid token and no role.'
+      : `Requires one of the roles ${roles.map((role) => `\`${role}\``).join(', ')}.`
   return {
     operationId,
     summary,
     description: description === undefined ? required : `${description}\n\n${required}`,
     tags: [tag],
     ...(deprecated === true ? { deprecated } : {}),
-    security: roles.map((role) => ({ bearer: [role] })),
+    security: roles === 'any' ? [{ bearer: [] }] : roles.map((role) => ({ bearer: [role] })),
     parameters: parametersOf(route, schemas),
     ...(body === undefined
       ? {}

@@ -15,7 +15,7 @@ export const COLLECTIONS = '/collections/beta'
 export const NOBODYS_ID = 'eeeeeeee-0000-4000-8000-000000000001'
 
 /** One process of the service. Processes have their own memory and share the database. */
-export type CriteriaProcess = CollectionDependencies &
+export type CriteriaProcess = Service['requests'] &
   Pick<Service, 'evaluator' | 'dispatch'> & { readonly sentMessages: Message[] }
 
 export type CriteriaService = {
@@ -55,7 +55,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
         ...parts,
       },
     })
-    return { ...service.collections, sentMessages, evaluator: service.evaluator, dispatch: service.dispatch }
+    return { ...service.requests, sentMessages, evaluator: service.evaluator, dispatch: service.dispatch }
   }
   const process = newProcess()
   const groups = [criteriaRoutes(process), collectionRoutes(process)]

@@ -24,6 +24,7 @@ export type ApiAnswer<Data> = {
   readonly codes: readonly string[]
   readonly messages: readonly string[]
   readonly targets: readonly (string | undefined)[]
+  readonly nextCursor: string | undefined
 }
 
 type Membership = { readonly objectId: string; readonly relationshipId: string | null }
@@ -97,6 +98,7 @@ export async function joinableWorld(
       codes: errors.map(({ code }) => code),
       messages: errors.map(({ message }) => message),
       targets: errors.map(({ target }) => target),
+      nextCursor: envelope?.nextCursor,
     }
   }
 

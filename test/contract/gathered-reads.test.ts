@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { batchedDocumentReads } from '../../shared/cosmos/batched-reads.ts'
-import { localAccount } from './local-database.ts'
+import { localAccount, operationsDuring } from './local-database.ts'
 
 type Note = { readonly id: string; readonly tenantId: string; readonly text: string }
 
@@ -22,19 +22,11 @@ async function tenantOf(count: number, text?: string) {
   return { tenantId, notes }
 }
 
-/** What has been asked of the database meanwhile. */
-async function operationsDuring(work: () => Promise<unknown>): Promise<Record<string, number>> {
-  const before: Record<string, number> = { ...cosmos.operations() }
-  await work()
-  const grown = Object.entries(cosmos.operations()).map(([name, count]) => [name, count - (before[name] ?? 0)] as const)
-  return Object.fromEntries(grown.filter(([, count]) => count > 0))
-}
-
 describe('gathered reads', () => {
   it('read one document by a point read', async () => {
     const { tenantId, notes } = await tenantOf(1)
     const read = batchedDocumentReads<Note>(links)
-    const operations = await operationsDuring(async () => {
+    const operations = await operationsDuring({ cosmos }, async () => {
       assert.equal((await read(tenantId, notes[0]?.id ?? ''))?.text, 'Note 0')
     })
     assert.deepEqual(operations, { read: 1 })
@@ -43,7 +35,7 @@ describe('gathered reads', () => {
   it('read fifty documents that are asked for at once by two requests, each with its version', async () => {
     const { tenantId, notes } = await tenantOf(50)
     const read = batchedDocumentReads<Note>(links)
-    const operations = await operationsDuring(async () => {
+    const operations = await operationsDuring({ cosmos }, async () => {
       const found = await Promise.all(notes.map(({ id }) => read(tenantId, id)))
       assert.deepEqual(
         found.map((note) => note?.text),

@@ -30,6 +30,17 @@ export async function localAccount(nowMs?: () => number): Promise<LocalAccount> 
   return account
 }
 
+/** The operations that the work asks of the database, by name. */
+export async function operationsDuring(
+  { cosmos }: Pick<LocalAccount, 'cosmos'>,
+  work: () => Promise<unknown>,
+): Promise<Record<string, number>> {
+  const before: Record<string, number> = { ...cosmos.operations() }
+  await work()
+  const grown = Object.entries(cosmos.operations()).map(([name, count]) => [name, count - (before[name] ?? 0)] as const)
+  return Object.fromEntries(grown.filter(([, count]) => count > 0))
+}
+
 /** The same for callers that close the account themselves. */
 export async function startLocalAccount(nowMs?: () => number): Promise<LocalAccount> {
   const key = randomBytes(64).toString('base64')

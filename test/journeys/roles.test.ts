@@ -25,6 +25,7 @@ type Gate = {
   readonly isForUsersOnly?: boolean
 }
 
+const ANYONE: Gate = { passed: [...APPLICATIONS, ...PEOPLE] }
 const COLLECTIONS_READ: Gate = { passed: ['admin', 'collectionsAdmin', 'reader', 'writer'] }
 const COLLECTIONS_WRITE: Gate = { passed: ['admin', 'collectionsAdmin', 'writer'] }
 const AS_ONESELF: Gate = {
@@ -49,6 +50,9 @@ const CONNECTOR_DATA_WRITE: Gate = { passed: ['connector'] }
  */
 const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] = [
   [COLLECTIONS_READ, 200, 'GET /collections/beta, GET /collections/beta/search'],
+  [ANYONE, 200, 'GET /collections/beta/me'],
+  [AS_ONESELF, 200, 'GET /collections/beta/member-of'],
+  [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/members'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}, GET /collections/beta/{collectionId}/results'],
   [COLLECTIONS_READ, 400, 'POST /collections/beta/{collectionId}/filter-members'],
   [COLLECTIONS_READ, 200, 'GET /collections-criteria/beta, GET /collections-criteria/beta/tenant-schemas'],

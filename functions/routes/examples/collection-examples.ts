@@ -6,6 +6,7 @@ import type {
   NewCriteriaCollection,
 } from '../../../shared/domain/collections/collection.ts'
 import type { TenantSchemas } from '../../../shared/domain/collections/condition-entry.ts'
+import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
@@ -15,7 +16,9 @@ import type {
   NewJoinableCollection,
 } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
+import type { CallerDto } from '../../../shared/domain/object-access/read-caller.ts'
 import {
+  ACCOUNT_ID,
   CREATED_AT,
   CRITERIA_COLLECTION_ID,
   IDENTITY_ID,
@@ -23,6 +26,7 @@ import {
   MANAGER_ID,
   RELATIONSHIP_ID,
   REQUEST_ID,
+  TENANT_ID,
   UPDATED_AT,
 } from './core-data-examples.ts'
 
@@ -81,8 +85,26 @@ const RESULTS: CollectionResults = {
   evaluatedAt: UPDATED_AT,
 }
 
+const MEMBER: MemberDto = {
+  objectId: RELATIONSHIP_ID,
+  relationshipId: RELATIONSHIP_ID,
+  displayName: 'Kari Nordmann',
+  title: 'Nurse',
+  orgUnitName: 'Northern Nursing Home',
+  hasAccount: true,
+}
+const CALLER: CallerDto = {
+  tenantId: TENANT_ID,
+  objectId: ACCOUNT_ID,
+  kind: 'User',
+  identityId: IDENTITY_ID,
+  displayName: 'Kari Nordmann',
+  roles: ['User'],
+}
+
 const PREVIEW: PreviewRequest = {
   currentId: CRITERIA_COLLECTION_ID,
+  limit: 100,
   preview: { objectType: 'Relationship', condition: CONDITION },
 }
 const PREVIEWED = { objectId: RELATIONSHIP_ID, displayName: 'Kari Nordmann, Nurse' }
@@ -115,6 +137,8 @@ export const COLLECTION_EXAMPLES = {
   Guid: CRITERIA_COLLECTION_ID,
   Collection: COLLECTION,
   CollectionResults: RESULTS,
+  Member: MEMBER,
+  Caller: CALLER,
   FilterMembersRequest: { ids: [RELATIONSHIP_ID, IDENTITY_ID] },
   CriteriaCollection: CRITERIA_COLLECTION,
   NewCriteriaCollection: NEW_CRITERIA_COLLECTION,

@@ -15,9 +15,18 @@ import { liveContext } from './live-members.ts'
 import { objectTypeFaults } from './manage-criteria.ts'
 import { differenceTask } from './membership-store.ts'
 
+/** The highest `limit`: decisions, section 14. */
+const LISTED_AT_MOST_COUNT = 10_000
+
 export const PreviewRequest = Type.Object({
   currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with. Its stored members are compared.')),
   preview: Type.Object({ objectType: CollectionObjectType, condition: Condition }),
+  limit: Type.Optional(
+    Described(
+      Nullable(Type.Integer({ minimum: 0, maximum: LISTED_AT_MOST_COUNT })),
+      'Maximum length of each of the three lists. Default: all. The counts are always complete.',
+    ),
+  ),
 })
 export type PreviewRequest = Static<typeof PreviewRequest>
 
@@ -42,7 +51,7 @@ export type PreviewReply = Static<typeof PreviewReply>
  */
 export async function previewCriteria(
   tenantId: string,
-  { currentId, preview }: PreviewRequest,
+  { currentId, preview, limit }: PreviewRequest,
   deps: CollectionDependencies,
 ): Promise<PreviewReply> {
   const current = currentId ? (await deps.collections.find(tenantId, currentId))?.value : undefined
@@ -54,23 +63,31 @@ export async function previewCriteria(
   const named = [...collectionsReferredTo(condition), ...(current === undefined ? [] : [current.id])]
   const context = await liveContext(tenantId, named, rows, deps)
   const members = current === undefined ? [] : await memberIds(current, objectType, context, deps)
-  const definition = { condition: compile(condition), objectType }
+  const definition = { condition: compile(condition), objectType, limit: limit ?? undefined }
   return deps.snapshots.reading(rows, previewTask(definition, members, rows, context))
+}
+
+type PreviewedDefinition = {
+  readonly condition: CompiledCondition
+  readonly objectType: CriteriaObjectType
+  /** Maximum length of each list; undefined for all. */
+  readonly limit: number | undefined
 }
 
 /** @param before The members to compare with, ascending. */
 function* previewTask(
-  { condition, objectType }: { readonly condition: CompiledCondition; readonly objectType: CriteriaObjectType },
+  { condition, objectType, limit }: PreviewedDefinition,
   before: readonly string[],
   rows: RowSnapshot,
   context: EvaluationContext,
 ): Task<PreviewReply> {
   const after = yield* evaluationTask(condition, rows, objectType, context)
   const change = yield* differenceTask(before, after)
-  const preview = yield* previewed(rows, objectType, after)
-  const added = before.length === 0 ? preview : yield* previewed(rows, objectType, change.added)
-  const removed = yield* previewed(rows, objectType, change.removed)
-  const counts = { preview: preview.length, added: added.length, removed: removed.length }
+  const listed = (ids: readonly string[]) => previewed(rows, objectType, ids.slice(0, limit))
+  const preview = yield* listed(after)
+  const added = before.length === 0 ? preview : yield* listed(change.added)
+  const removed = yield* listed(change.removed)
+  const counts = { preview: after.length, added: change.added.length, removed: change.removed.length }
   return { preview, added, removed, counts }
 }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
 import {
@@ -34,8 +35,8 @@ export interface MembershipResolver {
   ): Promise<ReadonlyMap<string, ReadonlySet<string>>>
 }
 
-/** Compiled conditions kept in memory. */
-const CONDITIONS_KEPT_COUNT = 2000
+/** Compiled conditions kept in memory: as many as a tenant may have collections. */
+const CONDITIONS_KEPT_COUNT = 5000
 
 /**
  * Evaluates criteria collections on demand, for one identity or as a whole. Their materialised members are seconds old,
@@ -72,13 +73,23 @@ export function liveMembershipResolver(deps: LiveDependencies): MembershipResolv
         const members = context.membersOf(id)
         return members !== undefined && rows.some((row) => isRowOf(members, row, orgChart.rows))
       }
-      return new Set(collectionIds.filter(isIn))
+      return deps.snapshots.reading(orgChart.rows, filterTask(collectionIds, isIn))
     },
     async identitiesIn(tenantId, collectionIds, orgChart) {
       const context = await liveContext(tenantId, collectionIds, orgChart.rows, deps, conditionOf)
       return new Map(collectionIds.map((id) => [id, new Set(identitiesBehind(context.membersOf(id), orgChart))]))
     },
   }
+}
+
+/** The ids that pass. One test in each step: it may compile and evaluate a condition with all that it refers to. */
+function* filterTask(ids: readonly string[], isIn: (id: string) => boolean): Task<ReadonlySet<string>> {
+  const passed = new Set<string>()
+  for (const id of ids) {
+    yield
+    if (isIn(id)) passed.add(id)
+  }
+  return passed
 }
 
 function joinablesWithinConditions(collections: ReadonlyMap<string, Collection>): string[] {

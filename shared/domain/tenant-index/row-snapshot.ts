@@ -110,6 +110,11 @@ export class RowSnapshot {
     return parts.length === 0 ? undefined : parts.join(', ')
   }
 
+  /** The value of a text attribute; undefined when the object or the value is unknown. */
+  textOf(objectType: ObjectType, attribute: string, id: string): string | undefined {
+    return this.#text(objectType, attribute, this.tables[objectType].ids.codeOf(id))
+  }
+
   /** The directory account of an identity, or of the identity that holds a relationship. */
   accountOf(holder: 'identity' | 'relationship', id: string): string | undefined {
     const slot = this.tables[holder].ids.codeOf(id)
@@ -134,6 +139,13 @@ export class RowSnapshot {
     const { identity, relationship } = this.tables
     const slot = this.#links.identity.codeAt(relationship.ids.codeOf(relationshipId))
     return identity.isLive(slot) ? identity.ids.idOf(slot) : undefined
+  }
+
+  /** The org unit of a relationship; undefined when either does not exist. */
+  orgUnitOf(relationshipId: string): string | undefined {
+    const { orgUnit, relationship } = this.tables
+    const slot = this.#links.orgUnit.codeAt(relationship.ids.codeOf(relationshipId))
+    return orgUnit.isLive(slot) ? orgUnit.ids.idOf(slot) : undefined
   }
 
   /** The relationships of an identity. */

@@ -1,0 +1,201 @@
+import { type Static, Type } from 'typebox'
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import { Refusal } from '../../kernel/refusals.ts'
+import { Closed, characterCount, Described, Guid, Nullable } from '../../kernel/schema.ts'
+import type { Page } from '../../kernel/versioned.ts'
+import type { ObjectType } from '../core/core-object.ts'
+import { compareNames, foldedText } from '../core/search-text.ts'
+import { CORE_TYPE } from '../criteria/collection-members.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { Collection } from './collection.ts'
+import type { CollectionDependencies } from './collection-dependencies.ts'
+import { objectTypeOf } from './live-members.ts'
+import { joinedMembersOf } from './membership-store.ts'
+import { readCollection } from './read-collections.ts'
+
+/** A member with the names that people know it by: decisions, section 14. */
+export const MemberDto = Closed({
+  objectId: Described(Guid, 'The id as in the results of the collection; in a joinable collection the identity.'),
+  relationshipId: Described(
+    Nullable(Guid),
+    'In a criteria collection of relationships the same as `objectId`; in a joinable collection the position that the ' +
+      'membership is for; otherwise null.',
+  ),
+  displayName: Described(
+    Nullable(Type.String()),
+    'The name of the org unit, or of the identity, also for a position. Null when it has none.',
+  ),
+  title: Described(Nullable(Type.String()), 'The title of the position.'),
+  orgUnitName: Described(Nullable(Type.String()), 'The name of the org unit of the position.'),
+  hasAccount: Described(Type.Boolean(), 'Whether the identity has a directory account.'),
+})
+export type MemberDto = Static<typeof MemberDto>
+
+type MemberDependencies = Pick<CollectionDependencies, 'collections' | 'memberships' | 'joined' | 'snapshots' | 'nowMs'>
+
+export type MemberQuery = {
+  /** Only members with this text in their display name or title, compared folded. */
+  readonly text: string | undefined
+  readonly after: string | undefined
+  readonly size: number
+}
+
+/** As for searches of core objects. */
+const TEXT_LIMIT_COUNT = 200
+
+/**
+ * A page of the members of a collection, ordered by display name; those without a name come last. The number of store
+ * operations depends neither on the page nor on the collection.
+ * @throws Refusal `CollectionNotFound`; `InvalidLength` for an empty text or one with too many characters.
+ */
+export async function listMembers(
+  tenantId: string,
+  collectionId: string,
+  { text, after, size }: MemberQuery,
+  deps: MemberDependencies,
+): Promise<Page<MemberDto>> {
+  const wanted = text?.trim()
+  if (wanted === '' || characterCount(wanted ?? '') > TEXT_LIMIT_COUNT)
+    throw new Refusal('InvalidLength', `text must have 1 to ${TEXT_LIMIT_COUNT} characters`, 'text')
+  const { value: collection } = await readCollection(tenantId, collectionId, undefined, deps)
+  const [memberships, rows] = await Promise.all([membershipsOf(collection, deps), deps.snapshots.fresh(tenantId)])
+  const selection = {
+    text: wanted === undefined ? undefined : foldedText(wanted),
+    after: after === undefined ? undefined : (JSON.parse(after) as Position),
+    count: size + 1,
+  }
+  const found = await deps.snapshots.reading(rows, selectedTask(memberships, rows, selection))
+  const items = found.slice(0, size)
+  const last = items.at(-1)
+  const page = { items: items.map(({ member }) => member) }
+  return found.length <= size || last === undefined ? page : { ...page, continueAfter: JSON.stringify(last.position) }
+}
+
+/** The ids of a member: its object, and in a joinable collection or for a position the relationship. */
+type MemberIds = { readonly holder: ObjectType; readonly objectId: string; readonly relationshipId: string | null }
+
+/**
+ * Where a member stands in the order of names. Names longer than this many characters are ordered by their beginning, so
+ * that a cursor has a bounded size.
+ */
+type Position = readonly [name: string | null, objectId: string, relationshipId: string]
+const NAME_LENGTH_COUNT = 100
+
+async function membershipsOf(collection: Collection, deps: MemberDependencies): Promise<MemberIds[]> {
+  const { tenantId, id } = collection
+  if (collection.kind === 'joinable') {
+    const { memberships } = await joinedMembersOf(tenantId, id, deps.joined)
+    return memberships.map(({ identityId, relationshipId }) => ({
+      holder: 'identity',
+      objectId: identityId,
+      relationshipId,
+    }))
+  }
+  const holder = CORE_TYPE[objectTypeOf(collection)]
+  const ids = (await deps.memberships.members(tenantId, id))?.ids ?? []
+  return ids.map((objectId) => ({ holder, objectId, relationshipId: holder === 'relationship' ? objectId : null }))
+}
+
+/** Members considered, sorted or described in one step of the task. */
+const MEMBERS_PER_STEP_COUNT = 512
+
+type Selected = { readonly member: MemberDto; readonly position: Position }
+type Candidate = { readonly ids: MemberIds; readonly position: Position }
+
+/**
+ * The first members after a position. Keeps no more of them than asked for: a member that comes after all of these is
+ * dropped after one comparison.
+ */
+function* selectedTask(
+  memberships: readonly MemberIds[],
+  rows: RowSnapshot,
+  { text, after, count }: { text: string | undefined; after: Position | undefined; count: number },
+): Task<Selected[]> {
+  let first: readonly Candidate[] = []
+  let open: Candidate[] = []
+  for (const [index, ids] of memberships.entries()) {
+    if (index % MEMBERS_PER_STEP_COUNT === 0) yield
+    const position = positionOf(ids, rows)
+    const bound = first.length < count ? undefined : first.at(-1)?.position
+    if (after !== undefined && comparePositions(position, after) <= 0) continue
+    if (bound !== undefined && comparePositions(position, bound) >= 0) continue
+    if (text !== undefined && !isNamed(ids, text, rows)) continue
+    open.push({ ids, position })
+    if (open.length < MEMBERS_PER_STEP_COUNT) continue
+    first = merged(first, open, count)
+    open = []
+    yield
+  }
+  first = merged(first, open, count)
+  const selected: Selected[] = []
+  for (const { ids, position } of first) {
+    if (selected.length % MEMBERS_PER_STEP_COUNT === 0) yield
+    selected.push({ member: memberDto(ids, rows), position })
+  }
+  return selected
+}
+
+/** The first candidates of two lists, in order. The first list is in order already. */
+function merged(ordered: readonly Candidate[], more: Candidate[], count: number): Candidate[] {
+  more.sort(inOrder)
+  const all: Candidate[] = []
+  let [left, right] = [0, 0]
+  while (all.length < count && (left < ordered.length || right < more.length)) {
+    const [one, other] = [ordered[left], more[right]]
+    const isLeft = other === undefined || (one !== undefined && inOrder(one, other) < 0)
+    all.push((isLeft ? one : other) as Candidate)
+    if (isLeft) left += 1
+    else right += 1
+  }
+  return all
+}
+
+const inOrder = (one: Candidate, other: Candidate): number => comparePositions(one.position, other.position)
+
+function comparePositions(one: Position, other: Position): number {
+  const [name, objectId, relationshipId] = one
+  const [otherName, otherId, otherRelationship] = other
+  if (name === null || otherName === null) {
+    if (name !== otherName) return name === null ? 1 : -1
+  } else {
+    const order = compareNames(name, otherName)
+    if (order !== 0) return order
+  }
+  if (objectId !== otherId) return objectId < otherId ? -1 : 1
+  return relationshipId < otherRelationship ? -1 : Number(relationshipId > otherRelationship)
+}
+
+function positionOf(ids: MemberIds, rows: RowSnapshot): Position {
+  const name = nameOf(ids, rows)?.slice(0, NAME_LENGTH_COUNT) ?? null
+  return [name, ids.objectId, ids.relationshipId ?? '']
+}
+
+/** The name of an org unit or identity; for a position that of its holder. */
+function nameOf({ holder, objectId }: MemberIds, rows: RowSnapshot): string | undefined {
+  const owner = holder === 'relationship' ? rows.holderOf(objectId) : objectId
+  return owner === undefined
+    ? undefined
+    : rows.textOf(holder === 'orgUnit' ? 'orgUnit' : 'identity', 'displayName', owner)
+}
+
+function titleOf({ relationshipId }: MemberIds, rows: RowSnapshot): string | undefined {
+  return relationshipId === null ? undefined : rows.textOf('relationship', 'title', relationshipId)
+}
+
+function isNamed(ids: MemberIds, text: string, rows: RowSnapshot): boolean {
+  const isIn = (name: string | undefined) => name !== undefined && foldedText(name).includes(text)
+  return isIn(nameOf(ids, rows)) || isIn(titleOf(ids, rows))
+}
+
+function memberDto(ids: MemberIds, rows: RowSnapshot): MemberDto {
+  const { holder, objectId, relationshipId } = ids
+  const orgUnit = relationshipId === null ? undefined : rows.orgUnitOf(relationshipId)
+  return {
+    objectId,
+    relationshipId,
+    displayName: nameOf(ids, rows) ?? null,
+    title: titleOf(ids, rows) ?? null,
+    orgUnitName: (orgUnit && rows.textOf('orgUnit', 'displayName', orgUnit)) ?? null,
+    hasAccount: holder !== 'orgUnit' && rows.accountOf(holder, objectId) !== undefined,
+  }
+}

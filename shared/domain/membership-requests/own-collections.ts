@@ -1,0 +1,18 @@
+import { byName, type Collection } from '../collections/collection.ts'
+import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
+
+/**
+ * Lists the collections of both kinds that the person is a member of, as an identity or by one of their positions, by
+ * name. Evaluates criteria collections now. Collections of org units have no persons.
+ */
+export async function ownCollections(person: Person, deps: RequestDependencies): Promise<Collection[]> {
+  const { tenantId, identityId } = person
+  const [orgChart, collections] = await Promise.all([
+    freshOrgChart(tenantId, deps),
+    deps.collections.list(tenantId, {}),
+  ])
+  const ofPeople = collections.filter(({ objectType }) => objectType !== 'OrgUnit')
+  const ids = ofPeople.map(({ id }) => id)
+  const memberOf = await deps.membershipResolver.collectionsOf(tenantId, identityId, ids, orgChart)
+  return ofPeople.filter(({ id }) => memberOf.has(id)).sort(byName)
+}

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
+import type { MemberDto } from '../../shared/domain/collections/list-members.ts'
+import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
+import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
+import { chunk } from '../../shared/kernel/chunk.ts'
+import { operationsDuring } from '../contract/local-database.ts'
+import { equals, type JoinableWorld, joinableWorld, OPEN } from './joinable-world.ts'
+
+const COLLECTIONS = '/collections/beta'
+
+const isNull = (id: string) => ({ groupOperator: 'AND', conditions: [{ id, field: id, operator: 'IsNull' }] })
+const isPresent = (id: string) => ({ groupOperator: 'NOT', conditions: [{ id, field: id, operator: 'IsNull' }] })
+
+/** Writes identities in as few operations as possible. Returns their ids. */
+async function manyPeople({ tenantId, container }: JoinableWorld, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => randomUUID())
+  for (const some of chunk(ids, 100)) {
+    const operations = some.map((id, index) => {
+      const attributes = { displayName: `Person ${index}` }
+      const resourceBody = { id, tenantId, objectType: 'identity', externalId: id, attributes, contributors: [] }
+      return { operationType: 'Create' as const, resourceBody: { ...resourceBody, deleted: false } }
+    })
+    await container('coreObjects').items.batch(operations, tenantId)
+  }
+  return ids
+}
+
+describe('who the caller is', () => {
+  it('is answered to a user with the core identity of the account, its name and the roles that count', async () => {
+    const { tenantId, person, call } = await joinableWorld()
+    const { token, identityId, account } = await person(['User', 'Administrator'], { displayName: 'Kari Nordmann' })
+    const { status, data } = await call<CallerDto>(token, 'GET', `${COLLECTIONS}/me`)
+    assert.equal(status, 200)
+    assert.deepEqual(data, {
+      tenantId,
+      objectId: account,
+      kind: 'User',
+      identityId,
+      displayName: 'Kari Nordmann',
+      roles: ['Administrator', 'User'],
+    })
+  })
+
+  it('is answered without a role and without a core identity, to users and applications', async () => {
+    const { caller, call } = await joinableWorld()
+    for (const [kind, expected] of [
+      ['user', 'User'],
+      ['application', 'Application'],
+    ] as const) {
+      const { status, data } = await call<CallerDto>(caller(kind, []), 'GET', `${COLLECTIONS}/me`)
+      assert.equal(status, 200)
+      const { kind: answered, identityId, displayName, roles } = data
+      assert.deepEqual([answered, identityId, displayName, roles], [expected, null, null, []])
+    }
+  })
+
+  it('is not answered without a token', async () => {
+    const { call } = await joinableWorld()
+    assert.deepEqual((await call('nobody', 'GET', `${COLLECTIONS}/me`)).codes, ['TokenMissing'])
+  })
+
+  it('never waits for the rows of the tenant', async () => {
+    const world = await joinableWorld()
+    const { token } = await world.person()
+    await world.call(token, 'GET', `${COLLECTIONS}/me`)
+    assert.equal(world.deps.snapshots.holds(world.tenantId), false)
+  })
+})
+
+describe('the named members of a collection', () => {
+  it('of identities have their name and whether they have an account, ordered by name', async () => {
+    const world = await joinableWorld()
+    const ids = new Map<string, string>()
+    for (const [displayName, more] of [
+      ['Öberg', {}],
+      ['oak', { directoryObjectId: '11111111-0000-4000-8000-000000000001' }],
+      ['Zoe', {}],
+      ['Adam', {}],
+    ] as const) {
+      ids.set(displayName, await world.put('identity', { displayName, ...more }))
+    }
+    ids.set('', await world.put('identity', { email: 'nameless@example.org' }))
+    const collectionId = await world.criteria('Identity', isPresent('identityId'))
+    await world.evaluator.evaluate(world.tenantId)
+    const { data } = await world.call<MemberDto[]>(world.admin, 'GET', `${COLLECTIONS}/${collectionId}/members`)
+    const expected = (name: string, hasAccount = false): MemberDto => ({
+      objectId: String(ids.get(name)),
+      relationshipId: null,
+      displayName: name === '' ? null : name,
+      title: null,
+      orgUnitName: null,
+      hasAccount,
+    })
+    assert.deepEqual(data, [expected('Adam'), expected('oak', true), expected('Öberg'), expected('Zoe'), expected('')])
+  })
+
+  it('of positions have the name of the holder, the title and the org unit', async () => {
+    const world = await joinableWorld()
+    const holder = await world.person(['User'], { displayName: 'Kari' })
+    const ward = await world.put('orgUnit', { displayName: 'Ward' })
+    const position = await world.position(holder, { title: 'Nurse', orgUnit: { objectId: ward } })
+    const [positions, units] = [
+      await world.criteria('Relationship', isPresent('relationshipId')),
+      await world.criteria('OrgUnit', isPresent('orgUnitId')),
+    ]
+    await world.evaluator.evaluate(world.tenantId)
+    const members = async (id: string) =>
+      (await world.call<MemberDto[]>(world.admin, 'GET', `${COLLECTIONS}/${id}/members`)).data
+    const ofPosition = { displayName: 'Kari', title: 'Nurse', orgUnitName: 'Ward', hasAccount: true }
+    assert.deepEqual(await members(positions), [{ objectId: position, relationshipId: position, ...ofPosition }])
+    const ofUnit = { displayName: 'Ward', title: null, orgUnitName: null, hasAccount: false }
+    assert.deepEqual(await members(units), [{ objectId: ward, relationshipId: null, ...ofUnit }])
+    const joinable = await world.joinable(OPEN, { objectType: 'Relationship' })
+    await world.submit(holder, joinable)
+    const joined = [{ objectId: holder.identityId, relationshipId: position, ...ofPosition }]
+    assert.deepEqual(await members(joinable), joined)
+  })
+
+  it('can be narrowed to a text in the name or title, whatever its case', async () => {
+    const world = await joinableWorld()
+    for (const [displayName, title] of [
+      ['İpek', 'Nurse'],
+      ['Kari', 'Head NURSE'],
+      ['Nursel', 'Cook'],
+      ['Ola', 'Cook'],
+    ] as const) {
+      await world.position(await world.person(['User'], { displayName }), { title })
+    }
+    const id = await world.criteria('Relationship', isPresent('relationshipId'))
+    await world.evaluator.evaluate(world.tenantId)
+    const found = async (text: string) => {
+      const path = `${COLLECTIONS}/${id}/members?text=${encodeURIComponent(text)}`
+      const { status, data, codes } = await world.call<MemberDto[]>(world.admin, 'GET', path)
+      return status === 200 ? data.map(({ displayName }) => displayName) : codes
+    }
+    assert.deepEqual(await found(' nurse '), ['İpek', 'Kari', 'Nursel'])
+    assert.deepEqual(await found('ipek'), ['İpek'])
+    assert.deepEqual(await found('nobody'), [])
+    assert.deepEqual(await found(' '), ['InvalidLength'])
+    assert.deepEqual(await found('x'.repeat(201)), ['InvalidLength'])
+  })
+
+  it('come in pages that hold each member once, whatever names they share', async () => {
+    const world = await joinableWorld()
+    const names = ['Ada', 'Ada', 'ada', 'Ada'.repeat(200), 'Bo', 'Bo', '', '\u0000', 'Åse', 'ase']
+    for (const displayName of names) await world.put('identity', displayName === '' ? {} : { displayName })
+    const id = await world.criteria('Identity', isPresent('identityId'))
+    await world.evaluator.evaluate(world.tenantId)
+    const path = `${COLLECTIONS}/${id}/members`
+    const whole = await world.call<MemberDto[]>(world.admin, 'GET', path)
+    for (const pageSize of [1, 3, 9, 10]) {
+      const paged: MemberDto[] = []
+      let cursor: string | undefined
+      do {
+        const more = cursor === undefined ? '' : `&nextCursor=${cursor}`
+        const page = await world.call<MemberDto[]>(world.admin, 'GET', `${path}?pageSize=${pageSize}${more}`)
+        assert.ok(page.data.length === pageSize || page.nextCursor === undefined)
+        paged.push(...page.data)
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+      assert.deepEqual(paged, whole.data, String(pageSize))
+    }
+    assert.equal(whole.data.length, names.length)
+  })
+
+  it('have cursors that are valid for the same collection and text only', async () => {
+    const world = await joinableWorld()
+    for (const displayName of ['Ada', 'Adam']) await world.put('identity', { displayName })
+    const [one, other] = [
+      await world.criteria('Identity', isPresent('identityId')),
+      await world.criteria('Identity', isNull('relationshipId')),
+    ]
+    await world.evaluator.evaluate(world.tenantId)
+    const page = await world.call(world.admin, 'GET', `${COLLECTIONS}/${one}/members?pageSize=1&text=ada`)
+    const next = async (id: string, text: string) => {
+      const path = `${COLLECTIONS}/${id}/members?nextCursor=${page.nextCursor}${text}`
+      return (await world.call(world.admin, 'GET', path)).codes
+    }
+    assert.deepEqual(await next(one, '&text=ada'), [])
+    for (const [id, text] of [
+      [one, ''],
+      [one, '&text=adam'],
+      [other, '&text=ada'],
+    ] as const) {
+      assert.deepEqual(await next(id, text), ['InvalidCursor'])
+    }
+  })
+
+  it('cost at most four store operations for a page of 2,000 when the rows are in memory', async () => {
+    const world = await joinableWorld()
+    const people = await manyPeople(world, 2050)
+    const criteria = await world.criteria('Identity', isPresent('identityId'))
+    const joinable = await world.joinable(OPEN)
+    const added = { coreIdentityIds: people }
+    await world.call(world.admin, 'POST', `/collections-joinable/beta/${joinable}/results/members`, added)
+    await world.evaluator.evaluate(world.tenantId)
+    world.pass(60)
+    await world.deps.snapshots.fresh(world.tenantId)
+    for (const id of [criteria, joinable]) {
+      const list = () => world.call<MemberDto[]>(world.admin, 'GET', `${COLLECTIONS}/${id}/members`)
+      // The first call also reads the keys of cursors.
+      assert.equal((await list()).data.length, 2000)
+      const { queryPlan: _byTheSdk, ...operations } = await operationsDuring(world, list)
+      const count = Object.values(operations).reduce((sum, each) => sum + each, 0)
+      assert.ok(count <= 4, JSON.stringify(operations))
+    }
+  })
+
+  it('are shown to readers of collections only', async () => {
+    const world = await joinableWorld()
+    const id = await world.joinable(OPEN)
+    const path = `${COLLECTIONS}/${id}/members`
+    assert.deepEqual((await world.call((await world.person()).token, 'GET', path)).codes, ['RoleRequired'])
+    const nobodys = `${COLLECTIONS}/eeeeeeee-0000-4000-8000-000000000001/members`
+    assert.deepEqual((await world.call(world.admin, 'GET', nobodys)).codes, ['CollectionNotFound'])
+  })
+})
+
+describe("the caller's collections of both kinds", () => {
+  it('are those that the identity or one of its positions is in, by name, without definitions', async () => {
+    const world = await joinableWorld()
+    const own = await world.person(['User'], { displayName: 'Kari' })
+    const ward = await world.put('orgUnit', { displayName: 'Ward' })
+    await world.position(own, { title: 'Nurse', orgUnit: { objectId: ward } })
+    const other = await world.person(['User'], { displayName: 'Ola' })
+    const joined = await world.joinable(OPEN, { name: 'Choir' })
+    await world.joinable(OPEN, { name: 'Unjoined' })
+    await world.submit(own, joined)
+    await world.criteria('Identity', equals('identityDisplayName', 'Kari'))
+    await world.criteria('Relationship', equals('relationshipTitle', 'Nurse'))
+    await world.criteria('Identity', equals('identityDisplayName', 'Ola'))
+    await world.criteria('OrgUnit', equals('orgUnitDisplayName', 'Ward'))
+    await world.criteria('Identity', equals('memberOfCollection', joined))
+    const listed = async (token: string) =>
+      (await world.call<CollectionDto[]>(token, 'GET', `${COLLECTIONS}/member-of`)).data
+    const collections = await listed(own.token)
+    assert.deepEqual(
+      collections.map(({ name, objectType }) => [name, objectType]).sort(),
+      [
+        ['Choir', 'Identity'],
+        ['Staff', 'Identity'],
+        ['Staff', 'Identity'],
+        ['Staff', 'Relationship'],
+      ].sort(),
+    )
+    assert.ok(collections.every((each) => !('condition' in each || 'joinPolicy' in each)))
+    assert.deepEqual((await listed(other.token)).length, 1)
+  })
+
+  it('are refused to applications and to users without a core identity', async () => {
+    const { call, writer, caller } = await joinableWorld()
+    assert.deepEqual((await call(writer, 'GET', `${COLLECTIONS}/member-of`)).codes, ['UsersOnly'])
+    assert.deepEqual((await call(caller('user', ['User']), 'GET', `${COLLECTIONS}/member-of`)).codes, [
+      'CallerHasNoIdentity',
+    ])
+  })
+})
+
+describe('the limit of a preview', () => {
+  it('shortens each list and leaves the counts whole', async () => {
+    const world = await joinableWorld()
+    for (const displayName of ['Ada', 'Bo', 'Cy']) await world.put('identity', { displayName })
+    const preview = { objectType: 'Identity', condition: isPresent('identityId') }
+    const previewed = (body: object) =>
+      world.call<PreviewReply>(world.admin, 'POST', '/collections-criteria/beta/preview', { preview, ...body })
+    for (const [limit, length] of [
+      [0, 0],
+      [2, 2],
+      [10_000, 3],
+      [undefined, 3],
+    ] as const) {
+      const { data } = await previewed(limit === undefined ? {} : { limit })
+      assert.deepEqual([data.preview.length, data.added.length], [length, length])
+      assert.deepEqual(data.counts, { preview: 3, added: 3, removed: 0 })
+    }
+    const currentId = await world.criteria('Identity', isPresent('identityId'))
+    await world.evaluator.evaluate(world.tenantId)
+    const narrower = { preview: { ...preview, condition: equals('identityDisplayName', 'Ada') }, currentId, limit: 1 }
+    const { data } = await previewed(narrower)
+    assert.deepEqual([data.removed.length, data.counts.removed], [1, 2])
+    assert.deepEqual((await previewed({ limit: -1 })).targets, ['/limit'])
+    assert.deepEqual((await previewed({ limit: 10_001 })).targets, ['/limit'])
+  })
+})
