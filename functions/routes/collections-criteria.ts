@@ -163,13 +163,13 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       summary: 'Preview a criteria collection',
       description:
         'Evaluates a definition on the current core objects, and compares the result with the collection `currentId`. ' +
-        'Saves nothing.',
+        'Saves nothing, and refuses what an update of that collection would refuse.',
       method: 'POST',
       path: '/preview',
       roles: COLLECTION_READERS,
       body: PreviewRequest,
       reply: { status: 200, schema: PreviewReply },
-      refusals: CONDITION_REFUSALS,
+      refusals: [...CONDITION_REFUSALS, 'ObjectTypeFixed', 'CircularReference'],
       run: async ({ body, caller }) => ok(await previewCriteria(caller.tenantId, body, deps)),
     }),
     route({

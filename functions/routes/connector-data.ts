@@ -9,14 +9,19 @@ import {
   replaceConnectorObject,
   writeConnectorBatch,
 } from '../../shared/domain/connectors/connector-data.ts'
-import { ConnectorObjectDto, ExternalId, ObjectTypeName } from '../../shared/domain/connectors/connector-object.ts'
+import {
+  ConnectorObjectDto,
+  ExternalId,
+  ObjectTypeName,
+  toConnectorObjectDto,
+} from '../../shared/domain/connectors/connector-object.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
 import { BATCH_OPERATIONS } from '../../shared/domain/connectors/object-input.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
 import { httpStatusOf, type RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
-import { deleted, ok, pathValue, type Route, route } from '../../shared/http/route.ts'
+import { deleted, ok, okVersioned, pathValue, type Route, route } from '../../shared/http/route.ts'
 import { Closed, Guid } from '../../shared/kernel/schema.ts'
 
 export type ConnectorDataDependencies = WriteDependencies & { readonly cursors: OpenCursors }
@@ -84,8 +89,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     summary: 'Create a connector object',
     description:
       'Restores the deleted object with the same `objectType` and `externalId`, if there is one. Repeat the request to ' +
-      'complete an interrupted write. `null` and blank strings count as absent. The data of one object is limited to ' +
-      `512 KiB. ${ATTRIBUTE_LIMITS}`,
+      'complete an interrupted write. `null`, blank strings and empty lists count as absent. The data of one object is ' +
+      `limited to 512 KiB. ${ATTRIBUTE_LIMITS}`,
     method: 'POST',
     path: '/{id}/data',
     roles: CONNECTOR_WRITERS,
@@ -122,10 +127,10 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     path: '/{id}/data/{objectType}/{externalId}',
     parameters: { objectType: ObjectTypeName, externalId: ExternalId },
     roles: CONNECTOR_DATA_READERS,
-    reply: { status: 200, schema: ConnectorObjectDto },
+    reply: { status: 200, schema: ConnectorObjectDto, versioned: true },
     refusals: ['ConnectorNotFound', 'NotThisConnector', 'ConnectorObjectNotFound'],
     run: async ({ path: { id = '', objectType = '', externalId = '' }, caller }) =>
-      ok(await readConnectorObject(id, objectType, externalId, caller, deps)),
+      okVersioned(await readConnectorObject(id, objectType, externalId, caller, deps), toConnectorObjectDto),
   }),
   route({
     operationId: 'replaceConnectorObject',
@@ -137,10 +142,12 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,
     body: ReplacementBody,
-    reply: { status: 200, schema: ConnectorObjectDto },
-    refusals: ['ConnectorObjectNotFound', ...WRITE_REFUSALS, ...DATA_REFUSALS],
-    run: async ({ path, body, caller }) =>
-      ok(await replaceConnectorObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), body, caller, deps)),
+    reply: { status: 200, schema: ConnectorObjectDto, versioned: true },
+    refusals: ['ConnectorObjectNotFound', 'PreconditionFailed', ...WRITE_REFUSALS, ...DATA_REFUSALS],
+    run: async ({ path, body, ifMatch, caller }) => {
+      const [id, objectId] = [pathValue(path, 'id'), pathValue(path, 'connectorObjectId')]
+      return okVersioned(await replaceConnectorObject(id, objectId, body, ifMatch, caller, deps), toConnectorObjectDto)
+    },
   }),
   route({
     operationId: 'deleteConnectorObject',
@@ -152,9 +159,11 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,
     reply: { status: 200, schema: Type.Null() },
-    refusals: ['ConnectorObjectNotFound', ...WRITE_REFUSALS, 'StaleVersion'],
-    run: async ({ path, caller }) =>
-      deleted(deleteConnectorObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), caller, deps)),
+    refusals: ['ConnectorObjectNotFound', 'PreconditionFailed', ...WRITE_REFUSALS, 'StaleVersion'],
+    run: async ({ path, ifMatch, caller }) =>
+      deleted(
+        deleteConnectorObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), ifMatch, caller, deps),
+      ),
   }),
 ]
 

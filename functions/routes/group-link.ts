@@ -86,7 +86,7 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
     method: 'GET',
     path: '/group-links/by-collection/{collectionId}',
     roles: READERS,
-    reply: { status: 200, schema: GroupLinkDto, versioned: true },
+    reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
     refusals: ['LinkNotFound'],
     run: async ({ path, caller }) =>
       linkResult(await getLinkOfCollection(caller.tenantId, pathValue(path, 'collectionId'), deps)),
@@ -98,7 +98,7 @@ const readRoutes = (deps: LinkDependencies): readonly Route[] => [
     method: 'GET',
     path: '/group-links/{id}',
     roles: READERS,
-    reply: { status: 200, schema: GroupLinkDto, versioned: true },
+    reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
     refusals: ['LinkNotFound'],
     run: async ({ path, caller }) =>
       linkResult((await getLink(caller.tenantId, pathValue(path, 'id'), deps.links)).value),
@@ -143,7 +143,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     path: '/group-links/{id}',
     roles: WRITERS,
     body: GroupLinkChange,
-    reply: { status: 200, schema: GroupLinkDto, versioned: true },
+    reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
     run: async (input) => linkResult(await setLinkState(linkTarget(input), input.body.state, deps)),
   }),

@@ -40,6 +40,7 @@ const SUBMIT_REFUSALS: readonly RefusalCode[] = [
   'RequestAlreadyOpen',
   'AlreadyMember',
   'NotEligible',
+  'NoApprover',
   'StaleVersion',
 ]
 const ACTION_REFUSALS: readonly RefusalCode[] = [
@@ -47,6 +48,7 @@ const ACTION_REFUSALS: readonly RefusalCode[] = [
   'RequestNotFound',
   'RelationshipUnknown',
   'RelationshipNotOfRequest',
+  'PreconditionFailed',
   'InvalidRequestState',
   'StaleVersion',
 ]
@@ -68,13 +70,14 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
       'and required in a Relationship collection for an identity with several. A relationship is active unless its ' +
       '`endDate` is before today. In an Identity collection, an identity has one membership, whichever relationship is ' +
       'recorded. A `relationshipId` that is not one of the caller is refused with `RelationshipNotYours`, whether it ' +
-      'exists or not.',
+      'exists or not. `NoApprover` means that the first approval gate has no approver other than the requester; a ' +
+      'request that comes to such a gate later waits there.',
     method: 'POST',
     path: '/membership-requests/{collectionId}/submit',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: Submission,
-    reply: { status: 201, schema: MembershipRequestDto, versioned: true },
+    reply: { status: 201, schema: MembershipRequestDto, versioned: 'for-writes' },
     refusals: ['RelationshipNotYours', 'RelationshipEnded', ...SUBMIT_REFUSALS],
     run: async (input) =>
       submitted(group, await submitRequest(collectionOf(input), input.body, personOf(input), deps, input.creation)),
@@ -91,7 +94,7 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: SubmissionOnBehalf,
-    reply: { status: 201, schema: MembershipRequestDto, versioned: true },
+    reply: { status: 201, schema: MembershipRequestDto, versioned: 'for-writes' },
     refusals: ['RequesterRequired', ...SUBMIT_REFUSALS, 'NotManager'],
     run: async (input) =>
       submitted(group, await submitOnBehalf(collectionOf(input), input.body, personOf(input), deps, input.creation)),
@@ -120,7 +123,7 @@ const readRoutes = (deps: RequestDependencies): readonly Route[] => [
     path: '/membership-requests/{collectionId}/{requestId}',
     roles: REQUEST_READERS,
     identity: { exempt: SEES_ALL_REQUESTS },
-    reply: { status: 200, schema: MembershipRequestDto, versioned: true },
+    reply: { status: 200, schema: MembershipRequestDto, versioned: 'for-writes' },
     refusals: ['CollectionNotFound', 'RequestNotFound'],
     run: async (input) =>
       okVersioned(await readRequest(requestNameOf(input), viewerOf(input), deps), toMembershipRequestDto),
@@ -144,12 +147,13 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
       roles: PERSON_ROLES,
       identity: { exempt: [] },
       body,
-      reply: { status: 200, schema: MembershipRequestDto, versioned: true },
+      reply: { status: 200, schema: MembershipRequestDto, versioned: 'for-writes' },
       refusals: [...ACTION_REFUSALS, ...refusals],
       run: async (input) => {
         const actor = { identityId: actingIdentity(input), seesAll: viewerOf(input).seesAll }
         const given = input.body as Static<typeof RequestDecision>
-        return okVersioned(await actOnRequest(requestNameOf(input), kind, given, actor, deps), toMembershipRequestDto)
+        const request = await actOnRequest(requestNameOf(input), kind, given, actor, input.ifMatch, deps)
+        return okVersioned(request, toMembershipRequestDto)
       },
     })
   const decision = RequestDecision

@@ -20,7 +20,7 @@ import { type RouteMatch, routeMatcher } from './match-route.ts'
 import { type HttpRequest, isKnownVersion, readJsonBody, requestIdOf } from './request.ts'
 import { isForUsersOnly, type Route, type RouteGroup } from './route.ts'
 import { runRoute } from './run-route.ts'
-import { bodyFaults, readPath, readQuery } from './validation.ts'
+import { bodyFaults, readPath, readQuery, withoutOptionalNulls } from './validation.ts'
 
 export type DispatchDependencies = {
   /** @throws Refusal `TokenMissing`, `TokenInvalid`, `TokenNotVerified`. */
@@ -119,7 +119,7 @@ async function respond(
       ifMatch: ifMatchOf(request),
     }
     const result = await runRoute(route, input, request, deps.idempotency)
-    const isUnchanged = isKnownVersion(request, result.headers?.etag)
+    const isUnchanged = route.reply.versioned === true && isKnownVersion(request, result.headers?.etag)
     return { response: isUnchanged ? notModified(result) : await serialized(result, route, deps) }
   } catch (error) {
     if (!(error instanceof Refusal)) return { response: faultEnvelope(), fault: { event: 'http.fault', error } }
@@ -160,7 +160,7 @@ async function identityOf(
 
 async function validBody(request: HttpRequest, route: Route): Promise<unknown> {
   if (route.body === undefined) return undefined
-  const body = await readJsonBody(request, route)
+  const body = withoutOptionalNulls(route.body, await readJsonBody(request, route))
   const faults = bodyFaults(route.body, body)
   if (faults.length > 0) throw Refusal.ofAll(faults)
   return knownMembers(route, body)

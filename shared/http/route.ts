@@ -51,8 +51,11 @@ export type Route = {
     readonly status: 200 | 201 | 202
     readonly schema: TSchema
     readonly paged?: true
-    /** Responses have an `ETag`, and GET supports `If-None-Match`. */
-    readonly versioned?: true
+    /**
+     * Responses have an `ETag`. With `true`, GET supports `If-None-Match` too. `for-writes` is for records with members that
+     * are determined when they are read: the same `ETag` does not mean the same content.
+     */
+    readonly versioned?: true | 'for-writes'
   }
   /** Refusals other than those of routing, authentication, authorization and validation. */
   readonly refusals: readonly RefusalCode[]

@@ -48,6 +48,32 @@ function withoutLongLists(schema: unknown): unknown {
   return { ...list, if: { maxItems: list.maxItems }, then: { items } }
 }
 
+/** The parts of a JSON schema that say which members a value can have. */
+type MemberSchema = {
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly required?: readonly string[]
+  readonly items?: TSchema
+}
+
+/** Returns the body without the optional members that are null: null means left out. Decisions, section 13. */
+export function withoutOptionalNulls(schema: TSchema, body: unknown): unknown {
+  const { properties, required = [], items } = schema as MemberSchema
+  if (Array.isArray(body)) {
+    const hasMembers = items !== undefined && ('properties' in items || 'items' in items)
+    return hasMembers ? body.map((item) => withoutOptionalNulls(items, item)) : body
+  }
+  if (properties === undefined || typeof body !== 'object' || body === null) return body
+  const given = Object.entries(body).filter(
+    ([name, value]) => value !== null || required.includes(name) || !Object.hasOwn(properties, name),
+  )
+  return Object.fromEntries(
+    given.map(([name, value]) => {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+      return [name, property === undefined ? value : withoutOptionalNulls(property, value)]
+    }),
+  )
+}
+
 /** All validation errors of a body, with JSON pointers. Converts GUIDs in the body to lower case. */
 export function bodyFaults(schema: TSchema, body: unknown): RefusalEntry[] {
   const validate = validator(schema)

@@ -105,6 +105,7 @@ export const REFUSALS = {
   AlreadyMember: { kind: 'conflict', message: 'The identity is already a member' },
   InvalidRequestState: { kind: 'conflict', message: "This action is not allowed in the request's current state" },
   NotEligible: { kind: 'forbidden', message: 'The join policy does not allow this identity to join' },
+  NoApprover: { kind: 'conflict', message: 'The first approval gate has no approver other than the requester' },
   NotManager: { kind: 'forbidden', message: "Only the person's manager can perform this action" },
   NotRequester: { kind: 'forbidden', message: 'Only the requester can perform this action' },
   NotCurrentApprover: { kind: 'forbidden', message: 'Only a current approver can decide on the request' },

@@ -43,7 +43,14 @@ export function isConflict(error: unknown): boolean {
  * @throws Refusal `PreconditionFailed` when `If-Match` does not contain the current version.
  */
 export function requireIfMatch(version: string, ifMatch: string | undefined): void {
-  if (ifMatch === undefined) return
-  const named = ifMatch.split(',').map((tag) => tag.trim())
-  if (!named.includes(version)) throw new Refusal('PreconditionFailed')
+  if (!isMatch(version, ifMatch)) throw new Refusal('PreconditionFailed')
+}
+
+/** Whether `If-Match` contains the version, or is absent. */
+export function isMatch(version: string, ifMatch: string | undefined): boolean {
+  if (ifMatch === undefined) return true
+  return ifMatch
+    .split(',')
+    .map((tag) => tag.trim())
+    .includes(version)
 }

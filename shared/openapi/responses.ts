@@ -115,7 +115,7 @@ function success(route: Route, schemas: DocumentSchemas, examples: OperationExam
     description: SUCCESS[status],
     headers: headerReferences({
       'x-request-id': 'RequestId',
-      ...(versioned === true ? { etag: 'ETag' } : {}),
+      ...(versioned !== undefined ? { etag: 'ETag' } : {}),
       ...(status === 201 ? { location: 'Location', 'idempotency-replayed': 'IdempotencyReplayed' } : {}),
       ...(deprecated === true ? { deprecation: 'Deprecation', link: 'Successor' } : {}),
     }),

@@ -78,8 +78,9 @@ describe('approve and reject', () => {
   })
 
   it('are refused for the subject, and the status is checked before the rights', async () => {
-    const employee = await person()
-    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [employee.identityId] }))
+    const [employee, approver] = [await person(), await person()]
+    const approvers = [employee.identityId, approver.identityId]
+    const collectionId = await joinable(approvedBy({ type: 'Identity', approvers }))
     const { data: request } = await submit(employee, collectionId)
     const own = await act(employee.token, request, 'approve')
     assert.deepEqual([own.status, own.codes], [403, ['SelfApproval']])
@@ -109,12 +110,15 @@ describe('approve and reject', () => {
   })
 
   it('are for current members of an approver collection of either kind', async () => {
-    const [employee, teacher, singer] = [await person(), await person(), await person()]
+    const [employee, teacher, singer, first] = [await person(), await person(), await person(), await person()]
     const teachers = await world.criteria('Identity', equals('identityFirstName', 'Ada'))
     const choir = await joinable(OPEN)
     const collectionId = await joinable(approvedBy({ type: 'Collection', approvers: [teachers, choir] }))
+    const { data: leaving } = await submit(first, choir)
     const { data: request } = await submit(employee, collectionId)
-    assert.equal(request.currentGate?.approverCount, 0)
+    assert.equal(request.currentGate?.approverCount, 1)
+    assert.equal((await act(first.token, leaving, 'leave')).status, 200)
+    assert.equal((await world.read(admin, request)).data.currentGate?.approverCount, 0)
     const review = async (token: string) =>
       (await call(token, 'GET', `${requests}/pending-approval-review/${collectionId}`)).data
     for (const who of [teacher, singer]) assert.deepEqual(await review(who.token), [])

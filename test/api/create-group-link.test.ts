@@ -161,23 +161,33 @@ describe('Creating and previewing group links', () => {
       ),
     )
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409, 409, 409])
-    const message = `The directory group ${directoryGroupId} is already linked to a collection.`
+    const linkId = replies.find(({ status }) => status === 201)?.body.data
+    const { collectionId } = (await api.call('GET', `/group-links/${linkId}`)).body.data as { collectionId: string }
+    const message = `The directory group ${directoryGroupId} is already linked to collection ${collectionId} by link ${linkId}.`
     for (const { body } of replies.filter(({ status }) => status === 409)) {
       assert.deepEqual(body.errors, [{ code: 'GroupAlreadyLinked', message, target: '/directoryGroupId' }])
     }
   })
 
-  for (const [claim, fault] of [
-    ['fails', { status: 500 }],
-    ['refuses', { status: 403 }],
-    ['closes the connection', { drop: true }],
+  for (const [claim, fault, remedy] of [
+    ['fails', { status: 500 }, 'The directory failed or is throttling requests: retry later.'],
+    [
+      'refuses',
+      { status: 403 },
+      'The directory refused the service: consent or a permission is missing in this tenant, and a retry does not help.',
+    ],
+    ['closes the connection', { drop: true }, 'The directory failed or is throttling requests: retry later.'],
   ] as const) {
-    it(`returns 502 when the directory ${claim}, at creation and preview`, async () => {
+    it(`returns 502 with the remedy when the directory ${claim}, at creation and preview`, async () => {
       const collectionId = api.collections.make(users(0, 3))
       const groupId = await api.newGroup()
       api.server.setFaults([{ ...fault, method: 'GET' }])
       const creation = await api.call('POST', '/group-links', { collectionId, directoryGroupId: groupId })
       assert.deepEqual(codes(creation), [502, 'GroupNotVerified'])
+      assert.equal(
+        (creation.body.errors[0] as { message?: string } | undefined)?.message,
+        `The directory group ${groupId} could not be verified. ${remedy}`,
+      )
       assert.deepEqual(codes(await api.call('POST', '/group-links/preview', { collectionId, groupId })), [
         502,
         'GroupNotVerified',

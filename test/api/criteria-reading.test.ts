@@ -233,6 +233,17 @@ describe('preview', () => {
     assert.deepEqual(body.data.preview, [{ objectId: position, displayName: 'Ann, Nurse' }])
   })
 
+  it('refuses what an update of the compared collection would refuse', async () => {
+    const tenant = criteriaTenant(service)
+    const inner = await tenant.create(named('Ann'))
+    const outer = await tenant.create(memberOf(inner))
+    const preview = (objectType: string, condition: object) =>
+      tenant.send('POST', `${CRITERIA}/preview`, { currentId: inner, preview: { objectType, condition } })
+    assert.deepEqual(faults(await preview('OrgUnit', named('Ann'))), [400, 'ObjectTypeFixed /preview/objectType'])
+    assert.deepEqual(faults(await preview('Identity', memberOf(outer))), [400, 'CircularReference /preview/condition'])
+    assert.equal((await preview('Identity', named('Bo'))).status, 200)
+  })
+
   it('refuses what creation refuses, and an unknown collection to compare with', async () => {
     const { send } = criteriaTenant(service)
     const preview = { objectType: 'User', condition: all(leaf('nothing', 'Equals', 'x')) }

@@ -21,6 +21,8 @@ type Versioned = {
   readonly changes: readonly { readonly method: 'PUT' | 'PATCH'; readonly path: string; readonly body: object }[]
 }
 
+const unchangeable = (path: string): Versioned => ({ call, path, changes: [] })
+
 const call: Call = (...request) => world.call(world.admin, ...request)
 
 async function collection(readPrefix: string): Promise<Versioned> {
@@ -51,7 +53,17 @@ async function request(): Promise<Versioned> {
   const [subject, approver] = [await world.person(), await world.person()]
   const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
   const { data } = await world.submit(subject, collectionId)
-  return { call, path: `${world.requests}/${collectionId}/${data.id}`, changes: [] }
+  return unchangeable(`${world.requests}/${collectionId}/${data.id}`)
+}
+
+async function connectorObject(): Promise<Versioned> {
+  const { addConnector } = await newTenant(core)
+  const { send, data } = await addConnector('HR')
+  const object = { externalId: 'ada', objectType: 'identity', data: { displayName: 'Ada' } }
+  const { body } = await send('POST', data, object)
+  const change = { data: { displayName: 'Ada Lovelace' } }
+  const changes = [{ method: 'PUT', path: `${data}/${body.data}`, body: change }] as const
+  return { call: send, path: `${data}/identity/ada`, changes }
 }
 
 /** Creates an object for every route that returns an ETag. */
@@ -64,35 +76,48 @@ const RECORDS: Readonly<Record<string, () => Promise<Versioned>>> = {
   getRequest: request,
   readConnector: () => connector(CONNECTORS),
   readConnectorUnversioned: () => connector('/iamcore/sync/connectors'),
+  readConnectorObject: connectorObject,
 }
+
+/** Records with members that are determined when they are read. Their ETag is for writes only. */
+const FOR_WRITES: readonly string[] = ['getGroupLink', 'getGroupLinkOfCollection', 'getRequest']
 
 it('the routes that return an ETag are covered here, and these writes check If-Match', () => {
   const routes = routeTables().flatMap((group) => group.routes)
-  const reading = routes.filter(({ method, reply }) => method === 'GET' && reply.versioned === true)
+  const reading = routes.filter(({ method, reply }) => method === 'GET' && reply.versioned !== undefined)
   assert.deepEqual(reading.map(({ operationId }) => operationId).sort(), Object.keys(RECORDS).sort())
+  const forWrites = reading.filter(({ reply }) => reply.versioned === 'for-writes')
+  assert.deepEqual(forWrites.map(({ operationId }) => operationId).sort(), FOR_WRITES)
   const conditional = routes.filter(({ refusals }) => refusals.includes('PreconditionFailed'))
   assert.deepEqual(conditional.map(({ method, path }) => `${method} ${path}`).sort(), [
     'DELETE /group-links/{id}',
     'DELETE /{id}',
     'DELETE /{id}',
     'DELETE /{id}',
+    'DELETE /{id}/data/{connectorObjectId}',
     'PATCH /group-links/{id}',
+    'POST /membership-requests/{collectionId}/{requestId}/approve',
+    'POST /membership-requests/{collectionId}/{requestId}/cancel',
+    'POST /membership-requests/{collectionId}/{requestId}/leave',
+    'POST /membership-requests/{collectionId}/{requestId}/reject',
     'PUT /{id}',
     'PUT /{id}',
     'PUT /{id}',
+    'PUT /{id}/data/{connectorObjectId}',
   ])
 })
 
 for (const [operation, open] of Object.entries(RECORDS)) {
   describe(`the ETag of ${operation}`, () => {
-    it('matches If-None-Match, alone, weak, in a list or as *', async () => {
+    const status = FOR_WRITES.includes(operation) ? 200 : 304
+    it(`is answered with ${status} when If-None-Match has it, alone, weak, in a list or as *`, async () => {
       const record = await open()
       const { headers } = await record.call('GET', record.path)
       const etag = headers.etag ?? ''
       assert.match(etag, /^"[^"]+"$/)
       for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
         const answer = await record.call('GET', record.path, undefined, { 'if-none-match': known })
-        assert.deepEqual([answer.status, answer.headers.etag], [304, etag], known)
+        assert.deepEqual([answer.status, answer.headers.etag], [status, etag], known)
       }
       assert.equal((await record.call('GET', record.path, undefined, { 'if-none-match': '"other"' })).status, 200)
     })
@@ -122,5 +147,21 @@ for (const [operation, open] of Object.entries(RECORDS)) {
         assert.equal((await call('DELETE', path, undefined, { 'if-match': '*' })).status, 200)
       }
     })
+  })
+}
+
+for (const action of ['approve', 'reject', 'cancel', 'leave'] as const) {
+  it(`If-Match with an old version prevents ${action}, and with the current one does not`, async () => {
+    const [subject, approver] = [await world.person(), await world.person()]
+    const policy = action === 'leave' ? OPEN : approvedBy({ type: 'Identity', approvers: [approver.identityId] })
+    const { data } = await world.submit(subject, await world.joinable(policy))
+    const actor = action === 'approve' || action === 'reject' ? approver : subject
+    const path = `${world.requests}/${data.collectionId}/${data.id}`
+    const act = (ifMatch: string) => world.call(actor.token, 'POST', `${path}/${action}`, {}, { 'if-match': ifMatch })
+    const { etag = '' } = (await world.call(subject.token, 'GET', path)).headers
+    const refused = await act('"other"')
+    assert.deepEqual([refused.status, refused.codes], [412, ['PreconditionFailed']])
+    assert.equal((await act(etag)).status, 200)
+    assert.equal((await act(etag)).status, 412)
   })
 }

@@ -186,6 +186,11 @@ describe('members', () => {
     assert.deepEqual(await results(collectionId), expected)
     const again = await call(writer, 'POST', members(collectionId), { coreIdentityIds })
     assert.deepEqual(again.data, { added: 0, alreadyMembers: 3 })
+    // The main position is another one now.
+    await world.put('relationship', { identity: { objectId: one.identityId }, endDate: '2020-01-01' }, only)
+    await position(one)
+    const atOther = await call(writer, 'POST', members(collectionId), { coreIdentityIds: [one.identityId] })
+    assert.deepEqual([atOther.data, await results(collectionId)], [{ added: 0, alreadyMembers: 1 }, expected])
     const [request] = (await call<MembershipRequestDto[]>(one.token, 'GET', `${world.requests}/${collectionId}`)).data
     assert.ok(request)
     assert.equal(request.submittedBy, actor.identityId)

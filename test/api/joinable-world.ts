@@ -140,6 +140,9 @@ export async function joinableWorld(
     return data
   }
 
+  /** A join policy with one gate, and an approver there who takes no other part in the test. */
+  const approvedBySomebody = async () => approvedBy({ type: 'Identity', approvers: [(await person()).identityId] })
+
   async function criteria(objectType: string, condition: object): Promise<string> {
     const body = { objectType, name: 'Staff', condition }
     const { status, data, codes } = await call<string>(admin, 'POST', '/collections-criteria/beta', body)
@@ -180,6 +183,7 @@ export async function joinableWorld(
     admin,
     writer,
     joinable,
+    approvedBySomebody,
     criteria,
     requests,
     submit,

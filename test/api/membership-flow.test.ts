@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { CollectionResults } from '../../shared/domain/collections/collection.ts'
 import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
-import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
+import { equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 const world = await joinableWorld()
 const { admin, call, submit, act, read, results, joinable, person, position, evaluator, tenantId, enqueued } = world
@@ -106,7 +106,7 @@ describe('a deleted identity or position', () => {
     const [gone, stays] = [await person(), await person()]
     const [ending, lasting] = [await position(stays), await position(stays)]
     const choir = await joinable(OPEN, { objectType: 'Relationship' })
-    const board = await joinable(approvedBy({ type: 'Manager' }))
+    const board = await joinable(await world.approvedBySomebody())
     const { data: membership } = await submit(gone, choir)
     const { data: open } = await submit(gone, board)
     const { data: atEnding } = await submit(stays, choir, { relationshipId: ending })

@@ -64,7 +64,7 @@ describe('a changed join policy', () => {
 
   it('admits all waiting requests when approval is no longer required', async () => {
     const people = await Promise.all(Array.from({ length: 90 }, () => person()))
-    const collectionId = await joinable(approvedBy({ type: 'Manager' }))
+    const collectionId = await joinable(await world.approvedBySomebody())
     for (const one of people) await submit(one, collectionId)
     world.enqueued.length = 0
     await change(collectionId, OPEN)
@@ -141,7 +141,7 @@ describe('a changed join policy', () => {
 
   it('moves its requests after a crash: at the next action, or at the next evaluation of a new process', async () => {
     const [employee, other, approver] = [await person(), await person(), await person()]
-    const collectionId = await joinable(approvedBy({ type: 'Manager' }))
+    const collectionId = await joinable(await world.approvedBySomebody())
     const { data: request } = await submit(employee, collectionId)
     const { data: left } = await submit(other, collectionId)
     const found = await world.deps.collections.find(world.tenantId, collectionId)

@@ -19,7 +19,7 @@ after(() => assert.deepEqual(faults, []))
 describe('fifty concurrent calls', () => {
   it('to submit for one membership create exactly one request', async () => {
     const employee = await person()
-    const collectionId = await joinable(approvedBy({ type: 'Manager' }))
+    const collectionId = await joinable(await world.approvedBySomebody())
     const answers = await times(() => submit(employee, collectionId))
     assert.deepEqual(counted(answers.map(({ codes }) => codes)), { done: 1, RequestAlreadyOpen: AT_ONCE - 1 })
     assert.equal((await call<MembershipRequestDto[]>(admin, 'GET', `${requests}/${collectionId}`)).data.length, 1)

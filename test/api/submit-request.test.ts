@@ -62,7 +62,7 @@ describe('submit', () => {
 
   it('refuses a second live request, and accepts one after the first has ended', async () => {
     const employee = await person()
-    const collectionId = await joinable(approvedBy({ type: 'Manager' }))
+    const collectionId = await joinable(await world.approvedBySomebody())
     const first = await submit(employee, collectionId)
     const second = await submit(employee, collectionId)
     assert.deepEqual([second.status, second.codes], [409, ['RequestAlreadyOpen']])

@@ -122,7 +122,7 @@ export const NewCriteriaCollection = Type.Object({
   objectType: CollectionObjectType,
   name: Name,
   condition: Condition,
-  description: Type.Optional(Nullable(Description)),
+  description: Type.Optional(Description),
   metadata: Type.Optional(Metadata),
 })
 export type NewCriteriaCollection = Static<typeof NewCriteriaCollection>
@@ -132,7 +132,7 @@ export const CriteriaCollectionUpdate = Type.Object({
   objectType: CollectionObjectType,
   name: Type.Optional(Name),
   condition: Type.Optional(Condition),
-  description: Type.Optional(Nullable(Description)),
+  description: Type.Optional(Description),
   metadata: Type.Optional(Metadata),
 })
 export type CriteriaCollectionUpdate = Static<typeof CriteriaCollectionUpdate>

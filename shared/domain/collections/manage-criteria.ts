@@ -64,7 +64,7 @@ export async function updateCriteriaCollection(
     const stored = await deps.collections.find(tenantId, id, 'criteria')
     const given = condition && (await readDefinition(tenantId, condition, faults, deps, stored?.value))
     const before = changeable(stored, { id, ifMatch }, body, faults)
-    if (given !== undefined) await refuseCycle(before.value, given.refersTo, deps)
+    if (given !== undefined) await refuseCycle(before.value, given.refersTo, '/condition', deps)
     return replaceCollection(before, body, given, referenceVersion, deps)
   })
   await notifyEvaluation(tenantId, deps)
@@ -86,10 +86,15 @@ async function readDefinition(
   return { definition: condition.wire, refersTo: [...collectionsReferredTo(condition)] }
 }
 
-/** Follows criteria collections only: the members of a joinable collection do not depend on a condition. */
-async function refuseCycle(
+/**
+ * @param pointer JSON pointer to the condition in the body.
+ * @throws Refusal `CircularReference`. Follows criteria collections only: the members of a joinable collection do not
+ * depend on a condition.
+ */
+export async function refuseCycle(
   before: Collection,
   refersTo: readonly string[],
+  pointer: string,
   deps: CollectionDependencies,
 ): Promise<void> {
   if (refersTo.length === 0) return
@@ -97,11 +102,7 @@ async function refuseCycle(
   const references = new Map(others.map((other) => [other.id, other.refersTo]))
   const cycle = findCycle(before.id, refersTo, (id) => references.get(id) ?? [])
   if (cycle === undefined) return
-  throw new Refusal(
-    'CircularReference',
-    `The collections would refer to each other: ${cycle.join(' -> ')}`,
-    '/condition',
-  )
+  throw new Refusal('CircularReference', `The collections would refer to each other: ${cycle.join(' -> ')}`, pointer)
 }
 
 /** Refuses object types that the schema allows and the service does not support yet: decisions, section 6. */

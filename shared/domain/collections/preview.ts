@@ -12,14 +12,15 @@ import { type Collection, CollectionObjectType, Condition, type CriteriaObjectTy
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
 import { liveContext } from './live-members.ts'
-import { objectTypeFaults } from './manage-criteria.ts'
+import { objectTypeFaults, refuseCycle } from './manage-criteria.ts'
 import { differenceTask } from './membership-store.ts'
+import { typeChangeFaults } from './write-collection.ts'
 
 /** The highest `limit`: decisions, section 14. */
 const LISTED_AT_MOST_COUNT = 10_000
 
 export const PreviewRequest = Type.Object({
-  currentId: Type.Optional(Described(Nullable(Guid), 'A collection to compare with. Its stored members are compared.')),
+  currentId: Type.Optional(Described(Guid, 'A collection to compare with. Its stored members are compared.')),
   preview: Type.Object({ objectType: CollectionObjectType, condition: Condition }),
   limit: Type.Optional(
     Described(
@@ -47,7 +48,8 @@ export type PreviewReply = Static<typeof PreviewReply>
 /**
  * The current members of a collection with this definition, and the difference to an existing collection. Saves nothing
  * and does not wait for an evaluation.
- * @throws Refusal `ObjectTypeNotSupported`, `CollectionUnknown` and those of the condition, all at once.
+ * @throws Refusal `ObjectTypeNotSupported`, `CollectionUnknown`, `ObjectTypeFixed` and those of the condition, all at once;
+ * `CircularReference`.
  */
 export async function previewCriteria(
   tenantId: string,
@@ -55,9 +57,15 @@ export async function previewCriteria(
   deps: CollectionDependencies,
 ): Promise<PreviewReply> {
   const current = currentId ? (await deps.collections.find(tenantId, currentId))?.value : undefined
-  const besides = [...objectTypeFaults(preview.objectType, '/preview/objectType'), ...unknownFaults(currentId, current)]
+  // Only a criteria collection can be saved with a condition. A joinable one is only compared.
   const before = current?.kind === 'criteria' ? current : undefined
+  const besides = [
+    ...objectTypeFaults(preview.objectType, '/preview/objectType'),
+    ...unknownFaults(currentId, current),
+    ...typeChangeFaults(before, preview.objectType, '/preview/objectType'),
+  ]
   const condition = await readCondition(tenantId, preview.condition, '/preview/condition', besides, deps, before)
+  if (before !== undefined) await refuseCycle(before, [...collectionsReferredTo(condition)], '/preview/condition', deps)
   const objectType = preview.objectType as CriteriaObjectType
   const rows = await deps.snapshots.fresh(tenantId)
   const named = [...collectionsReferredTo(condition), ...(current === undefined ? [] : [current.id])]
@@ -91,7 +99,7 @@ function* previewTask(
   return { preview, added, removed, counts }
 }
 
-function unknownFaults(currentId: string | null | undefined, current: Collection | undefined): RefusalEntry[] {
+function unknownFaults(currentId: string | undefined, current: Collection | undefined): RefusalEntry[] {
   if (!currentId || current !== undefined) return []
   return [refusalEntry('CollectionUnknown', `There is no collection ${currentId}`, '/currentId')]
 }

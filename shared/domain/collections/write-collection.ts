@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
-import { Refusal, type RefusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
+import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import {
   type Collection,
@@ -21,7 +21,7 @@ export type Definition = Pick<Collection, 'definition' | 'refersTo'>
 type CollectionBody = {
   readonly objectType: CollectionObjectType
   readonly name?: string
-  readonly description?: string | null
+  readonly description?: string
   readonly metadata?: Static<typeof Metadata>
 }
 
@@ -81,11 +81,19 @@ export function changeable(
   throwIfRefused(faults)
   const collection = found(stored, id)
   requireIfMatch(collection.version, ifMatch)
-  if (objectType !== collection.value.objectType) {
-    const message = `The object type of a collection cannot be changed from ${collection.value.objectType}`
-    throw new Refusal('ObjectTypeFixed', message, '/objectType')
-  }
+  throwIfRefused(typeChangeFaults(collection.value, objectType))
   return collection
+}
+
+/** Refuses another object type than the collection has. */
+export function typeChangeFaults(
+  collection: Pick<Collection, 'objectType'> | undefined,
+  objectType: CollectionObjectType,
+  target = '/objectType',
+): RefusalEntry[] {
+  if (collection === undefined || objectType === collection.objectType) return []
+  const message = `The object type of a collection cannot be changed from ${collection.objectType}`
+  return [refusalEntry('ObjectTypeFixed', message, target)]
 }
 
 /**
@@ -107,7 +115,7 @@ export function replaceCollection(
     refersTo,
     definitionVersion: before.definitionVersion + (isRedefined ? 1 : 0),
     name: body.name ?? before.name,
-    description: body.description === undefined ? before.description : body.description,
+    description: body.description ?? before.description,
     metadata: { ...before.metadata, ...readMetadata(body.metadata).metadata },
     updatedAtMs: deps.nowMs(),
   }

@@ -1,6 +1,6 @@
 import type { Caller, Role } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { isObjectType, type ObjectType } from '../core/core-object.ts'
 import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
 import type { Connector } from './connector.ts'
@@ -64,34 +64,39 @@ export async function createConnectorObject(
   return writeOne(connector, { operation, objectType, externalId, data: read.data }, caller, deps)
 }
 
-/** Replaces an object's data. @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`; all faults at once. */
+/**
+ * Replaces an object's data.
+ * @throws Refusal `ConnectorObjectNotFound`, `PreconditionFailed` and those of `writeBatch`; all faults at once.
+ */
 export async function replaceConnectorObject(
   connectorId: string,
   id: string,
   replacement: ObjectReplacement,
+  ifMatch: string | undefined,
   caller: Caller,
   deps: WriteDependencies,
-): Promise<ConnectorObjectDto> {
+): Promise<Versioned<StoredConnectorObject>> {
   const connector = await writableConnector(connectorId, caller, deps)
-  const object = await requireLiveObject(caller.tenantId, connectorId, id, deps)
+  const { value: object } = await requireLiveObject(caller.tenantId, connectorId, id, deps)
   const { objectType, externalId } = object
   const read = parseObjectData(objectType, replacement.data, '/data')
   throwIfRefused([...nameFaults(replacement, object), ...read.faults])
-  await writeOne(connector, { operation: 'replace', objectType, externalId, data: read.data }, caller, deps)
-  return toConnectorObjectDto(await requireLiveObject(caller.tenantId, connectorId, id, deps))
+  await writeOne(connector, { operation: 'replace', objectType, externalId, data: read.data, ifMatch }, caller, deps)
+  return requireLiveObject(caller.tenantId, connectorId, id, deps)
 }
 
-/** Soft-deletes an object. @throws Refusal `ConnectorObjectNotFound` and those of `writeBatch`. */
+/** Soft-deletes an object. @throws Refusal `ConnectorObjectNotFound`, `PreconditionFailed` and those of `writeBatch`. */
 export async function deleteConnectorObject(
   connectorId: string,
   id: string,
+  ifMatch: string | undefined,
   caller: Caller,
   deps: WriteDependencies,
 ): Promise<void> {
   const connector = await writableConnector(connectorId, caller, deps)
   // The write refuses an object that is already deleted, after it has completed an interrupted deletion.
-  const { objectType, externalId } = await requireStoredObject(caller.tenantId, connectorId, id, deps)
-  await writeOne(connector, { operation: 'delete', objectType, externalId }, caller, deps)
+  const { objectType, externalId } = (await requireStoredObject(caller.tenantId, connectorId, id, deps)).value
+  await writeOne(connector, { operation: 'delete', objectType, externalId, ifMatch }, caller, deps)
 }
 
 /**
@@ -104,12 +109,12 @@ export async function readConnectorObject(
   externalId: string,
   caller: Caller,
   deps: WriteDependencies,
-): Promise<ConnectorObjectDto> {
+): Promise<Versioned<StoredConnectorObject>> {
   await readableConnector(connectorId, caller, deps)
   if (!isObjectType(objectType))
     throw new Refusal('InvalidValue', `There is no object type ${objectType}`, 'objectType')
   const id = connectorObjectId({ connectorId, objectType, externalId }, deps.deriveId)
-  return toConnectorObjectDto(await requireLiveObject(caller.tenantId, connectorId, id, deps))
+  return requireLiveObject(caller.tenantId, connectorId, id, deps)
 }
 
 /** Returns a page of the connector space, ordered by id. @throws Refusal `ConnectorNotFound`, `NotThisConnector`. */
@@ -153,9 +158,9 @@ async function requireLiveObject(
   connectorId: string,
   id: string,
   { objects }: Pick<WriteDependencies, 'objects'>,
-): Promise<StoredConnectorObject> {
+): Promise<Versioned<StoredConnectorObject>> {
   const object = await requireStoredObject(tenantId, connectorId, id, { objects })
-  if (object.deletedAtMs === undefined) return object
+  if (object.value.deletedAtMs === undefined) return object
   throw objectNotFound(connectorId, id)
 }
 
@@ -165,9 +170,9 @@ async function requireStoredObject(
   connectorId: string,
   id: string,
   { objects }: Pick<WriteDependencies, 'objects'>,
-): Promise<StoredConnectorObject> {
+): Promise<Versioned<StoredConnectorObject>> {
   const [found] = await objects.ofIds(tenantId, [id])
-  if (found?.value.connectorId === connectorId) return found.value
+  if (found?.value.connectorId === connectorId) return found
   throw objectNotFound(connectorId, id)
 }
 

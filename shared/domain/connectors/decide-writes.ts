@@ -1,5 +1,5 @@
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
-import type { Versioned } from '../../kernel/versioned.ts'
+import { isMatch, type Versioned } from '../../kernel/versioned.ts'
 import type { ConnectorObjectWrite } from './connector-object.ts'
 import {
   type ConnectorObject,
@@ -57,6 +57,8 @@ export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDec
   const id = connectorObjectId({ ...write, connectorId }, derive)
   const stored = context.stored.get(id)
   const live = stored?.value.deletedAtMs === undefined ? stored : undefined
+  const isConditional = write.operation === 'replace' || write.operation === 'delete'
+  if (isConditional && live !== undefined && !isMatch(live.version, write.ifMatch)) return changedSince(write)
   switch (write.operation) {
     case 'delete':
       return live === undefined ? notFound(write, stored?.value) : deletion(live, context)
@@ -193,6 +195,11 @@ const canonical = (data: ConnectorObject['data']): string =>
   JSON.stringify(Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1)))
 
 const nameOf = ({ objectType, externalId }: ObjectWrite): string => `${objectType} ${externalId}`
+
+function changedSince(write: ObjectWrite): WriteDecision {
+  const message = `The object ${nameOf(write)} has changed since the version in If-Match`
+  return refused(refusalEntry('PreconditionFailed', message))
+}
 
 function exists(write: ObjectWrite): WriteDecision {
   return refused(refusalEntry('ConnectorObjectExists', `The object ${nameOf(write)} already exists`))

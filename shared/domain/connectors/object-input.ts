@@ -18,7 +18,7 @@ const INVALID_CHARACTER = /[\u0000-\u001f\u007f\p{Cs}]/u
 /**
  * One change of a connector space. `create` requires that no live object of these names exists, `replace` that one does.
  * `recreate` is a retried `create`: it also accepts a live object with the same data. `rejoin` keeps the data and assigns
- * the core object again.
+ * the core object again. `replace` and `delete` apply only to a version in `ifMatch`, when there is one.
  */
 export type ObjectWrite =
   | {
@@ -26,8 +26,14 @@ export type ObjectWrite =
       readonly objectType: ObjectType
       readonly externalId: string
       readonly data: ObjectData
+      readonly ifMatch?: string | undefined
     }
-  | { readonly operation: 'delete'; readonly objectType: ObjectType; readonly externalId: string }
+  | {
+      readonly operation: 'delete'
+      readonly objectType: ObjectType
+      readonly externalId: string
+      readonly ifMatch?: string | undefined
+    }
 
 /** A change parsed from a request, or all its faults. */
 export type ParsedWrite = { readonly write: ObjectWrite } | { readonly faults: readonly RefusalEntry[] }
@@ -109,8 +115,8 @@ type Fault = { readonly code: RefusalCode; readonly message: string; readonly be
 type Checked = { readonly value: DataValue | undefined } | { readonly faults: readonly Fault[] }
 
 /**
- * Validates `data` by the attributes of its type and converts it to its stored form: GUIDs in lower case, without nulls and
- * blank strings, so that blank keys never join identities. Faults have JSON pointers below `target`.
+ * Validates `data` by the attributes of its type and converts it to its stored form: GUIDs in lower case, without nulls,
+ * blank strings and empty lists, so that blank keys never join identities. Faults have JSON pointers below `target`.
  */
 export function parseObjectData(objectType: ObjectType, data: unknown, target: string): ParsedData {
   if (!isRecord(data)) return { data: {}, faults: [refusalEntry('InvalidType', 'data must be an object', target)] }
@@ -198,7 +204,7 @@ function checkReference(value: unknown, name: string): Checked {
   return { value: { externalId } }
 }
 
-/** Checks each entry and removes duplicates, keeping the order. */
+/** Checks each entry and removes duplicates, keeping the order. An empty list counts as absent: decisions, section 13. */
 function checkList(value: unknown, name: string, check: (entry: unknown, name: string) => Checked): Checked {
   if (!Array.isArray(value)) return wrongType(name, 'a list')
   if (value.length > LIST_LIMIT_COUNT) {
@@ -212,7 +218,8 @@ function checkList(value: unknown, name: string, check: (entry: unknown, name: s
       faults.push(...checked.faults.map((found) => ({ ...found, below: `/${index}${found.below ?? ''}` })))
     } else if (checked.value !== undefined) entries.set(JSON.stringify(checked.value), checked.value)
   }
-  return faults.length > 0 ? { faults } : { value: [...entries.values()] as string[] }
+  if (faults.length > 0) return { faults }
+  return { value: entries.size === 0 ? undefined : ([...entries.values()] as string[]) }
 }
 
 /** Whether the text is a valid calendar date, with an optional time. */

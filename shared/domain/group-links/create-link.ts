@@ -50,17 +50,17 @@ export async function createLink(
 async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: LinkDependencies): Promise<GroupLink> {
   const { collectionId, directoryGroupId } = input
   await verifyCollection(tenantId, collectionId, deps)
-  if ((await deps.links.ofGroup(tenantId, directoryGroupId)) !== undefined) {
-    throw groupTaken(directoryGroupId)
-  }
+  const taken = await deps.links.ofGroup(tenantId, directoryGroupId)
+  if (taken !== undefined) throw groupTaken(directoryGroupId, taken.value)
   const group = await verifyGroup({ tenantId, groupId: directoryGroupId, target: '/directoryGroupId' }, deps)
   const link = newLink(
     { id, tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: group.displayName },
     deps.nowMs(),
   )
   await deps.tenants.remember(tenantId)
-  const { version } = await deps.links.add(link).catch((error: unknown) => {
-    throw isGroupTaken(error) ? groupTaken(directoryGroupId, error) : error
+  const { version } = await deps.links.add(link).catch(async (error: unknown) => {
+    if (!isGroupTaken(error)) throw error
+    throw groupTaken(directoryGroupId, (await deps.links.ofGroup(tenantId, directoryGroupId))?.value, error)
   })
   if (!(await deps.collections.confirmReference(tenantId, collectionId))) {
     await deps.links.remove(tenantId, id, version)
@@ -76,9 +76,10 @@ function collectionUnknown(collectionId: string): Refusal {
   return new Refusal('CollectionUnknown', `The collection ${collectionId} does not exist.`, '/collectionId')
 }
 
-/** The same refusal for a link that existed before and for one created concurrently. */
-function groupTaken(groupId: string, cause?: unknown): Refusal {
-  const message = `The directory group ${groupId} is already linked to a collection.`
+/** @param link The link of the group; undefined when it was deleted in the meantime. */
+function groupTaken(groupId: string, link: GroupLink | undefined, cause?: unknown): Refusal {
+  const holder = link === undefined ? 'a collection' : `collection ${link.collectionId} by link ${link.id}`
+  const message = `The directory group ${groupId} is already linked to ${holder}.`
   return new Refusal('GroupAlreadyLinked', message, '/directoryGroupId', cause)
 }
 
@@ -119,6 +120,14 @@ export async function callDirectory<T>(
   } catch (fault) {
     if (!(fault instanceof DirectoryFault)) throw fault
     deps.log.warn('link.group-check-failed', { tenantId, groupId, kind: fault.kind, reason: fault.message })
-    throw new Refusal('GroupNotVerified', `The directory group ${groupId} could not be verified.`, target, fault)
+    const message = `The directory group ${groupId} could not be verified. ${remedyFor(fault)}`
+    throw new Refusal('GroupNotVerified', message, target, fault)
   }
+}
+
+function remedyFor({ kind }: DirectoryFault): string {
+  if (kind === 'refused') {
+    return 'The directory refused the service: consent or a permission is missing in this tenant, and a retry does not help.'
+  }
+  return 'The directory failed or is throttling requests: retry later.'
 }

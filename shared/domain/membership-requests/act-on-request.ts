@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { REFUSALS, Refusal, type RefusalCode } from '../../kernel/refusals.ts'
-import { Guid, Nullable } from '../../kernel/schema.ts'
-import type { Versioned } from '../../kernel/versioned.ts'
+import { Guid } from '../../kernel/schema.ts'
+import { requireIfMatch, type Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
@@ -15,11 +15,11 @@ import { moveIfMisplaced, recheckPolicy } from './request-reconciler.ts'
 
 /** Body of approve and reject. */
 export const RequestDecision = Type.Object({
-  notes: Type.Optional(Nullable(Notes)),
-  relationshipId: Type.Optional(Nullable(Guid)),
+  notes: Type.Optional(Notes),
+  relationshipId: Type.Optional(Guid),
 })
 /** Body of cancel and leave. */
-export const RequestWithdrawal = Type.Object({ relationshipId: Type.Optional(Nullable(Guid)) })
+export const RequestWithdrawal = Type.Object({ relationshipId: Type.Optional(Guid) })
 
 export type RequestName = { readonly tenantId: string; readonly collectionId: string; readonly requestId: string }
 
@@ -55,19 +55,21 @@ export async function readRequest(
  * Approves, rejects, cancels or leaves. Of several concurrent actions on a request, one succeeds and the others are refused
  * with `InvalidRequestState`.
  * @throws Refusal `CollectionNotFound`, `RequestNotFound`, `RelationshipUnknown`, `RelationshipNotOfRequest`,
- * `InvalidRequestState`, `SelfApproval`, `NotCurrentApprover`, `NotRequester`.
+ * `PreconditionFailed`, `InvalidRequestState`, `SelfApproval`, `NotCurrentApprover`, `NotRequester`.
  */
 export async function actOnRequest(
   name: RequestName,
   kind: 'approve' | 'reject' | 'cancel' | 'leave',
   body: Static<typeof RequestDecision>,
   person: { readonly identityId: string; readonly seesAll: boolean },
+  ifMatch: string | undefined,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
   const { request, collection, orgChart, mayDecide } = await requireVisibleRequest(name, person, deps)
-  requirePositionOfRequest(request.value, body.relationshipId ?? undefined, orgChart)
+  requirePositionOfRequest(request.value, body.relationshipId, orgChart)
+  requireIfMatch(request.version, ifMatch)
   const { identityId } = person
-  const action: RequestAction = { kind, actor: { id: identityId, identityId }, notes: body.notes ?? undefined }
+  const action: RequestAction = { kind, actor: { id: identityId, identityId }, notes: body.notes }
   const policy = policyOf(collection)
   // The approvers of the next gate are counted only when the caller can move the request there.
   const ahead = kind === 'approve' && mayDecide ? gatesAhead(request.value, policy).slice(0, 1) : []

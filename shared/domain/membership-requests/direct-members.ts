@@ -143,9 +143,11 @@ function joinChanges(
   deps: RequestDependencies,
 ): RequestChange[] | undefined {
   const relationshipId = orgChart.mainPositionOf(identityId) ?? null
+  const own = live.filter(({ value }) => value.requesterId === identityId)
+  // A member by another position is not added a second time: decisions, section 13.
+  if (own.some(({ value }) => value.status === 'Joined')) return undefined
   const slot = slotOf(collection, identityId, relationshipId)
-  const before = live.find(({ value }) => value.slot === slot)
-  if (before?.value.status === 'Joined') return undefined
+  const before = own.find(({ value }) => value.slot === slot)
   if (before !== undefined) return transitionChange('admit', before, collection, actor, deps)
   const after = newRequest({
     id: deps.newId(),

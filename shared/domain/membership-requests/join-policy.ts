@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { type RefusalCode, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
-import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Closed, Described, Guid, OneOf } from '../../kernel/schema.ts'
 import type { Collection } from '../collections/collection.ts'
 
 /** The approvers of a gate: listed identities, the members of listed collections, or the manager of the position. */
@@ -22,31 +22,25 @@ const COLLECTIONS_AT_MOST = 200
 export const JoinPolicyInput = Type.Object({
   approvalRequired: Type.Boolean(),
   approvalGates: Type.Optional(
-    Nullable(
-      Type.Array(
-        Type.Object({
-          order: Type.Integer(),
-          type: Type.String({ maxLength: 50 }),
-          approvers: Type.Optional(
-            Nullable(
-              Type.Array(Guid, {
-                maxItems: APPROVERS_AT_MOST,
-                description:
-                  'Ids of identities or collections, or none, depending on the type of the gate. They must exist. An update may keep deleted approvers that the same gate (by `order` and `type`) already has. At a gate without approvers, requests wait until the policy changes, an administrator adds the requester directly, or the request is cancelled.',
-              }),
-            ),
-          ),
-        }),
-        { maxItems: GATES_AT_MOST },
-      ),
+    Type.Array(
+      Type.Object({
+        order: Type.Integer(),
+        type: Type.String({ maxLength: 50 }),
+        approvers: Type.Optional(
+          Type.Array(Guid, {
+            maxItems: APPROVERS_AT_MOST,
+            description:
+              'Ids of identities or collections, or none, depending on the type of the gate. They must exist. An update may keep deleted approvers that the same gate (by `order` and `type`) already has. At a gate without approvers, requests wait until the policy changes, an administrator adds the requester directly, or the request is cancelled.',
+          }),
+        ),
+      }),
+      { maxItems: GATES_AT_MOST },
     ),
   ),
   joinableBy: Type.Optional(
-    Nullable(
-      Type.Object({
-        collectionIds: Type.Optional(Nullable(Type.Array(Guid, { maxItems: COLLECTIONS_AT_MOST }))),
-      }),
-    ),
+    Type.Object({
+      collectionIds: Type.Optional(Type.Array(Guid, { maxItems: COLLECTIONS_AT_MOST })),
+    }),
   ),
 })
 export type JoinPolicyInput = Static<typeof JoinPolicyInput>
@@ -139,12 +133,12 @@ export function checkJoinPolicy(given: JoinPolicyInput, pointer = '/joinPolicy')
 
 /** The parts of a policy that hold references, as sent or as stored. */
 type NamingPolicy = {
-  readonly approvalGates?: readonly NamingGate[] | null
-  readonly joinableBy?: { readonly collectionIds?: readonly string[] | null } | null
+  readonly approvalGates?: readonly NamingGate[]
+  readonly joinableBy?: { readonly collectionIds?: readonly string[] }
 }
 type NamingGate = Pick<ApprovalGate, 'order'> & {
   readonly type: string
-  readonly approvers?: readonly string[] | null
+  readonly approvers?: readonly string[]
 }
 
 /** Returns all references of a policy, with JSON pointers. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
 import { type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
-import { Closed, Nullable } from '../../kernel/schema.ts'
+import { Closed } from '../../kernel/schema.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import {
   type Collection,
@@ -37,7 +37,7 @@ export const NewJoinableCollection = Type.Object({
   objectType: CollectionObjectType,
   name: Name,
   joinPolicy: JoinPolicyInput,
-  description: Type.Optional(Nullable(Description)),
+  description: Type.Optional(Description),
   metadata: Type.Optional(Metadata),
 })
 export type NewJoinableCollection = Static<typeof NewJoinableCollection>
@@ -47,7 +47,7 @@ export const JoinableCollectionUpdate = Type.Object({
   objectType: CollectionObjectType,
   name: Type.Optional(Name),
   joinPolicy: Type.Optional(JoinPolicyInput),
-  description: Type.Optional(Nullable(Description)),
+  description: Type.Optional(Description),
   metadata: Type.Optional(Metadata),
 })
 export type JoinableCollectionUpdate = Static<typeof JoinableCollectionUpdate>

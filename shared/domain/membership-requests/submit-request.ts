@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
-import { Guid, Nullable } from '../../kernel/schema.ts'
+import { Guid } from '../../kernel/schema.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
@@ -9,7 +9,7 @@ import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempot
 import type { OrgChart } from '../tenant-index/org-chart.ts'
 import { approverCounter, approverCountsOnly } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
-import { gatesOf, policyOf } from './join-policy.ts'
+import { type ApprovalGate, gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, Notes, newRequest } from './membership-request.ts'
 import {
   freshOrgChart,
@@ -20,21 +20,21 @@ import {
 import { endOrphaned, moveIfMisplaced, recheckPolicy } from './request-reconciler.ts'
 
 export const Submission = Type.Object({
-  notes: Type.Optional(Nullable(Notes)),
-  relationshipId: Type.Optional(Nullable(Guid)),
+  notes: Type.Optional(Notes),
+  relationshipId: Type.Optional(Guid),
 })
 export type Submission = Static<typeof Submission>
 
 export const SubmissionOnBehalf = Type.Object({
   ...Submission.properties,
-  requesterId: Type.Optional(Nullable(Guid)),
+  requesterId: Type.Optional(Guid),
 })
 export type SubmissionOnBehalf = Static<typeof SubmissionOnBehalf>
 
 /**
  * Submits the caller's own request to join.
  * @throws Refusal `CollectionNotFound`, `RelationshipNotYours`, `RelationshipEnded`, `RelationshipRequired`,
- * `RequestAlreadyOpen`, `AlreadyMember`, `NotEligible`.
+ * `RequestAlreadyOpen`, `AlreadyMember`, `NotEligible`, `NoApprover`.
  */
 export async function submitRequest(
   collectionId: string,
@@ -157,7 +157,9 @@ async function saveRequest(
   })
   await requireNoLiveRequest(request, deps)
   await requireEligible(request, policy.joinableBy.collectionIds, orgChart, deps)
-  const counter = await approverCounter(tenantId, gatesOf(policy).slice(0, 1), orgChart, deps.membershipResolver)
+  const firstGates = gatesOf(policy).slice(0, 1)
+  const counter = await approverCounter(tenantId, firstGates, orgChart, deps.membershipResolver)
+  for (const gate of firstGates) if (counter(gate, request) === 0) throw noApprover(gate, request)
   const decision = decideRequest(
     request,
     policy,
@@ -183,6 +185,11 @@ function resolvePosition({ collection, requesterId, position }: SubmissionContex
     )
   }
   return active.length === 1 ? (active[0] ?? null) : null
+}
+
+function noApprover({ order, type }: ApprovalGate, { requesterId, collectionId }: MembershipRequest): Refusal {
+  const message = `Gate ${order} (${type}) of collection ${collectionId} has no approver for identity ${requesterId}`
+  return new Refusal('NoApprover', message)
 }
 
 /** Gives a precise refusal early. The store enforces that a slot has one live request. */

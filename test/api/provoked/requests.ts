@@ -66,6 +66,10 @@ export function requestProvocations(world: JoinableWorld) {
     async NotEligible() {
       return submitAs({}, { ...OPEN, joinableBy: { collectionIds: [await joinable(OPEN)] } })
     },
+    async NoApprover() {
+      const who = await person()
+      return submit(who, await joinable(approvedBy({ type: 'Identity', approvers: [who.identityId] })))
+    },
     async NotRequester() {
       const { approver, request } = await waiting()
       return act(approver.token, request, 'cancel')

@@ -17,6 +17,7 @@ describe('data of a connector object', () => {
         directoryUserPrincipalName: '\u00a0',
         directoryObjectId: GUID,
         assignedLicenses: [GUID, GUID.toLowerCase()],
+        directMemberOfDirectoryGroups: [],
         directoryOnPremisesSyncEnabled: false,
         primaryRelationship: { externalId: 'r1', note: 'dropped' },
         'custom/shoe size': '38',

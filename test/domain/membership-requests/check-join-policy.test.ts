@@ -28,7 +28,7 @@ describe('a join policy', () => {
   })
 
   it('needs no gates when no approval is required', () => {
-    assert.deepEqual(faultsOf({ approvalRequired: false, approvalGates: null, joinableBy: null }), [])
+    assert.deepEqual(faultsOf({ approvalRequired: false }), [])
   })
 
   it('needs a gate when approval is required', () => {
