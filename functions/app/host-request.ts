@@ -5,16 +5,33 @@ import type { HttpRequest as ServiceRequest } from '../../shared/http/request.ts
 /** Responds to a request in the service's own terms. */
 export type Respond = (request: ServiceRequest) => HttpResponse | Promise<HttpResponse>
 
-/** Converts a request of the host for `respond`, and its response for the host. */
-export async function respondTo(
-  request: HttpRequest,
-  respond: Respond,
-): Promise<HttpResponseInit & { readonly status: number }> {
+/** A response of the host's library with its status. */
+export type HostResponse = HttpResponseInit & { readonly status: number }
+
+/**
+ * Converts a request of the host for `respond`, and its response for the host.
+ * @param prefix The fixed start of the function's route, where the route goes on with `{*rest}`.
+ */
+export async function respondTo(request: HttpRequest, respond: Respond, prefix?: string): Promise<HostResponse> {
   const { status, headers, body } = await respond({
     method: request.method,
-    url: request.url,
+    url: prefix === undefined ? request.url : urlBelow(prefix, request),
     header: (name) => request.headers.get(name),
     bytes: async () => new Uint8Array(await request.arrayBuffer()),
   })
   return { status, headers, ...(body === undefined ? {} : { body }) }
+}
+
+/**
+ * The URL of a request, in which each segment after the prefix is encoded exactly once. The host decodes a path once,
+ * except `%2F`, and passes the result as `rest`. `request.url` is not usable: the host encodes the decoded path again, but
+ * leaves what then looks like an encoded octet. The raw path `p%2541q` arrives there as `p%41q`, a path to the id `pAq`.
+ */
+export function urlBelow(prefix: string, { url, params }: Pick<HttpRequest, 'url' | 'params'>): string {
+  const { rest = '' } = params
+  if (!rest.includes('%')) return url
+  const { pathname, search } = new URL(url)
+  if (!pathname.startsWith(`/${prefix}/`)) return url
+  const segments = rest.split('/').map((segment) => encodeURIComponent(segment.replaceAll(/%2f/gi, '/')))
+  return `/${prefix}/${segments.join('/')}${search}`
 }

@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponseInit, InvocationContext } from '@azure/functions'
+import type { HttpRequest, InvocationContext } from '@azure/functions'
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { LogDetails } from '../../shared/kernel/log.ts'
 import type { Message } from '../../shared/kernel/messages.ts'
@@ -8,7 +8,7 @@ import { failureCountOf, handleWithRedelivery, originalId } from '../../shared/m
 import { sessionTokensOf } from '../../shared/messaging/session-properties.ts'
 import type { Connections } from './connections.ts'
 import type { Foundation } from './foundation.ts'
-import { type Respond, respondTo } from './host-request.ts'
+import type { HostResponse } from './host-request.ts'
 import type { MessageHandler } from './service.ts'
 
 /**
@@ -16,18 +16,17 @@ import type { MessageHandler } from './service.ts'
  * The span has the function's name until `dispatch` knows the operation.
  */
 export function observedRequest(
-  request: HttpRequest,
+  { method }: HttpRequest,
   context: InvocationContext,
-  respond: Respond,
+  respond: () => Promise<HostResponse>,
   { metrics, elapsedMs, nowMs }: Foundation,
-): Promise<HttpResponseInit> {
+): Promise<HostResponse> {
   const startedMs = elapsedMs()
-  const { method } = request
   const route = context.functionName
   const name = `${method} ${route}`
   const start = { name, kind: SpanKind.SERVER, details: { method, route }, host: hostTrace(context), nowMs: nowMs() }
   return inInvocation(start, async ({ details }) => {
-    const response = await respondTo(request, respond)
+    const response = await respond()
     const { status } = response
     describeInvocation({ status })
     if (status >= 500) trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR })

@@ -51,11 +51,12 @@ const http = (route: string, handler: HttpHandler): HttpFunctionOptions => ({
   handler,
 })
 
-function observed(route: string, load: () => Promise<Respond>): HttpFunctionOptions {
+/** @param prefix As of `respondTo`. */
+function observed(route: string, load: () => Promise<Respond>, prefix?: string): HttpFunctionOptions {
   const loaded = once(() => Promise.all([loadInvocations(), load(), loadFoundation()]))
   return http(route, async (request, context) => {
     const [{ observedRequest }, respond, foundation] = await loaded()
-    return observedRequest(request, context, respond, foundation)
+    return observedRequest(request, context, () => respondTo(request, respond, prefix), foundation)
   })
 }
 
@@ -67,10 +68,12 @@ export function routesBelow(
   prefix: string,
   load: () => Promise<(service: Service) => RouteGroup>,
 ): HttpFunctionOptions {
-  return observed(prefix === '' ? '{*rest}' : `${prefix}/{*rest}`, async () => {
+  const route = prefix === '' ? '{*rest}' : `${prefix}/{*rest}`
+  const loadGroup = async () => {
     const [service, groupOf] = await Promise.all([loadService(), load()])
     return service.serve(groupOf(service))
-  })
+  }
+  return observed(route, loadGroup, prefix)
 }
 
 /** Public files. They are made for the first request. */

@@ -122,7 +122,9 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
   route({
     operationId: 'readConnectorObject',
     summary: 'Get a connector object',
-    description: 'By its `objectType` and `externalId`.',
+    description:
+      'By its `objectType` and `externalId`, percent-encoded. An `externalId` that contains the text `%2F` cannot be given ' +
+      'in a path: it is read as `/`.',
     method: 'GET',
     path: '/{id}/data/{objectType}/{externalId}',
     parameters: { objectType: ObjectTypeName, externalId: ExternalId },

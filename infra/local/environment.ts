@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { QUEUES } from '../../shared/messaging/queues.ts'
@@ -11,6 +11,7 @@ import { type LocalDirectory, startDirectory } from './directory/server.ts'
 import { startHost } from './host/host.ts'
 import type { HostLogEntry } from './host/programming-model.ts'
 import type { LocalOptions } from './options.ts'
+import { makePrivateFolder } from './private-files.ts'
 import { type LocalQueueCounts, type LocalServiceBus, startServiceBus } from './service-bus/broker.ts'
 
 /** The project folder, which contains host.json. */
@@ -58,7 +59,7 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
   }
   try {
     const { dataFolder } = options
-    mkdirSync(dataFolder, { recursive: true })
+    makePrivateFolder(dataFolder)
     const demo = demoEnvironment({ identityCount: options.demoIdentityCount, seed: DEMO_SEED })
     const cosmos = await startDatabase(options, running, say)
     const bus = await startQueues(options, running, say)

@@ -22,7 +22,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The JSON value of a request's body.
- * @throws Refusal `BodyTooLarge`, `BodyRequired`, `UnsupportedMediaType`, `InvalidJson`, `BodyTooDeep`.
+ * @throws Refusal `BodyTooLarge`, `BodyRequired`, `LengthRequired`, `UnsupportedMediaType`, `InvalidJson`, `BodyTooDeep`.
  */
 export async function readJsonBody(
   request: HttpRequest,
@@ -32,7 +32,10 @@ export async function readJsonBody(
   if (Number(request.header('content-length') ?? 0) > limitBytes) throw tooLarge()
   const bytes = await request.bytes()
   if (bytes.byteLength > limitBytes) throw tooLarge()
-  if (bytes.byteLength === 0) throw new Refusal('BodyRequired')
+  // The host does not read a chunked body: https://github.com/Azure/azure-functions-nodejs-worker/issues/524
+  if (bytes.byteLength === 0) {
+    throw new Refusal(request.header('transfer-encoding') === null ? 'BodyRequired' : 'LengthRequired')
+  }
   if (!isJson(request.header('content-type'))) throw new Refusal('UnsupportedMediaType')
   const text = decoded(bytes)
   if (depthOf(text) > DEPTH_LIMIT) throw new Refusal('BodyTooDeep')

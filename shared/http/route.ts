@@ -128,6 +128,7 @@ export const REFUSALS_BEFORE_ROUTING: readonly RefusalCode[] = ['RouteNotFound',
 const VALIDATION: readonly RefusalCode[] = ['InvalidType', 'InvalidValue', 'InvalidLength', 'InvalidId']
 const BODY: readonly RefusalCode[] = [
   'BodyRequired',
+  'LengthRequired',
   'BodyTooLarge',
   'BodyTooDeep',
   'UnsupportedMediaType',

@@ -9,6 +9,7 @@ export type RefusalKind =
   | 'stale'
   | 'unprocessable'
   | 'tooLarge'
+  | 'lengthRequired'
   | 'unsupportedMediaType'
   | 'upstream'
 
@@ -33,6 +34,10 @@ export const REFUSALS = {
   InvalidId: { kind: 'invalid', message: 'The id is not a GUID' },
   InvalidJson: { kind: 'invalid', message: 'The request body is not valid JSON' },
   BodyRequired: { kind: 'invalid', message: 'A JSON request body is required' },
+  LengthRequired: {
+    kind: 'lengthRequired',
+    message: 'The request body must be sent with Content-Length, not with Transfer-Encoding: chunked',
+  },
   BodyTooLarge: { kind: 'tooLarge', message: 'The request body is too large' },
   BodyTooDeep: { kind: 'invalid', message: 'The request body is nested deeper than 64 levels' },
   UnsupportedMediaType: { kind: 'unsupportedMediaType', message: 'The content type must be application/json' },

@@ -37,6 +37,9 @@ const ABOUT = `Defines collections of people, positions and org units, and keeps
 ## Requests
 
 - Authenticate with \`Authorization: Bearer <access token>\`. Each operation lists its roles; a caller needs one of them.
+- A request body must be sent with \`Content-Length\`. One with \`Transfer-Encoding: chunked\` has no effect and is refused
+  with \`LengthRequired\`. The \`HttpClient\` of .NET sends \`JsonContent\` chunked: call \`LoadIntoBufferAsync()\` on the
+  content first.
 - Unknown members of a request body are ignored. If a member occurs twice, the last value applies.
 - A query parameter that is not a list must not be repeated.
 - Strings must be valid Unicode. An unpaired surrogate is refused with \`InvalidJson\`, or with \`InvalidValue\` for the

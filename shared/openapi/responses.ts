@@ -142,6 +142,7 @@ const SHARED = {
   Unauthenticated: ['TokenInvalid', 'TokenMissing'],
   Forbidden: ['RoleRequired'],
   UsersOnly: ['CallerHasNoIdentity', 'RoleRequired', 'UsersOnly'],
+  LengthRequired: ['LengthRequired'],
   TooLarge: ['BodyTooLarge'],
   UnsupportedMediaType: ['UnsupportedMediaType'],
   Stale: ['PreconditionFailed'],

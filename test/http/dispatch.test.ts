@@ -289,6 +289,12 @@ describe('dispatch', () => {
     })
   }
 
+  it('tells a client that sends a chunked body, which the host does not read, to state its length', async () => {
+    const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+    const { status, json } = await send({ method: 'POST', path: '/', as: 'admin', headers, body: '' })
+    assert.deepEqual([status, json.errors[0].code], [411, 'LengthRequired'])
+  })
+
   it('accepts 64 levels, a content type with a parameter, and a surrogate pair', async () => {
     assert.equal((await post(nested(64), 'application/json; charset=utf-8')).status, 201)
     assert.equal((await post(`{"name":"\\uD83D\\uDE00","owner":"${ID}"}`)).status, 201)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -18,6 +18,23 @@ describe('npm start', () => {
     const beforeMs = performance.now()
     assert.equal(await environment.stop('SIGTERM'), 0)
     assert.ok(performance.now() - beforeMs < 5_000)
+  })
+
+  it('keeps its state where only its owner can read it, also what an earlier version made readable', async () => {
+    const folder = join(newDataFolder(), 'state')
+    const environment = await startedEnvironment(folder, { DEMO_IDENTITIES: '0' })
+    const modeOf = (path: string) => statSync(path).mode & 0o777
+    const readable = () => readdirSync(folder).filter((name) => (modeOf(join(folder, name)) & 0o077) !== 0)
+    try {
+      assert.equal(modeOf(folder), 0o700)
+      assert.ok(readdirSync(folder).includes('directory.sqlite-wal'))
+      assert.deepEqual(readable(), ['ca.pem'])
+    } finally {
+      await environment.stop()
+    }
+    chmodSync(join(folder, 'directory.sqlite'), 0o644)
+    await (await startedEnvironment(folder, { DEMO_IDENTITIES: '0' })).stop()
+    assert.deepEqual(readable(), ['ca.pem'])
   })
 
   for (const variable of ['PORT', 'DIRECTORY_PORT', 'COSMOS_PORT', 'SERVICE_BUS_PORT']) {

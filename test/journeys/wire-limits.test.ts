@@ -81,6 +81,65 @@ describe('what the host lets through', () => {
     assert.equal(data.filter(({ name }: { name: string }) => name === 'Impatient').length, 1)
   })
 
+  it('a chunked body is refused before its end, with the remedy, and has no effect', async () => {
+    const request = httpRequest(`${environment.apiUrl}${PATH}`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+    })
+    request.write('{"objectType":"Identity","name":"Chunked","joinPolicy":{"approvalRequired":false}}')
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    const [error] = JSON.parse(await text(response)).errors
+    assert.deepEqual([response.statusCode, error.code], [411, 'LengthRequired'])
+    assert.match(error.message, /Content-Length/)
+    request.end()
+    const { data } = JSON.parse((await send('GET', PATH)).body)
+    assert.deepEqual(
+      data.filter(({ name }: { name: string }) => name === 'Chunked'),
+      [],
+    )
+  })
+
+  it('ids in a path are decoded once: one that contains a percent sign is not another one', async () => {
+    const connectors = '/iamcore/beta/sync/connectors'
+    const json = { 'content-type': 'application/json' }
+    const { demo } = environment
+    const [operator, writer] = await Promise.all(
+      ['operator', 'connector'].map(async (name) => `Bearer ${await applicationToken(environment, name, demo.scope)}`),
+    )
+    const post = async (path: string, as: string | undefined, sent: object) => {
+      const { status, body } = await send('POST', path, { ...json, authorization: String(as) }, JSON.stringify(sent))
+      assert.equal(status, 201, body)
+      return JSON.parse(body).data
+    }
+    const clientId = demo.tenants[0]?.apps.find(({ name }) => name === 'connector')?.clientId
+    const connector = await post(connectors, operator, { name: 'Encoded', clientId })
+    const externalIds = ['pAq', 'p%41q', '100%', 'a/b c', '%2e%2e', 'é#?']
+    for (const externalId of externalIds) {
+      const data = { displayName: 'x' }
+      await post(`${connectors}/${connector}/data`, writer, { externalId, objectType: 'identity', data })
+    }
+    for (const externalId of externalIds) {
+      const path = `${connectors}/${connector}/data/identity/${encodeURIComponent(externalId)}`
+      const { status, body } = await send('GET', path, { authorization: String(writer) })
+      assert.deepEqual([status, JSON.parse(body).data?.externalId], [200, externalId], path)
+    }
+  })
+
+  it('a path whose letters are encoded is found, and one with two tokens is not authenticated', async () => {
+    assert.equal((await send('GET', PATH.replace('c', '%63'))).status, 200)
+    const headers = [
+      'host',
+      new URL(environment.apiUrl).host,
+      'authorization',
+      authorization,
+      'authorization',
+      'Bearer x',
+    ]
+    const twice = httpRequest(`${environment.apiUrl}${PATH}`, { headers })
+    const [response] = (await once(twice.end(), 'response')) as [IncomingMessage]
+    assert.deepEqual([response.statusCode, JSON.parse(await text(response)).errors[0].code], [401, 'TokenInvalid'])
+  })
+
   it('headers of 16 KiB are read, those over 32 KiB refused before the service', async () => {
     assert.equal((await send('GET', PATH, { 'x-noise': 'x'.repeat(16_000) })).status, 200)
     assert.equal((await send('GET', PATH, { 'x-noise': 'x'.repeat(33_000) })).status, 431)

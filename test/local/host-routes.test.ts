@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { compileRoute, decodePath, splitPath } from '../../infra/local/host/route-table.ts'
+import { decodePath, encodePath } from '../../infra/local/host/request-path.ts'
+import { compileRoute, splitPath } from '../../infra/local/host/route-table.ts'
 
 const match = (template: string, path: string): Record<string, string> | undefined => {
   const values = compileRoute(template)(splitPath(path))
@@ -83,7 +84,24 @@ describe('a path', () => {
     ['/%E9', '/%E9'],
     ['/100%', '/100%'],
     ['/a+b', '/a+b'],
+    ['/p%2541q', '/p%41q'],
+    ['/a/%2e%2E/b/./c//d', '/b/c//d'],
+    ['/a/b/..', '/a/'],
+    ['/a/...', '/a/...'],
+    ['/%252e%252e/a', '/%2e%2e/a'],
+    ['/a%00', undefined],
   ] as const) {
     it(`${raw} is decoded to ${decoded}`, () => assert.equal(decodePath(raw), decoded))
+  }
+
+  for (const [decoded, encoded] of [
+    ['/a b/c%2Fd', '/a%20b/c%2Fd'],
+    ['/p%41q', '/p%41q'],
+    ['/100%', '/100%25'],
+    ['/é😀', '/%C3%A9%F0%9F%98%80'],
+    ["/~!$&'()*+,;=:@-._", "/~!$&'()*+,;=:@-._"],
+    ['/a?b#c\\d"', '/a%3Fb%23c%5Cd%22'],
+  ] as const) {
+    it(`${decoded} is encoded to ${encoded}`, () => assert.equal(encodePath(decoded), encoded))
   }
 })

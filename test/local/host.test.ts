@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HostOptions, LocalHost } from '../../infra/local/host/host.ts'
@@ -43,7 +44,7 @@ async function visits(host: LocalHost): Promise<number> {
 describe('starting', () => {
   it('loads the entry files that package.json names and lists their functions', async () => {
     const { functions } = await start()
-    assert.equal(functions.length, 21)
+    assert.equal(functions.length, 22)
     assert.deepEqual(
       functions.filter(({ trigger }) => trigger !== 'http'),
       [
@@ -61,8 +62,8 @@ describe('starting', () => {
     const [second, third] = await Promise.all([start(), start({ entries: ['functions/http.ts'] })])
     assert.equal(await visits(second), before + 1)
     assert.equal(await visits(third), before + 2)
-    assert.equal(second.functions.length, 21)
-    assert.equal(third.functions.length, 18)
+    assert.equal(second.functions.length, 22)
+    assert.equal(third.functions.length, 19)
     assert.equal(observed.evaluations, 1)
   })
 
@@ -263,6 +264,41 @@ describe('a manual start', () => {
     assert.equal((await fetch(`${host.url}/admin/functions/hourly`)).status, 404)
     assert.equal((await fetch(`${host.url}/admin`)).status, 404)
     await assert.rejects(host.invoke('trivial'), { message: 'There is no timer or message function "trivial"' })
+  })
+
+  it('is refused under a name that is not of this machine, and from pages of other sites', async () => {
+    const host = await start()
+    const { host: authority, port } = new URL(host.url)
+    const orderWith = async (headers: Record<string, string>) => {
+      const request = httpRequest(`${host.url}/admin/functions/hourly`, { method: 'POST', headers })
+      const [response] = (await once(request.end(), 'response')) as [IncomingMessage]
+      return [response.statusCode, await text(response)]
+    }
+    for (const headers of [
+      { host: `attacker.example:${port}` },
+      { host: `localhost.attacker.example:${port}` },
+      { host: 'localhost:1' },
+      { host: authority, origin: 'http://attacker.example' },
+      { host: authority, origin: 'https://localhost' },
+      { host: authority, origin: 'null' },
+    ]) {
+      const [status, explanation] = await orderWith(headers)
+      assert.equal(status, 403, JSON.stringify(headers))
+      assert.match(String(explanation), /use a loopback name as Host, and no Origin of another site/)
+    }
+    assert.deepEqual(observed.timerRuns, [])
+    for (const headers of [{ host: `127.0.0.1:${port}` }, { host: `[::1]:${port}`, origin: host.url }]) {
+      assert.deepEqual(await orderWith(headers), [202, ''])
+    }
+  })
+
+  it('is refused with a chunked body, which would be lost', async () => {
+    const host = await start()
+    const request = httpRequest(`${host.url}/admin/functions/message`, { method: 'POST' })
+    request.write('{"input":{"job":"j"}}')
+    const [response] = (await once(request.end(), 'response')) as [IncomingMessage]
+    assert.equal(response.statusCode, 411)
+    assert.deepEqual(observed.messages, [])
   })
 })
 

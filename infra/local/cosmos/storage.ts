@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { makePrivateDatabaseFile } from '../private-files.ts'
 
 /** The database file of an account: statements, transactions, and the counter for session tokens and row ids. */
 export type Storage = {
@@ -91,7 +90,7 @@ const SCHEMA = `
 export function openStorage(file: string, nowMs: () => number): Storage {
   let database: DatabaseSync | undefined
   try {
-    if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true })
+    if (file !== ':memory:') makePrivateDatabaseFile(file)
     database = new DatabaseSync(file)
     prepareFile(database)
     return storageOf(database, nowMs)

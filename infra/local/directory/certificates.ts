@@ -8,8 +8,9 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makePrivateFolder } from '../private-files.ts'
 import * as der from './der.ts'
 
 export type ServerCertificate = {
@@ -93,7 +94,7 @@ function newAuthority(folder: string | undefined, nowMs: number): Authority {
   })
   if (folder !== undefined) {
     const [certificateFile, keyFile] = authorityFiles(folder)
-    mkdirSync(folder, { recursive: true })
+    makePrivateFolder(folder)
     writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
     writeFileSync(certificateFile, pem)
   }

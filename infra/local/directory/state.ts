@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makePrivateDatabaseFile } from '../private-files.ts'
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -32,10 +32,10 @@ const SCHEMA = `
  */
 export function openState(folder: string | undefined): DatabaseSync {
   if (folder === undefined) return prepared(new DatabaseSync(':memory:'))
-  mkdirSync(folder, { recursive: true })
   const file = join(folder, 'directory.sqlite')
   let database: DatabaseSync | undefined
   try {
+    makePrivateDatabaseFile(file)
     database = new DatabaseSync(file)
     return prepared(database)
   } catch (cause) {

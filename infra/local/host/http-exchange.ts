@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { InvocationResponse, RpcHttpCookie, RpcHttpData, RpcNullable } from './programming-model.ts'
+import { decodePath, encodePath } from './request-path.ts'
 import type { RouteValues } from './route-table.ts'
 
 /** The platform's limit. https://learn.microsoft.com/azure/azure-functions/functions-bindings-http-webhook-trigger */
@@ -8,6 +9,7 @@ const MAX_BODY_BYTES = 104_857_600
 /** Host names and ports. Other values would let a header change the URL. */
 const HOST_HEADER = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i
 
+/** `path` is decoded. */
 export type RequestTarget = { readonly origin: string; readonly path: string; readonly query: string }
 
 /** Splits the target of the request line. Undefined if it cannot be the URL of a function. */
@@ -16,37 +18,35 @@ export function requestTarget(request: IncomingMessage): RequestTarget | undefin
   const authority = request.headers.host ?? `localhost:${request.socket.localPort}`
   if (!HOST_HEADER.test(authority)) return undefined
   const origin = `http://${authority}`
-  // Only absolute targets and dot segments, which are rare, need a URL object.
-  if (!target.startsWith('/') || target.startsWith('//') || /\/(?:\.|%2e)/i.test(target))
-    return parsedTarget(target, origin)
-  const queryAt = target.indexOf('?')
-  return queryAt < 0
-    ? { origin, path: target, query: '' }
-    : { origin, path: target.slice(0, queryAt), query: target.slice(queryAt) }
+  const raw = target.startsWith('/') ? splitTarget(target) : absoluteTarget(target)
+  const path = raw === undefined ? undefined : decodePath(raw.path)
+  return raw === undefined || path === undefined ? undefined : { origin, path, query: raw.query }
 }
 
-function parsedTarget(target: string, origin: string): RequestTarget | undefined {
-  const url = URL.parse(target.startsWith('/') ? origin + target : target)
-  return url?.protocol === 'http:' ? { origin, path: url.pathname, query: url.search } : undefined
+type RawTarget = { readonly path: string; readonly query: string }
+
+function splitTarget(target: string): RawTarget {
+  const queryAt = target.indexOf('?')
+  return queryAt < 0 ? { path: target, query: '' } : { path: target.slice(0, queryAt), query: target.slice(queryAt) }
+}
+
+function absoluteTarget(target: string): RawTarget | undefined {
+  const url = URL.parse(target)
+  return url?.protocol === 'http:' ? { path: url.pathname, query: url.search } : undefined
 }
 
 /**
  * Reads the body. `too-large` if it exceeds the limit of the platform, `aborted` if the client disconnected before its
- * end.
+ * end. Like on the platform, a body without a content length, which is a chunked one, is not read and arrives empty.
+ * https://github.com/Azure/azure-functions-host/issues/4926
  */
 export async function readBody(request: IncomingMessage): Promise<Buffer | 'too-large' | 'aborted'> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'too-large'
-  if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) {
-    return Buffer.alloc(0)
-  }
+  const lengthBytes = Number(request.headers['content-length'] ?? 0)
+  if (lengthBytes > MAX_BODY_BYTES) return 'too-large'
+  if (lengthBytes === 0) return Buffer.alloc(0)
   const chunks: Buffer[] = []
-  let sizeBytes = 0
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      sizeBytes += chunk.length
-      if (sizeBytes > MAX_BODY_BYTES) return 'too-large'
-      chunks.push(chunk)
-    }
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
   } catch {
     return 'aborted'
   }
@@ -62,8 +62,8 @@ export function toRpcHttp(
 ): RpcHttpData {
   const data: RpcHttpData = {
     method: request.method ?? '',
-    url: origin + path + query,
-    nullableHeaders: nullable(Object.entries(request.headers)),
+    url: origin + encodePath(path) + query,
+    nullableHeaders: nullable(headersOf(request)),
     nullableQuery: query === '' ? {} : queryValues(query),
     nullableParams: nullable(Object.entries(params)),
   }
@@ -71,12 +71,15 @@ export function toRpcHttp(
   return data
 }
 
-function nullable(
-  entries: Iterable<readonly [string, string | string[] | undefined]>,
-): Record<string, RpcNullable<string>> {
+function nullable(entries: Iterable<readonly [string, string]>): Record<string, RpcNullable<string>> {
   const values: Record<string, RpcNullable<string>> = Object.create(null)
-  for (const [name, value] of entries) values[name] = { value: String(value ?? '') }
+  for (const [name, value] of entries) values[name] = { value }
   return values
+}
+
+/** The host joins all values of a header, where Node.js keeps only the first of some, `Authorization` among them. */
+function headersOf({ headersDistinct }: IncomingMessage): [string, string][] {
+  return Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(',')])
 }
 
 /** Query names are case-insensitive in the host, and values of one name are joined: `?q=1&Q=2` is `q=1,2`. */
@@ -111,10 +114,8 @@ export function sendResponse(response: ServerResponse, { returnValue }: Invocati
   if (http.cookies !== undefined && http.cookies.length > 0) {
     headers['set-cookie'] = [...[headers['set-cookie'] ?? []].flat(), ...http.cookies.map(setCookie)].map(String)
   }
-  if (status !== 204 && status !== 304) headers['content-length'] = body.length
-  // The handler of a HEAD request can set the length of the GET response.
-  const statedLength = http.headers?.['content-length']
-  if (response.req.method === 'HEAD' && body.length === 0 && statedLength) headers['content-length'] = statedLength
+  // The platform does not state the length of a response to HEAD, not even the one that the handler sets.
+  if (status !== 204 && status !== 304 && response.req.method !== 'HEAD') headers['content-length'] = body.length
   response.writeHead(status, headers)
   response.end(body)
 }

@@ -3,7 +3,8 @@ import { readBody, requestTarget, sendBare, sendResponse, toRpcHttp } from './ht
 import type { Invoke } from './invocation.ts'
 import type { AnswerRequest } from './loopback-server.ts'
 import type { HostLog, RpcHttpData } from './programming-model.ts'
-import { decodePath, type RouteMatch, type RouteTable } from './route-table.ts'
+import { refusedStatus } from './request-limits.ts'
+import type { RouteMatch, RouteTable } from './route-table.ts'
 
 /** Starts a function manually. False if no startable function has the name. */
 export type StartByHand = (functionName: string, input: unknown) => boolean
@@ -15,7 +16,8 @@ export type HttpFront = {
   readonly log: HostLog
 }
 
-const ADMIN_PREFIX = /^\/admin(\/|$)/i
+/** Paths of the host. No function receives them. */
+const HOST_PATHS = /^\/(?:admin|runtime)(?:\/|$)/i
 const ADMIN_FUNCTION = /^\/admin\/functions\/([^/]+)\/?$/i
 
 /** Serves requests: host endpoints under `/admin`, all others by the routes of the functions. */
@@ -30,10 +32,11 @@ export function answerHttp(front: HttpFront): AnswerRequest {
 }
 
 async function answer(front: HttpFront, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const status = refusedStatus(request)
   const target = requestTarget(request)
-  if (target === undefined) return sendBare(response, 400)
-  const path = decodePath(target.path)
-  if (ADMIN_PREFIX.test(path)) return answerAdmin(front, path, request, response)
+  if (status !== undefined || target === undefined) return refuse(response, status ?? 400)
+  const { path } = target
+  if (HOST_PATHS.test(path)) return answerAdmin(front, path, request, response)
   const match = front.routes(request.method ?? '', path)
   if (match === undefined) return sendBare(response, 404)
   const body = await receiveBody(request, response)
@@ -67,7 +70,10 @@ async function answerByFunction(
   }
 }
 
-/** `POST /admin/functions/{name}` runs a function without HTTP trigger. Returns 202 immediately, like the platform. */
+/**
+ * `POST /admin/functions/{name}` runs a function without HTTP trigger. Returns 202 immediately, like the platform. Takes
+ * the place of the platform's key: only programs of this machine can call it, and no page of another site in a browser.
+ */
 async function answerAdmin(
   { startByHand }: HttpFront,
   path: string,
@@ -76,6 +82,8 @@ async function answerAdmin(
 ): Promise<void> {
   const functionName = ADMIN_FUNCTION.exec(path)?.[1]
   if (functionName === undefined || request.method !== 'POST') return sendBare(response, 404)
+  if (!isOfThisMachine(request)) return refuseForeign(response)
+  if (request.headers['transfer-encoding'] !== undefined) return refuse(response, 411)
   const body = await receiveBody(request, response)
   if (body === undefined) return
   const order = parseOrder(body)
@@ -83,14 +91,39 @@ async function answerAdmin(
   sendBare(response, startByHand(functionName, order.input) ? 202 : 404)
 }
 
+/**
+ * Whether the request names this server by a loopback name, and comes from no other site. The name of another site can
+ * resolve to this machine (DNS rebinding): the browser then sends that name as `Host`, and the site as `Origin`.
+ */
+function isOfThisMachine({ headers: { host, origin }, socket }: IncomingMessage): boolean {
+  const authorities = ['localhost', '127.0.0.1', '[::1]'].map((name) => `${name}:${socket.localPort}`)
+  const isOwn = (authority = '') => authorities.includes(authority.toLowerCase())
+  return (
+    isOwn(host) && (origin === undefined || (origin.startsWith('http://') && isOwn(origin.slice('http://'.length))))
+  )
+}
+
+function refuseForeign(response: ServerResponse): void {
+  const text =
+    'Paths of the host are for this machine only: use a loopback name as Host, and no Origin of another site\n'
+  response.setHeader('connection', 'close')
+  response.writeHead(403, { 'content-type': 'text/plain', 'content-length': Buffer.byteLength(text) })
+  response.end(text)
+}
+
 /** Undefined if the body is too large or the client has disconnected. The request is then complete. */
 async function receiveBody(request: IncomingMessage, response: ServerResponse): Promise<Buffer | undefined> {
   const body = await readBody(request)
   if (body === 'aborted') return undefined
   if (body !== 'too-large') return body
-  response.setHeader('connection', 'close')
-  sendBare(response, 413)
+  refuse(response, 413)
   return undefined
+}
+
+/** A request that the server does not read to its end. */
+function refuse(response: ServerResponse, status: number): void {
+  response.setHeader('connection', 'close')
+  sendBare(response, status)
 }
 
 function parseOrder(body: Buffer): { input?: unknown } | undefined {

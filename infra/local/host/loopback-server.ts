@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { listenOnLocalhost } from '../localhost.ts'
+import { REQUEST_HEAD_AT_MOST_BYTES } from './request-limits.ts'
 
 export type LoopbackServer = {
   readonly port: number
@@ -11,9 +12,8 @@ export type LoopbackServer = {
 
 export type AnswerRequest = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Limits of Kestrel: idle timeout of connections 130 s, maximum size of request headers 32 KiB. */
+/** Idle timeout of connections, as of Kestrel. */
 const KEEP_ALIVE_MS = 130_000
-const MAX_HEADER_BYTES = 32_768
 
 /** Time limit to receive a request. A slower request gets 408, and its connection is closed. */
 const REQUEST_TIMEOUT_MS = 60_000
@@ -32,7 +32,7 @@ export async function listenOnLoopback(
   }
   const limits = {
     keepAliveTimeout: KEEP_ALIVE_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
+    maxHeaderSize: REQUEST_HEAD_AT_MOST_BYTES,
     requestTimeout: requestTimeoutMs,
     headersTimeout: requestTimeoutMs,
     // Interval of the check for slow requests.

@@ -42,18 +42,6 @@ export function routeTable(
   }
 }
 
-/** Decodes a raw path like Kestrel: `%2F` and invalid UTF-8 are not decoded. */
-export function decodePath(rawPath: string): string {
-  if (!rawPath.includes('%')) return rawPath
-  return rawPath.replace(/(?:%(?!2f)[0-9a-f]{2})+/gi, (octets) => {
-    try {
-      return decodeURIComponent(octets)
-    } catch {
-      return octets
-    }
-  })
-}
-
 const sameText = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 function byName(a: HttpFunction, b: HttpFunction): number {

@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { makePrivateDatabaseFile } from '../private-files.ts'
 import { readMessage } from './message-codec.ts'
 import type { Journal, KeptQueue, MessageState, QueuedMessage } from './queued-message.ts'
 
@@ -155,7 +154,7 @@ function prepare(database: DatabaseSync): Statements {
 function openDatabase(file: string): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
-    if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true })
+    if (file !== ':memory:') makePrivateDatabaseFile(file)
     database = new DatabaseSync(file)
     // Exclusive: a second broker on the file would deliver every message twice.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')

@@ -31,6 +31,7 @@ export function wireProvocations(world: JoinableWorld) {
     InvalidId: () => get('/collections/beta/x'),
     InvalidJson: () => post(new TextEncoder().encode('{')),
     BodyRequired: () => post(undefined),
+    LengthRequired: () => post(undefined, { 'transfer-encoding': 'chunked' }),
     BodyTooLarge: () => post({ ...NEW_COLLECTION, description: 'x'.repeat(1024 * 1024) }),
     BodyTooDeep: () => post(new TextEncoder().encode(`${'['.repeat(65)}${']'.repeat(65)}`)),
     UnsupportedMediaType: () => post(NEW_COLLECTION, { 'content-type': 'text/plain' }),

@@ -17,7 +17,6 @@ async function echo(request: HttpRequest): Promise<HttpResponseInit> {
       params: request.params,
       query: [...request.query],
       searchParams: [...new URL(request.url).searchParams],
-      header: request.headers.get('x-sent'),
       bodyHex: body.toString('hex'),
     },
   }
@@ -25,6 +24,10 @@ async function echo(request: HttpRequest): Promise<HttpResponseInit> {
 
 app.http('echo', { methods: ALL_METHODS, authLevel: 'anonymous', route: 'echo/{*rest}', handler: echo })
 app.http('number', { methods: ['GET'], route: 'numbers/{id:int}', handler: echo })
+app.http('header', {
+  route: 'headers/{name}',
+  handler: ({ headers, params }) => ({ body: headers.get(params.name ?? '') ?? '' }),
+})
 app.http('file', { methods: ['GET'], route: 'files/{name}.{extension?}', handler: echo })
 app.http('unrouted', { handler: echo })
 
