@@ -93,6 +93,19 @@ param authorityUrl string = environment().authentication.loginEndpoint
 @minLength(9)
 param graphUrl string = 'https://graph.microsoft.com'
 
+@description('Scope of the application that access tokens of users must have.')
+@minLength(1)
+param apiScope string = 'user_impersonation'
+
+@description('Tenants that may use the service: any, or tenant IDs, comma-separated.')
+@minLength(3)
+param tenants string = 'any'
+
+@description('Maximum requests of one caller to one instance per minute. 0 for no limit.')
+@minValue(0)
+@maxValue(999999999)
+param requestsPerCallerPerMinute int = 6000
+
 @description('Delay in milliseconds before an evaluation, during which changes are collected.')
 @minValue(0)
 @maxValue(60000)
@@ -272,6 +285,9 @@ module appSettings 'modules/app-settings.bicep' = {
     homeTenantId: subscription().tenantId
     serviceClientId: serviceClientId
     serviceResourceUri: empty(serviceResourceUri) ? 'api://${serviceClientId}' : serviceResourceUri
+    apiScope: apiScope
+    tenants: tenants
+    requestsPerCallerPerMinute: requestsPerCallerPerMinute
     evaluationDelayMs: evaluationDelayMs
     syncRetryDelaysS: syncRetryDelaysS
     syncSliceS: syncSliceS

@@ -1,5 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import type { TokenCredential } from '@azure/identity'
+import { callerAdmission } from '../../shared/auth/caller-admission.ts'
 import { authorityKeys } from '../../shared/auth/signing-keys.ts'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
@@ -27,6 +28,8 @@ export type Connections = {
   readonly directory: Directory
   /** @throws Refusal `TokenMissing`, `TokenInvalid`, `TokenNotVerified`. */
   readonly authenticate: (authorization: string | null) => Promise<Caller>
+  /** @throws Refusal `TenantNotAllowed`, `TooManyRequests`. */
+  readonly admit: (caller: Caller) => void
   /** Whether each of them can be used now. */
   readonly checks: Readonly<Record<Part, PartCheck>>
 }
@@ -37,8 +40,8 @@ export function openConnections(
   foundation: Foundation,
   overrides: Partial<Connections> = {},
 ): Connections {
-  const { authorityUrl, managedIdentityClientId } = settings
-  const { nowMs } = foundation
+  const { authorityUrl, managedIdentityClientId, apiScope: scope } = settings
+  const { nowMs, elapsedMs } = foundation
   const credential = serviceIdentity(managedIdentityClientId)
   const { cosmosEndpoint: endpoint, cosmosKey: key, serviceBusConnectionString: connectionString } = settings
   const bus =
@@ -55,7 +58,8 @@ export function openConnections(
     databaseSession,
     messageQueue: overrides.messageQueue ?? messageSender(bus, nowMs, () => databaseSession.tokens()),
     directory: overrides.directory ?? openDirectory(settings, foundation),
-    authenticate: overrides.authenticate ?? tokenVerifier({ authorityUrl, audiences }, nowMs, keys),
+    authenticate: overrides.authenticate ?? tokenVerifier({ authorityUrl, audiences, scope }, nowMs, keys),
+    admit: overrides.admit ?? callerAdmission(settings, elapsedMs),
     checks: overrides.checks ?? {
       database: databaseCheck(container('tenants')),
       queue: queueCheck(bus),

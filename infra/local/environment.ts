@@ -2,10 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { QUEUES } from '../../shared/messaging/queues.ts'
+import { tenants } from '../../shared/settings/parse-setting.ts'
 import { createContainers, localSecrets } from './cosmos/local-account.ts'
 import { type CosmosProcess, startCosmosProcess } from './cosmos/process.ts'
 import { demoEnvironment } from './demo/demo-environment.ts'
 import { loadDemo } from './demo/load-demo.ts'
+import type { Municipality } from './demo/municipality.ts'
 import { demoAnswer } from './directory/seed.ts'
 import { type LocalDirectory, startDirectory } from './directory/server.ts'
 import { startHost } from './host/host.ts'
@@ -98,13 +100,13 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
     apiUrl = host.url
     say(`functions  ${apiUrl} (${host.functions.map(({ name }) => name).join(', ')})`)
 
-    const { tenants } = await loadDemo({
+    const loaded = await loadDemo({
       apiUrl,
       directoryUrl: directory.url,
       demo: demoAnswer(demo.directory, apiUrl),
-      municipalities: demo.municipalities,
+      municipalities: demo.municipalities.filter(isAllowed(process.env.TENANTS)),
     })
-    const sentCount = tenants.reduce((sum, tenant) => sum + tenant.sentCount, 0)
+    const sentCount = loaded.tenants.reduce((sum, tenant) => sum + tenant.sentCount, 0)
     say(`demo data  ${sentCount === 0 ? 'already loaded' : `${sentCount} objects loaded through the connector API`}`)
     return {
       apiUrl,
@@ -119,6 +121,12 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
     await close()
     throw error
   }
+}
+
+/** The service refuses the demo data of other tenants. */
+function isAllowed(setting = 'any'): (municipality: Municipality) => boolean {
+  const allowed = tenants(setting, 'TENANTS')
+  return ({ tenantId }) => allowed === 'any' || allowed.has(tenantId)
 }
 
 /** Stop functions of the started parts, in start order. */

@@ -45,6 +45,19 @@ param serviceClientId string
 @minLength(1)
 param serviceResourceUri string
 
+@description('Scope of the application that access tokens of users must have.')
+@minLength(1)
+param apiScope string
+
+@description('Tenants that may use the service: any, or tenant IDs, comma-separated.')
+@minLength(3)
+param tenants string
+
+@description('Maximum requests of one caller to one instance per minute. 0 for no limit.')
+@minValue(0)
+@maxValue(999999999)
+param requestsPerCallerPerMinute int
+
 @description('Delay in milliseconds before an evaluation, during which changes are collected.')
 @minValue(0)
 @maxValue(60000)
@@ -102,6 +115,9 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     AUTHORITY_URL: authorityUrl
     SERVICE_CLIENT_ID: serviceClientId
     SERVICE_RESOURCE_URI: serviceResourceUri
+    API_SCOPE: apiScope
+    TENANTS: tenants
+    REQUESTS_PER_CALLER_PER_MINUTE: string(requestsPerCallerPerMinute)
     HOME_TENANT_ID: homeTenantId
     GRAPH_URL: graphUrl
     MANAGED_IDENTITY_CLIENT_ID: identityClientId

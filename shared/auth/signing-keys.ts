@@ -1,7 +1,12 @@
 import { type CryptoKey, createRemoteJWKSet, customFetch, type FetchImplementation, importJWK, type JWK } from 'jose'
 
 /** A signing key and the issuer that it signs for. `{tenantid}` in the issuer stands for any tenant. */
-export type SigningKey = { readonly key: CryptoKey; readonly issuer: string | undefined }
+export type SigningKey = {
+  readonly key: CryptoKey
+  readonly issuer: string | undefined
+  /** The version of the key set that it was found in. */
+  readonly keysVersion: object
+}
 
 /** How long loaded keys stay usable while the key endpoint is unavailable. */
 const KEYS_KEPT_MS = 24 * 60 * 60 * 1000
@@ -22,6 +27,11 @@ export class KeysUnavailable extends Error {
 }
 
 export type KeySet = {
+  /**
+   * Identifies the keys that are trusted now; undefined when there are none. Another value after keys were added or
+   * withdrawn. Starts a reload in the background when one is due.
+   */
+  version(): object | undefined
   /** The key of that id; undefined for an unknown or unreadable one. @throws KeysUnavailable */
   get(kid: string): Promise<SigningKey | undefined>
   /** Resolves when there are keys to verify tokens with. @throws KeysUnavailable */
@@ -36,6 +46,8 @@ export type KeySet = {
 function keySet(url: string, nowMs: () => number): KeySet {
   let loadedMs = Number.NEGATIVE_INFINITY
   let attemptedMs = Number.NEGATIVE_INFINITY
+  let published = ''
+  let version = {}
   const set = createRemoteJWKSet(new URL(url), {
     timeoutDuration: TIMEOUT_MS,
     // When to load is decided below.
@@ -48,6 +60,10 @@ function keySet(url: string, nowMs: () => number): KeySet {
     attemptedMs = nowMs()
     await set.reload()
     loadedMs = nowMs()
+    const text = JSON.stringify(set.jwks())
+    if (text === published) return
+    published = text
+    version = {}
   }
   const loadAfterCooldown = async (): Promise<void> => {
     if (!set.reloading && nowMs() - attemptedMs < COOLDOWN_MS) return
@@ -62,17 +78,26 @@ function keySet(url: string, nowMs: () => number): KeySet {
       throw new KeysUnavailable(`No keys from ${url}`, { cause })
     })
   }
+  const currentVersion = (): object | undefined => {
+    const ageMs = nowMs() - loadedMs
+    if (ageMs >= KEYS_KEPT_MS) return undefined
+    if (ageMs >= KEYS_RELOADED_AFTER_MS) void loadAfterCooldown()
+    return version
+  }
   const jwkOf = (kid: string): PublishedKey | undefined => set.jwks()?.keys.find((jwk) => jwk.kid === kid)
 
   return {
+    version: currentVersion,
     ready,
     async get(kid) {
       await ready()
       if (jwkOf(kid) === undefined) await loadAfterCooldown()
       const jwk = jwkOf(kid)
       if (jwk === undefined) return undefined
+      // Read before the wait: a key that is withdrawn meanwhile must not get the version without it.
+      const keysVersion = version
       const key = await set({ alg: 'RS256', kid }).catch(() => undefined)
-      return key && { key, issuer: typeof jwk.issuer === 'string' ? jwk.issuer : undefined }
+      return key && { key, issuer: typeof jwk.issuer === 'string' ? jwk.issuer : undefined, keysVersion }
     },
   }
 }

@@ -11,6 +11,8 @@ export type TokenSettings = {
   readonly authorityUrl: string
   /** Accepted values of `aud`: the service's client id and its resource URI. A trailing slash on the URI is optional. */
   readonly audiences: readonly string[]
+  /** The scope that a token of a user must have: `user_impersonation`. */
+  readonly scope: string
 }
 
 /** Seconds of clock difference tolerated between this service and the issuer. Decisions, section 2. */
@@ -35,7 +37,7 @@ type Verification = {
  * It throws Refusal `TokenMissing`, `TokenInvalid`, or `TokenNotVerified` when the signing keys are unavailable.
  */
 export function tokenVerifier(
-  { authorityUrl, audiences }: TokenSettings,
+  { authorityUrl, audiences, scope }: TokenSettings,
   nowMs: () => number,
   keys: AuthorityKeys = authorityKeys(authorityUrl, nowMs),
 ): (authorization: string | null) => Promise<Caller> {
@@ -47,18 +49,29 @@ export function tokenVerifier(
     audiences: audiences.flatMap(withAndWithoutSlash),
     nowMs,
   }
-  const verified = new LRUCache<string, { caller: Caller; expiresMs: number }>({ max: VERIFIED_TOKENS_COUNT })
+  const verified = new LRUCache<string, VerifiedToken>({ max: VERIFIED_TOKENS_COUNT })
 
   return async (authorization) => {
     const token = bearerToken(authorization)
     const digest = hash('sha256', token, 'base64')
     const known = verified.get(digest)
-    if (known !== undefined && known.expiresMs > nowMs()) return known.caller
-    const payload = await verifiedPayload(token, verification)
-    const caller = callerOf(payload)
-    verified.set(digest, { caller, expiresMs: ((payload.exp ?? 0) + CLOCK_SKEW_S) * 1000 })
+    // A withdrawn key must not be trusted because a token that it signed was verified before.
+    if (known !== undefined && known.expiresMs > nowMs() && known.keys.version() === known.keysVersion) {
+      return known.caller
+    }
+    const { payload, keys, keysVersion } = await verifiedPayload(token, verification)
+    const caller = callerOf(payload, scope)
+    verified.set(digest, { caller, expiresMs: ((payload.exp ?? 0) + CLOCK_SKEW_S) * 1000, keys, keysVersion })
     return caller
   }
+}
+
+/** A token and the version of the keys that it was verified with. */
+type VerifiedToken = {
+  readonly caller: Caller
+  readonly expiresMs: number
+  readonly keys: KeySet
+  readonly keysVersion: object
 }
 
 /** A resource URI is accepted with and without a trailing slash. A client id has none. */
@@ -76,7 +89,9 @@ function bearerToken(authorization: string | null): string {
   return token
 }
 
-async function verifiedPayload(token: string, verification: Verification): Promise<JWTPayload> {
+type Verified = { readonly payload: JWTPayload; readonly keys: KeySet; readonly keysVersion: object }
+
+async function verifiedPayload(token: string, verification: Verification): Promise<Verified> {
   const version = verification.versions.get(unverifiedVersion(token))
   if (version === undefined) throw new Refusal('TokenInvalid', 'The version of the access token must be 1.0 or 2.0')
   const { payload, signer } = await verifySignature(token, version, verification)
@@ -86,10 +101,10 @@ async function verifiedPayload(token: string, verification: Verification): Promi
   if (payload.iss !== version.issuer.replace('{tenantid}', tenantId)) {
     throw new Refusal('TokenInvalid', 'The issuer of the access token does not match its tenant')
   }
-  if (signer?.issuer !== undefined && signer.issuer.replace('{tenantid}', tenantId) !== payload.iss) {
+  if (signer.issuer !== undefined && signer.issuer.replace('{tenantid}', tenantId) !== payload.iss) {
     throw new Refusal('TokenInvalid', 'The signing key of the access token belongs to another issuer')
   }
-  return payload
+  return { payload, keys: version.keys, keysVersion: signer.keysVersion }
 }
 
 async function verifySignature(token: string, { keys }: Version, { audiences, nowMs }: Verification) {
@@ -108,7 +123,8 @@ async function verifySignature(token: string, { keys }: Version, { audiences, no
       clockTolerance: CLOCK_SKEW_S,
       currentDate: new Date(nowMs()),
     })
-    return { payload, signer }
+    if (signer === undefined) throw new errors.JWKSNoMatchingKey()
+    return { payload, signer: signer as SigningKey }
   } catch (cause) {
     if (cause instanceof KeysUnavailable) throw new Refusal('TokenNotVerified', undefined, undefined, cause)
     if (!(cause instanceof errors.JOSEError)) throw cause
@@ -126,12 +142,26 @@ function unverifiedVersion(token: string): unknown {
   }
 }
 
-function callerOf(payload: JWTPayload): Caller {
+/** Claims of ID tokens that no access token has: OpenID Connect Core, sections 2 and 3.3.2.11. */
+const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'] as const
+
+/**
+ * A token must be clearly an application's, or have the scope of this service. An ID token has neither: no scope, and no
+ * client that it was issued to. Decisions, sections 2 and 12.
+ */
+function callerOf(payload: JWTPayload, scope: string): Caller {
   const { oid, tid, sub, idtyp, scp, azp, appid } = payload as Record<string, unknown>
   if (typeof oid !== 'string' || !isGuid(oid))
     throw new Refusal('TokenInvalid', 'The access token has no valid oid claim')
-  const isApplication = idtyp === 'app' || (idtyp === undefined && scp === undefined && sub === oid)
   const clientId = azp ?? appid
+  if (ID_TOKEN_CLAIMS.some((claim) => payload[claim] !== undefined)) {
+    throw new Refusal('TokenInvalid', 'An ID token is not an access token')
+  }
+  const isForItself = idtyp === undefined && scp === undefined && sub === oid && clientId !== undefined
+  const isApplication = idtyp === 'app' || isForItself
+  if (!isApplication && !(typeof scp === 'string' && scp.split(' ').includes(scope))) {
+    throw new Refusal('TokenInvalid', `The access token of a user must have the scope ${scope}`)
+  }
   return {
     kind: isApplication ? 'application' : 'user',
     tenantId: String(tid).toLowerCase(),

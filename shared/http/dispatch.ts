@@ -25,6 +25,8 @@ import { bodyFaults, readPath, readQuery, withoutOptionalNulls } from './validat
 export type DispatchDependencies = {
   /** @throws Refusal `TokenMissing`, `TokenInvalid`, `TokenNotVerified`. */
   authenticate(authorization: string | null): Promise<Caller>
+  /** @throws Refusal `TenantNotAllowed`, `TooManyRequests`. */
+  admit(caller: Caller): void
   /** The core identity of the caller's account; undefined when there is none. */
   findIdentity(caller: Caller): Promise<string | undefined>
   readonly idempotency: IdempotencyDependencies
@@ -36,8 +38,8 @@ export type DispatchDependencies = {
 }
 
 /**
- * Returns the function that responds to every request below a group's prefix: match the route, authenticate, authorize,
- * validate, run, serialize. It never throws. The order is that of decisions, section 10.
+ * Returns the function that responds to every request below a group's prefix: match the route, authenticate, admit the
+ * caller, authorize, validate, run, serialize. It never throws. The order is that of decisions, section 10.
  */
 export function dispatcher(
   group: RouteGroup,
@@ -108,6 +110,7 @@ async function respond(
     const { route } = matched
     const caller = await deps.authenticate(request.header('authorization'))
     onCaller(caller)
+    deps.admit(caller)
     authorize(caller, route)
     const identityId = await identityOf(caller, route, deps)
     const input = {
@@ -135,7 +138,7 @@ async function serialized(result: RouteResult, { reply: { status } }: Route, { s
 
 /** Headers that tell HTTP clients how to continue after a refusal. */
 function headersOf(refusal: Refusal): Record<string, string> {
-  if (refusal.code === 'IdempotencyKeyInUse') return { 'retry-after': '1' }
+  if (refusal.retryAfterS !== undefined) return { 'retry-after': `${refusal.retryAfterS}` }
   return httpStatusOf(refusal) === 401 ? { 'www-authenticate': 'Bearer' } : {}
 }
 

@@ -29,6 +29,7 @@ const STATUS: Record<RefusalKind, number> = {
   tooLarge: 413,
   unsupportedMediaType: 415,
   unprocessable: 422,
+  throttled: 429,
   upstream: 502,
 }
 

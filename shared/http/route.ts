@@ -125,6 +125,13 @@ export async function deleted(deletion: Promise<void>): Promise<RouteResult<null
 /** Refused before routing, so documented once for all paths. */
 export const REFUSALS_BEFORE_ROUTING: readonly RefusalCode[] = ['RouteNotFound', 'MethodNotAllowed']
 
+const CALLER: readonly RefusalCode[] = [
+  'TokenMissing',
+  'TokenInvalid',
+  'TokenNotVerified',
+  'TenantNotAllowed',
+  'TooManyRequests',
+]
 const VALIDATION: readonly RefusalCode[] = ['InvalidType', 'InvalidValue', 'InvalidLength', 'InvalidId']
 const BODY: readonly RefusalCode[] = [
   'BodyRequired',
@@ -142,7 +149,7 @@ const CREATION: readonly RefusalCode[] = ['IdempotencyKeyInvalid', 'IdempotencyK
 export function refusalsOf(route: Route): RefusalCode[] {
   const { roles, identity, query, body, parameters, path, refusals } = route
   const named = pathParameters(path)
-  const codes = new Set<RefusalCode>(['TokenMissing', 'TokenInvalid', 'TokenNotVerified', ...refusals])
+  const codes = new Set<RefusalCode>([...CALLER, ...refusals])
   const add = (isSo: boolean, ...more: readonly RefusalCode[]) => {
     if (isSo) for (const code of more) codes.add(code)
   }

@@ -8,6 +8,7 @@ export type RefusalKind =
   | 'conflict'
   | 'stale'
   | 'unprocessable'
+  | 'throttled'
   | 'tooLarge'
   | 'lengthRequired'
   | 'unsupportedMediaType'
@@ -26,6 +27,8 @@ export const REFUSALS = {
   TokenMissing: { kind: 'unauthenticated', message: 'An access token is required: Authorization: Bearer <token>' },
   TokenInvalid: { kind: 'unauthenticated', message: 'The access token is not valid' },
   TokenNotVerified: { kind: 'upstream', message: 'Token signing keys are currently unavailable' },
+  TenantNotAllowed: { kind: 'forbidden', message: 'The service is not available to this tenant' },
+  TooManyRequests: { kind: 'throttled', message: 'The caller sends too many requests' },
   RoleRequired: { kind: 'forbidden', message: 'The caller has none of the required roles' },
   UsersOnly: { kind: 'forbidden', message: 'Only users can perform this action, not applications' },
   CallerHasNoIdentity: { kind: 'forbidden', message: 'The caller has no identity in the core objects' },
@@ -172,11 +175,19 @@ export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: RefusalCode
   readonly entries: readonly RefusalEntry[]
+  /** Seconds after which the caller can repeat the request; undefined when repeating does not help. */
+  readonly retryAfterS: number | undefined
 
   constructor(code: RefusalCode, message: string = REFUSALS[code].message, target?: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.entries = [refusalEntry(code, message, target)]
+    this.retryAfterS = undefined
+  }
+
+  /** A refusal of a request that the caller can repeat later. @param retryAfterS Seconds; at least 1. */
+  static retryAfter(code: RefusalCode, retryAfterS: number, message?: string): Refusal {
+    return Object.assign(new Refusal(code, message), { retryAfterS })
   }
 
   /** A refusal with several entries. The first entry sets code and message. At least one entry is required. */

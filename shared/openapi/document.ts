@@ -37,6 +37,9 @@ const ABOUT = `Defines collections of people, positions and org units, and keeps
 ## Requests
 
 - Authenticate with \`Authorization: Bearer <access token>\`. Each operation lists its roles; a caller needs one of them.
+  The token of a user needs the scope of this service; ID tokens are refused.
+- The requests of a caller per minute are limited: 429 \`TooManyRequests\` with \`Retry-After\`. An operator can restrict
+  the service to certain tenants: others get \`TenantNotAllowed\`.
 - A request body must be sent with \`Content-Length\`. One with \`Transfer-Encoding: chunked\` has no effect and is refused
   with \`LengthRequired\`. The \`HttpClient\` of .NET sends \`JsonContent\` chunked: call \`LoadIntoBufferAsync()\` on the
   content first.

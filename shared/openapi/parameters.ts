@@ -46,6 +46,7 @@ export const SHARED_HEADERS: JsonObject = {
   Location: { description: 'The path of the new record.', schema: { type: 'string' } },
   Allow: { description: 'The methods that the path supports.', schema: { type: 'string' } },
   WwwAuthenticate: { description: 'The authentication scheme: `Bearer`.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds after which the request can be repeated.', schema: { type: 'string' } },
   Deprecation: {
     description: 'The time since which the operation is deprecated: RFC 9745.',
     schema: { type: 'string' },

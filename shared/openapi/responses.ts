@@ -140,12 +140,13 @@ const SUCCESS = { 200: 'Success.', 201: 'Created.', 202: 'Accepted.' } as const
 /** Failures that many routes share, by name. */
 const SHARED = {
   Unauthenticated: ['TokenInvalid', 'TokenMissing'],
-  Forbidden: ['RoleRequired'],
-  UsersOnly: ['CallerHasNoIdentity', 'RoleRequired', 'UsersOnly'],
+  Forbidden: ['RoleRequired', 'TenantNotAllowed'],
+  UsersOnly: ['CallerHasNoIdentity', 'RoleRequired', 'TenantNotAllowed', 'UsersOnly'],
   LengthRequired: ['LengthRequired'],
   TooLarge: ['BodyTooLarge'],
   UnsupportedMediaType: ['UnsupportedMediaType'],
   Stale: ['PreconditionFailed'],
+  TooManyRequests: ['TooManyRequests'],
   Fault: [FAULT_CODE],
   TokenNotVerified: ['TokenNotVerified'],
   MethodNotAllowed: ['MethodNotAllowed'],
@@ -157,6 +158,7 @@ const SHARED_NAMES = Object.keys(SHARED) as (keyof typeof SHARED)[]
 const HEADERS_OF_STATUS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   401: { 'www-authenticate': 'WwwAuthenticate' },
   405: { allow: 'Allow' },
+  429: { 'retry-after': 'RetryAfter' },
 }
 
 /** The shared responses as components. */

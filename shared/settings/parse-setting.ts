@@ -26,6 +26,20 @@ export function guid(value: string, name: string): string {
   return value.toLowerCase()
 }
 
+/** The name of one scope. @throws SettingsError */
+export function scope(value: string, name: string): string {
+  if (!/^[\w.:/-]+$/.test(value)) throw new SettingsError(`${name} must be the name of one scope`)
+  return value
+}
+
+/** Tenant ids in lower case, or `any`. @throws SettingsError */
+export function tenants(value: string, name: string): ReadonlySet<string> | 'any' {
+  if (value === 'any') return value
+  const ids = value.split(',').map((id) => id.trim().toLowerCase())
+  if (!ids.every(isGuid)) throw new SettingsError(`${name} must be any, or contain tenant ids only`)
+  return new Set(ids)
+}
+
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /** @throws SettingsError unless the value is base64. */

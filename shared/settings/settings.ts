@@ -11,6 +11,8 @@ import {
   optional,
   required,
   SettingsError,
+  scope,
+  tenants,
   url,
   wholeNumber,
 } from './parse-setting.ts'
@@ -20,6 +22,9 @@ export type Settings = {
   readonly authorityUrl: string
   readonly serviceClientId: string
   readonly serviceResourceUri: string
+  readonly apiScope: string
+  readonly tenants: ReadonlySet<string> | 'any'
+  readonly requestsPerCallerPerMinute: number
   readonly homeTenantId: string
   readonly graphUrl: string
   readonly graphClientSecret: string | undefined
@@ -66,6 +71,21 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
     name: 'SERVICE_RESOURCE_URI',
     meaning: 'Resource URI of that application (default `api://<client id>`)',
     parse: (read, name) => read(name) ?? `api://${read('SERVICE_CLIENT_ID')?.toLowerCase()}`,
+  },
+  apiScope: {
+    name: 'API_SCOPE',
+    meaning: 'Scope of that application that access tokens of users must have (default user_impersonation)',
+    parse: (read, name) => scope(read(name) ?? 'user_impersonation', name),
+  },
+  tenants: {
+    name: 'TENANTS',
+    meaning: 'Tenants that may use the service: any, or tenant ids, comma-separated (default any)',
+    parse: (read, name) => tenants(read(name) ?? 'any', name),
+  },
+  requestsPerCallerPerMinute: {
+    name: 'REQUESTS_PER_CALLER_PER_MINUTE',
+    meaning: 'Maximum requests of one caller to one instance per minute; 0 for no limit (default 6000)',
+    parse: (read, name) => wholeNumber(read(name) ?? '6000', name),
   },
   homeTenantId: {
     name: 'HOME_TENANT_ID',

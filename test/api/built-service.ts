@@ -7,7 +7,7 @@ import { readSettings, type Settings } from '../../shared/settings/settings.ts'
 import { APP_SETTINGS } from '../architecture/app-settings.ts'
 import { conformingDispatcher, textOf } from '../http/conformity.ts'
 
-const SETTINGS = { ...readSettings(APP_SETTINGS), evaluationDelayMs: 0 }
+const SETTINGS = { ...readSettings(APP_SETTINGS), evaluationDelayMs: 0, requestsPerCallerPerMinute: 0 }
 
 /** Keeps errors and discards all other events. */
 export const faultLog = (faults: unknown[] = []): Log => ({

@@ -6,6 +6,7 @@ import { Refusal } from '../../shared/kernel/refusals.ts'
 import { OTHER_TENANT, PERSON, SERVICE, TENANT } from '../local/directory-fixture.ts'
 import { type Authority, CLIENT, openAuthority, RESOURCE_URI } from './authority-front.ts'
 
+const SCOPE = 'user_impersonation'
 const NOW_S = 1_893_456_000
 const MINUTE_S = 60
 const HOUR_S = 3600
@@ -28,7 +29,7 @@ beforeEach(() => {
 })
 
 const newVerifier = () =>
-  tokenVerifier({ authorityUrl: authority.url, audiences: [SERVICE, RESOURCE_URI] }, () => nowS * 1000)
+  tokenVerifier({ authorityUrl: authority.url, audiences: [SERVICE, RESOURCE_URI], scope: SCOPE }, () => nowS * 1000)
 
 type Claims = Record<string, unknown>
 
@@ -40,7 +41,7 @@ const userClaims = (claims: Claims = {}): Claims => ({
   oid: PERSON,
   sub: 'pairwise',
   azp: CLIENT,
-  scp: 'access_as_user',
+  scp: SCOPE,
   roles: [USER_ROLE],
   iat: NOW_S,
   nbf: NOW_S,
@@ -85,9 +86,9 @@ describe('the caller of a token', () => {
   for (const [claim, claims, kind] of [
     ['an application by idtyp', { idtyp: 'app', sub: 'other' }, 'application'],
     ['an application by sub and the lack of scp', { idtyp: undefined }, 'application'],
-    ['a user when idtyp says so', { idtyp: 'user' }, 'user'],
-    ['a user when there is a scp', { scp: 'access_as_user' }, 'user'],
-    ['a user when sub is not oid', { sub: 'pairwise' }, 'user'],
+    ['a user when idtyp says so', { idtyp: 'user', scp: SCOPE }, 'user'],
+    ['a user when there is a scp', { scp: SCOPE }, 'user'],
+    ['a user with several scopes', { sub: 'pairwise', scp: `profile ${SCOPE} email` }, 'user'],
   ] as const) {
     it(`is ${claim}`, async () => assert.equal((await callerOf(appClaims(claims))).kind, kind))
   }
@@ -134,6 +135,19 @@ describe('a token', () => {
     ['a version that is a number', { ver: 2 }],
     ['a version that is a list', { ver: ['2.0'] }],
     ['an exp that is text', { exp: 'tomorrow' }],
+    ['no scope for a user', { scp: undefined }],
+    ['no scope where idtyp says that it is a user', { scp: undefined, sub: PERSON, idtyp: 'user' }],
+    ['another scope', { scp: 'access_as_user' }],
+    ['a scope of which ours is only a part', { scp: `${SCOPE}.read` }],
+    ['our scope in other letters', { scp: SCOPE.toUpperCase() }],
+    ['a list of scopes', { scp: [SCOPE] }],
+    ['no scope and no client, where sub is oid', { scp: undefined, sub: PERSON, azp: undefined }],
+    [
+      'the shape of an ID token',
+      { scp: undefined, azp: undefined, nonce: 'n', name: 'Ada', preferred_username: 'a@b' },
+    ],
+    ['the shape of an ID token for the subject oid', { scp: undefined, sub: PERSON, nonce: 'n' }],
+    ['a claim of ID tokens beside the scope', { at_hash: 'x' }],
   ] as const) {
     it(`is refused with ${claim}`, () => refused(userClaims(claims)))
   }
@@ -349,6 +363,29 @@ describe('a verified token', () => {
     const header = `Bearer ${await authority.signed(userClaims())}`
     for (let request = 0; request < 10_000; request += 1) await verify(header)
     assert.equal(signatures.mock.callCount(), 1)
+  })
+
+  it('is not trusted after the key that signed it was withdrawn, when the background load is done', async () => {
+    const header = `Bearer ${await authority.signed(userClaims({ exp: NOW_S + DAY_S }))}`
+    await verify(header)
+    authority.behave({ publish: (keys) => keys.slice(1) })
+    nowS += HOUR_S
+    const startCount = authority.requests()
+    await verify(header)
+    while (authority.requests() === startCount) await new Promise(setImmediate)
+    while ((await refusalOf(header)) === 'accepted') await new Promise(setImmediate)
+    assert.equal(await refusalOf(header), 'TokenInvalid')
+    assert.equal(authority.requests() - startCount, 1)
+  })
+
+  it('is not trusted when the keys could not be loaded for a day', async () => {
+    const header = `Bearer ${await authority.signed(userClaims({ exp: NOW_S + 2 * DAY_S }))}`
+    await verify(header)
+    authority.behave({ failure: 'down' })
+    nowS += DAY_S - 1
+    await verify(header)
+    nowS += 1
+    assert.equal(await refusalOf(header), 'TokenNotVerified')
   })
 
   it('is not trusted after its end', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
+import { callerAdmission } from '../../shared/auth/caller-admission.ts'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { type DispatchDependencies, dispatcher } from '../../shared/http/dispatch.ts'
 import { openAuthority } from '../auth/authority-front.ts'
@@ -7,6 +8,8 @@ import { PERSON, SERVICE, TENANT } from '../local/directory-fixture.ts'
 
 const REQUEST_COUNT = 50_000
 const TOKEN_COUNT = 300
+/** A limit of requests that is checked but never reached. */
+const UNREACHED = 999_999_999
 
 /** Cost of one request in milliseconds. `isBarred` when it has a limit. */
 export type RequestCost = { readonly what: string; readonly costMs: number; readonly isBarred: boolean }
@@ -24,13 +27,16 @@ const body = JSON.stringify({
 })
 
 /**
- * Measures how long the dispatcher takes to route, authenticate, authorise, validate and answer a request whose route
+ * Measures how long the dispatcher takes to route, authenticate, admit, authorise, validate and answer a request whose route
  * does nothing, with a token that it has verified before; and how long the first use of a token takes.
  */
 export async function requestCosts(): Promise<RequestCost[]> {
   const authority = await openAuthority()
   const nowMs = Date.now
-  const authenticate = tokenVerifier({ authorityUrl: authority.url, audiences: [SERVICE] }, nowMs)
+  const authenticate = tokenVerifier(
+    { authorityUrl: authority.url, audiences: [SERVICE], scope: 'user_impersonation' },
+    nowMs,
+  )
   const iat = Math.floor(nowMs() / 1000)
   const claims = {
     ver: '2.0',
@@ -76,6 +82,9 @@ async function dispatchCostMs(
     { prefix, routes: idle },
     {
       authenticate,
+      admit: callerAdmission({ tenants: new Set([TENANT]), requestsPerCallerPerMinute: UNREACHED }, () =>
+        performance.now(),
+      ),
       findIdentity: async () => undefined,
       idempotency: { newId } as DispatchDependencies['idempotency'],
       log,

@@ -68,7 +68,7 @@ async function tokenOf({ roles, account }: CallerWish): Promise<string> {
     ver: '2.0',
     oid,
     sub: account === undefined ? oid : `subject of ${account}`,
-    ...(account === undefined ? { idtyp: 'app' } : { scp: 'access_as_user' }),
+    ...(account === undefined ? { idtyp: 'app' } : { scp: 'user_impersonation' }),
     azp: crypto.randomUUID(),
     roles,
     iat: nowS,

@@ -105,7 +105,7 @@ const report = (...cells: readonly (string | number)[]): void => {
 
 const [folder = newDataFolder(), only = ''] = process.argv.slice(2)
 const child = fork(join(import.meta.dirname, 'routes-service.ts'), [folder, JSON.stringify(CALLERS)], {
-  env: { ...process.env, LOG_LEVEL: 'warn' },
+  env: { ...process.env, LOG_LEVEL: 'warn', REQUESTS_PER_CALLER_PER_MINUTE: '0' },
   execArgv: [
     '--max-semi-space-size=8',
     ...(process.env.PROFILE_FOLDER === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE_FOLDER}`]),

@@ -115,6 +115,7 @@ const dispatch = dispatcher(
       if (known === undefined) throw new Refusal('TokenMissing')
       return known
     },
+    admit: () => undefined,
     findIdentity: async ({ objectId }) => (objectId === ID ? undefined : IDENTITY),
     // None of these requests has an Idempotency-Key.
     idempotency: { newId: () => 'made-id' } as IdempotencyDependencies,

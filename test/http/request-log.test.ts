@@ -52,6 +52,7 @@ const dispatch = dispatcher(
       if (authorization !== TOKEN) throw new Refusal('TokenInvalid')
       return caller
     },
+    admit: () => undefined,
     findIdentity: async () => undefined,
     log,
     newId: () => 'new-id',

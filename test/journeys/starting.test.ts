@@ -4,6 +4,7 @@ import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { demoEnvironment } from '../../infra/local/demo/demo-environment.ts'
 import { failedStart, newDataFolder, startedEnvironment } from './started-environment.ts'
 
 /** One line without a stack. */
@@ -37,6 +38,35 @@ describe('npm start', () => {
     assert.deepEqual(readable(), ['ca.pem'])
   })
 
+  it('loads demo data for the tenants of the settings only, which the service serves', async () => {
+    const [first, second] = demoEnvironment({ identityCount: 0, seed: 'collections-service' }).municipalities
+    const environment = await startedEnvironment(newDataFolder(), {
+      DEMO_IDENTITIES: '0',
+      TENANTS: second?.tenantId ?? '',
+    })
+    const listed = async (tenantId = '') => {
+      const tenant = environment.demo.tenants.find((each) => each.tenantId === tenantId)
+      const operator = tenant?.apps.find(({ name }) => name === 'operator')
+      const { json } = await environment.directory('POST', `/${tenantId}/oauth2/v2.0/token`, {
+        form: {
+          grant_type: 'client_credentials',
+          client_id: operator?.clientId ?? '',
+          client_secret: operator?.clientSecret ?? '',
+          scope: environment.demo.scope,
+        },
+      })
+      const token = (json as { access_token: string }).access_token
+      const response = await fetch(`${environment.apiUrl}/iamcore/beta/sync/coreobjects/identities`, {
+        headers: { authorization: `Bearer ${token}` },
+      })
+      const { data, errors } = (await response.json()) as { data: unknown[] | null; errors: { code: string }[] }
+      return { hasData: data !== null && data.length > 0, codes: errors.map(({ code }) => code) }
+    }
+    assert.deepEqual(await listed(first?.tenantId), { hasData: false, codes: ['TenantNotAllowed'] })
+    assert.deepEqual(await listed(second?.tenantId), { hasData: true, codes: [] })
+    await environment.stop()
+  })
+
   for (const variable of ['PORT', 'DIRECTORY_PORT', 'COSMOS_PORT', 'SERVICE_BUS_PORT']) {
     it(`reports the port of ${variable} if it is in use`, async () => {
       const server = createServer().listen(0, '127.0.0.1')
@@ -63,6 +93,7 @@ describe('npm start', () => {
     ['SYNC_SLICE_S', 'soon'],
     ['SYNC_RETRY_DELAYS_S', '1,x'],
     ['LOG_LEVEL', 'loud'],
+    ['TENANTS', 'all'],
     ['DEMO_IDENTITIES', 'many'],
     ['PORT', '70000'],
   ] as const) {

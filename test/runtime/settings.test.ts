@@ -16,6 +16,9 @@ const CLOUD = {
 const MALFORMED: Readonly<Record<string, readonly string[]>> = {
   AUTHORITY_URL: ['login', 'http//x', 'login.microsoftonline.com:443', 'ftp://login.example'],
   SERVICE_CLIENT_ID: ['the service', '11111111-1111-4111-8111'],
+  API_SCOPE: ['two scopes', 'a,b'],
+  TENANTS: ['all', 'Any', '11111111-1111-4111-8111-111111111111,home', ','],
+  REQUESTS_PER_CALLER_PER_MINUTE: ['-1', '1e3', 'many'],
   HOME_TENANT_ID: ['home', '22222222222242228222222222222222'],
   GRAPH_URL: ['//', 'graph', 'graph.microsoft.com:443'],
   MANAGED_IDENTITY_CLIENT_ID: ['identity'],
@@ -53,6 +56,9 @@ describe('settings', () => {
     assert.equal(settings.authorityUrl, 'https://login.microsoftonline.com')
     assert.equal(settings.graphUrl, 'https://graph.microsoft.com')
     assert.equal(settings.serviceResourceUri, `api://${CLOUD.SERVICE_CLIENT_ID}`)
+    assert.equal(settings.apiScope, 'user_impersonation')
+    assert.equal(settings.tenants, 'any')
+    assert.equal(settings.requestsPerCallerPerMinute, 6_000)
     assert.deepEqual(settings.syncRetryDelaysS, [15, 60, 240])
     assert.equal(settings.cosmosEndpoint, 'https://account.documents.azure.com:443')
   })
@@ -62,6 +68,8 @@ describe('settings', () => {
     const { serviceClientId, serviceResourceUri } = readSettings(written)
     assert.equal(serviceClientId, 'abcdef01-2345-4789-8bcd-ef0123456789')
     assert.equal(serviceResourceUri, 'api://abcdef01-2345-4789-8bcd-ef0123456789')
+    const tenants = 'ABCDEF01-2345-4789-8BCD-EF0123456789, 11111111-1111-4111-8111-111111111111'
+    assert.deepEqual(readSettings({ ...CLOUD, TENANTS: tenants }).tenants, new Set(tenants.toLowerCase().split(', ')))
   })
 
   for (const { name } of Object.values(SETTINGS)) {

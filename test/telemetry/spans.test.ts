@@ -104,6 +104,7 @@ describe('The spans of a sync', () => {
     const dispatch = conformingDispatcher(groupLinkRoutes(deps), {
       ...deps,
       authenticate: async () => writer,
+      admit: () => undefined,
       findIdentity: async () => undefined,
       idempotency: idempotencyOn(world.container('idempotencyKeys'), deps.nowMs, deps.log),
     })

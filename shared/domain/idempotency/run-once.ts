@@ -25,6 +25,9 @@ export type StoredResult = { readonly data: unknown; readonly headers?: Readonly
 /** Milliseconds between reads of a record in progress. Most attempts complete within a second. */
 const WAITS_MS = [25, 50, 100, 200, 400, 800]
 
+/** The first request is slow: it has not completed within the waits. */
+const RETRY_AFTER_S = 1
+
 /** Characters. A longer result is not stored: a repeated request reads what was created. */
 const RESULT_LIMIT_COUNT = 500_000
 
@@ -46,7 +49,7 @@ export async function runOnce<Result extends StoredResult>(
     const result = state.outcome === 'started' ? await runAttempt(state.attempt, work, deps) : undefined
     if (result !== undefined) return { result, isReplayed: false }
     const waitMs = WAITS_MS[waitCount]
-    if (waitMs === undefined) throw new Refusal('IdempotencyKeyInUse')
+    if (waitMs === undefined) throw Refusal.retryAfter('IdempotencyKeyInUse', RETRY_AFTER_S)
     await deps.sleep(waitMs)
   }
 }

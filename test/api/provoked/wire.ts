@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { collectionRoutes } from '../../../functions/routes/collections.ts'
+import { callerAdmission } from '../../../shared/auth/caller-admission.ts'
 import { tokenVerifier } from '../../../shared/auth/token-verifier.ts'
 import { derivedId } from '../../../shared/cosmos/derived-id.ts'
 import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
@@ -25,6 +26,8 @@ export function wireProvocations(world: JoinableWorld) {
     TokenMissing: () => get('/collections/beta', ''),
     TokenInvalid: () => withToken('Bearer x'),
     TokenNotVerified: () => withToken(`Bearer ${encoded({ alg: 'RS256', kid: 'x' })}.${encoded({ ver: '2.0' })}.x`),
+    TenantNotAllowed: () => admitted(world, { tenants: new Set(), requestsPerCallerPerMinute: 0 }, 1),
+    TooManyRequests: () => admitted(world, { tenants: 'any', requestsPerCallerPerMinute: 1 }, 2),
     RoleRequired: () => get('/collections/beta', caller('user', [])),
     UsersOnly: () => get(`${JOINABLE}/member-of`, writer),
     CallerHasNoIdentity: () => get(`${JOINABLE}/member-of`, caller('user', ['User'])),
@@ -61,9 +64,23 @@ export function wireProvocations(world: JoinableWorld) {
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
+/** The last of several requests of one caller under these settings. */
+async function admitted(
+  { deps, service, admin, nowMs }: JoinableWorld,
+  settings: Parameters<typeof callerAdmission>[0],
+  requestCount: number,
+) {
+  const admit = callerAdmission(settings, nowMs)
+  const request = requestsTo([collectionRoutes(deps)], { ...service.dispatch, admit })
+  const send = () => request('GET', '/collections/beta', { authorization: admin })
+  for (let count = 1; count < requestCount; count += 1) await send()
+  const { status, body } = await send()
+  return provoked({ status, body: JSON.parse(body ?? '') })
+}
+
 /** A request whose token is checked by the service's own verifier, with an authority that is unreachable. */
 function tokenCheck({ deps, service, nowMs }: JoinableWorld) {
-  const authenticate = tokenVerifier({ authorityUrl: UNREACHABLE_AUTHORITY, audiences: ['x'] }, nowMs)
+  const authenticate = tokenVerifier({ authorityUrl: UNREACHABLE_AUTHORITY, audiences: ['x'], scope: 'x' }, nowMs)
   const request = requestsTo([collectionRoutes(deps)], { ...service.dispatch, authenticate, log: faultLog() })
   return async (authorization: string) => {
     const { status, body } = await request('GET', '/collections/beta', { authorization })
