@@ -146,7 +146,10 @@ var baseName = 'collections-${environmentName}'
 var uniqueName = 'collections-${suffix}'
 var names = {
   resourceGroup: 'rg-${baseName}'
-  identity: 'id-${baseName}'
+  serviceIdentity: 'id-${baseName}-service'
+  graphIdentity: 'id-${baseName}-graph'
+  hostIdentity: 'id-${baseName}-host'
+  deploymentIdentity: 'id-${baseName}-deployment'
   workspace: 'log-${baseName}'
   component: 'appi-${baseName}'
   storage: 'st${suffix}'
@@ -165,11 +168,42 @@ resource group 'Microsoft.Resources/resourceGroups@2024-07-01' = {
   tags: tags
 }
 
-module identity 'modules/identity.bicep' = {
-  name: 'identity'
+// Four identities, so that the token of one gives no access to what the others are for.
+module serviceIdentity 'modules/identity.bicep' = {
+  name: 'service-identity'
   scope: group
   params: {
-    name: names.identity
+    name: names.serviceIdentity
+    location: location
+    tags: tags
+  }
+}
+
+module graphIdentity 'modules/identity.bicep' = {
+  name: 'graph-identity'
+  scope: group
+  params: {
+    name: names.graphIdentity
+    location: location
+    tags: tags
+  }
+}
+
+module hostIdentity 'modules/identity.bicep' = {
+  name: 'host-identity'
+  scope: group
+  params: {
+    name: names.hostIdentity
+    location: location
+    tags: tags
+  }
+}
+
+module deploymentIdentity 'modules/identity.bicep' = {
+  name: 'deployment-identity'
+  scope: group
+  params: {
+    name: names.deploymentIdentity
     location: location
     tags: tags
   }
@@ -185,7 +219,7 @@ module monitoring 'modules/monitoring.bicep' = {
     tags: tags
     dailyLogQuotaGb: dailyLogQuotaGb
     logRetentionDays: logRetentionDays
-    publisherPrincipalId: identity.outputs.principalId
+    publisherPrincipalId: serviceIdentity.outputs.principalId
   }
 }
 
@@ -199,7 +233,8 @@ module storage 'modules/storage.bicep' = {
     zoneRedundant: zoneRedundant
     privateNetwork: vnetEnabled
     workspaceId: monitoring.outputs.workspaceId
-    principalId: identity.outputs.principalId
+    hostPrincipalId: hostIdentity.outputs.principalId
+    deploymentPrincipalId: deploymentIdentity.outputs.principalId
   }
 }
 
@@ -212,7 +247,7 @@ module serviceBus 'modules/service-bus.bicep' = {
     tags: tags
     privateNetwork: vnetEnabled
     workspaceId: monitoring.outputs.workspaceId
-    principalId: identity.outputs.principalId
+    principalId: serviceIdentity.outputs.principalId
   }
 }
 
@@ -230,7 +265,7 @@ module cosmos 'modules/cosmos.bicep' = {
     backupTier: production ? 'Continuous30Days' : 'Continuous7Days'
     deleteLock: production
     workspaceId: monitoring.outputs.workspaceId
-    principalId: identity.outputs.principalId
+    principalId: serviceIdentity.outputs.principalId
   }
 }
 
@@ -264,7 +299,10 @@ module functionApp 'modules/function-app.bicep' = {
     alwaysReadyInstanceCount: max(alwaysReadyInstanceCount, zoneRedundant ? 2 : 0)
     zoneRedundant: zoneRedundant
     subnetId: network.outputs.appSubnetId
-    identityId: identity.outputs.id
+    serviceIdentityId: serviceIdentity.outputs.id
+    graphIdentityId: graphIdentity.outputs.id
+    hostIdentityId: hostIdentity.outputs.id
+    deploymentIdentityId: deploymentIdentity.outputs.id
     deploymentContainerUrl: storage.outputs.deploymentContainerUrl
     workspaceId: monitoring.outputs.workspaceId
   }
@@ -275,7 +313,9 @@ module appSettings 'modules/app-settings.bicep' = {
   scope: group
   params: {
     appName: functionApp.outputs.name
-    identityClientId: identity.outputs.clientId
+    serviceIdentityClientId: serviceIdentity.outputs.clientId
+    graphIdentityClientId: graphIdentity.outputs.clientId
+    hostIdentityClientId: hostIdentity.outputs.clientId
     blobEndpoint: storage.outputs.blobEndpoint
     serviceBusHostName: serviceBus.outputs.hostName
     cosmosEndpoint: cosmos.outputs.endpoint
@@ -352,5 +392,5 @@ output SERVICE_BUS_HOST_NAME string = serviceBus.outputs.hostName
 @description('Issuer of the federated credential of the multi-tenant application.')
 output FEDERATED_CREDENTIAL_ISSUER string = '${environment().authentication.loginEndpoint}${subscription().tenantId}/v2.0'
 
-@description('Subject of the federated credential: the object ID of the managed identity.')
-output FEDERATED_CREDENTIAL_SUBJECT string = identity.outputs.principalId
+@description('Subject of the federated credential: the object ID of the identity that signs in to the directories.')
+output FEDERATED_CREDENTIAL_SUBJECT string = graphIdentity.outputs.principalId

@@ -69,9 +69,9 @@ export function openConnections(
 }
 
 function openDirectory(settings: Settings, { nowMs, sleep, random, metrics }: Foundation): Directory {
-  const { authorityUrl, graphUrl, homeTenantId, managedIdentityClientId } = settings
+  const { authorityUrl, graphUrl, homeTenantId, graphIdentityClientId } = settings
   const { serviceClientId: clientId, graphClientSecret: clientSecret } = settings
-  const tokens = graphTokens({ authorityUrl, homeTenantId, clientId, clientSecret, managedIdentityClientId }, nowMs)
+  const tokens = graphTokens({ authorityUrl, homeTenantId, clientId, clientSecret, graphIdentityClientId }, nowMs)
   const send = observedCalls(graphCalls(graphUrl, tokens, nowMs), metrics)
   return graphDirectory({ graphUrl, send, sleep, nowMs, random })
 }

@@ -3,7 +3,7 @@ $ErrorActionPreference = 'Stop'
 
 @"
 
-Add the managed identity to the application as federated credential, once. Save this as credential.json:
+Add the Graph identity to the application as federated credential, once. Save this as credential.json:
 
   {
     "name": "$env:AZURE_ENV_NAME",

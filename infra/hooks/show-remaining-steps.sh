@@ -4,7 +4,7 @@ set -eu
 
 cat <<END
 
-Add the managed identity to the application as federated credential, once:
+Add the Graph identity to the application as federated credential, once:
 
   az ad app federated-credential create --id $SERVICE_CLIENT_ID --parameters '{
     "name": "$AZURE_ENV_NAME",

@@ -2,10 +2,20 @@
 @minLength(1)
 param appName string
 
-@description('Client ID of the managed identity.')
+@description('Client ID of the identity that reads and writes the data of the service.')
 @minLength(36)
 @maxLength(36)
-param identityClientId string
+param serviceIdentityClientId string
+
+@description('Client ID of the identity that signs in to the directories.')
+@minLength(36)
+@maxLength(36)
+param graphIdentityClientId string
+
+@description('Client ID of the identity that the Functions host uses for its own blobs.')
+@minLength(36)
+@maxLength(36)
+param hostIdentityClientId string
 
 @description('Blob endpoint of the host storage account.')
 @minLength(1)
@@ -100,16 +110,16 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
   parent: app
   name: 'appsettings'
   properties: {
-    // Settings of the Functions host. Storage, telemetry and triggers use the managed identity.
+    // Settings of the Functions host. Its storage has an identity of its own; telemetry and triggers use the service's.
     AzureWebJobsDisableHomepage: 'true'
     AzureWebJobsStorage__blobServiceUri: blobEndpoint
     AzureWebJobsStorage__credential: 'managedidentity'
-    AzureWebJobsStorage__clientId: identityClientId
+    AzureWebJobsStorage__clientId: hostIdentityClientId
     APPLICATIONINSIGHTS_CONNECTION_STRING: applicationInsightsConnectionString
-    APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identityClientId};Authorization=AAD'
+    APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${serviceIdentityClientId};Authorization=AAD'
     ServiceBus__fullyQualifiedNamespace: serviceBusHostName
     ServiceBus__credential: 'managedidentity'
-    ServiceBus__clientId: identityClientId
+    ServiceBus__clientId: serviceIdentityClientId
 
     // Settings of the service.
     AUTHORITY_URL: authorityUrl
@@ -120,7 +130,8 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     REQUESTS_PER_CALLER_PER_MINUTE: string(requestsPerCallerPerMinute)
     HOME_TENANT_ID: homeTenantId
     GRAPH_URL: graphUrl
-    MANAGED_IDENTITY_CLIENT_ID: identityClientId
+    MANAGED_IDENTITY_CLIENT_ID: serviceIdentityClientId
+    GRAPH_IDENTITY_CLIENT_ID: graphIdentityClientId
     COSMOS_ENDPOINT: cosmosEndpoint
     // The alerts and the workbook query events of this level.
     LOG_LEVEL: 'info'

@@ -287,9 +287,11 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   scope: account
   properties: {
     workspaceId: workspaceId
-    // Request logs are excluded: they cost more than the requests.
+    // Resource-specific tables: CDBDataPlaneRequests has a column for each detail, the principal among them.
+    logAnalyticsDestinationType: 'Dedicated'
     logs: [
       { category: 'ControlPlaneRequests', enabled: true }
+      { category: 'DataPlaneRequests', enabled: true }
     ]
     metrics: [
       { category: 'AllMetrics', enabled: true }

@@ -43,9 +43,21 @@ param zoneRedundant bool
 @maxLength(1000)
 param subnetId string
 
-@description('Resource ID of the managed identity.')
+@description('Resource ID of the identity that reads and writes the data of the service.')
 @minLength(1)
-param identityId string
+param serviceIdentityId string
+
+@description('Resource ID of the identity that signs in to the directories.')
+@minLength(1)
+param graphIdentityId string
+
+@description('Resource ID of the identity that the Functions host uses for its own blobs.')
+@minLength(1)
+param hostIdentityId string
+
+@description('Resource ID of the identity that writes and reads the deployment package.')
+@minLength(1)
+param deploymentIdentityId string
 
 @description('URL of the blob container with the deployment package.')
 @minLength(1)
@@ -78,7 +90,10 @@ resource app 'Microsoft.Web/sites@2024-11-01' = {
   identity: {
     type: 'UserAssigned'
     userAssignedIdentities: {
-      '${identityId}': {}
+      '${serviceIdentityId}': {}
+      '${graphIdentityId}': {}
+      '${hostIdentityId}': {}
+      '${deploymentIdentityId}': {}
     }
   }
   properties: {
@@ -93,7 +108,7 @@ resource app 'Microsoft.Web/sites@2024-11-01' = {
           value: deploymentContainerUrl
           authentication: {
             type: 'UserAssignedIdentity'
-            userAssignedIdentityResourceId: identityId
+            userAssignedIdentityResourceId: deploymentIdentityId
           }
         }
       }

@@ -9,8 +9,6 @@ param location string
 @description('Tags of all resources.')
 param tags object
 
-// The service uses this identity for the database, queues, storage and monitoring. As federated credential of the
-// multi-tenant application, it also signs in to the directories.
 resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
   name: name
   location: location

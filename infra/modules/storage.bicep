@@ -20,13 +20,23 @@ param privateNetwork bool
 @minLength(1)
 param workspaceId string
 
-@description('Object ID of the identity that the Functions host uses.')
+@description('Object ID of the identity that the Functions host uses for its own blobs.')
 @minLength(36)
 @maxLength(36)
-param principalId string
+param hostPrincipalId string
 
-// Storage Blob Data Owner: the host creates its containers and leases their blobs.
+@description('Object ID of the identity that writes and reads the deployment package.')
+@minLength(36)
+@maxLength(36)
+param deploymentPrincipalId string
+
+// Storage Blob Data Owner, Storage Blob Data Contributor
 var blobOwnerRoleId = 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'
+var blobContributorRoleId = 'ba92f5b4-2d11-453d-a403-e96b0029c9fe'
+
+// The containers of the Functions host: leases of timers and instances, and keys. The host would create them; its
+// identity may not.
+var hostContainerNames = ['azure-webjobs-hosts', 'azure-webjobs-secrets']
 
 resource account 'Microsoft.Storage/storageAccounts@2025-01-01' = {
   name: name
@@ -65,13 +75,29 @@ resource deployments 'Microsoft.Storage/storageAccounts/blobServices/containers@
   properties: { publicAccess: 'None' }
 }
 
-resource blobOwner 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
-  name: guid(account.id, principalId, blobOwnerRoleId)
-  scope: account
+resource hostContainers 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' = [for hostContainerName in hostContainerNames: {
+  parent: blobs
+  name: hostContainerName
+  properties: { publicAccess: 'None' }
+}]
+
+resource hostBlobOwner 'Microsoft.Authorization/roleAssignments@2022-04-01' = [for (hostContainerName, index) in hostContainerNames: {
+  name: guid(hostContainers[index].id, hostPrincipalId, blobOwnerRoleId)
+  scope: hostContainers[index]
   properties: {
-    principalId: principalId
+    principalId: hostPrincipalId
     principalType: 'ServicePrincipal'
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', blobOwnerRoleId)
+  }
+}]
+
+resource deploymentBlobContributor 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(deployments.id, deploymentPrincipalId, blobContributorRoleId)
+  scope: deployments
+  properties: {
+    principalId: deploymentPrincipalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', blobContributorRoleId)
   }
 }
 

@@ -6,9 +6,9 @@ export type GraphCredentialSettings = {
   readonly authorityUrl: string
   readonly homeTenantId: string
   readonly clientId: string
-  /** Without a secret, the application uses its managed identity. */
   readonly clientSecret: string | undefined
-  readonly managedIdentityClientId: string | undefined
+  /** Without a secret, this managed identity signs in to the directories for the application. It has no other rights. */
+  readonly graphIdentityClientId: string | undefined
 }
 
 /** Access tokens for Graph, one for each tenant. */
@@ -72,7 +72,7 @@ async function fetchToken(tenantId: string, settings: GraphCredentialSettings): 
 
 /** Loads the packages with the first call, so that functions that do not call the directory start without them. */
 async function openCredential(settings: GraphCredentialSettings): Promise<TokenCredential> {
-  const { authorityUrl, homeTenantId, clientId, clientSecret, managedIdentityClientId } = settings
+  const { authorityUrl, homeTenantId, clientId, clientSecret, graphIdentityClientId } = settings
   const identity = await import('@azure/identity')
   const options = {
     authorityHost: authorityUrl,
@@ -83,7 +83,7 @@ async function openCredential(settings: GraphCredentialSettings): Promise<TokenC
   if (clientSecret !== undefined) {
     return new identity.ClientSecretCredential(homeTenantId, clientId, clientSecret, options)
   }
-  const managed = new identity.ManagedIdentityCredential({ clientId: managedIdentityClientId ?? '' })
+  const managed = new identity.ManagedIdentityCredential({ clientId: graphIdentityClientId ?? '' })
   const assertion = async () => (await managed.getToken(EXCHANGE_SCOPE)).token
   return new identity.ClientAssertionCredential(homeTenantId, clientId, assertion, options)
 }

@@ -29,6 +29,7 @@ export type Settings = {
   readonly graphUrl: string
   readonly graphClientSecret: string | undefined
   readonly managedIdentityClientId: string | undefined
+  readonly graphIdentityClientId: string | undefined
   readonly cosmosEndpoint: string
   readonly cosmosKey: string | undefined
   readonly serviceBusConnectionString: string | undefined
@@ -104,6 +105,11 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   },
   managedIdentityClientId: {
     name: 'MANAGED_IDENTITY_CLIENT_ID',
+    meaning: 'Client id of the managed identity that reads and writes the data of the service',
+    parse: (read, name) => optional(read(name), name, guid),
+  },
+  graphIdentityClientId: {
+    name: 'GRAPH_IDENTITY_CLIENT_ID',
     meaning: 'Client id of the managed identity that is a federated credential of the application',
     parse: (read, name) => {
       const value = read(name)

@@ -181,7 +181,7 @@ describe('The directory through Graph', () => {
       homeTenantId: TENANT,
       clientId: 'aaaaaaaa-0000-4000-8000-000000000001',
       clientSecret: 'service-secret',
-      managedIdentityClientId: undefined,
+      graphIdentityClientId: undefined,
     }
     const tokens = graphTokens(settings, Date.now)
     const all = await Promise.all([1, 2, 3, 4].map(() => tokens.get(TENANT)))
@@ -200,7 +200,7 @@ describe('The directory through Graph', () => {
       homeTenantId: TENANT,
       clientId: 'aaaaaaaa-0000-4000-8000-000000000001',
       clientSecret: 'service-secret',
-      managedIdentityClientId: undefined,
+      graphIdentityClientId: undefined,
     }
     const tokens = graphTokens(settings, Date.now, 1)
     const first = await tokens.get(TENANT)

@@ -58,14 +58,14 @@ describe('Graph tokens by a managed identity', () => {
     return ((await answer.json()) as { token: string }).token
   }
 
-  const tokensOf = (managedIdentityClientId: string) =>
+  const tokensOf = (graphIdentityClientId: string) =>
     graphTokens(
       {
         authorityUrl: world.server.url,
         homeTenantId: TENANT,
         clientId: SERVICE,
         clientSecret: undefined,
-        managedIdentityClientId,
+        graphIdentityClientId,
       },
       Date.now,
     )

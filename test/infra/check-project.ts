@@ -8,6 +8,7 @@ import { scenariosOf } from './deployment/scenarios.ts'
 import { alertsAreComplete, somebodyIsTold } from './rules/alerts.ts'
 import { settingsAreThoseOfTheCode } from './rules/app-settings.ts'
 import { databaseIsKept, functionAppRunsTheCode } from './rules/function-app.ts'
+import { identitiesAreSeparate } from './rules/identities.ts'
 import { localAuthenticationIsOff, secretsStaySecret, templatesHoldNoSecrets } from './rules/local-authentication.ts'
 import { alertsWatchWhatThereIs, resourcesAreDiagnosed, workbooksCanBeOpened } from './rules/monitoring.ts'
 import { closedResourcesCanBeReached } from './rules/network.ts'
@@ -20,6 +21,7 @@ import type { ProjectFacts, Rule, TemplateRule } from './rules/rule.ts'
 /** Rules for every deployment, regardless of its parameters. */
 const RULES: readonly Rule[] = [
   localAuthenticationIsOff,
+  identitiesAreSeparate,
   rolesAreAssignedRight,
   databaseRolesAreAssignedRight,
   settingsAreThoseOfTheCode,

@@ -70,9 +70,63 @@ export const RULE_FAULTS: readonly SeededFault[] = [
     /Storage Blob Data Owner is assigned on/,
   ),
   seededFault(
+    'one identity for the directories and the data',
+    anywhere(/GRAPH_IDENTITY_CLIENT_ID: graphIdentityClientId/, 'GRAPH_IDENTITY_CLIENT_ID: serviceIdentityClientId'),
+    /service and graph share an identity|graph and service share an identity/,
+  ),
+  seededFault(
+    'one identity for the deployment and the data',
+    inModule('functionApp', /deploymentIdentityId: deploymentIdentity\./, 'deploymentIdentityId: serviceIdentity.'),
+    /deployment and service share an identity/,
+  ),
+  seededFault(
+    "the host's blobs as the service",
+    anywhere(/(AzureWebJobsStorage__clientId: )hostIdentityClientId/, '$1serviceIdentityClientId'),
+    /host and service share an identity/,
+  ),
+  seededFault(
+    'queues of an identity that the settings do not name',
+    anywhere(/(ServiceBus__clientId: )serviceIdentityClientId/, '$1hostIdentityClientId'),
+    /no identity is that of the purpose service/,
+  ),
+  seededFault(
+    "the host's role on the deployment package",
+    inResource(
+      ROLE,
+      /name: guid\(deployments\.id, deploymentPrincipalId, blobContributorRoleId\)([\s\S]*)roleDefinitions', blobContributorRoleId/,
+      "name: guid(deployments.id, deploymentPrincipalId, blobOwnerRoleId)$1roleDefinitions', blobOwnerRoleId",
+    ),
+    /Storage Blob Data Owner is assigned on \S+ \/\^azure-webjobs-\/, not on \S+ deployments/,
+  ),
+  seededFault(
+    'a role on the whole storage account',
+    inResource(ROLE, /guid\(deployments\.id([\s\S]*)scope: deployments/, 'guid(account.id$1scope: account'),
+    /Storage Blob Data Contributor is assigned on \S+containers/,
+  ),
+  seededFault(
+    'a role for the identity of the directories',
+    inModule('serviceBus', /principalId: serviceIdentity\./, 'principalId: graphIdentity.'),
+    /principalId has to be that of the service identity: it is \S+graph/,
+  ),
+  seededFault(
+    "the deployment package's role for the host",
+    inModule('storage', /deploymentPrincipalId: deploymentIdentity\./, 'deploymentPrincipalId: hostIdentity.'),
+    /principalId has to be that of the deployment identity/,
+  ),
+  seededFault(
+    'an app without one of its identities',
+    anywhere(/\n +'\$\{deploymentIdentityId\}': \{\}/, ''),
+    /the app has to have the identities, and no other/,
+  ),
+  seededFault(
+    'a database whose reads and writes are not logged',
+    inResource('Microsoft.Insights/diagnosticSettings', /\n +\{ category: 'DataPlaneRequests'.*/, ''),
+    /DataPlaneRequests of Microsoft\.DocumentDB\/databaseAccounts are not logged/,
+  ),
+  seededFault(
     "a database's role for nobody",
     inResource(`${COSMOS}/sqlRoleAssignments`, /\n +principalId: .*/, ''),
-    /principalId has to be the identity's: it is missing/,
+    /principalId has to be that of the service identity: it is missing/,
   ),
   seededFault(
     "another database's role",

@@ -93,7 +93,7 @@ export const TYPE_FAULTS: readonly SeededFault[] = [
   ),
   seededFault(
     'a parent of the wrong type',
-    inResource(`${STORAGE}/blobServices/containers`, /parent: blobs/, 'parent: account'),
+    inResource(`${STORAGE}/blobServices/containers`, /parent: blobs(\n +name: 'deployments')/, 'parent: account$1'),
     /parent of deployments has to be a .*blobServices/,
   ),
 ]
@@ -135,10 +135,14 @@ export const LANGUAGE_FAULTS: readonly SeededFault[] = [
     ),
     /cidrSubnet takes 3 to 3 arguments/,
   ),
-  seededFault("a module's parameter left out", inModule('identity', /\n +tags: tags/, ''), /params\.tags is required/),
+  seededFault(
+    "a module's parameter left out",
+    inModule('serviceIdentity', /\n +tags: tags/, ''),
+    /params\.tags is required/,
+  ),
   seededFault(
     "a module's parameter misspelt",
-    inModule('storage', /principalId:/, 'principleId:'),
+    inModule('cosmos', /principalId:/, 'principleId:'),
     /params\.principleId does not exist.*principalId/,
   ),
   seededFault(

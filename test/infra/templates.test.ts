@@ -38,15 +38,31 @@ describe('the templates', () => {
     assert.deepEqual([...new Set(connections)], CONNECTIONS)
   })
 
+  const parameterFaults = (file: string, text: string): string[] => {
+    const faults: string[] = []
+    const main = parseProject(texts).templates.get(MAIN)
+    assert.ok(main)
+    checkParametersFile(file, text, main, file === 'infra/main.parameters.json', (at, message) =>
+      faults.push(describeFault({ ...at, message })),
+    )
+    return faults
+  }
+
   for (const file of projectFiles('infra/*.parameters.json')) {
-    it(`have the parameters of ${file}`, () => {
-      const faults: string[] = []
-      const main = parseProject(texts).templates.get(MAIN)
-      assert.ok(main)
-      checkParametersFile(file, readProjectText(file), main, file === 'infra/main.parameters.json', (at, message) =>
-        faults.push(describeFault({ ...at, message })),
+    it(`have the parameters of ${file}`, () => assert.deepEqual(parameterFaults(file, readProjectText(file)), []))
+  }
+
+  for (const [claim, find, replacement] of [
+    ['leaves the private network out', /\n.*"vnetEnabled".*/, ''],
+    ['turns the private network off', /("vnetEnabled": \{ "value": )true/, '$1false'],
+  ] as const) {
+    it(`are not those of a production that ${claim}`, () => {
+      const file = 'infra/prod.parameters.json'
+      const faulty = readProjectText(file).replace(find, replacement)
+      assert.match(
+        parameterFaults(file, faulty).join('\n'),
+        /^infra\/prod\.parameters\.json:\d+: production has to be closed/,
       )
-      assert.deepEqual(faults, [])
     })
   }
 })

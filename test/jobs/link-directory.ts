@@ -78,7 +78,7 @@ export async function openDirectory(
           homeTenantId: TENANT,
           clientId,
           clientSecret: secret,
-          managedIdentityClientId: undefined,
+          graphIdentityClientId: undefined,
         },
         clock.nowMs,
       ),

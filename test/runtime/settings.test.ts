@@ -7,7 +7,7 @@ import { readSettings, SETTINGS } from '../../shared/settings/settings.ts'
 const CLOUD = {
   SERVICE_CLIENT_ID: '11111111-1111-4111-8111-111111111111',
   HOME_TENANT_ID: '22222222-2222-4222-8222-222222222222',
-  MANAGED_IDENTITY_CLIENT_ID: '33333333-3333-4333-8333-333333333333',
+  GRAPH_IDENTITY_CLIENT_ID: '33333333-3333-4333-8333-333333333333',
   COSMOS_ENDPOINT: 'https://account.documents.azure.com:443/',
   ServiceBus__fullyQualifiedNamespace: 'namespace.servicebus.windows.net',
 }
@@ -22,6 +22,7 @@ const MALFORMED: Readonly<Record<string, readonly string[]>> = {
   HOME_TENANT_ID: ['home', '22222222222242228222222222222222'],
   GRAPH_URL: ['//', 'graph', 'graph.microsoft.com:443'],
   MANAGED_IDENTITY_CLIENT_ID: ['identity'],
+  GRAPH_IDENTITY_CLIENT_ID: ['identity'],
   COSMOS_ENDPOINT: ['not a url', 'account', 'account.documents.azure.com:443/'],
   COSMOS_KEY: ['not base64!', 'a b'],
   ServiceBus: ['namespace.servicebus.windows.net', 'Endpoint=https://x'],

@@ -28,10 +28,14 @@ const PLATFORM: readonly string[] = [
   'APPLICATIONINSIGHTS_AUTHENTICATION_STRING',
 ]
 
+/** Settings of the service that name an identity. */
+const OF_IDENTITIES: readonly string[] = [SETTINGS.managedIdentityClientId.name, SETTINGS.graphIdentityClientId.name]
+
 /** Values for what only the cloud knows, or somebody keeps to himself. */
 const MADE_UP: Readonly<Record<string, string>> = {
   [SETTINGS.serviceClientId.name]: '11111111-1111-4111-8111-111111111111',
   [SETTINGS.managedIdentityClientId.name]: '22222222-2222-4222-8222-222222222222',
+  [SETTINGS.graphIdentityClientId.name]: '33333333-3333-4333-8333-333333333333',
   [SETTINGS.serviceBusNamespace.name]: 'namespace.servicebus.windows.net',
   [SETTINGS.cosmosEndpoint.name]: 'https://account.documents.azure.com:443/',
   APPLICATIONINSIGHTS_CONNECTION_STRING: 'InstrumentationKey=11111111-1111-4111-8111-111111111111',
@@ -90,7 +94,7 @@ function checkIdentitySetting(subject: Subject, owner: DeployedResource, name: s
   if (name.endsWith('__credential') && value !== 'managedidentity') {
     subject.report(where, `${name} has to be managedidentity, not ${value}`)
   }
-  const isClientId = name.endsWith('__clientId') || name === SETTINGS.managedIdentityClientId.name
+  const isClientId = name.endsWith('__clientId') || OF_IDENTITIES.includes(name)
   if (isClientId && !clientIds.includes(value)) subject.report(where, `${name} has to be the identity's client id`)
   if (name === 'APPLICATIONINSIGHTS_AUTHENTICATION_STRING') {
     const expected = clientIds.map((id) => `ClientId=${id};Authorization=AAD`)

@@ -4,7 +4,7 @@ import { at, expect, ofType, place, type Rule, type Subject } from './rule.ts'
 const SITE = 'Microsoft.Web/sites'
 const IDENTITY = 'Microsoft.ManagedIdentity/userAssignedIdentities'
 
-/** The app runs the code that azd puts in place, on the Node.js of the project, as the identity. */
+/** The app runs the code that azd puts in place, on the Node.js of the project, with the identities. */
 export const functionAppRunsTheCode: Rule = (subject) => {
   for (const plan of ofType(subject, 'Microsoft.Web/serverfarms')) {
     expect(subject, plan, 'sku.name', 'FC1')
@@ -49,8 +49,8 @@ function checkIdentity(subject: Subject, site: DeployedResource): void {
   expect(subject, site, 'identity.type', 'UserAssigned')
   const assigned = at(site, 'identity.userAssignedIdentities')
   const names = isObject(assigned) ? Object.keys(assigned) : []
-  if (names.length !== 1 || !ids.includes(names[0] ?? '')) {
-    subject.report(place(site, 'identity'), 'the app has to have the identity, and no other')
+  if (names.toSorted().join() !== ids.toSorted().join()) {
+    subject.report(place(site, 'identity'), 'the app has to have the identities, and no other')
   }
 }
 

@@ -26,6 +26,11 @@ const DIAGNOSED: readonly string[] = [
   'Microsoft.Web/sites',
 ]
 
+/** Logs that say who changed a resource, and who read or wrote its data, by type of resource. */
+const LOGGED: Readonly<Record<string, readonly string[]>> = {
+  'Microsoft.DocumentDB/databaseAccounts': ['ControlPlaneRequests', 'DataPlaneRequests'],
+}
+
 /** Alerts watch metrics that there are, of the resource that has them, and tell somebody. */
 export const alertsWatchWhatThereIs: Rule = (subject) => {
   const watched = new Set<string>()
@@ -114,8 +119,14 @@ export const resourcesAreDiagnosed: Rule = (subject) => {
   const workspaces = ofType(subject, 'Microsoft.OperationalInsights/workspaces').map(({ id }) => id)
   const settings = ofType(subject, 'Microsoft.Insights/diagnosticSettings')
   for (const resource of DIAGNOSED.flatMap((type) => ofType(subject, type))) {
-    const isDiagnosed = settings.some((each) => each.scope?.id === resource.id)
-    if (!isDiagnosed) subject.report(resource.at, `nothing is told of ${resource.type}`)
+    const own = settings.filter((each) => each.scope?.id === resource.id)
+    if (own.length === 0) subject.report(resource.at, `nothing is told of ${resource.type}`)
+    const logs = own.flatMap((each) => itemsOf(at(each, 'properties.logs')))
+    const isLogged = (category: string) =>
+      logs.some((each) => isObject(each) && each.category === category && each.enabled === true)
+    for (const category of LOGGED[resource.type] ?? []) {
+      if (!isLogged(category)) subject.report(resource.at, `${category} of ${resource.type} are not logged`)
+    }
   }
   for (const setting of settings) {
     const workspace = textOfValue(at(setting, 'properties.workspaceId') ?? '')

@@ -55,6 +55,12 @@ export function checkParametersFile(
     if (type === undefined) report(at, `there is no parameter ${name}${suggestion(name, known.properties.keys())}`)
     else checkAssignable(typeOfJson(value, type), type, { at, path: name, report, needsRequired: true })
   }
+  if (parameters.production?.value === true && parameters.vnetEnabled?.value !== true) {
+    report(
+      { file, line: lineOf('production') },
+      'production has to be closed to the public: vnetEnabled has to be true',
+    )
+  }
   if (!isComplete) return
   for (const [name, { required }] of known.properties) {
     if (required && parameters[name] === undefined) report({ file, line: 1 }, `parameter ${name} is not given`)

@@ -1,24 +1,52 @@
 import { suggestion } from '../bicep/fault.ts'
 import { type DeployedResource, Opaque, textOfValue, type Value } from '../deployment/value.ts'
+import { identitiesByPurpose, type Purpose } from './identities.ts'
 import { at, expect, ofType, place, type Rule, type Subject } from './rule.ts'
 
 const QUEUE = 'Microsoft.ServiceBus/namespaces/queues'
-const STORAGE = 'Microsoft.Storage/storageAccounts'
+const BLOB_CONTAINER = 'Microsoft.Storage/storageAccounts/blobServices/containers'
 const COMPONENT = 'Microsoft.Insights/components'
 const COSMOS = 'Microsoft.DocumentDB/databaseAccounts'
 
+type AssignedRole = {
+  readonly name: string
+  readonly scope: string
+  /** The names of the resources that it is assigned on; all of the type without one. */
+  readonly on?: RegExp
+  /** What the identity is for that has the role. */
+  readonly holder: Purpose
+}
+
+/** Containers that the Functions host makes in its storage account. */
+const OF_THE_HOST = /^azure-webjobs-/
+
 /** The roles that are assigned, by the id Azure gave each, and what each is assigned on. No other ones are needed. */
-const ROLES: Readonly<Record<string, { readonly name: string; readonly scope: string }>> = {
-  '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0': { name: 'Service Bus Data Receiver', scope: QUEUE },
-  '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39': { name: 'Service Bus Data Sender', scope: QUEUE },
-  'b7e6dc6d-f1e8-4753-8033-0f276bb0955b': { name: 'Storage Blob Data Owner', scope: STORAGE },
-  '3913510d-42f4-4e42-8a64-420c390055eb': { name: 'Monitoring Metrics Publisher', scope: COMPONENT },
+const ROLES: Readonly<Record<string, AssignedRole>> = {
+  '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0': { name: 'Service Bus Data Receiver', scope: QUEUE, holder: 'service' },
+  '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39': { name: 'Service Bus Data Sender', scope: QUEUE, holder: 'service' },
+  'b7e6dc6d-f1e8-4753-8033-0f276bb0955b': {
+    name: 'Storage Blob Data Owner',
+    scope: BLOB_CONTAINER,
+    on: OF_THE_HOST,
+    holder: 'host',
+  },
+  'ba92f5b4-2d11-453d-a403-e96b0029c9fe': {
+    name: 'Storage Blob Data Contributor',
+    scope: BLOB_CONTAINER,
+    on: /^deployments$/,
+    holder: 'deployment',
+  },
+  '3913510d-42f4-4e42-8a64-420c390055eb': {
+    name: 'Monitoring Metrics Publisher',
+    scope: COMPONENT,
+    holder: 'service',
+  },
 }
 
 /** Cosmos DB Built-in Data Contributor: a role of the account. */
 const DATA_CONTRIBUTOR = '00000000-0000-0000-0000-000000000002'
 
-/** Every assignment is of a known role, to the service's identity, under a name that a second deployment gives again. */
+/** Every assignment is of a known role, to the identity that needs it, under a name that a second deployment gives again. */
 export const rolesAreAssignedRight: Rule = (subject) => {
   const seen = new Map<string, DeployedResource>()
   for (const assignment of ofType(subject, 'Microsoft.Authorization/roleAssignments')) {
@@ -28,17 +56,18 @@ export const rolesAreAssignedRight: Rule = (subject) => {
     const where = place(assignment, 'properties.roleDefinitionId')
     if (role === undefined) {
       subject.report(where, `no role that is needed has the id ${id}${suggestion(id, Object.keys(ROLES))}`)
-    } else if (assignment.scope?.type !== role.scope) {
+    } else if (!isScopeOf(role, assignment.scope)) {
+      const { type = 'all', name = '' } = assignment.scope ?? {}
       subject.report(
         assignment.at,
-        `${role.name} is assigned on ${role.scope}, not on ${assignment.scope?.type ?? 'all'}`,
+        `${role.name} is assigned on ${wantedScope(role)}, not on ${type} ${textOfValue(name)}`,
       )
     }
     if (!roleId.includes('/providers/Microsoft.Authorization/roleDefinitions/')) {
       subject.report(where, 'roleDefinitionId has to be the id of a role definition')
     }
     expect(subject, assignment, 'properties.principalType', 'ServicePrincipal')
-    checkPrincipal(subject, assignment)
+    if (role !== undefined) checkPrincipal(subject, assignment, role.holder)
     checkName(subject, assignment, [assignment.scope?.id, at(assignment, 'properties.principalId'), id])
     if (seen.has(assignment.id)) subject.report(assignment.at, 'the same role is assigned twice')
     seen.set(assignment.id, assignment)
@@ -57,7 +86,7 @@ export const databaseRolesAreAssignedRight: Rule = (subject) => {
   for (const assignment of assignments) {
     const account = assignment.parent?.id ?? ''
     expect(subject, assignment, 'properties.roleDefinitionId', `${account}/sqlRoleDefinitions/${DATA_CONTRIBUTOR}`)
-    checkPrincipal(subject, assignment)
+    checkPrincipal(subject, assignment, 'service')
     const scope = textOfValue(at(assignment, 'properties.scope') ?? '')
     const databases = ofType(subject, `${COSMOS}/sqlDatabases`).map(({ name }) => `${account}/dbs/${textOfValue(name)}`)
     if (![account, ...databases].includes(scope)) {
@@ -70,12 +99,19 @@ export const databaseRolesAreAssignedRight: Rule = (subject) => {
   }
 }
 
-function checkPrincipal(subject: Subject, assignment: DeployedResource): void {
+const isScopeOf = ({ scope, on }: AssignedRole, resource: DeployedResource | undefined): boolean =>
+  resource?.type === scope && (on === undefined || on.test(textOfValue(resource.name)))
+
+const wantedScope = ({ scope, on }: AssignedRole): string => (on === undefined ? scope : `${scope} ${on}`)
+
+function checkPrincipal(subject: Subject, assignment: DeployedResource, holder: Purpose): void {
   const principal = textOfValue(at(assignment, 'properties.principalId') ?? '')
-  const identities = ofType(subject, 'Microsoft.ManagedIdentity/userAssignedIdentities')
-  if (identities.some(({ id }) => principal === `${id}.properties.principalId`)) return
+  if (principal === `${identitiesByPurpose(subject)[holder]?.id}.properties.principalId`) return
   const found = principal === '' ? 'missing' : principal
-  subject.report(place(assignment, 'properties.principalId'), `principalId has to be the identity's: it is ${found}`)
+  subject.report(
+    place(assignment, 'properties.principalId'),
+    `principalId has to be that of the ${holder} identity: it is ${found}`,
+  )
 }
 
 /** A name by chance would be another one with the next deployment, and refused; undefined stands for anything. */
@@ -90,13 +126,13 @@ function checkName({ report }: Subject, assignment: DeployedResource, parts: (Va
 
 function checkCompleteness(subject: Subject): void {
   const assignments = ofType(subject, 'Microsoft.Authorization/roleAssignments')
-  for (const [id, { name, scope }] of Object.entries(ROLES)) {
-    for (const resource of ofType(subject, scope)) {
+  for (const [id, role] of Object.entries(ROLES)) {
+    for (const resource of ofType(subject, role.scope).filter((each) => isScopeOf(role, each))) {
       const isAssigned = assignments.some(
         (each) =>
           each.scope?.id === resource.id && textOfValue(at(each, 'properties.roleDefinitionId') ?? '').endsWith(id),
       )
-      if (!isAssigned) subject.report(resource.at, `nobody has the role ${name} on ${textOfValue(resource.name)}`)
+      if (!isAssigned) subject.report(resource.at, `nobody has the role ${role.name} on ${textOfValue(resource.name)}`)
     }
   }
 }
