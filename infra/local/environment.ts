@@ -68,6 +68,7 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
     let apiUrl = `http://localhost:${options.port}`
     const directory = await startDirectory({
       port: options.directoryPort,
+      httpPort: options.directoryHttpPort,
       folder: dataFolder,
       seed: demo.directory,
       apiUrl: () => apiUrl,

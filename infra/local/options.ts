@@ -4,6 +4,8 @@ import { resolve } from 'node:path'
 export type LocalOptions = {
   readonly port: number
   readonly directoryPort: number
+  /** Port of the directory's sign-in without TLS. */
+  readonly directoryHttpPort: number
   readonly cosmosPort: number
   readonly serviceBusPort: number
   /** Folder of all local state. */
@@ -21,6 +23,8 @@ export function readLocalOptions(environment: Environment): LocalOptions {
   return {
     port: wholeNumber(environment, 'PORT', 7071, 65_535),
     directoryPort: wholeNumber(environment, 'DIRECTORY_PORT', 7072, 65_535),
+    // Beside a directory on a chosen port, any free port, so that several environments run side by side.
+    directoryHttpPort: wholeNumber(environment, 'DIRECTORY_HTTP_PORT', environment.DIRECTORY_PORT ? 0 : 7073, 65_535),
     cosmosPort: wholeNumber(environment, 'COSMOS_PORT', 0, 65_535),
     serviceBusPort: wholeNumber(environment, 'SERVICE_BUS_PORT', 0, 65_535),
     dataFolder: resolve(environment.DATA_DIR || '.local'),

@@ -29,7 +29,15 @@ export type Measurement = {
  */
 export async function measureWork(say: (line: string) => void): Promise<Measurement> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'collections-scale-'))
-  const options = { port: 0, directoryPort: 0, cosmosPort: 0, serviceBusPort: 0, dataFolder, appFolder: undefined }
+  const options = {
+    port: 0,
+    directoryPort: 0,
+    directoryHttpPort: 0,
+    cosmosPort: 0,
+    serviceBusPort: 0,
+    dataFolder,
+    appFolder: undefined,
+  }
   const environment = await startEnvironment({ ...options, demoIdentityCount: PEOPLE_COUNT }, () => undefined)
   try {
     return await measured(environment, await clientsOf(environment), say)

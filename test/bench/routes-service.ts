@@ -23,6 +23,7 @@ const environment = await startEnvironment(
   {
     port: 0,
     directoryPort: 0,
+    directoryHttpPort: 0,
     cosmosPort: 0,
     serviceBusPort: 0,
     dataFolder,

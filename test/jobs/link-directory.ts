@@ -62,6 +62,7 @@ export async function openDirectory(
 ): Promise<TestDirectory> {
   const server = await startDirectory({
     port: 0,
+    httpPort: 0,
     folder: ':memory:',
     seed: directorySeed(USER_COUNT),
     apiUrl: 'http://localhost:7071',
@@ -180,5 +181,6 @@ function tenantSeed(tenantId: string, domain: string, userCount: number): Tenant
 export const directorySeed = (userCount: number): DirectorySeed => ({
   serviceClientId: SERVICE,
   publicClientId: 'aaaaaaaa-0000-4000-8000-000000000004',
+  redirectPaths: ['/console'],
   tenants: [tenantSeed(TENANT, 'one.example', userCount), tenantSeed(SMALL_TENANT, 'two.example', 5)],
 })

@@ -67,7 +67,7 @@ describe('npm start', () => {
     await environment.stop()
   })
 
-  for (const variable of ['PORT', 'DIRECTORY_PORT', 'COSMOS_PORT', 'SERVICE_BUS_PORT']) {
+  for (const variable of ['PORT', 'DIRECTORY_PORT', 'DIRECTORY_HTTP_PORT', 'COSMOS_PORT', 'SERVICE_BUS_PORT']) {
     it(`reports the port of ${variable} if it is in use`, async () => {
       const server = createServer().listen(0, '127.0.0.1')
       await once(server, 'listening')

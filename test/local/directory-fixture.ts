@@ -108,6 +108,7 @@ const group = (name: keyof typeof GROUPS, properties: Record<string, unknown>, m
 export const SEED: DirectorySeed = {
   serviceClientId: SERVICE,
   publicClientId: PUBLIC_CLIENT,
+  redirectPaths: ['/console'],
   tenants: [
     tenant(TENANT, 'one.example'),
     tenant(OTHER_TENANT, 'two.example'),
@@ -121,6 +122,7 @@ const SYSTEM_AUTHORITIES = getCACertificates()
 export async function openDirectory(options: Partial<DirectoryOptions> = {}): Promise<LocalDirectory> {
   const directory = await startDirectory({
     port: 0,
+    httpPort: 0,
     folder: ':memory:',
     seed: SEED,
     apiUrl: 'http://localhost:7071',

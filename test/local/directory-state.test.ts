@@ -74,7 +74,7 @@ describe('State of the local directory', () => {
     const directory = await openDirectory()
     try {
       const port = Number(new URL(directory.url).port)
-      const options = { port, folder: ':memory:', seed: SEED, apiUrl: 'http://localhost:7071' }
+      const options = { port, httpPort: 0, folder: ':memory:', seed: SEED, apiUrl: 'http://localhost:7071' }
       await assert.rejects(startDirectory(options), new RegExp(`Port ${port} is in use`))
     } finally {
       await directory.close()

@@ -55,6 +55,7 @@ export function demoEnvironment(options: { readonly identityCount: number; reado
     directory: {
       serviceClientId: clientId,
       publicClientId: derivedGuid(seed, 'public client'),
+      redirectPaths: ['/console'],
       tenants: municipalities.map((tenant) => tenantSeed(tenant, { name: 'service', clientId, clientSecret }, seed)),
     },
     municipalities,

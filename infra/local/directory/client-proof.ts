@@ -62,24 +62,34 @@ export function equalSecrets(given: string, known: string): boolean {
 
 /** OAuth errors and numbers of the supported AADSTS errors. RFC 6749, section 5.2. */
 const ERRORS = {
+  50011: { status: 400, error: 'invalid_request' },
   50034: { status: 400, error: 'invalid_grant' },
+  50058: { status: 400, error: 'login_required' },
   50126: { status: 400, error: 'invalid_grant' },
+  54005: { status: 400, error: 'invalid_grant' },
   70003: { status: 400, error: 'unsupported_grant_type' },
+  70008: { status: 400, error: 'invalid_grant' },
   70011: { status: 400, error: 'invalid_scope' },
   90002: { status: 400, error: 'invalid_request' },
   500011: { status: 400, error: 'invalid_resource' },
+  501481: { status: 400, error: 'invalid_grant' },
   700016: { status: 400, error: 'unauthorized_client' },
   700024: { status: 401, error: 'invalid_client' },
   700027: { status: 401, error: 'invalid_client' },
+  700054: { status: 400, error: 'unsupported_response_type' },
+  700084: { status: 400, error: 'invalid_grant' },
   700212: { status: 401, error: 'invalid_client' },
   700213: { status: 401, error: 'invalid_client' },
   900144: { status: 400, error: 'invalid_request' },
   1002012: { status: 400, error: 'invalid_scope' },
   7000215: { status: 401, error: 'invalid_client' },
   7000218: { status: 401, error: 'invalid_client' },
+  9002313: { status: 400, error: 'invalid_grant' },
+  9002325: { status: 400, error: 'invalid_request' },
+  9002327: { status: 400, error: 'invalid_request' },
 } as const
 
-/** A rejected token request. https://learn.microsoft.com/entra/identity-platform/reference-error-codes */
+/** A rejected token or authorization request. https://learn.microsoft.com/entra/identity-platform/reference-error-codes */
 export class TokenRefusal extends Error {
   readonly number: keyof typeof ERRORS
 
@@ -92,12 +102,17 @@ export class TokenRefusal extends Error {
     return ERRORS[this.number].status
   }
 
+  /** The OAuth error. */
+  get code(): string {
+    return ERRORS[this.number].error
+  }
+
   /** The response body of the identity provider. */
   body(nowMs: number) {
     const timestamp = new Date(nowMs).toISOString().replace('T', ' ').replace(/\.\d+/, '')
     const [traceId, correlationId] = [randomUUID(), randomUUID()]
     return {
-      error: ERRORS[this.number].error,
+      error: this.code,
       error_description: `AADSTS${this.number}: ${this.message} Trace ID: ${traceId} Correlation ID: ${correlationId} Timestamp: ${timestamp}`,
       error_codes: [this.number],
       timestamp,

@@ -1,9 +1,10 @@
 import type { Faults } from './faults.ts'
 import { ControlRefusal, controlBody } from './faults.ts'
-import type { JsonAnswer } from './openid.ts'
 import type { RequestLog } from './request-log.ts'
 import type { DemoAnswer } from './seed.ts'
 import { type Claims, KEY_NAMES, type KeyName, type SigningKeys } from './signing-keys.ts'
+
+type JsonAnswer = { readonly status: number; readonly body: unknown }
 
 type ControlDependencies = {
   readonly demo: () => DemoAnswer

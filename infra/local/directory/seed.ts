@@ -17,6 +17,8 @@ export type DirectorySeed = {
   readonly serviceClientId: string
   /** Client ID of the public client for user sign-in. */
   readonly publicClientId: string
+  /** Redirect URIs of the public client, as paths of the service. */
+  readonly redirectPaths: readonly string[]
   readonly tenants: readonly TenantSeed[]
 }
 

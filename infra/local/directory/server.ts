@@ -1,7 +1,15 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { createServer, type Server } from 'node:https'
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import type { Server } from 'node:net'
 import type { DatabaseSync } from 'node:sqlite'
+import { TLSSocket } from 'node:tls'
 import { listenOnLocalhost } from '../localhost.ts'
+import { authorizationGrants } from './authorization-grants.ts'
 import { serverCertificate } from './certificates.ts'
 import { control } from './control.ts'
 import { type FaultDefinition, faultList } from './faults.ts'
@@ -18,6 +26,8 @@ import { openState } from './state.ts'
 export type DirectoryOptions = {
   /** 0 selects a free port. */
   readonly port: number
+  /** Port of the sign-in without TLS, for browsers, which do not know the certificate. 0 selects a free port. */
+  readonly httpPort: number
   /** Folder of the state, `ca.pem` and its key. `:memory:` stores nothing. */
   readonly folder: string
   readonly seed: DirectorySeed
@@ -30,6 +40,8 @@ export type DirectoryOptions = {
 export type LocalDirectory = {
   /** `https://localhost:PORT` */
   readonly url: string
+  /** `http://localhost:PORT`: sign-in, tokens, configuration and keys without TLS. */
+  readonly signInUrl: string
   /** Certificate authority that clients must trust. */
   readonly caPem: string
   /** Graph requests since the start. */
@@ -45,7 +57,8 @@ const LARGEST_BODY_BYTES = 4 * 1024 * 1024
 const ARCHIVED_KEYS = 'signing-keys'
 
 /**
- * Starts the identity provider and Graph on one HTTPS port of the loopback interface.
+ * Starts the identity provider and Graph on one HTTPS port of the loopback interface, and the identity provider alone on
+ * an HTTP port.
  * @throws Error that names the port in use, or the file that is damaged or in use
  */
 export async function startDirectory(options: DirectoryOptions): Promise<LocalDirectory> {
@@ -53,16 +66,24 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
   // Clients check the certificate against real time, not the time of a test.
   const { caPem, certificatePem, keyPem } = serverCertificate(folder, Date.now())
   const database = openState(folder)
+  const servers: LoopbackServer[] = []
+  const close = async () => {
+    await Promise.all(servers.map((server) => server.close()))
+    database.close()
+  }
   try {
-    let { port } = options
+    let { port, httpPort } = options
     const authorityUrl = () => `https://localhost:${port}`
-    const { serve, log, faults } = services(options, database, authorityUrl)
-    const server = await listenOnLoopback(port, { cert: certificatePem, key: keyPem }, (request, response) => {
-      void serve(request, response)
-    })
-    port = server.port
+    const signInUrl = () => `http://localhost:${httpPort}`
+    const { serve, serveSignIn, log, faults } = services(options, database, { authorityUrl, signInUrl })
+    const tls = { cert: certificatePem, key: keyPem }
+    servers.push(await listenOnLoopback(port, () => createHttpsServer({ ...tls, keepAliveTimeout: NEVER }, serve)))
+    port = servers[0]?.port ?? port
+    servers.push(await listenOnLoopback(httpPort, () => createHttpServer({ keepAliveTimeout: NEVER }, serveSignIn)))
+    httpPort = servers[1]?.port ?? httpPort
     return {
       url: authorityUrl(),
+      signInUrl: signInUrl(),
       caPem,
       requests: log.all,
       clearRequests: log.clear,
@@ -70,19 +91,18 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
         faults.clear()
         for (const definition of definitions) faults.add(definition)
       },
-      async close() {
-        await server.close()
-        database.close()
-      },
+      close,
     }
   } catch (error) {
-    database.close()
+    await close()
     throw error
   }
 }
 
+type OwnUrls = { readonly authorityUrl: () => string; readonly signInUrl: () => string }
+
 /** Identity provider, Graph and control routes on one state, initialized with the seed. */
-function services(options: DirectoryOptions, database: DatabaseSync, authorityUrl: () => string) {
+function services(options: DirectoryOptions, database: DatabaseSync, { authorityUrl, signInUrl }: OwnUrls) {
   const { seed, nowMs = Date.now } = options
   const objects = directoryObjects(database)
   objects.plant(seed)
@@ -94,34 +114,49 @@ function services(options: DirectoryOptions, database: DatabaseSync, authorityUr
   const apiUrl = () => (typeof options.apiUrl === 'string' ? options.apiUrl : options.apiUrl())
   const quotas = { ...DOCUMENTED_QUOTAS, ...options.quotas }
   const graph = graphApi({ objects, keys, faults, log, quotas, nowMs })
-  const signIn = openId({ seed, objects, keys, authorityUrl, apiUrl, nowMs })
+  const grants = authorizationGrants(nowMs)
+  const redirectUris = () => seed.redirectPaths.map((path) => new URL(path, apiUrl()).href)
+  const signIn = openId({ seed, objects, keys, grants, redirectUris, authorityUrl, apiUrl, nowMs })
   const local = control({ demo: () => demoAnswer(seed, apiUrl()), log, faults, keys })
 
-  const answerOf = async (request: IncomingMessage, text: string): Promise<GraphAnswer | 'dropped'> => {
+  const signInAnswer: AnswerOf = async (request, text) => {
+    const { method = 'GET', headers } = request
+    const isSecure = request.socket instanceof TLSSocket
+    const ownOrigin = originOf(headers.host, isSecure ? authorityUrl() : signInUrl())
+    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', ownOrigin)
+    const { cookie, origin } = headers
+    const answer = signIn({ method, path, query, form: text, cookie, origin, ownOrigin })
+    return answer ?? { status: 404, headers: {}, body: { message: `${method} ${path} does not exist` } }
+  }
+  const answerOf: AnswerOf = async (request, text) => {
     const { method = 'GET', headers } = request
     const { pathname: path, searchParams: query } = new URL(request.url ?? '/', authorityUrl())
     if (path.startsWith('/v1.0/')) {
       const origin = originOf(headers.host, authorityUrl())
       return graph.serve({ method, path, query, text, authorization: headers.authorization, origin })
     }
-    const answer = path.startsWith('/local/') ? local(method, path, text) : signIn(method, path, text)
-    return { headers: {}, ...(answer ?? { status: 404, body: { message: `${method} ${path} does not exist` } }) }
+    if (path.startsWith('/local/')) return { headers: {}, ...local(method, path, text) }
+    return signInAnswer(request, text)
   }
-  const serve = (request: IncomingMessage, response: ServerResponse) => respond(request, response, answerOf, nowMs)
-  return { serve, log, faults }
+  const serving = (answers: AnswerOf): RequestListener => {
+    return (request, response) => void respond(request, response, answers, nowMs)
+  }
+  return { serve: serving(answerOf), serveSignIn: serving(signInAnswer), log, faults }
 }
 
+type AnswerOf = (request: IncomingMessage, text: string) => Promise<GraphAnswer | 'dropped'>
+
 /** The origin of the request if it is a known name of the server, so that links keep the origin. */
-function originOf(host: string | undefined, authorityUrl: string): string {
-  const { port } = new URL(authorityUrl)
+function originOf(host: string | undefined, ownUrl: string): string {
+  const { protocol, port } = new URL(ownUrl)
   const names = [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]
-  return host !== undefined && names.includes(host) ? `https://${host}` : authorityUrl
+  return host !== undefined && names.includes(host) ? `${protocol}//${host}` : ownUrl
 }
 
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  answerOf: (request: IncomingMessage, text: string) => Promise<GraphAnswer | 'dropped'>,
+  answerOf: AnswerOf,
   nowMs: () => number,
 ): Promise<void> {
   let answer: GraphAnswer | 'dropped'
@@ -166,20 +201,17 @@ function send(response: ServerResponse, { status, headers, body }: GraphAnswer):
 /** Only clients close idle connections: one closed by the server at the moment of reuse looks like a lost request. */
 const NEVER = 0
 
+type HttpServer = Server & { closeAllConnections(): void }
+
 type LoopbackServer = { readonly port: number; close(): Promise<void> }
 
-/** Serves localhost with TLS. @param port 0 selects a free port @throws Error that names the port in use */
-async function listenOnLoopback(
-  port: number,
-  tls: { readonly cert: string; readonly key: string },
-  serve: RequestListener,
-): Promise<LoopbackServer> {
-  const make = () => createServer({ ...tls, keepAliveTimeout: NEVER }, serve)
+/** Serves localhost. @param port 0 selects a free port @throws Error that names the port in use */
+async function listenOnLoopback(port: number, make: () => HttpServer): Promise<LoopbackServer> {
   const { port: chosen, servers } = await listenOnLocalhost(port, make)
   return { port: chosen, close: () => closed(servers) }
 }
 
-async function closed(servers: readonly Server[]): Promise<void> {
+async function closed(servers: readonly HttpServer[]): Promise<void> {
   await Promise.all(
     servers.map(async (server) => {
       const ended = new Promise<void>((resolve) => server.close(() => resolve()))

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import type { AuthorizationGrants, Grant, RedeemedGrant } from './authorization-grants.ts'
 import { equalSecrets, requireProof, TokenRefusal } from './client-proof.ts'
 import { GRAPH_AUDIENCE } from './graph/rights.ts'
 import type { DirectoryObjects } from './objects.ts'
@@ -16,6 +17,7 @@ export type TokenDependencies = {
   readonly seed: DirectorySeed
   readonly objects: DirectoryObjects
   readonly keys: SigningKeys
+  readonly grants: AuthorizationGrants
   readonly authorityUrl: () => string
   readonly apiUrl: () => string
   readonly nowMs: () => number
@@ -23,6 +25,14 @@ export type TokenDependencies = {
 
 type Resource = 'service' | 'graph'
 type Form = { required(name: string): string; optional(name: string): string | undefined }
+
+/** Path segments that stand for all tenants. */
+export const ANY_TENANT: readonly string[] = ['common', 'organizations']
+
+/** The tenants of a path. @throws TokenRefusal AADSTS90002 */
+export function tenantsNamed(seed: DirectorySeed, name: string): readonly TenantSeed[] {
+  return ANY_TENANT.includes(name.toLowerCase()) ? seed.tenants : [tenantNamed(seed, name)]
+}
 
 /** The tenant of a path, by ID or domain. @throws TokenRefusal AADSTS90002 */
 export function tenantNamed(seed: DirectorySeed, name: string): TenantSeed {
@@ -35,13 +45,17 @@ export function tenantNamed(seed: DirectorySeed, name: string): TenantSeed {
 }
 
 /**
- * Serves `POST /{tenant}/oauth2/v2.0/token`: client credentials for applications, password for the users of the seed.
+ * Serves `POST /{tenant}/oauth2/v2.0/token`: client credentials for applications; for the users of the seed a password, or
+ * the code of a sign-in with a browser and its refresh tokens.
+ * @param origin the `Origin` header: only pages of the public client redeem codes.
  * @throws TokenRefusal
  */
-export function issueToken(tenantName: string, body: string, deps: TokenDependencies) {
+export function issueToken(tenantName: string, body: string, origin: string | undefined, deps: TokenDependencies) {
   const form = readForm(body)
-  const tenant = tenantNamed(deps.seed, tenantName)
   const grant = form.required('grant_type')
+  if (grant === 'authorization_code') return codeTokens(tenantName, form, origin, deps)
+  if (grant === 'refresh_token') return refreshedTokens(tenantName, form, origin, deps)
+  const tenant = tenantNamed(deps.seed, tenantName)
   if (grant === 'client_credentials') return applicationToken(tenant, form, deps)
   if (grant === 'password') return personToken(tenant, form, deps)
   throw new TokenRefusal(70003, `The app requested an unsupported grant type '${grant}'.`)
@@ -74,10 +88,57 @@ function applicationClaims(tenant: TenantSeed, application: ApplicationSeed, sco
 }
 
 function personToken(tenant: TenantSeed, form: Form, deps: TokenDependencies) {
-  const clientId = form.required('client_id').toLowerCase()
-  if (clientId !== deps.seed.publicClientId) throw unknownApplication(clientId, tenant)
+  const clientId = publicClient(tenant, form, deps)
   const person = signedInPerson(tenant, form, deps)
-  const scopes = form.required('scope').split(/\s+/).filter(Boolean)
+  const scopes = scopesOf(form.required('scope'))
+  return personTokens({ tenant, person, clientId, scopes, nonce: undefined }, deps)
+}
+
+/** RFC 6749, section 4.1.3. */
+function codeTokens(tenantName: string, form: Form, origin: string | undefined, deps: TokenDependencies) {
+  requireOrigin(origin)
+  const tenants = tenantsNamed(deps.seed, tenantName)
+  const [clientId, redirectUri] = [form.required('client_id').toLowerCase(), form.required('redirect_uri')]
+  const verifier = form.required('code_verifier')
+  const redeemed = deps.grants.redeemCode(form.required('code'), { clientId, redirectUri }, verifier)
+  return signInTokens(redeemed, tenants, redeemed.grant.scopes, deps)
+}
+
+/** RFC 6749, section 6. */
+function refreshedTokens(tenantName: string, form: Form, origin: string | undefined, deps: TokenDependencies) {
+  requireOrigin(origin)
+  const tenants = tenantsNamed(deps.seed, tenantName)
+  const clientId = form.required('client_id').toLowerCase()
+  const redeemed = deps.grants.redeemRefreshToken(form.required('refresh_token'), clientId)
+  const scope = form.optional('scope')
+  return signInTokens(redeemed, tenants, scope === undefined ? redeemed.grant.scopes : scopesOf(scope), deps)
+}
+
+/** https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow: redirect URIs for single-page apps. */
+function requireOrigin(origin: string | undefined): void {
+  if (origin !== undefined) return
+  throw new TokenRefusal(
+    9002327,
+    "Tokens issued for the 'Single-Page Application' client-type may only be redeemed via cross-origin requests.",
+  )
+}
+
+function signInTokens(
+  redeemed: RedeemedGrant,
+  tenants: readonly TenantSeed[],
+  scopes: readonly string[],
+  deps: TokenDependencies,
+) {
+  const { grant } = redeemed
+  const { tenant, person } = grant
+  if (!tenants.includes(tenant) || deps.objects.find(tenant.tenantId, person.objectId) === undefined) {
+    throw unknownAccount(tenant)
+  }
+  const refresh = scopes.includes('offline_access') ? { refresh_token: deps.grants.issueRefreshToken(redeemed) } : {}
+  return { ...personTokens({ ...grant, scopes }, deps), ...refresh }
+}
+
+function personTokens({ tenant, person, clientId, scopes, nonce }: Grant, deps: TokenDependencies) {
   const resourceScope = scopes.find((scope) => !SIGN_IN_SCOPES.includes(scope))
   if (resourceScope === undefined) {
     throw new TokenRefusal(70011, 'The provided request must include a scope of one resource.')
@@ -94,7 +155,7 @@ function personToken(tenant: TenantSeed, form: Form, deps: TokenDependencies) {
     resourceOf(resourceScope, tenant, deps) === 'graph'
       ? graphClaims(tenant, clientId, { ...asUser, scp: 'User.Read', idtyp: 'user' }, deps)
       : { ...service, scp: 'user_impersonation', ...rolesClaim(person.roles) }
-  const identity = { ...serviceClaims(tenant, clientId, deps), ...asUser }
+  const identity = { ...serviceClaims(tenant, clientId, deps), ...asUser, ...(nonce === undefined ? {} : { nonce }) }
   return {
     ...BEARER,
     scope: resourceScope,
@@ -104,16 +165,19 @@ function personToken(tenant: TenantSeed, form: Form, deps: TokenDependencies) {
   }
 }
 
+function publicClient(tenant: TenantSeed, form: Form, { seed }: TokenDependencies): string {
+  const clientId = form.required('client_id').toLowerCase()
+  if (clientId !== seed.publicClientId) throw unknownApplication(clientId, tenant)
+  return clientId
+}
+
+const scopesOf = (scope: string): string[] => scope.split(/\s+/).filter(Boolean)
+
 function signedInPerson(tenant: TenantSeed, form: Form, { objects }: TokenDependencies): PersonSeed {
   const username = form.required('username').toLowerCase()
   const password = form.required('password')
   const person = tenant.people.find((known) => known.username.toLowerCase() === username)
-  if (person === undefined || objects.find(tenant.tenantId, person.objectId) === undefined) {
-    throw new TokenRefusal(
-      50034,
-      `The user account {EUII Hidden} does not exist in the ${tenant.tenantId} directory. To sign into this application, the account must be added to the directory.`,
-    )
-  }
+  if (person === undefined || objects.find(tenant.tenantId, person.objectId) === undefined) throw unknownAccount(tenant)
   if (equalSecrets(password, person.password)) return person
   throw new TokenRefusal(50126, 'Error validating credentials due to invalid username or password.')
 }
@@ -153,6 +217,12 @@ function resourceOf(scope: string, tenant: TenantSeed, deps: TokenDependencies):
     `The resource principal named ${resource || scope} was not found in the tenant named ${tenant.tenantId}. This can happen if the application has not been installed by the administrator of the tenant or consented to by any user in the tenant. You might have sent your authentication request to the wrong tenant.`,
   )
 }
+
+const unknownAccount = ({ tenantId }: TenantSeed) =>
+  new TokenRefusal(
+    50034,
+    `The user account {EUII Hidden} does not exist in the ${tenantId} directory. To sign into this application, the account must be added to the directory.`,
+  )
 
 const unknownApplication = (clientId: string, { tenantId }: TenantSeed) =>
   new TokenRefusal(

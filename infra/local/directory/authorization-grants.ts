@@ -1,0 +1,104 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { equalSecrets, TokenRefusal } from './client-proof.ts'
+import type { PersonSeed, TenantSeed } from './seed.ts'
+
+/** What a person has granted to a client by signing in. */
+export type Grant = {
+  readonly tenant: TenantSeed
+  readonly person: PersonSeed
+  readonly clientId: string
+  readonly scopes: readonly string[]
+  /** Copied to the ID token. OpenID Connect Core 1.0, section 3.1.2.1. */
+  readonly nonce: string | undefined
+}
+
+/** What a code is bound to: RFC 6749, section 4.1.3, and RFC 7636, section 4.6. */
+type CodeBinding = { readonly clientId: string; readonly redirectUri: string }
+
+export type AuthorizationGrants = {
+  /** @param challenge SHA-256 of the verifier, base64url. */
+  issueCode(grant: Grant, redirectUri: string, challenge: string): string
+  /** @throws TokenRefusal AADSTS9002313, 54005, 70008, 50011, 501481 */
+  redeemCode(code: string, binding: CodeBinding, verifier: string): RedeemedGrant
+  issueRefreshToken(redeemed: RedeemedGrant): string
+  /** The token stays valid for the rest of its lifetime. @throws TokenRefusal AADSTS9002313, 700084 */
+  redeemRefreshToken(token: string, clientId: string): RedeemedGrant
+}
+
+export type RedeemedGrant = {
+  readonly grant: Grant
+  /** The end of all refresh tokens of this sign-in. */
+  readonly untilMs: number
+}
+
+const CODE_LIFETIME_MS = 10 * 60 * 1000
+
+/** In a single-page application. https://learn.microsoft.com/entra/identity-platform/refresh-tokens */
+const REFRESH_LIFETIME_MS = 24 * 60 * 60 * 1000
+
+type Code = {
+  readonly grant: Grant
+  readonly redirectUri: string
+  readonly challenge: string
+  readonly untilMs: number
+}
+
+/** Codes and refresh tokens, in memory: after a restart, people sign in again. */
+export function authorizationGrants(nowMs: () => number): AuthorizationGrants {
+  const codes = new Map<string, Code>()
+  const redeemedCodes = new Map<string, { readonly untilMs: number }>()
+  const refreshTokens = new Map<string, RedeemedGrant>()
+  const dropExpired = (entries: Map<string, { readonly untilMs: number }>) => {
+    for (const [key, { untilMs }] of entries) if (untilMs <= nowMs()) entries.delete(key)
+  }
+  return {
+    issueCode(grant, redirectUri, challenge) {
+      for (const entries of [codes, redeemedCodes, refreshTokens]) dropExpired(entries)
+      const code = newSecret()
+      codes.set(code, { grant, redirectUri, challenge, untilMs: nowMs() + CODE_LIFETIME_MS })
+      return code
+    },
+    redeemCode(code, binding, verifier) {
+      if (redeemedCodes.has(code)) throw new TokenRefusal(54005, 'OAuth2 Authorization code was already redeemed.')
+      const found = codes.get(code)
+      if (found === undefined || found.grant.clientId !== binding.clientId) throw malformed()
+      if (found.untilMs <= nowMs()) {
+        throw new TokenRefusal(70008, 'The provided authorization code or refresh token has expired due to inactivity.')
+      }
+      if (found.redirectUri !== binding.redirectUri) {
+        throw new TokenRefusal(
+          50011,
+          `The redirect URI '${binding.redirectUri}' does not match the authorization request.`,
+        )
+      }
+      const challenge = createHash('sha256').update(verifier).digest('base64url')
+      if (!equalSecrets(challenge, found.challenge)) {
+        throw new TokenRefusal(
+          501481,
+          'The Code_Verifier does not match the code_challenge supplied in the authorization request.',
+        )
+      }
+      codes.delete(code)
+      redeemedCodes.set(code, found)
+      return { grant: found.grant, untilMs: nowMs() + REFRESH_LIFETIME_MS }
+    },
+    issueRefreshToken(redeemed) {
+      const token = newSecret()
+      refreshTokens.set(token, redeemed)
+      return token
+    },
+    redeemRefreshToken(token, clientId) {
+      const found = refreshTokens.get(token)
+      if (found === undefined || found.grant.clientId !== clientId) throw malformed()
+      if (found.untilMs > nowMs()) return found
+      throw new TokenRefusal(
+        700084,
+        'The refresh token was issued to a single page app (SPA), and therefore has a fixed, limited lifetime of 1.00:00:00, which cannot be extended.',
+      )
+    },
+  }
+}
+
+const newSecret = (): string => randomBytes(32).toString('base64url')
+
+const malformed = () => new TokenRefusal(9002313, 'Invalid request. Request is malformed or invalid.')
