@@ -134,7 +134,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     evaluator,
     links,
     connectors: { ...connectorParts(settings, parts), ...coreData },
-    coreObjects: { ...coreData, objectAccess: new ObjectAccessResolver(freshRows, coldAccess) },
+    coreObjects: { ...coreData, objectAccess: new ObjectAccessResolver(freshRows, nowMs, coldAccess) },
     dispatch,
     /** Answers the requests to a group of routes. */
     serve: (group: RouteGroup) => dispatcher(group, dispatch),

@@ -70,8 +70,9 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     summary: `List ${NAMES[objectType].plural}`,
     description:
       'Returns a page of the objects that the caller can access, ordered by id. A page of large objects can have fewer ' +
-      'items than `pageSize`; the last page is the one without `nextCursor`. The access of a `User` does not depend on ' +
-      'the start and end dates of relationships.',
+      'items than `pageSize`; the last page is the one without `nextCursor`. The access of a `User` includes the active ' +
+      'relationships that name them as manager, with their identities. Otherwise it does not depend on the start and ' +
+      'end dates of relationships.',
     method: 'GET',
     path: NAMES[objectType].path,
     roles: CORE_OBJECT_READERS,

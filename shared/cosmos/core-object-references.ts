@@ -32,6 +32,11 @@ export function cosmosCoreObjectReferences(coreObjects: Container): CoreObjectRe
       ])
       return [...new Set(found.flat())].slice(0, limitCount)
     },
+    async positionsLedBy(tenantId, identityId, limitCount) {
+      const members = 'c.id, c.attributes.identity.objectId AS identityId, c.attributes.endDate'
+      const where = "c.objectType = 'relationship' AND c.attributes.manager.objectId = @identityId"
+      return find(tenantId, `SELECT TOP @limitCount ${members} FROM c WHERE ${where}`, { limitCount, identityId })
+    },
     async unitsBelow(tenantId, orgUnitIds, limitCount) {
       if (orgUnitIds.length === 0) return []
       return units(tenantId, 'ARRAY_CONTAINS(@orgUnitIds, c.attributes.parent.objectId)', { limitCount, orgUnitIds })

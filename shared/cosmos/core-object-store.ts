@@ -5,7 +5,7 @@ import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/mer
 import type { MergedCoreObject } from '../domain/connectors/merged-core-object.ts'
 import type { CoreObject, ObjectType } from '../domain/core/core-object.ts'
 import type { CoreObjectReader, DeletedCoreObjects, SearchScope } from '../domain/core/core-object-store.ts'
-import { foldedText } from '../domain/core/search-text.ts'
+import { compareNames, foldedText } from '../domain/core/search-text.ts'
 import { isGuid } from '../kernel/guid.ts'
 import { documentParser } from './document-parser.ts'
 import { catchUp, type QueryParameters, queryAll, queryDocuments, type Stored, sqlParameters } from './documents.ts'
@@ -145,11 +145,18 @@ type SearchTexts = { readonly [type in ObjectType]?: { readonly text: string; re
 /** Sorts after every name. */
 const NAMELESS = '\u{10ffff}'
 
+/**
+ * The stored name by which the database orders matches: without case and marks, so that its order by code point is close to
+ * that of `compareNames`, by which the matches that it returns are ordered.
+ */
+const orderedName = (name: unknown): string =>
+  name === undefined ? NAMELESS : folded(String(name)).normalize('NFD').replaceAll(/\p{M}/gu, '')
+
 /** Returns the search properties that are written with each live object. */
 function searchTexts(objectType: ObjectType, attributes: Readonly<Record<string, unknown>>): SearchTexts {
   const { substring, name } = SEARCHABLE[objectType]
   const texts = substring.flatMap((attribute) => attributes[attribute] ?? []).map((text) => folded(String(text)))
-  return { [objectType]: { text: texts.join('\n'), name: inOneLine(String(attributes[name] ?? NAMELESS)) } }
+  return { [objectType]: { text: texts.join('\n'), name: orderedName(attributes[name]) } }
 }
 
 const inOneLine = (text: string): string => text.replaceAll('\n', ' ')
@@ -234,9 +241,9 @@ function fromMatches({ objectType, condition }: Match, more: readonly string[]):
   return `FROM c WHERE ${[`${name} >= ''`, condition, ...more].join(' AND ')} ORDER BY ${name}`
 }
 
-const byNameThenId = (name: string) => (one: CoreObject, other: CoreObject) =>
-  compareText(String(one.attributes[name] ?? NAMELESS), String(other.attributes[name] ?? NAMELESS)) ||
-  compareText(one.id, other.id)
-
-/** Compares by code point, as the database does. */
-const compareText = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
+/** Objects without a name come last. */
+const byNameThenId = (name: string) => (one: CoreObject, other: CoreObject) => {
+  const [first, second] = [one.attributes[name], other.attributes[name]]
+  if ((first === undefined) !== (second === undefined)) return first === undefined ? 1 : -1
+  return compareNames(String(first), String(second)) || (one.id < other.id ? -1 : 1)
+}

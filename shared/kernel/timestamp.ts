@@ -21,6 +21,11 @@ export function dayOf(instantMs: number): number {
   return Math.floor(instantMs / DAY_MS) * DAY_MS
 }
 
+/** Whether an instant lies before the current day. A position is active up to and including the day of its `endDate`. */
+export function isPastDay(instantMs: number, nowMs: number): boolean {
+  return instantMs < dayOf(nowMs)
+}
+
 /** A date, or a date and time, in the extended format of ISO 8601. */
 const ISO_8601 = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d\d):(\d\d))?)?$/i
 

@@ -65,6 +65,17 @@ describe('the text of a search', () => {
     for (const text of ['Åse', 'åSE', 'a\u030ase']) assert.deepEqual(await found(tenant, 'identities', text), ['p2'])
   })
 
+  it('finds names in the order of the root locale, objects without a name last', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    const titles = ['zebra', 'Ärlig', 'apple', 'Zorro', 'ärlig b', 'Apricot', 'øl', 'Olga']
+    await hr.batch(
+      ...titles.map((title) => upsert('relationship', title, { title, employeeId: 'x' })),
+      upsert('relationship', 'nameless', { employeeId: 'x' }),
+    )
+    const ordered = ['apple', 'Apricot', 'Ärlig', 'ärlig b', 'øl', 'Olga', 'zebra', 'Zorro', 'nameless']
+    assert.deepEqual(await found(tenant, 'relationships', 'x'), ordered)
+  })
+
   it('has 1 to 200 characters, counted as code points', async () => {
     const tenant = await newTenant(service)
     for (const [text, status] of [

@@ -72,6 +72,19 @@ for (const areRowsInMemory of [false, true]) {
       })
     }
 
+    it('includes the people whose active positions name the manager, with these positions', async () => {
+      const { hr, send } = await shopOf(randomUUID(), areRowsInMemory)
+      const led = (name: string, more: object) => [
+        upsert('identity', name, { displayName: name }),
+        upsert('relationship', `of ${name}`, { identity: to(name), orgUnit: to('else'), manager: to('boss'), ...more }),
+      ]
+      await hr.batch(...led('report', {}), ...led('former', { endDate: '2020-01-01' }))
+      await hr.batch(upsert('relationship', 'second job', { identity: to('report'), orgUnit: to('else') }))
+      assert.deepEqual(await names(send, 'identities'), ['boss', 'report', 'worker'])
+      assert.deepEqual(await names(send, 'relationships'), ['job', 'of report'])
+      assert.deepEqual(await names(send, 'orgunits'), ['branch', 'shop'])
+    })
+
     it('changes with the next call when the account moves to another identity', async () => {
       const account = randomUUID()
       const { hr, send } = await shopOf(account, areRowsInMemory)
@@ -123,8 +136,8 @@ describe('the cost of the object access of a manager', () => {
     const countBefore = await costOf('identities')
     await hr.batch(...Array.from({ length: 900 }, (_, index) => upsert('identity', `stranger ${index}`, {})))
     assert.equal(await costOf('identities'), countBefore)
-    // Account, positions, units managed and deputised for, two levels below, positions there, people, and the page.
-    assert.equal(countBefore, 2 * 9)
+    // Account, positions, positions led, units managed and deputised for, two levels below, positions there, people, and the page.
+    assert.equal(countBefore, 2 * 10)
   })
 
   /** Two thirds of them are more than go with one query. */

@@ -40,7 +40,7 @@ const snapshots = new TenantSnapshots(
   cosmosCoreObjectChanges(container, () => performance.now()),
   10 * IDENTITIES_COUNT,
 )
-const deps = { coreObjects, objectAccess: new ObjectAccessResolver((tenantId) => snapshots.fresh(tenantId)) }
+const deps = { coreObjects, objectAccess: new ObjectAccessResolver((tenantId) => snapshots.fresh(tenantId), Date.now) }
 
 const sizes = { identity: IDENTITIES_COUNT, orgUnit: UNITS_COUNT, relationship: RELATIONSHIPS_COUNT }
 await measured('load', () => loadSizedObjects(TENANT_ID, sizes, coreObjects))

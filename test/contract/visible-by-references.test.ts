@@ -18,6 +18,8 @@ const references = cosmosCoreObjectReferences(coreObjects)
 const coldAccess = { holds: () => false, references }
 const loadNothing = () => Promise.reject(new Error('The rows were loaded'))
 
+const NOW_MS = Date.parse('2030-06-01T08:00:00Z')
+
 const TYPES = ['identity', 'orgUnit', 'relationship'] as const
 const OBJECTS_PER_TYPE_COUNT = 6
 const idOf = (type: ObjectType, index: number): string =>
@@ -42,9 +44,8 @@ const anyAttributes: Record<ObjectType, fc.Arbitrary<Attributes>> = {
     {
       identity: anyReference('identity'),
       orgUnit: anyReference('orgUnit'),
-      // Leads nobody: what a position has as manager makes nothing visible.
       manager: anyReference('identity'),
-      endDate: fc.constantFrom('2020-01-01', '2040-01-01'),
+      endDate: fc.constantFrom('2020-01-01', '2030-05-31', '2030-06-01', '2040-01-01'),
     },
     { requiredKeys: [] },
   ),
@@ -76,10 +77,10 @@ describe('the identity and object access of a user, by references', () => {
       rows.apply(objects)
       for (let index = 0; index < OBJECTS_PER_TYPE_COUNT; index += 1) {
         const account = accountOf(index)
-        const expected = visibleObjects(rows.identityOfAccount(account), rows)
+        const expected = visibleObjects(rows.identityOfAccount(account), rows, NOW_MS)
         const own = await ownIdentity({ tenantId, objectId: account.toUpperCase() }, loadNothing, coldAccess)
         assert.equal(own, rows.identityOfAccount(account))
-        const visible = await visibleByReferences(account.toUpperCase(), tenantId, references)
+        const visible = await visibleByReferences(account.toUpperCase(), tenantId, references, NOW_MS)
         for (const type of TYPES) {
           const ids = expected.idsAfter(type, undefined, 100)
           assert.deepEqual(visible?.idsAfter(type, undefined, 100), ids)
@@ -98,7 +99,7 @@ describe('the identity and object access of a user, by references', () => {
     const attributes = { directoryObjectId: accountOf(1) }
     const self = { objectType: 'identity', externalId: 'x', attributes, deleted: false } as const
     await write(randomUUID(), [{ ...self, id: idOf('identity', 1) }])
-    const visible = await visibleByReferences(accountOf(1), randomUUID(), references)
+    const visible = await visibleByReferences(accountOf(1), randomUUID(), references, NOW_MS)
     assert.deepEqual(
       TYPES.map((type) => visible?.count(type)),
       [0, 0, 0],
@@ -127,6 +128,7 @@ describe('a user with access to so many objects that the rows are loaded', () =>
     const attributes = { identity: to('identity')(1), orgUnit: to('orgUnit')(0) }
     return { id, objectType: 'relationship', externalId: id, attributes, deleted: false }
   })
+  const ledByBoss = (position: SnapshotObject): SnapshotObject => ({ ...position, attributes: led })
   for (const [claim, objects, isTold] of [
     ['leads 1999 units', units(1999, () => led), true],
     ['leads 2000 units', units(2000, () => led), false],
@@ -134,13 +136,15 @@ describe('a user with access to so many objects that the rows are loaded', () =>
     ['has eleven levels of units below one', units(12, below), true],
     ['has twelve levels of units below one', units(13, below), false],
     ['has 2000 positions', positions, false],
+    ['leads 2000 positions', positions.map(ledByBoss), false],
+    ['leads 1999 positions', positions.slice(1).map(ledByBoss), true],
     ['has 1999 positions', positions.slice(1), true],
     ['leads a unit of 2000 positions', [unit(0, led), ...positions], false],
   ] as const) {
     it(`${isTold ? 'does not yet' : 'does'}: ${claim}`, async () => {
       const tenantId = randomUUID()
       await write(tenantId, [boss, ...objects])
-      const visible = await visibleByReferences(accountOf(1), tenantId, references)
+      const visible = await visibleByReferences(accountOf(1), tenantId, references, NOW_MS)
       assert.equal(visible !== undefined, isTold)
     })
   }

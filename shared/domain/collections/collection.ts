@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { Closed, characterCount, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import { compareNames } from '../core/search-text.ts'
 import type { RowObjectType } from '../criteria/collection-members.ts'
 
 /** The members of a criteria collection follow from a condition, those of a joinable one from requests and approvals. */
@@ -62,10 +63,9 @@ export type Collection = {
   readonly updatedAtMs: number
 }
 
-/** The order of lists of collections: by name, then id. */
+/** The order of lists of collections: by name, then id. Decisions, section 13. */
 export function byName(one: Collection, other: Collection): number {
-  if (one.name !== other.name) return one.name < other.name ? -1 : 1
-  return one.id < other.id ? -1 : 1
+  return compareNames(one.name, other.name) || (one.id < other.id ? -1 : 1)
 }
 
 /** A collection under `/collections/beta`, without its definition. */

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Caller, Role } from '../../kernel/caller.ts'
+import { dayOf } from '../../kernel/timestamp.ts'
 import type { CoreObject } from '../core/core-object.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { ColdTenantAccess } from './visible-by-references.ts'
@@ -58,15 +59,21 @@ export function canRead(access: ObjectAccess, object: CoreObject): boolean {
  */
 export class ObjectAccessResolver {
   readonly #freshRows: (tenantId: string) => Promise<RowSnapshot>
+  readonly #nowMs: () => number
   readonly #coldAccess: ColdTenantAccess | undefined
   /** By tenant, how many calls were answered by the database. */
   readonly #coldCallCounts = new Map<string, number>()
-  /** By the revision of a tenant's rows, then by account. Entries of former revisions are garbage collected. */
+  /** By the revision of a tenant's rows, then by day and account: positions end with a day. Entries of former revisions are garbage collected. */
   readonly #cached = new WeakMap<object, LRUCache<string, VisibleObjects>>()
 
   /** @param freshRows A tenant's rows with everything that was written before the call. */
-  constructor(freshRows: (tenantId: string) => Promise<RowSnapshot>, coldAccess?: ColdTenantAccess) {
+  constructor(
+    freshRows: (tenantId: string) => Promise<RowSnapshot>,
+    nowMs: () => number,
+    coldAccess?: ColdTenantAccess,
+  ) {
     this.#freshRows = freshRows
+    this.#nowMs = nowMs
     this.#coldAccess = coldAccess
   }
 
@@ -83,15 +90,17 @@ export class ObjectAccessResolver {
     const callCount = (this.#coldCallCounts.get(tenantId) ?? 0) + 1
     this.#coldCallCounts.set(tenantId, callCount % CALLS_BEFORE_LOADING_COUNT)
     if (callCount === CALLS_BEFORE_LOADING_COUNT) load(tenantId)
-    return visibleByReferences(objectId, tenantId, references)
+    return visibleByReferences(objectId, tenantId, references, this.#nowMs())
   }
 
   #byRows(account: string, rows: RowSnapshot): VisibleObjects {
     const cached =
       this.#cached.get(rows.revision) ?? new LRUCache<string, VisibleObjects>({ max: CALLERS_CACHED_COUNT })
     this.#cached.set(rows.revision, cached)
-    const visible = cached.get(account) ?? visibleObjects(rows.identityOfAccount(account), rows)
-    cached.set(account, visible)
+    const nowMs = this.#nowMs()
+    const key = `${dayOf(nowMs)} ${account}`
+    const visible = cached.get(key) ?? visibleObjects(rows.identityOfAccount(account), rows, nowMs)
+    cached.set(key, visible)
     return visible
   }
 }

@@ -1,8 +1,12 @@
+import { isPastDay, parseInstantMs } from '../../kernel/timestamp.ts'
 import type { CoreObject, ObjectType } from '../core/core-object.ts'
 import type { VisibleObjects } from './visible-objects.ts'
 
 /** A relationship with the identity and org unit that it refers to. */
 type Position = { readonly id: string; readonly identityId?: string; readonly orgUnitId?: string }
+
+/** A relationship that names a manager. */
+type LedPosition = { readonly id: string; readonly identityId?: string; readonly endDate?: string }
 
 /** The references between a tenant's live core objects, read from the database one query at a time. */
 export interface CoreObjectReferences {
@@ -10,6 +14,8 @@ export interface CoreObjectReferences {
   identitiesOfAccount(tenantId: string, account: string): Promise<string[]>
   /** The org units that an identity manages or is deputy of, at most `limitCount`. */
   unitsLedBy(tenantId: string, identityId: string, limitCount: number): Promise<string[]>
+  /** The relationships that name an identity as their manager, at most `limitCount`. */
+  positionsLedBy(tenantId: string, identityId: string, limitCount: number): Promise<LedPosition[]>
   /** The org units directly below some, at most `limitCount`. */
   unitsBelow(tenantId: string, orgUnitIds: readonly string[], limitCount: number): Promise<string[]>
   /** The relationships of these objects, at most `limitCount`. */
@@ -49,23 +55,25 @@ export async function visibleByReferences(
   account: string,
   tenantId: string,
   references: CoreObjectReferences,
+  nowMs: number,
 ): Promise<VisibleObjects | undefined> {
   const [self] = await references.identitiesOfAccount(tenantId, account)
   if (self === undefined) return new VisibleIds([])
-  const [own, led] = await Promise.all([
+  const [own, ledPositions, led] = await Promise.all([
     references.positionsOf(tenantId, 'identity', [self], OBJECTS_AT_MOST + 1),
+    references.positionsLedBy(tenantId, self, OBJECTS_AT_MOST + 1),
     references.unitsLedBy(tenantId, self, OBJECTS_AT_MOST + 1),
   ])
   const delegated = await withUnitsBelow(led, tenantId, references)
-  if (delegated === undefined || own.length > OBJECTS_AT_MOST) return undefined
+  if (delegated === undefined || Math.max(own.length, ledPositions.length) > OBJECTS_AT_MOST) return undefined
+  const reports = ledPositions.filter((position) => isActive(position, nowMs))
   const held = await references.positionsOf(tenantId, 'orgUnit', [...delegated], OBJECTS_AT_MOST + 1)
   if (held.length > OBJECTS_AT_MOST) return undefined
-  const positions = new Set([...own, ...held].map(({ id }) => id))
-  const named = new Set([...idsOf(own, 'orgUnitId'), ...idsOf(held, 'identityId')])
+  const positions = new Set([...own, ...held, ...reports].map(({ id }) => id))
   // A reference may name an object that does not exist or has another type.
   const units = new Set(idsOf(own, 'orgUnitId'))
-  const holders = new Set(idsOf(held, 'identityId'))
-  const present = (await references.existing(tenantId, [...named])).filter(
+  const holders = new Set([...held, ...reports].flatMap(({ identityId }) => identityId ?? []))
+  const present = (await references.existing(tenantId, [...units, ...holders])).filter(
     ({ id, objectType }) =>
       (objectType === 'orgUnit' && units.has(id)) || (objectType === 'identity' && holders.has(id)),
   )
@@ -76,6 +84,11 @@ export async function visibleByReferences(
     ...[...positions].map((id) => ({ objectType: 'relationship', id }) as const),
   ])
   return visible.totalCount > OBJECTS_AT_MOST ? undefined : visible
+}
+
+function isActive({ endDate }: LedPosition, nowMs: number): boolean {
+  const endMs = endDate === undefined ? undefined : parseInstantMs(endDate)
+  return endMs === undefined || !isPastDay(endMs, nowMs)
 }
 
 /** The units and all below them, each once, also where the data have cycles; undefined when there are too many. */

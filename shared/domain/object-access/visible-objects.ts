@@ -1,5 +1,6 @@
 import type { CoreObject, ObjectType } from '../core/core-object.ts'
 import { addBits, type Bitmap, commonBits, countBits, emptyBitmap, hasBit, setBit } from '../tenant-index/bitmap.ts'
+import { OrgChart } from '../tenant-index/org-chart.ts'
 import type { LinkedType, RowSnapshot } from '../tenant-index/row-snapshot.ts'
 
 type SlotsByType = Readonly<Record<ObjectType, Bitmap>>
@@ -37,10 +38,11 @@ class VisibleRows implements VisibleObjects {
 
 /**
  * The objects that the user with this core identity may read: the identity, its relationships and their org units (the
- * unit only), and the org units that it manages or is deputy of, with all sub-units, their relationships and the
- * identities of these. Nothing without an identity. Start and end dates make no difference. Decisions, section 2.
+ * unit only), the active relationships that name it as manager and their identities, and the org units that it manages or
+ * is deputy of, with all sub-units, their relationships and the identities of these. Nothing without an identity.
+ * Decisions, sections 2 and 13.
  */
-export function visibleObjects(identityId: string | undefined, rows: RowSnapshot): VisibleObjects {
+export function visibleObjects(identityId: string | undefined, rows: RowSnapshot, nowMs: number): VisibleObjects {
   const { identity, orgUnit, relationship } = rows.tables
   const slots = {
     identity: emptyBitmap(identity.slotCount),
@@ -48,11 +50,16 @@ export function visibleObjects(identityId: string | undefined, rows: RowSnapshot
     relationship: emptyBitmap(relationship.slotCount),
   }
   const self = identityId === undefined ? 0 : identity.ids.codeOf(identityId)
-  if (!identity.isLive(self)) return new VisibleRows(rows, slots)
+  if (identityId === undefined || !identity.isLive(self)) return new VisibleRows(rows, slots)
   setBit(slots.identity, self)
   for (const own of relationshipsOf('identity', self, rows)) {
     setBit(slots.relationship, own)
     setBit(slots.orgUnit, rows.link('orgUnit').codeAt(own))
+  }
+  for (const id of new OrgChart(rows, nowMs).positionsLedBy(identityId)) {
+    const led = relationship.ids.codeOf(id)
+    setBit(slots.relationship, led)
+    setBit(slots.identity, rows.link('identity').codeAt(led))
   }
   const delegated = unitsDelegatedTo(self, rows)
   addBits(slots.orgUnit, delegated)

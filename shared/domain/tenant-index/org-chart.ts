@@ -1,4 +1,4 @@
-import { dayOf } from '../../kernel/timestamp.ts'
+import { isPastDay } from '../../kernel/timestamp.ts'
 import type { ObjectType } from '../core/core-object.ts'
 import type { Column } from './column.ts'
 import type { LinkedType, RowSnapshot } from './row-snapshot.ts'
@@ -46,12 +46,25 @@ export class OrgChart {
   }
 
   isActive(relationshipId: string): boolean {
-    const slot = this.#slotOf('relationship', relationshipId)
+    return this.#isActiveSlot(this.#slotOf('relationship', relationshipId))
+  }
+
+  /** The active positions that name the identity as their manager. */
+  positionsLedBy(managerId: string): string[] {
+    const manager = this.#slotOf('identity', managerId)
+    if (manager === 0) return []
+    const led = slotsWith(this.#manager.relationship, manager, this.#rows.tables.relationship.slotCount)
+    return this.#idsOf(
+      'relationship',
+      led.filter((slot) => this.#isActiveSlot(slot)),
+    )
+  }
+
+  #isActiveSlot(slot: number): boolean {
     if (!this.#rows.tables.relationship.isLive(slot)) return false
     const end = this.#rows.tables.relationship.column('endDate')
     if (end.values.kind !== 'instant' || end.codeAt(slot) === 0) return true
-    const endMs = end.values.instantsMs[end.codeAt(slot)] as number
-    return endMs >= dayOf(this.#nowMs)
+    return !isPastDay(end.values.instantsMs[end.codeAt(slot)] as number, this.#nowMs)
   }
 
   /** The identity that holds a position; undefined when either is unknown or deleted. */

@@ -6,6 +6,7 @@ describe('a text as searches compare it', () => {
   for (const [claim, one, other] of [
     ['has no case', 'STRASSE', 'strasse'],
     ['has no dot left from a Turkish capital', 'İpek', 'ipek'],
+    ['has one sigma', 'ΟΔΟΣ', 'οδοσ'],
     ['is the same for composed and decomposed letters', 'A\u030aSE', 'åse'],
     ['is the same for the parts of a Turkish capital', 'I\u0307pek', 'ipek'],
   ] as const) {

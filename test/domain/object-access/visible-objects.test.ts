@@ -18,9 +18,10 @@ const idOf = (type: ObjectType, index: number): string =>
 const accountOf = (index: number): string => `a0000000-0000-4000-8000-00000000000${index}`
 const anyIndex = fc.nat({ max: OBJECTS_PER_TYPE_COUNT - 1 })
 const anyReference = (type: ObjectType) => anyIndex.map((index) => ({ objectId: idOf(type, index) }))
-const anyDate = fc.constantFrom('2020-01-01', '2040-01-01')
+const now = () => Date.parse('2030-06-01T08:00:00Z')
+const anyDate = fc.constantFrom('2020-01-01', '2030-05-31', '2030-06-01', '2040-01-01')
 
-/** Any parents: circles and units that are their own parent among them. Any dates: they make no difference. */
+/** Any parents: circles and units that are their own parent among them. */
 const anyAttributes: Record<ObjectType, fc.Arbitrary<Attributes>> = {
   identity: fc.record({ directoryObjectId: anyIndex.map(accountOf), displayName: fc.string() }, { requiredKeys: [] }),
   orgUnit: fc.record(
@@ -32,7 +33,13 @@ const anyAttributes: Record<ObjectType, fc.Arbitrary<Attributes>> = {
     { requiredKeys: [] },
   ),
   relationship: fc.record(
-    { identity: anyReference('identity'), orgUnit: anyReference('orgUnit'), startDate: anyDate, endDate: anyDate },
+    {
+      identity: anyReference('identity'),
+      orgUnit: anyReference('orgUnit'),
+      manager: anyReference('identity'),
+      startDate: anyDate,
+      endDate: anyDate,
+    },
     { requiredKeys: [] },
   ),
 }
@@ -66,9 +73,12 @@ function naivelyVisible(account: string, objects: readonly SnapshotObject[]): st
     for (const unit of units) if (delegated.has(refersTo(unit, 'parent') ?? '')) delegated.add(unit.id)
   const own = positions.filter((position) => refersTo(position, 'identity') === self)
   const held = positions.filter((position) => delegated.has(refersTo(position, 'orgUnit') ?? ''))
+  const isActive = ({ attributes: { endDate } }: SnapshotObject) =>
+    endDate === undefined || String(endDate) >= '2030-06-01'
+  const reports = positions.filter((position) => refersTo(position, 'manager') === self && isActive(position))
   const visible = new Set([self, ...delegated])
   for (const position of own) visible.add(position.id).add(refersTo(position, 'orgUnit') ?? '')
-  for (const position of held) visible.add(position.id).add(refersTo(position, 'identity') ?? '')
+  for (const position of [...held, ...reports]) visible.add(position.id).add(refersTo(position, 'identity') ?? '')
   return live
     .map(({ id }) => id)
     .filter((id) => visible.has(id))
@@ -92,7 +102,7 @@ describe('the object access of a user', () => {
     await fc.assert(
       fc.asyncProperty(anyWrites, async (groups) => {
         let current = new RowSnapshot()
-        const objectAccess = new ObjectAccessResolver(async () => current)
+        const objectAccess = new ObjectAccessResolver(async () => current, now)
         for (const { rows, objects } of written(groups)) {
           current = rows
           for (let index = 0; index < OBJECTS_PER_TYPE_COUNT; index += 1) {
@@ -147,11 +157,11 @@ describe('the object access of a user', () => {
             }) as const
           // In two groups: what comes later has its place in the order all the same.
           rows.apply([boss, ...ids.slice(0, 20).map((id) => unit(id, boss.id)), unit(randomUUID(), randomUUID())])
-          const early = await new ObjectAccessResolver(async () => rows).of(user(TENANT_ID, accountOf(1), 'User'))
+          const early = await new ObjectAccessResolver(async () => rows, now).of(user(TENANT_ID, accountOf(1), 'User'))
           assert.ok(early !== 'all')
           assert.deepEqual(early.idsAfter('orgUnit', undefined, 100), ids.slice(0, 20).sort())
           rows.apply(ids.slice(20).map((id) => unit(id, boss.id)))
-          const access = await new ObjectAccessResolver(async () => rows).of(user(TENANT_ID, accountOf(1), 'User'))
+          const access = await new ObjectAccessResolver(async () => rows, now).of(user(TENANT_ID, accountOf(1), 'User'))
           assert.ok(access !== 'all')
           const sorted = [...ids].sort()
           const read: string[] = []
@@ -183,7 +193,7 @@ describe('the object access of a user', () => {
     } as const
     rows.apply([unit])
     let current = rows
-    const objectAccess = new ObjectAccessResolver(async () => current)
+    const objectAccess = new ObjectAccessResolver(async () => current, now)
     const caller = user(TENANT_ID, accountOf(1), 'User')
     const first = await objectAccess.of(caller)
     rows.apply([unit])
@@ -203,6 +213,7 @@ describe('the object access of a user', () => {
         assert.ok(isHeld, 'the call waited for the rows')
         return rows
       },
+      now,
       {
         holds: () => isHeld,
         load: (tenantId) => void loaded.push(tenantId),
@@ -221,7 +232,7 @@ describe('the object access of a user', () => {
 
   it('is cached for the last hundred callers', async () => {
     const rows = new RowSnapshot()
-    const objectAccess = new ObjectAccessResolver(async () => rows)
+    const objectAccess = new ObjectAccessResolver(async () => rows, now)
     const of = (account: number) => objectAccess.of(user(TENANT_ID, String(account), 'User'))
     const first = await of(0)
     for (let account = 1; account < 100; account += 1) await of(account)
