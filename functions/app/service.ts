@@ -111,7 +111,8 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     clockDifferenceMs: settings.clockDifferenceS * 1000,
   })
   const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
-  const links: SyncDependencies = {
+  const links: SyncDependencies & Pick<typeof coreData, 'cursors'> = {
+    cursors: coreData.cursors,
     ...linkParts(settings, parts),
     links: linkStore,
     tenants,

@@ -6,6 +6,7 @@ import {
   LinkState,
   linkETag,
   NewGroupLink,
+  SyncOutcome,
   toGroupLinkDto,
 } from '../../shared/domain/group-links/group-link.ts'
 import { getLink } from '../../shared/domain/group-links/lease.ts'
@@ -14,15 +15,17 @@ import {
   deleteLink,
   getLinkOfCollection,
   getSyncJob,
-  listLinksOfCollection,
+  listLinks,
   listSyncJobs,
   QueuedSync,
   requestSync,
   setLinkState,
 } from '../../shared/domain/group-links/manage-links.ts'
-import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
+import { LinkableGroup, searchGroups } from '../../shared/domain/group-links/search-groups.ts'
+import { SyncJobDto, SyncJobStatus } from '../../shared/domain/group-links/sync-job.ts'
 import { LinkPreview, LinkPreviewInput, previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
+import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import {
   created,
   deleted,
@@ -48,36 +51,70 @@ const JOBS_LISTED_AT_MOST_COUNT = 50
 /** The members of a link that callers can change. */
 export const GroupLinkChange = Type.Object({ state: LinkState })
 
-const OfCollection = Type.Object({ collectionId: Guid })
-const JobsOfCollection = Type.Object({
-  collectionId: Guid,
+const LinkQuery = Type.Object({
+  collectionId: Type.Optional(Guid),
+  directoryGroupId: Type.Optional(Guid),
+  state: Type.Optional(LinkState),
+  lastSyncOutcome: Type.Optional(SyncOutcome),
+  ...PageQuery.properties,
+})
+const JobQuery = Type.Object({
+  collectionId: Type.Optional(Guid),
+  linkId: Type.Optional(Guid),
+  status: Type.Optional(SyncJobStatus),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: JOBS_LISTED_AT_MOST_COUNT,
-      description: `Maximum number of jobs. Default: ${JOBS_LISTED_COUNT}.`,
+      description: `Maximum number of jobs per page. Default: the limit of the cursor, or ${JOBS_LISTED_COUNT} without one.`,
     }),
   ),
+  nextCursor: PageQuery.properties.nextCursor,
+})
+const GroupQuery = Type.Object({
+  text: Type.String({ description: '2 to 256 characters. The start of the name of the groups; case does not matter.' }),
 })
 
+export type LinkRouteDependencies = LinkDependencies & { readonly cursors: OpenCursors }
+
 /** Group links and sync jobs: statement, "Group links and sync jobs". */
-export const groupLinkRoutes = (deps: LinkDependencies): RouteGroup => ({
+export const groupLinkRoutes = (deps: LinkRouteDependencies): RouteGroup => ({
   prefix: PREFIXES.groupLink,
   routes: [...readRoutes(deps), ...writeRoutes(deps), ...jobRoutes(deps)],
 })
 
-const readRoutes = (deps: LinkDependencies): readonly Route[] => [
+const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
   route({
     operationId: 'listGroupLinks',
-    summary: 'List the group links of a collection',
-    description: 'Oldest first.',
+    summary: 'List group links',
+    description: 'Returns a page of the links that match all given filters, oldest first; without filters, all links.',
     method: 'GET',
     path: '/group-links',
     roles: READERS,
-    query: OfCollection,
-    reply: { status: 200, schema: Type.Array(GroupLinkDto) },
-    refusals: [],
-    run: async ({ query, caller }) => ok(await listLinksOfCollection(caller.tenantId, query.collectionId, deps)),
+    query: LinkQuery,
+    reply: { status: 200, schema: Type.Array(GroupLinkDto), paged: true },
+    refusals: ['InvalidCursor'],
+    run: ({ query: { pageSize, nextCursor, ...filter }, caller: { tenantId } }) => {
+      const { collectionId, directoryGroupId, state, lastSyncOutcome } = filter
+      const binding = [tenantId, 'group-links', collectionId, directoryGroupId, state, lastSyncOutcome]
+      return pagedResult({ pageSize, nextCursor }, binding, deps.cursors, (after, size) =>
+        listLinks(tenantId, filter, after, size, deps),
+      )
+    },
+  }),
+  route({
+    operationId: 'searchDirectoryGroups',
+    summary: 'Search groups of the directory',
+    description:
+      'Returns up to 50 groups whose name starts with the text, ordered by name, and whether each can be linked. When ' +
+      'more groups match, the directory chooses which ones it returns; a longer text finds the others.',
+    method: 'GET',
+    path: '/groups',
+    roles: READERS,
+    query: GroupQuery,
+    reply: { status: 200, schema: Type.Array(LinkableGroup) },
+    refusals: ['InvalidLength', 'GroupNotVerified'],
+    run: async ({ query, caller }) => ok(await searchGroups(caller.tenantId, query.text, deps)),
   }),
   route({
     operationId: 'getGroupLinkOfCollection',
@@ -160,7 +197,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
 ]
 
-const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
+const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
   route({
     operationId: 'syncCollection',
     summary: 'Sync a collection',
@@ -180,18 +217,22 @@ const jobRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
   route({
     operationId: 'listSyncJobs',
-    summary: 'List the sync jobs of a collection',
+    summary: 'List sync jobs',
     description:
-      'Newest first. Jobs of type `ScheduledSweep` are queued by the hourly sweep, and when membership changes cannot be ' +
+      'Returns a page of the jobs that match all given filters, newest first; without filters, all jobs. Jobs of type `ScheduledSweep` are queued by the hourly sweep, and when membership changes cannot be ' +
       'written incrementally.',
     method: 'GET',
     path: '/sync-jobs',
     roles: READERS,
-    query: JobsOfCollection,
-    reply: { status: 200, schema: Type.Array(SyncJobDto) },
-    refusals: [],
-    run: async ({ query: { collectionId, limit = JOBS_LISTED_COUNT }, caller }) =>
-      ok(await listSyncJobs(caller.tenantId, collectionId, limit, deps)),
+    query: JobQuery,
+    reply: { status: 200, schema: Type.Array(SyncJobDto), paged: true },
+    refusals: ['InvalidCursor'],
+    run: ({ query: { limit: pageSize, nextCursor, ...filter }, caller: { tenantId } }) => {
+      const { collectionId, linkId, status } = filter
+      const binding = [tenantId, 'sync-jobs', collectionId, linkId, status]
+      const read = (after: string | undefined, size: number) => listSyncJobs(tenantId, filter, after, size, deps)
+      return pagedResult({ pageSize, nextCursor }, binding, deps.cursors, read, JOBS_LISTED_COUNT)
+    },
   }),
   route({
     operationId: 'getSyncJob',

@@ -13,8 +13,8 @@ import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/pr
 import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
-import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
 import { QueuedSync } from '../../shared/domain/group-links/manage-links.ts'
+import { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
 import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
 import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
@@ -70,7 +70,7 @@ import {
   LINK_EXAMPLES,
   LINK_RESPONSES,
 } from './examples/core-data-examples.ts'
-import { GroupLinkChange, groupLinkRoutes } from './group-link.ts'
+import { GroupLinkChange, groupLinkRoutes, type LinkRouteDependencies } from './group-link.ts'
 import { DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
 
 export const SERVICE_TITLE = 'Collections, Group Link and Core Objects'
@@ -188,6 +188,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   GroupLinkChange,
   GroupLinkPreviewRequest: LinkPreviewInput,
   GroupLinkPreview: LinkPreview,
+  LinkableGroup,
   SyncJob: SyncJobDto,
   QueuedSync,
 
@@ -211,7 +212,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
 
 export type AllRouteDependencies = {
   readonly requests: CollectionRouteDependencies
-  readonly links: LinkDependencies
+  readonly links: LinkRouteDependencies
   readonly connectors: Parameters<typeof connectorRoutes>[0] & ConnectorDataDependencies
   readonly coreObjects: CoreObjectRouteDependencies
 }

@@ -1,12 +1,19 @@
 import type { Container, SqlQuerySpec } from '@azure/cosmos'
-import type { JobStore } from '../domain/group-links/link-dependencies.ts'
+import type { JobFilter, JobStore } from '../domain/group-links/link-dependencies.ts'
 import { retentionS, SyncJob } from '../domain/group-links/sync-job.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
+import { matching, readPageByCreation } from './creation-page.ts'
 import { versionedDocumentParser } from './document-parser.ts'
-import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse, statusOf } from './documents.ts'
+import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse, type Stored, statusOf } from './documents.ts'
 
 const { parse, parseWritten } = versionedDocumentParser('sync job', SyncJob)
+
+const FILTERS = {
+  collectionId: 'c.collectionId = @collectionId',
+  linkId: 'c.linkId = @linkId',
+  status: 'c.status = @status',
+} as const satisfies Record<keyof JobFilter, string>
 
 /** Container `jobs`: partition key `/tenantId`; each document has the `ttl` of its job type. */
 export function cosmosJobStore(jobs: Container): JobStore {
@@ -33,15 +40,12 @@ export function cosmosJobStore(jobs: Container): JobStore {
       const conflict = refuse({ 412: 'StaleVersion', 404: 'SyncJobNotFound' })
       return parseWritten(await item.replace(withTtl(job), ifVersion(version)).catch(conflict))
     },
-    async latestOf(tenantId, collectionId, limit) {
-      const found = await queryAll<unknown>(jobs, tenantId, {
-        query: 'SELECT TOP @limit * FROM c WHERE c.collectionId = @collectionId ORDER BY c.createdAt DESC',
-        parameters: [
-          { name: '@limit', value: limit },
-          { name: '@collectionId', value: collectionId },
-        ],
-      })
-      return found.map((document) => parse(document).value)
+    async page(tenantId, filter, after, size) {
+      const { conditions, parameters } = matching(filter, FILTERS)
+      const where = ['IS_DEFINED(c.linkId)', ...conditions].join(' AND ')
+      const query = { where, parameters, newestFirst: true, after, size }
+      const page = await readPageByCreation<Stored<SyncJob>>(jobs, tenantId, query)
+      return { ...page, items: page.items.map((document) => parse(document).value) }
     },
     unfinishedOf(tenantId, linkId) {
       return unfinished(tenantId, {

@@ -1,14 +1,22 @@
 import type { Container, SqlQuerySpec } from '@azure/cosmos'
 import { GroupLink } from '../domain/group-links/group-link.ts'
-import type { LinkStore } from '../domain/group-links/link-dependencies.ts'
+import type { LinkFilter, LinkStore } from '../domain/group-links/link-dependencies.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
+import { matching, readPageByCreation } from './creation-page.ts'
 import { versionedDocumentParser } from './document-parser.ts'
-import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse } from './documents.ts'
+import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse, type Stored } from './documents.ts'
 
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 
 const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink)
+
+const FILTERS = {
+  collectionId: 'c.collectionId = @collectionId',
+  directoryGroupId: 'c.directoryGroupId = @directoryGroupId',
+  state: 'c.state = @state',
+  lastSyncOutcome: 'c.lastSyncOutcome = @lastSyncOutcome',
+} as const satisfies Record<keyof LinkFilter, string>
 
 /** Container `links`: partition key `/tenantId`, unique key `/directoryGroupId`, which decides between concurrent creates. */
 export function cosmosLinkStore(links: Container): LinkStore {
@@ -45,6 +53,21 @@ export function cosmosLinkStore(links: Container): LinkStore {
     },
     ofTenant(tenantId) {
       return inTenant(tenantId, { query: 'SELECT * FROM c' })
+    },
+    async ofGroups(tenantId, directoryGroupIds) {
+      if (directoryGroupIds.length === 0) return []
+      const found = await inTenant(tenantId, {
+        query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@groupIds, c.directoryGroupId)',
+        parameters: [{ name: '@groupIds', value: [...directoryGroupIds] }],
+      })
+      return found.map(({ value }) => value)
+    },
+    async page(tenantId, filter, after, size) {
+      const { conditions, parameters } = matching(filter, FILTERS)
+      const where = ['IS_DEFINED(c.collectionId)', ...conditions].join(' AND ')
+      const query = { where, parameters, newestFirst: false, after, size }
+      const page = await readPageByCreation<Stored<GroupLink>>(links, tenantId, query)
+      return { ...page, items: page.items.map((document) => parse(document).value) }
     },
     async add(link) {
       return parseWritten(await links.items.create(link).catch(refuse({ 409: 'GroupAlreadyLinked' })))

@@ -48,6 +48,14 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       if (replyKind(reply) !== 'done') throw replyFault(reply)
       return groupOf(reply.body, groupId)
     },
+    async findGroups(tenantId, nameStart, limit) {
+      // A quote within a text is doubled: OData 4.01, URL Conventions, section 5.1.1.14.1.
+      const filter = `startswith(displayName,'${nameStart.replaceAll("'", "''")}')`
+      const query = `$filter=${encodeURIComponent(filter)}&$select=${GROUP_PROPERTIES}&$top=${limit}`
+      const reply = await read(tenantId, `/groups?${query}`)
+      if (replyKind(reply) !== 'done') throw replyFault(reply)
+      return groupsOf(reply.body)
+    },
     async listMembers(tenantId, groupId, continueAfter) {
       const first = `${groupPath(groupId)}/members?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
       const path = continueAfter === undefined ? first : pathOf(continueAfter, graphUrl)
@@ -60,6 +68,12 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
     removeMembers: (tenantId, groupId, accounts, deadlineMs) =>
       removeMembers(writes(tenantId, groupId, deadlineMs), accounts),
   }
+}
+
+function groupsOf(body: unknown): DirectoryGroup[] {
+  const { value } = (body ?? {}) as { value?: unknown }
+  if (!Array.isArray(value)) throw new DirectoryFault('unavailable', 'The directory returned no list of groups.')
+  return value.map((group) => groupOf(group, 'in a list'))
 }
 
 function groupOf(body: unknown, groupId: string): DirectoryGroup {

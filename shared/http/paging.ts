@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Page } from '../kernel/versioned.ts'
 import type { RouteResult } from './envelope.ts'
@@ -24,20 +24,21 @@ export const PageQuery = Type.Object({
     }),
   ),
 })
-export type PageQuery = Static<typeof PageQuery>
+type AskedPage = { readonly pageSize?: number | undefined; readonly nextCursor?: string | undefined }
 
 /**
  * Returns one page of a list. Without `pageSize` in the query, the page size of the cursor applies.
  * @throws Refusal `InvalidCursor`.
  */
 export async function pagedResult<T>(
-  { pageSize, nextCursor }: PageQuery,
+  { pageSize, nextCursor }: AskedPage,
   binding: CursorBinding,
   cursors: OpenCursors,
   read: (after: string | undefined, size: number) => Promise<Page<T>>,
+  defaultSize = PAGE_SIZE_DEFAULT,
 ): Promise<RouteResult<readonly T[]>> {
   const position = nextCursor === undefined ? undefined : (await cursors()).open(nextCursor, binding)
-  const size = pageSize ?? position?.pageSize ?? PAGE_SIZE_DEFAULT
+  const size = pageSize ?? position?.pageSize ?? defaultSize
   const { items, continueAfter } = await read(position?.after, size)
   if (continueAfter === undefined) return { data: items }
   return { data: items, nextCursor: (await cursors()).seal({ after: continueAfter, pageSize: size }, binding) }

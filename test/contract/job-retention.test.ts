@@ -24,7 +24,7 @@ async function typesKept(after: string): Promise<SyncJobType[]> {
     await jobs.replace({ ...job, status: 'Succeeded' }, found?.version ?? '')
   }
   clock.nowMs = Date.parse(after)
-  return (await jobs.latestOf(TENANT, collectionId, 50)).map(({ type }) => type).sort()
+  return (await jobs.page(TENANT, { collectionId }, undefined, 50)).items.map(({ type }) => type).sort()
 }
 
 describe('Sync jobs are kept', () => {

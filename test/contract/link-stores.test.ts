@@ -86,7 +86,7 @@ describe('The stores of group links on Cosmos DB', () => {
     assert.deepEqual(found?.value, oldest)
     await jobs.replace({ ...(oldest as SyncJob), status: 'Succeeded' }, found?.version ?? '')
     assert.deepEqual(
-      (await jobs.latestOf(TENANT, link.collectionId, 3)).map(({ id }) => id),
+      (await jobs.page(TENANT, { collectionId: link.collectionId }, undefined, 3)).items.map(({ id }) => id),
       made
         .slice(1)
         .reverse()
@@ -97,7 +97,8 @@ describe('The stores of group links on Cosmos DB', () => {
       made.slice(1).map(({ id }) => id),
     )
     assert.equal((await jobs.unfinished(TENANT)).length, 3)
-    assert.deepEqual(await jobs.latestOf(OTHER_TENANT, link.collectionId, 3), [])
+    const elsewhere = await jobs.page(OTHER_TENANT, { collectionId: link.collectionId }, undefined, 3)
+    assert.deepEqual(elsewhere, { items: [] })
   })
 
   it('keep an existing job on a second add, and refuse a stale replace', async () => {

@@ -32,7 +32,7 @@ export type LinkWorld = TestDirectory & {
   newService(overrides?: Overrides): Service
   readonly dispatch: Service['dispatch']
   /** Of a service that reads its collections from `collections`. */
-  readonly deps: SyncDependencies
+  readonly deps: Service['links']
   readonly windows: WindowStore
   readonly collections: TestCollections
   readonly sentMessages: SentMessage[]
@@ -84,7 +84,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
     },
     link: async (linkId) => present((await deps.links.find(TENANT, linkId))?.value),
     job: async (jobId) => present((await deps.jobs.find(TENANT, jobId))?.value),
-    jobsOf: (collectionId) => deps.jobs.latestOf(TENANT, collectionId, 50),
+    jobsOf: async (collectionId) => [...(await deps.jobs.page(TENANT, { collectionId }, undefined, 50)).items],
     async linked(accounts, members = []) {
       const collectionId = collections.make(accounts)
       const groupId = await testDirectory.newGroup({}, members)

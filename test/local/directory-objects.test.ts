@@ -61,6 +61,21 @@ describe('Groups and users in the local directory', () => {
     )
   })
 
+  it('finds groups by the start of their name, in which no character is special', async () => {
+    const names = ["Lærere's %", "lærere's _", 'Other']
+    const ids: string[] = []
+    for (const displayName of names) ids.push((await tester.api('/groups').post({ displayName })).id)
+    const found = async (start: string) => {
+      const filter = `startswith(displayName,'${start.replaceAll("'", "''")}')`
+      const { value } = await service.api('/groups').filter(filter).top(50).get()
+      return value.map(({ displayName }: { displayName: string }) => displayName)
+    }
+    assert.deepEqual(await found("Lærere's"), names.slice(0, 2))
+    assert.deepEqual(await found("Lærere's %"), names.slice(0, 1))
+    assert.deepEqual(await found('%'), [])
+    for (const id of ids) await tester.api(`/groups/${id}`).delete()
+  })
+
   it('creates, changes and deletes a group', async () => {
     const { id } = await tester.api('/groups').post({ displayName: 'New', ...binding([user(1)]) })
     assert.deepEqual(await memberIds(service, id), [user(1)])

@@ -5,7 +5,6 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import { groupLinkRoutes } from '../../functions/routes/group-link.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
-import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { observedCalls } from '../../shared/graph/observed-calls.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import type { Message, MessageQueue } from '../../shared/kernel/messages.ts'
@@ -23,7 +22,7 @@ describe('The spans of a sync', () => {
   const telemetry = recordedTelemetry()
   const sent: Sent[] = []
   let world: LinkWorld
-  let deps: SyncDependencies
+  let deps: LinkWorld['deps']
 
   before(async () => {
     world = await openWorld()

@@ -2,6 +2,7 @@ import type { Connector, ConnectorUpdate, NewConnector } from '../../../shared/d
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { GroupLinkDto, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
+import type { LinkableGroup } from '../../../shared/domain/group-links/search-groups.ts'
 import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
 import type { LinkPreview, LinkPreviewInput } from '../../../shared/domain/sync/preview-sync.ts'
 
@@ -136,6 +137,14 @@ const LINK: GroupLinkDto = {
   directoryGroupDisplayName: 'All nurses',
 }
 
+const LINKABLE_GROUP: LinkableGroup = {
+  id: GROUP_ID,
+  displayName: 'All nurses',
+  linkable: false,
+  refusal: 'GroupAlreadyLinked',
+  linkId: LINK_ID,
+}
+
 const PREVIEW_INPUT: LinkPreviewInput = { collectionId: CRITERIA_COLLECTION_ID, groupId: GROUP_ID }
 const PREVIEW: LinkPreview = { membersToAdd: [ACCOUNT_ID], membersToRemove: [], membersWithoutEntraAccount: 0 }
 
@@ -162,6 +171,7 @@ export const LINK_EXAMPLES = {
   GroupLinkChange: { state: 'Disabled' },
   GroupLinkPreview: PREVIEW,
   GroupLinkPreviewRequest: PREVIEW_INPUT,
+  LinkableGroup: LINKABLE_GROUP,
   SyncJob: JOB,
   QueuedSync: { jobId: JOB_ID, jobIds: [JOB_ID] },
 }

@@ -62,6 +62,12 @@ export function directoryObjects(database: DatabaseSync) {
     named: (tenantId: string, type: DirectoryType, displayName: string, afterKey: number, count: number) =>
       statements.named.all(tenantId, type, displayName, afterKey, count).map((row) => read(row) as DirectoryObject),
 
+    /** Objects whose display name starts with a text. */
+    namedLike: (tenantId: string, type: DirectoryType, start: string, afterKey: number, count: number) =>
+      statements.namedLike
+        .all(tenantId, type, `${start.replaceAll(/[\\%_]/g, '\\$&')}%`, afterKey, count)
+        .map((row) => read(row) as DirectoryObject),
+
     userCount: (tenantId: string) => Number((statements.count.get(tenantId, 'user') as { count: number }).count),
 
     /** Members after a key. Excludes service principals, like Graph v1.0. */
@@ -161,6 +167,9 @@ function prepare(database: DatabaseSync) {
     list: database.prepare(`${row} WHERE tenant_id = ? AND type = ? AND key > ? ORDER BY key LIMIT ?`),
     named: database.prepare(
       `${row} WHERE tenant_id = ? AND type = ? AND display_name = ? AND key > ? ORDER BY key LIMIT ?`,
+    ),
+    namedLike: database.prepare(
+      `${row} WHERE tenant_id = ? AND type = ? AND display_name LIKE ? ESCAPE '\\' AND key > ? ORDER BY key LIMIT ?`,
     ),
     count: database.prepare('SELECT count(*) AS count FROM objects WHERE tenant_id = ? AND type = ?'),
     listMembers: database.prepare(`SELECT key, id, type, properties ${memberOf}`),

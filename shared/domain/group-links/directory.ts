@@ -69,6 +69,8 @@ export interface Directory {
   readonly limits: { readonly add: WriteLimits; readonly remove: WriteLimits }
   /** Undefined when the group does not exist. @throws DirectoryFault */
   readGroup(tenantId: string, groupId: string): Promise<DirectoryGroup | undefined>
+  /** Up to `limit` groups whose display name starts with a text, in any order. Case does not matter. @throws DirectoryFault */
+  findGroups(tenantId: string, nameStart: string, limit: number): Promise<DirectoryGroup[]>
   /** A page that is not the last may be empty. @throws DirectoryFault */
   listMembers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
   /**

@@ -3,7 +3,8 @@ import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 
 export const LinkState = OneOf(['Enabled', 'Disabled'])
-const SyncOutcome = OneOf(['Succeeded', 'Failed'])
+export const SyncOutcome = OneOf(['Succeeded', 'Failed'])
+export type SyncOutcome = Static<typeof SyncOutcome>
 
 /** A group link on the wire: statement, "Group link". */
 export const GroupLinkDto = Closed({

@@ -1,10 +1,18 @@
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import type { Versioned } from '../../kernel/versioned.ts'
+import type { Page, Versioned } from '../../kernel/versioned.ts'
 import type { Directory } from './directory.ts'
-import type { GroupLink } from './group-link.ts'
+import type { GroupLink, SyncOutcome } from './group-link.ts'
 import type { SyncJob } from './sync-job.ts'
+
+/** What links must have. Undefined: any value. */
+export type LinkFilter = Partial<
+  Pick<GroupLink, 'collectionId' | 'directoryGroupId' | 'state'> & { readonly lastSyncOutcome: SyncOutcome }
+>
+
+/** What jobs must have. Undefined: any value. */
+export type JobFilter = Partial<Pick<SyncJob, 'collectionId' | 'linkId' | 'status'>>
 
 /** Stored group links. */
 export interface LinkStore {
@@ -17,6 +25,10 @@ export interface LinkStore {
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>
   ofTenant(tenantId: string): Promise<Versioned<GroupLink>[]>
+  /** The links of these groups, in any order. */
+  ofGroups(tenantId: string, directoryGroupIds: readonly string[]): Promise<GroupLink[]>
+  /** A page of the links that match the filter, oldest first. */
+  page(tenantId: string, filter: LinkFilter, after: string | undefined, size: number): Promise<Page<GroupLink>>
   /** @throws Refusal `GroupAlreadyLinked` when the group has a link, also when two creates race. */
   add(link: GroupLink): Promise<Versioned<GroupLink>>
   /** @throws Refusal `StaleVersion` when `version` is no longer current, `LinkNotFound` when the link was deleted. */
@@ -34,8 +46,8 @@ export interface JobStore {
   add(job: SyncJob): Promise<void>
   /** @throws Refusal `StaleVersion` when `version` is no longer current, `SyncJobNotFound` when the job has expired. */
   replace(job: SyncJob, version: string): Promise<Versioned<SyncJob>>
-  /** Newest first. */
-  latestOf(tenantId: string, collectionId: string, limit: number): Promise<SyncJob[]>
+  /** A page of the jobs that match the filter, newest first. */
+  page(tenantId: string, filter: JobFilter, after: string | undefined, size: number): Promise<Page<SyncJob>>
   /** Queued and running jobs of a link, oldest first. */
   unfinishedOf(tenantId: string, linkId: string): Promise<Versioned<SyncJob>[]>
   /** Queued and running jobs of a tenant, oldest first. */

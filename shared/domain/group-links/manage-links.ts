@@ -1,20 +1,23 @@
 import { Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid } from '../../kernel/schema.ts'
-import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { type Page, requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { type GroupLink, type GroupLinkDto, linkETag, toGroupLinkDto } from './group-link.ts'
 import { changeLink, getLink } from './lease.ts'
-import type { JobStore, LinkDependencies, LinkStore } from './link-dependencies.ts'
+import type { JobFilter, JobStore, LinkDependencies, LinkFilter, LinkStore } from './link-dependencies.ts'
 import { endQueuedJobs, queueJob } from './queue-job.ts'
 import { type SyncJobDto, toSyncJobDto } from './sync-job.ts'
 
-/** All links of a collection, oldest first. */
-export async function listLinksOfCollection(
+/** A page of the links that match the filter, oldest first. */
+export async function listLinks(
   tenantId: string,
-  collectionId: string,
+  filter: LinkFilter,
+  after: string | undefined,
+  size: number,
   { links }: { links: LinkStore },
-): Promise<GroupLinkDto[]> {
-  return (await links.ofCollection(tenantId, collectionId)).map(({ value }) => toGroupLinkDto(value))
+): Promise<Page<GroupLinkDto>> {
+  const page = await links.page(tenantId, filter, after, size)
+  return { ...page, items: page.items.map(toGroupLinkDto) }
 }
 
 /** The oldest link of a collection. @throws Refusal `LinkNotFound`. */
@@ -28,14 +31,16 @@ export async function getLinkOfCollection(
   return oldest.value
 }
 
-/** The latest jobs of a collection's links, newest first. Jobs of deleted links are included. */
+/** A page of the jobs that match the filter, newest first. Jobs of deleted links are included. */
 export async function listSyncJobs(
   tenantId: string,
-  collectionId: string,
-  limit: number,
+  filter: JobFilter,
+  after: string | undefined,
+  size: number,
   { jobs }: { jobs: JobStore },
-): Promise<SyncJobDto[]> {
-  return (await jobs.latestOf(tenantId, collectionId, limit)).map(toSyncJobDto)
+): Promise<Page<SyncJobDto>> {
+  const page = await jobs.page(tenantId, filter, after, size)
+  return { ...page, items: page.items.map(toSyncJobDto) }
 }
 
 /** @throws Refusal `SyncJobNotFound`. */

@@ -4,7 +4,7 @@ import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 
 export const SyncJobType = OneOf(['ManualSync', 'LinkCreated', 'ScheduledSweep'])
 export type SyncJobType = Static<typeof SyncJobType>
-const SyncJobStatus = OneOf(['Queued', 'Running', 'Succeeded', 'Failed'])
+export const SyncJobStatus = OneOf(['Queued', 'Running', 'Succeeded', 'Failed'])
 
 const Count = Type.Integer({ minimum: 0 })
 

@@ -27,6 +27,7 @@ export const listOf =
 
 function filtered(call: GraphCall, type: Kind, filter: Filter, afterKey: number, count: number) {
   const { tenantId } = call.caller
+  if (filter.isPrefix) return call.objects.namedLike(tenantId, type, filter.value, afterKey, count)
   if (filter.property === 'displayName') return call.objects.named(tenantId, type, filter.value, afterKey, count)
   const found =
     filter.property === 'id'

@@ -63,12 +63,19 @@ function nextLink(call: GraphCall, lastKey: number): string {
   return url.href
 }
 
-export type Filter = { readonly property: 'displayName' | 'id' | 'userPrincipalName'; readonly value: string }
+export type Filter = {
+  readonly property: 'displayName' | 'id' | 'userPrincipalName'
+  readonly value: string
+  /** The property starts with the value. */
+  readonly isPrefix?: true
+}
 
-/** `$filter`. Supports a single comparison with `eq`. */
+/** `$filter`. Supports a single comparison with `eq`, and `startswith` on the display name. */
 export function filterOf(query: URLSearchParams): Filter | undefined {
   const text = query.get('$filter')
   if (text === null) return undefined
+  const [, start] = /^\s*startswith\(\s*displayName\s*,\s*'((?:[^']|'')*)'\s*\)\s*$/.exec(text) ?? []
+  if (start !== undefined) return { property: 'displayName', value: start.replaceAll("''", "'"), isPrefix: true }
   const [, property, quoted] = /^\s*(displayName|id|userPrincipalName)\s+eq\s+'((?:[^']|'')*)'\s*$/.exec(text) ?? []
   if (property === undefined || quoted === undefined) {
     throw badRequest(`Unsupported or invalid query filter clause: ${text}`, 'Request_UnsupportedQuery')

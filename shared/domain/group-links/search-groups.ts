@@ -1,0 +1,57 @@
+import { type Static, Type } from 'typebox'
+import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
+import { Closed, characterCount, Described, Guid, Nullable } from '../../kernel/schema.ts'
+import { compareNames } from '../core/search-text.ts'
+import { DirectoryFault, type DirectoryGroup, groupRefusal } from './directory.ts'
+import type { LinkDependencies } from './link-dependencies.ts'
+
+/** A directory group as a candidate for a link: decisions, section 14. */
+export const LinkableGroup = Closed({
+  id: Guid,
+  displayName: Nullable(Type.String()),
+  linkable: Described(Type.Boolean(), 'Whether a link to the group can be created now.'),
+  refusal: Described(
+    Nullable(Type.String()),
+    'The code with which the creation of a link would be refused; null when the group is linkable.',
+  ),
+  linkId: Described(Nullable(Guid), 'The link that the group has; null without one.'),
+})
+export type LinkableGroup = Static<typeof LinkableGroup>
+
+/** Decisions, section 14. */
+const GROUPS_AT_MOST_COUNT = 50
+const TEXT_LENGTH_COUNT = { least: 2, most: 256 }
+
+/**
+ * Finds groups of the directory whose name starts with a text, ordered by name.
+ * @throws Refusal `InvalidLength`; `GroupNotVerified` when the directory cannot be searched.
+ */
+export async function searchGroups(
+  tenantId: string,
+  text: string,
+  { directory, links, log }: Pick<LinkDependencies, 'directory' | 'links' | 'log'>,
+): Promise<LinkableGroup[]> {
+  const nameStart = text.trim()
+  const { least, most } = TEXT_LENGTH_COUNT
+  if (characterCount(nameStart) < least || characterCount(nameStart) > most)
+    throw new Refusal('InvalidLength', `text must have ${least} to ${most} characters`, 'text')
+  const groups = await directory.findGroups(tenantId, nameStart, GROUPS_AT_MOST_COUNT).catch((fault: unknown) => {
+    if (!(fault instanceof DirectoryFault)) throw fault
+    log.warn('link.group-search-failed', { tenantId, kind: fault.kind, reason: fault.message })
+    throw new Refusal('GroupNotVerified', 'The directory could not be searched for groups.', 'text', fault)
+  })
+  const ids = groups.map(({ id }) => id)
+  const linkIds = new Map((await links.ofGroups(tenantId, ids)).map((link) => [link.directoryGroupId, link.id]))
+  return groups.map((group) => linkableGroup(group, linkIds.get(group.id))).sort(byName)
+}
+
+function linkableGroup(group: DirectoryGroup, linkId: string | undefined): LinkableGroup {
+  const refusal: RefusalCode | undefined = linkId === undefined ? groupRefusal(group) : 'GroupAlreadyLinked'
+  const { id, displayName } = group
+  return { id, displayName, linkable: refusal === undefined, refusal: refusal ?? null, linkId: linkId ?? null }
+}
+
+function byName(one: LinkableGroup, other: LinkableGroup): number {
+  const order = compareNames(one.displayName ?? '', other.displayName ?? '')
+  return order === 0 ? Number(one.id > other.id) - Number(one.id < other.id) : order
+}
