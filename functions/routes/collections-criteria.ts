@@ -170,18 +170,21 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       body: PreviewRequest,
       reply: { status: 200, schema: PreviewReply },
       refusals: [...CONDITION_REFUSALS, 'ObjectTypeFixed', 'CircularReference'],
-      run: async ({ body, caller }) => ok(await previewCriteria(caller.tenantId, body, deps)),
+      run: async ({ body, caller }) => ok(await previewCriteria(caller, body, deps)),
     }),
     route({
       operationId: 'getTenantSchemas',
       summary: 'List the attributes for conditions',
-      description: 'Returns the attributes of the tenant with their types, per object type.',
+      description:
+        'Returns the attributes of the tenant with their types, per object type. `identityNin`, `identityMobile`, ' +
+        '`identityPrivateMobile` and `identityPrivateEmail` exist only for callers who may read all core objects; for ' +
+        'others, a condition with them is refused with `FieldNotInSchema`, unless it stays as it is stored.',
       method: 'GET',
       path: '/tenant-schemas',
       roles: COLLECTION_READERS,
       reply: { status: 200, schema: TenantSchemas },
       refusals: [],
-      run: async ({ caller }) => ok(await tenantSchemas(caller.tenantId, deps)),
+      run: async ({ caller }) => ok(await tenantSchemas(caller, deps)),
     }),
   ],
 })

@@ -1,14 +1,17 @@
 import { type Static, Type } from 'typebox'
+import type { Caller } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { Closed } from '../../kernel/schema.ts'
-import { checkCondition, checkConditionTask } from '../criteria/check-condition.ts'
+import { type ConditionCheck, checkCondition, checkConditionTask } from '../criteria/check-condition.ts'
 import {
   type CheckedCondition,
   type CollectionReference,
   collectionReferences,
   leavesOf,
 } from '../criteria/condition.ts'
-import { type ConditionSchema, conditionSchema, storedConditionSchema } from '../criteria/schema.ts'
+import { type ConditionSchema, conditionSchema, storedConditionSchema, withoutSensitive } from '../criteria/schema.ts'
+import { hasFullAccess } from '../object-access/object-access.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionStore } from './collection-dependencies.ts'
@@ -18,13 +21,15 @@ export type ConditionDependencies = {
   readonly snapshots: TenantSnapshots
 }
 
-/** The schema of the tenant's conditions, its custom attributes included. */
-async function tenantConditionSchema(tenantId: string, deps: ConditionDependencies): Promise<ConditionSchema> {
-  return conditionSchema((await deps.snapshots.fresh(tenantId)).customAttributes())
+/** The schema of the conditions that the caller may write, the tenant's custom attributes included. */
+function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
+  const schema = conditionSchema(rows.customAttributes())
+  return hasFullAccess(caller) ? schema : withoutSensitive(schema)
 }
 
 /**
- * Checks a condition from a request against the tenant's schema and collections.
+ * Checks a condition from a request against the tenant's schema and collections. A sensitive attribute does not exist for
+ * callers who may not read all core objects, except in a condition that stays as it is stored: decisions, section 12.
  * @param pointer JSON pointer to the condition in the body.
  * @param besides Faults in the rest of the body, refused together with the condition's.
  * @param before The criteria collection whose condition is replaced. Attributes that it reads stay valid after the last
@@ -32,16 +37,22 @@ async function tenantConditionSchema(tenantId: string, deps: ConditionDependenci
  * @throws Refusal with all faults.
  */
 export async function readCondition(
-  tenantId: string,
+  caller: Caller,
   given: unknown,
   pointer: string,
   besides: readonly RefusalEntry[],
   deps: ConditionDependencies,
   before?: Collection,
 ): Promise<CheckedCondition> {
+  const { tenantId } = caller
   const rows = await deps.snapshots.fresh(tenantId)
-  const schema = new Map([...attributesOf(before), ...conditionSchema(rows.customAttributes())])
+  const storedNames = attributesOf(before)
+  const schema = new Map([...withoutSensitive(storedNames), ...schemaFor(caller, rows)])
   const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema))
+  if (!check.ok && before !== undefined) {
+    const kept = await deps.snapshots.reading(rows, checkConditionTask(given, new Map([...storedNames, ...schema])))
+    if (kept.ok && isSameCondition(kept, storedCheck(before))) return kept.condition
+  }
   if (!check.ok) {
     const faults = check.faults.map(({ code, message, pointer: within }) =>
       refusalEntry(code, message, pointer + within),
@@ -63,6 +74,11 @@ function attributesOf(collection: Collection | undefined): ConditionSchema {
   return new Map(leavesOf(check.condition.root).map(({ name, type }) => [name, type]))
 }
 
+/** Whether both are valid and equal. The check orders the members of a condition. */
+function isSameCondition(one: ConditionCheck, other: ConditionCheck): boolean {
+  return one.ok && other.ok && JSON.stringify(one.condition.wire) === JSON.stringify(other.condition.wire)
+}
+
 /**
  * The condition of a stored collection.
  * @throws Error when it is invalid: it was checked when it was stored.
@@ -73,7 +89,7 @@ export function storedCondition(collection: Collection): CheckedCondition {
   throw new Error(`The stored condition of collection ${collection.id} is invalid: ${check.faults[0]?.message}`)
 }
 
-function storedCheck({ definition }: Collection): ReturnType<typeof checkCondition> {
+function storedCheck({ definition }: Collection): ConditionCheck {
   return checkCondition(definition, storedConditionSchema())
 }
 
@@ -102,7 +118,7 @@ export type TenantSchemas = Static<typeof TenantSchemas>
  * The condition schema of each object type. Identity, relationship and org unit share one, because a row has all three.
  * Those of directory objects are empty until the service reads these.
  */
-export async function tenantSchemas(tenantId: string, deps: ConditionDependencies): Promise<TenantSchemas> {
-  const rows = Object.fromEntries(await tenantConditionSchema(tenantId, deps))
+export async function tenantSchemas(caller: Caller, deps: ConditionDependencies): Promise<TenantSchemas> {
+  const rows = Object.fromEntries(schemaFor(caller, await deps.snapshots.fresh(caller.tenantId)))
   return { identitySchema: rows, relationshipSchema: rows, orgUnitSchema: rows, userSchema: {}, groupSchema: {} }
 }

@@ -39,7 +39,7 @@ export async function createCriteriaCollection(
   const { value } = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
     const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, 'criteria'))
     if (earlier !== undefined) return earlier
-    const definition = await readDefinition(tenantId, body.condition, faults, deps)
+    const definition = await readDefinition(caller, body.condition, faults, deps)
     return addCollection({ kind: 'criteria', id, caller }, body, definition, referenceVersion, deps)
   })
   await notifyEvaluation(tenantId, deps)
@@ -62,7 +62,7 @@ export async function updateCriteriaCollection(
   const { faults } = readMetadata(body.metadata)
   const changed = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
     const stored = await deps.collections.find(tenantId, id, 'criteria')
-    const given = condition && (await readDefinition(tenantId, condition, faults, deps, stored?.value))
+    const given = condition && (await readDefinition(caller, condition, faults, deps, stored?.value))
     const before = changeable(stored, { id, ifMatch }, body, faults)
     if (given !== undefined) await refuseCycle(before.value, given.refersTo, '/condition', deps)
     return replaceCollection(before, body, given, referenceVersion, deps)
@@ -76,13 +76,13 @@ export async function updateCriteriaCollection(
  * @param before The collection whose condition is replaced.
  */
 async function readDefinition(
-  tenantId: string,
+  caller: Caller,
   given: object,
   faults: readonly RefusalEntry[],
   deps: CollectionDependencies,
   before?: Collection,
 ): Promise<Definition> {
-  const condition = await readCondition(tenantId, given, '/condition', faults, deps, before)
+  const condition = await readCondition(caller, given, '/condition', faults, deps, before)
   return { definition: condition.wire, refersTo: [...collectionsReferredTo(condition)] }
 }
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import type { Caller } from '../../kernel/caller.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
@@ -52,10 +53,11 @@ export type PreviewReply = Static<typeof PreviewReply>
  * `CircularReference`.
  */
 export async function previewCriteria(
-  tenantId: string,
+  caller: Caller,
   { currentId, preview, limit }: PreviewRequest,
   deps: CollectionDependencies,
 ): Promise<PreviewReply> {
+  const { tenantId } = caller
   const current = currentId ? (await deps.collections.find(tenantId, currentId))?.value : undefined
   // Only a criteria collection can be saved with a condition. A joinable one is only compared.
   const before = current?.kind === 'criteria' ? current : undefined
@@ -64,7 +66,7 @@ export async function previewCriteria(
     ...unknownFaults(currentId, current),
     ...typeChangeFaults(before, preview.objectType, '/preview/objectType'),
   ]
-  const condition = await readCondition(tenantId, preview.condition, '/preview/condition', besides, deps, before)
+  const condition = await readCondition(caller, preview.condition, '/preview/condition', besides, deps, before)
   if (before !== undefined) await refuseCycle(before, [...collectionsReferredTo(condition)], '/preview/condition', deps)
   const objectType = preview.objectType as CriteriaObjectType
   const rows = await deps.snapshots.fresh(tenantId)

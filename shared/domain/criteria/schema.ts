@@ -41,6 +41,16 @@ export function conditionSchema(customAttributes: Readonly<Record<ObjectType, re
   return addAttributes(new Map(), customAttributes)
 }
 
+/** Schema names that only callers who may read all core objects can use in a condition: decisions, section 12. */
+const SENSITIVE_NAMES: ReadonlySet<string> = new Set(
+  ['nin', 'mobile', 'privateMobile', 'privateEmail'].map((attribute) => schemaName('identity', attribute)),
+)
+
+/** The schema without sensitive attributes. A condition on them would disclose their values member by member. */
+export function withoutSensitive(schema: ConditionSchema): ConditionSchema {
+  return new Map([...schema].filter(([name]) => !SENSITIVE_NAMES.has(name)))
+}
+
 /**
  * The schema for reading a stored condition. It accepts every custom attribute: a condition stays valid after the last
  * object with the attribute is deleted.

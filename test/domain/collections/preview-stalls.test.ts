@@ -5,9 +5,17 @@ import { tenantSchemas } from '../../../shared/domain/collections/condition-entr
 import { previewCriteria } from '../../../shared/domain/collections/preview.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
+import type { Caller } from '../../../shared/kernel/caller.ts'
 import { HOSTILE_CONDITIONS, manyPeople, personId } from '../criteria/hostile-conditions.ts'
 
 const TENANT = 'tenant'
+const CALLER: Caller = {
+  kind: 'application',
+  tenantId: TENANT,
+  objectId: 'application',
+  clientId: undefined,
+  roles: new Set(['collections-criteria.criteria.read.all']),
+}
 const PEOPLE_COUNT = 20_000
 /** So many that putting them in a list, or in order, takes a multiple of what anybody may wait. */
 const LARGE_COUNT = 300_000
@@ -52,7 +60,7 @@ async function longestStallMs(work: () => Promise<unknown>): Promise<number> {
 }
 
 const preview = (condition: object, deps: CollectionDependencies) =>
-  previewCriteria(TENANT, { preview: { objectType: 'Identity', condition } }, deps)
+  previewCriteria(CALLER, { preview: { objectType: 'Identity', condition } }, deps)
 
 const karisAmong = (people: readonly SnapshotObject[]) =>
   people.filter(({ attributes }) => String(attributes.displayName).startsWith('Kari')).length
@@ -67,7 +75,7 @@ describe('A preview of a hostile condition', () => {
       const stallMs = await longestStallMs(async () => {
         const others = async () => {
           for (; !isOver; answeredCount += 1) {
-            await tenantSchemas(TENANT, deps)
+            await tenantSchemas(CALLER, deps)
             await new Promise(setImmediate)
           }
         }

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { Role } from '../../shared/kernel/caller.ts'
+import { all, CRITERIA, type CriteriaService, criteriaTenant, leaf, startCriteriaService } from './criteria-service.ts'
+
+let service: CriteriaService
+before(async () => {
+  service = await startCriteriaService()
+})
+after(() => service.close())
+
+const SENSITIVE = ['identityNin', 'identityMobile', 'identityPrivateMobile', 'identityPrivateEmail']
+const WRITER: Role = 'collections-criteria.criteria.readwrite.all'
+const ALL_OBJECTS: Role = 'iam-core.synchronization-configuration.read.all'
+const ADMINISTRATOR: Role = 'collection_criteria_definition-administrator'
+
+const byNin = (nin: string) => all(leaf('identityNin', 'Equals', nin))
+
+/** A person with every sensitive attribute, and callers with and without access to all core objects. */
+async function tenantWithPerson() {
+  const tenant = criteriaTenant(service)
+  const more = { nin: '01019012345', mobile: '1', privateMobile: '2', privateEmail: 'ada@private.example' }
+  const id = await tenant.person('Ada', more)
+  const privileged = service.as(tenant.tenantId, WRITER, ALL_OBJECTS)
+  const create = async (condition: object) => {
+    const body = { objectType: 'Identity', name: 'A collection', condition }
+    return (await privileged('POST', CRITERIA, body)).body.data as string
+  }
+  return { ...tenant, id, privileged, create }
+}
+
+describe('sensitive attributes', () => {
+  it('do not exist for callers who may not read all core objects: the refusal is that of an unknown field', async () => {
+    const { tenantId } = await tenantWithPerson()
+    for (const send of [service.as(tenantId, WRITER), service.asUser(tenantId, randomUUID(), ADMINISTRATOR)]) {
+      for (const name of SENSITIVE) {
+        for (const field of [name, `Substring(${name},0,1)`]) {
+          const refusals = []
+          for (const id of [name, 'identityNothing']) {
+            const condition = all(leaf(id, 'Equals', '0', field.replace(name, id)))
+            for (const answer of [
+              await send('POST', `${CRITERIA}/preview`, { preview: { objectType: 'Identity', condition } }),
+              await send('POST', CRITERIA, { objectType: 'Identity', name: 'Guess', condition }),
+            ]) {
+              const errors = answer.body.errors.map(({ target: _target, ...error }: { target: string }) => error)
+              refusals.push(JSON.stringify([answer.status, errors]).replaceAll(id, 'FIELD'))
+            }
+          }
+          assert.equal(new Set(refusals).size, 1, refusals.join(' '))
+          assert.match(refusals[0] ?? '', /^\[400,.*"FieldNotInSchema".*Field FIELD does not exist in schema/)
+        }
+      }
+      const { body } = await send('GET', `${CRITERIA}/tenant-schemas`)
+      assert.deepEqual(
+        SENSITIVE.filter((name) => name in body.data.identitySchema || name in body.data.orgUnitSchema),
+        [],
+      )
+      assert.equal(body.data.identitySchema.identityEmail, 'String')
+    }
+  })
+
+  it('can be used and are listed by applications and administrators who may read all core objects', async () => {
+    const { tenantId, id, privileged } = await tenantWithPerson()
+    const administrator = service.asUser(tenantId, randomUUID(), ADMINISTRATOR, 'Administrator')
+    for (const send of [privileged, administrator]) {
+      const { body } = await send('GET', `${CRITERIA}/tenant-schemas`)
+      assert.deepEqual(
+        SENSITIVE.map((name) => body.data.identitySchema[name]),
+        ['String', 'String', 'String', 'String'],
+      )
+      const preview = { objectType: 'Identity', condition: byNin('01019012345') }
+      const found = await send('POST', `${CRITERIA}/preview`, { preview })
+      assert.deepEqual(found.body.data.preview, [{ objectId: id, displayName: 'Ada' }])
+    }
+  })
+
+  it('go on working in a stored condition, which any writer can keep but not change', async () => {
+    const { send, create, privileged, id, evaluate, members } = await tenantWithPerson()
+    const condition = all(leaf('identityNin', 'Equals', '01019012345'), leaf('identityDisplayName', 'Equals', 'Ada'))
+    const collectionId = await create(condition)
+    const path = `${CRITERIA}/${collectionId}`
+    await evaluate()
+    assert.deepEqual(await members(collectionId), [id])
+    const { body: stored } = await send('GET', path)
+    const put = (body: object, by = send) => by('PUT', path, { objectType: 'Identity', ...body })
+    assert.equal((await put({ name: 'Renamed' })).status, 200)
+    assert.equal((await put({ ...stored.data, name: 'Renamed again' })).status, 200)
+    const reordered = { conditions: condition.conditions, groupOperator: 'and' }
+    assert.equal((await put({ condition: reordered })).status, 200)
+    assert.equal(
+      (
+        await send('POST', `${CRITERIA}/preview`, {
+          currentId: collectionId,
+          preview: { objectType: 'Identity', condition },
+        })
+      ).status,
+      200,
+    )
+    for (const changed of [
+      all(...condition.conditions.toReversed()),
+      all(condition.conditions[0] as object),
+      byNin('01019012346'),
+      { ...condition, groupOperator: 'OR' },
+      all(leaf('identityNin', 'Equals', '0', 'Substring(identityNin,0,1)'), condition.conditions[1] as object),
+    ]) {
+      const refused = await put({ condition: changed })
+      assert.deepEqual([refused.status, refused.body.errors[0].code], [400, 'FieldNotInSchema'])
+      const preview = { currentId: collectionId, preview: { objectType: 'Identity', condition: changed } }
+      assert.equal((await send('POST', `${CRITERIA}/preview`, preview)).status, 400)
+    }
+    await evaluate()
+    assert.deepEqual(await members(collectionId), [id])
+    assert.equal((await put({ condition: byNin('9') }, privileged)).status, 200)
+    await evaluate()
+    assert.deepEqual(await members(collectionId), [])
+  })
+})
