@@ -328,6 +328,7 @@ module appSettings 'modules/app-settings.bicep' = {
     apiScope: apiScope
     tenants: tenants
     requestsPerCallerPerMinute: requestsPerCallerPerMinute
+    rowsMemoryMb: instanceMemoryMb * 35 / 100
     evaluationDelayMs: evaluationDelayMs
     syncRetryDelaysS: syncRetryDelaysS
     syncSliceS: syncSliceS

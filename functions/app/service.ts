@@ -52,17 +52,12 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import { type Connections, openConnections } from './connections.ts'
 import { buildFoundation, type Foundation } from './foundation.ts'
 
-/** Rows in memory at most: about one gigabyte when the rows are widest. An instance has two. */
-const ROWS_AT_MOST_COUNT = 1_500_000
-
 const CURSOR_KEY_BYTES = 32
 
 /** Parts that take the place of those that `buildService` makes from the settings. */
 export type Overrides = Partial<Foundation & Connections> & {
   /** Shared by all long computations of the process. */
   readonly scheduler?: CooperativeScheduler
-  /** Rows of tenants that are kept in memory at most. */
-  readonly rowsAtMostCount?: number
   readonly tenantLimits?: Partial<TenantLimits>
   /** Keeps membership requests in line with the core objects during an evaluation. */
   readonly reconciler?: Pick<RequestReconciler, 'follow'>
@@ -93,7 +88,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const linkStore = cosmosLinkStore(container('links'))
   const tenants = cosmosTenantStore(container('tenants'))
   const collections: CollectionDependencies = {
-    ...collectionParts(parts, overrides.rowsAtMostCount),
+    ...collectionParts(settings, parts),
     links: collectionLinks(linkStore, nowMs),
     tenants,
     ...overrides.collections,
@@ -159,7 +154,7 @@ type Parts = Foundation &
     readonly deriveId: typeof derivedId
   }
 
-function collectionParts(parts: Parts, rowsAtMostCount = ROWS_AT_MOST_COUNT) {
+function collectionParts({ rowsMemoryMB }: Settings, parts: Parts) {
   const { container, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
   const changes = cosmosCoreObjectChanges(container('coreObjects'), elapsedMs)
   return {
@@ -167,7 +162,7 @@ function collectionParts(parts: Parts, rowsAtMostCount = ROWS_AT_MOST_COUNT) {
     memberships: cosmosMembershipStore(container('members'), scheduler),
     evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
     joined: cosmosJoinedMembers(container('requests')),
-    snapshots: new TenantSnapshots(changes, rowsAtMostCount, scheduler),
+    snapshots: new TenantSnapshots(changes, { bytesAtMost: rowsMemoryMB * 1_000_000, elapsedMs, scheduler }),
     accountChanges: cosmosAccountChangeStore(container('coreObjects')),
     messageQueue,
     log,

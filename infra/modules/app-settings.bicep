@@ -73,6 +73,11 @@ param requestsPerCallerPerMinute int
 @maxValue(60000)
 param evaluationDelayMs int
 
+@description('Memory of an instance for the core objects of its tenants, in megabytes.')
+@minValue(100)
+@maxValue(3000)
+param rowsMemoryMb int
+
 @description('Delay in seconds before each retry of a failed sync job, comma-separated.')
 @minLength(1)
 param syncRetryDelaysS string
@@ -135,6 +140,7 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     COSMOS_ENDPOINT: cosmosEndpoint
     // The alerts and the workbook query events of this level.
     LOG_LEVEL: 'info'
+    ROWS_MEMORY_MB: string(rowsMemoryMb)
     EVALUATION_DELAY_MS: string(evaluationDelayMs)
     SYNC_RETRY_DELAYS_S: syncRetryDelaysS
     SYNC_SLICE_S: string(syncSliceS)

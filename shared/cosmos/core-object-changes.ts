@@ -54,6 +54,10 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
       }
       yield { objects: [], mark: current }
     },
+    async count(tenantId) {
+      const [count = 0] = await queryAll<number>(coreObjects, tenantId, { query: 'SELECT VALUE COUNT(1) FROM c' })
+      return count
+    },
   }
 }
 

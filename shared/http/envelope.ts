@@ -31,6 +31,7 @@ const STATUS: Record<RefusalKind, number> = {
   unprocessable: 422,
   throttled: 429,
   upstream: 502,
+  unavailable: 503,
 }
 
 /** Responses carry data of people: they are not cached, and browsers do not guess their type. Decisions, section 12. */

@@ -149,7 +149,7 @@ const CREATION: readonly RefusalCode[] = ['IdempotencyKeyInvalid', 'IdempotencyK
 export function refusalsOf(route: Route): RefusalCode[] {
   const { roles, identity, query, body, parameters, path, refusals } = route
   const named = pathParameters(path)
-  const codes = new Set<RefusalCode>([...CALLER, ...refusals])
+  const codes = new Set<RefusalCode>([...CALLER, 'TenantTooLarge', ...refusals])
   const add = (isSo: boolean, ...more: readonly RefusalCode[]) => {
     if (isSo) for (const code of more) codes.add(code)
   }

@@ -13,6 +13,7 @@ export type RefusalKind =
   | 'lengthRequired'
   | 'unsupportedMediaType'
   | 'upstream'
+  | 'unavailable'
 
 type RefusalDefinition = { readonly kind: RefusalKind; readonly message: string }
 
@@ -78,6 +79,10 @@ export const REFUSALS = {
   ReferenceToItself: { kind: 'invalid', message: 'An object cannot reference itself' },
   ReferenceCycle: { kind: 'invalid', message: 'An org unit cannot be its own ancestor' },
   DuplicateItem: { kind: 'invalid', message: 'The batch contains the same object twice' },
+  TenantTooLarge: {
+    kind: 'unavailable',
+    message: 'The core objects of the tenant do not fit into the memory for rows',
+  },
   CoreObjectNotFound: { kind: 'missing', message: 'The object does not exist' },
 
   // Collections

@@ -38,6 +38,7 @@ export type Settings = {
   readonly cursorKeys: readonly string[]
   readonly logLevel: EventLevel
   readonly monitorConnectionString: string | undefined
+  readonly rowsMemoryMB: number
   readonly evaluationDelayMs: number
   readonly syncRetryDelaysS: readonly number[]
   readonly syncSliceS: number
@@ -163,6 +164,12 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
     name: 'APPLICATIONINSIGHTS_CONNECTION_STRING',
     meaning: 'Connection string of Application Insights, for traces and metrics (default: no export)',
     parse: (read, name) => monitorConnectionString(read(name), name),
+  },
+  rowsMemoryMB: {
+    name: 'ROWS_MEMORY_MB',
+    meaning:
+      'Memory for the core objects of the tenants of an instance in MB (default 700). A tenant that needs more is refused',
+    parse: (read, name) => count(read(name) ?? '700', name),
   },
   evaluationDelayMs: {
     name: 'EVALUATION_DELAY_MS',

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Service } from '../../functions/app/service.ts'
+import type { Overrides, Service } from '../../functions/app/service.ts'
 import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
 import type { Message } from '../../shared/kernel/messages.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 import { type LocalAccount, startLocalAccount } from '../contract/local-database.ts'
 import { builtService } from './built-service.ts'
 import { application, type Body, type Send, sendTo, type TestAnswer, user } from './core-data-service.ts'
@@ -26,7 +27,7 @@ export type CriteriaService = {
   readonly links: Map<string, string[]>
   readonly clock: { nowMs: number }
   /** Another process on the same database, with these parts in place of its own. */
-  newProcess(parts?: Partial<CollectionDependencies>, rowsAtMostCount?: number): CriteriaProcess
+  newProcess(parts?: Partial<CollectionDependencies>, settings?: Partial<Settings>): CriteriaProcess
   /** Sends requests as an application of a tenant. Without roles, the application may write criteria collections. */
   as(tenantId: string, ...roles: Role[]): Send
   asUser(tenantId: string, objectId: string, ...roles: Role[]): Send
@@ -38,12 +39,11 @@ export async function startCriteriaService(): Promise<CriteriaService> {
   const { cosmos, container: database } = await startLocalAccount()
   const links = new Map<string, string[]>()
   const clock = { nowMs: Date.parse('2030-03-01T12:00:00Z') }
-  const newProcess = (parts: Partial<CollectionDependencies> = {}, rowsAtMostCount = 1_000_000) => {
+  const newProcess = (parts: Partial<CollectionDependencies> = {}, settings: Partial<Settings> = {}) => {
     const sentMessages: Message[] = []
-    const service = builtService(database, {
+    const overrides: Overrides = {
       nowMs: () => clock.nowMs,
       messageQueue: { enqueue: async (message) => void sentMessages.push(message) },
-      rowsAtMostCount,
       reconciler: { follow: async () => undefined },
       collections: {
         links: {
@@ -54,7 +54,8 @@ export async function startCriteriaService(): Promise<CriteriaService> {
         },
         ...parts,
       },
-    })
+    }
+    const service = builtService(database, overrides, settings)
     return { ...service.requests, sentMessages, evaluator: service.evaluator, dispatch: service.dispatch }
   }
   const process = newProcess()

@@ -62,7 +62,9 @@ describe('a new identity keeps its request', () => {
     come: () => Promise<unknown>,
     follow: (follower: RequestReconciler, rows: RowSnapshot) => Promise<void>,
   ) {
-    const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs), 100_000)
+    const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs), {
+      bytesAtMost: 10_000_000,
+    })
     const { requests } = world.deps
     const read = {
       liveOutlines: async (tenantId: string) => {

@@ -255,7 +255,7 @@ describe('the cache of evaluation', () => {
         return memberships.head(tenantId, id)
       },
     }
-    const { evaluator } = service.newProcess({ memberships: watched }, 3)
+    const { evaluator } = service.newProcess({ memberships: watched }, { rowsMemoryMB: 0.2 })
     const tenants = [criteriaTenant(service), criteriaTenant(service)]
     const ids = new Map<(typeof tenants)[number], string>()
     for (const tenant of tenants) {

@@ -30,6 +30,7 @@ const MALFORMED: Readonly<Record<string, readonly string[]>> = {
   APPLICATIONINSIGHTS_CONNECTION_STRING: ['IngestionEndpoint=https://127.0.0.1/', 'a key'],
   CURSOR_KEYS: ['c2hvcnQ=', ',', 'not base64', 'neither short nor made of what base64 is!'],
   LOG_LEVEL: ['loud'],
+  ROWS_MEMORY_MB: ['0', '-1', 'much'],
   EVALUATION_DELAY_MS: ['-1', '1.5', 'soon'],
   SYNC_RETRY_DELAYS_S: ['15,,60', 'x', '-1'],
   SYNC_SLICE_S: ['4m', '0'],

@@ -26,10 +26,6 @@ export class EvaluationCache {
     return this.#tenants.has(tenantId)
   }
 
-  tenantIds(): Iterable<string> {
-    return this.#tenants.keys()
-  }
-
   set(tenantId: string, evaluations: Map<string, CachedEvaluation>): void {
     this.#tenants.set(tenantId, evaluations)
   }

@@ -57,6 +57,16 @@ export function newCachedEvaluation(
   }
 }
 
+/** The id texts belong to the rows. */
+const BYTES_PER_ID = 8
+
+/** The memory of evaluations of a tenant's collections on its rows. */
+export function sizeBytesOf(evaluations: Iterable<CachedEvaluation>, rows: RowSnapshot): number {
+  let sizeBytes = 0
+  for (const { ids = [], condition } of evaluations) sizeBytes += ids.length * BYTES_PER_ID + condition.sizeBytes(rows)
+  return sizeBytes
+}
+
 /** Identifies the definition, and the day when the condition depends on it. A new key requires a new evaluation. */
 export function definitionKeyOf(cached: CachedEvaluation, todayMs: number): string {
   return cached.dependsOnDay ? `${cached.definitionVersion}${daySuffix(todayMs)}` : String(cached.definitionVersion)

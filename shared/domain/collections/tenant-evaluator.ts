@@ -1,4 +1,5 @@
 import { coalesce } from '../../kernel/concurrency.ts'
+import { Refusal } from '../../kernel/refusals.ts'
 import { isConflict } from '../../kernel/versioned.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
@@ -15,6 +16,7 @@ import {
   inOrder,
   joinablesReferredTo,
   memberContext,
+  sizeBytesOf,
   todayFor,
 } from './members-now.ts'
 import { notifyLinks } from './notify-links.ts'
@@ -57,11 +59,21 @@ export class TenantEvaluator {
     this.#cache = new EvaluationCache(deps)
     this.#joined = new JoinedMembersCache(deps.joined)
     this.#leases = new EvaluationLeases(deps.evaluationLeases, deps.newId(), deps)
+    // Without the rows, all collections must be evaluated anyway.
+    deps.snapshots.onEvicted((tenantId) => this.#drop(tenantId))
   }
 
-  /** Evaluates all collections that are due. While another instance evaluates the tenant, enqueues a later attempt. */
+  /**
+   * Evaluates all collections that are due. While another instance evaluates the tenant, enqueues a later attempt. A tenant
+   * that is too large for the memory is logged. The next sweep tries again.
+   */
   async evaluate(tenantId: string): Promise<void> {
-    await this.#attempt(tenantId)
+    try {
+      await this.#attempt(tenantId)
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'TenantTooLarge') throw error
+      this.#deps.log.error('collections.tenant-too-large', error, { tenantId })
+    }
   }
 
   async #evaluateUnderLease(tenantId: string): Promise<void> {
@@ -110,7 +122,6 @@ export class TenantEvaluator {
     // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.
     const changes = this.#cache.has(tenantId) ? taken : 'everything'
     this.#cache.set(tenantId, cached)
-    this.#dropEvicted()
     await follower.follow(tenantId, rows, changes)
     const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
     const context = memberContext(
@@ -121,6 +132,7 @@ export class TenantEvaluator {
     )
     const pass = { rows, changes, changedMembers: new Set(joined.changed), context }
     const outcomes = await this.#evaluateAll(tenantId, criteria, cached, pass, lease)
+    if (!snapshots.keepComputed(tenantId, sizeBytesOf(cached.values(), rows))) this.#drop(tenantId)
     const counts = Object.groupBy(outcomes.values(), (outcome) => outcome)
     const durationMs = nowMs() - startedMs
     metrics.record('evaluation.duration', durationMs, {})
@@ -170,13 +182,6 @@ export class TenantEvaluator {
       await notifyLinks(tenantId, { criteria: evaluated, rows: pass.rows, changes: pass.changes }, this.#deps)
     }
     return outcomes
-  }
-
-  /** Frees the cache of tenants whose rows are no longer in memory: all their collections must be evaluated anyway. */
-  #dropEvicted(): void {
-    for (const tenantId of this.#cache.tenantIds()) {
-      if (!this.#deps.snapshots.holds(tenantId)) this.#drop(tenantId)
-    }
   }
 
   #drop(tenantId: string): void {

@@ -59,6 +59,12 @@ export class CompiledCondition {
     return bound
   }
 
+  /** The memory of the cached results on a snapshot. */
+  sizeBytes(snapshot: RowSnapshot): number {
+    const bound = this.#bound.get(snapshot)
+    return bound === undefined ? 0 : verdictBytes(bound)
+  }
+
   #bind(node: CheckedNode, snapshot: RowSnapshot): BoundNode {
     if (node.kind === 'leaf') return this.#bindLeaf(node, snapshot)
     const children = node.children.map((child) => this.#bind(child, snapshot))
@@ -87,6 +93,11 @@ export class CompiledCondition {
     decided.set(leaf, verdicts)
     return verdicts
   }
+}
+
+function verdictBytes(node: BoundNode): number {
+  if (node.kind === 'group') return node.children.reduce((sum, child) => sum + verdictBytes(child), 0)
+  return node.kind === 'leaf' ? node.verdicts.sizeBytes : 0
 }
 
 /**

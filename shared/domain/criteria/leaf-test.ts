@@ -153,6 +153,10 @@ export class LeafVerdicts {
     this.#missing = test.kind === 'listed' ? test.texts : []
   }
 
+  get sizeBytes(): number {
+    return this.#progress.holding.sizeBytes
+  }
+
   /** Whether the test is true for an object without a value. */
   get holdsWithoutValue(): boolean {
     return this.#test.kind === 'null'

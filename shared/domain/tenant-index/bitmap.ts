@@ -64,6 +64,9 @@ export function commonBits(left: Bitmap, right: Bitmap): Bitmap {
   return common
 }
 
+/** The approximate memory of a number in a set. */
+const BYTES_PER_LISTED = 40
+
 /** Larger sets are kept as a bitmap over all codes, which is smaller then. */
 const MAX_LISTED_COUNT = 64
 
@@ -83,6 +86,10 @@ export class CodeSet {
     }
     this.#bits = grownInt32(this.#bits as Int32Array<ArrayBuffer>, (code >>> 5) + 1)
     setBit(this.#bits, code)
+  }
+
+  get sizeBytes(): number {
+    return this.#bits?.byteLength ?? this.#listed.size * BYTES_PER_LISTED
   }
 
   has(code: number): boolean {

@@ -1,3 +1,4 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { parseInstantMs } from '../../kernel/timestamp.ts'
 import type { AttributeKind } from '../core/core-object.ts'
 import { grownFloat64, grownUint8 } from './growable-array.ts'
@@ -21,6 +22,14 @@ export class TextValues {
     return this.dictionary.size
   }
 
+  get sizeBytes(): number {
+    return this.dictionary.entries.sizeBytes
+  }
+
+  reserve(addedCount: number): Task<void> {
+    return this.dictionary.entries.reserve(addedCount)
+  }
+
   encode(value: unknown): number {
     if (this.#attributeKind === 'boolean') return typeof value === 'boolean' ? this.dictionary.intern(String(value)) : 0
     if (typeof value !== 'string') return 0
@@ -41,6 +50,14 @@ export class InstantValues {
 
   get size(): number {
     return this.#dictionary.size
+  }
+
+  get sizeBytes(): number {
+    return this.#dictionary.entries.sizeBytes + this.instantsMs.byteLength
+  }
+
+  reserve(addedCount: number): Task<void> {
+    return this.#dictionary.entries.reserve(addedCount)
   }
 
   encode(value: unknown): number {
@@ -67,6 +84,13 @@ export class ReferenceValues {
   get size(): number {
     return this.target.size
   }
+
+  /** The ids belong to the table of their objects. */
+  get sizeBytes(): number {
+    return 0
+  }
+
+  *reserve(): Task<void> {}
 
   encode(value: unknown): number {
     const id = referredId(value)
@@ -96,6 +120,16 @@ export class ListValues {
   /** One more than the highest code of an element in any list. */
   get elementCount(): number {
     return this.#elements.size
+  }
+
+  get sizeBytes(): number {
+    const elementsBytes = this.#elements instanceof TextDictionary ? this.#elements.entries.sizeBytes : 0
+    return this.#lists.sizeBytes + elementsBytes + this.#packed.byteLength
+  }
+
+  *reserve(addedCount: number): Task<void> {
+    yield* this.#lists.reserve(addedCount)
+    if (this.#elements instanceof TextDictionary) yield* this.#elements.entries.reserve(addedCount)
   }
 
   encode(value: unknown): number {

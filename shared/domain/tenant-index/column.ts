@@ -1,3 +1,4 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { schemaName } from '../core/attribute-names.ts'
 import type { ObjectType } from '../core/core-object.ts'
 import { type Bitmap, type CodeSet, clearBit, emptyBitmap, setBit } from './bitmap.ts'
@@ -24,6 +25,22 @@ export class Column {
 
   codeAt(slot: number): number {
     return this.#codes.values[slot] ?? 0
+  }
+
+  get sizeBytes(): number {
+    return this.#codes.sizeBytes + this.values.sizeBytes
+  }
+
+  /** Makes room for objects up to `slotCount`, of which so many are new, without copying much at once later. */
+  *reserve(slotCount: number, addedCount: number): Task<void> {
+    if (this.valueCount === 0) return
+    if (!this.#codes.isShared) this.#codes.writable(slotCount)
+    yield* this.values.reserve(addedCount)
+  }
+
+  /** Copies the codes that a fork shares with its origin, which the next write would do. */
+  unshare(): void {
+    if (this.#codes.isShared) this.#codes.writable(0)
   }
 
   /** The codes by slot, at least `slotCount` of them. Valid until the next change. */
@@ -142,6 +159,10 @@ export class Referrers {
     const referred = emptyBitmap(slotCount)
     referred.set(this.#referred.values.subarray(0, referred.length))
     return referred
+  }
+
+  get sizeBytes(): number {
+    return this.#first.sizeBytes + this.#next.sizeBytes + this.#previous.sizeBytes + this.#referred.sizeBytes
   }
 
   add(target: number, relationship: number): void {

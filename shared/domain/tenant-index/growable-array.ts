@@ -31,6 +31,11 @@ function grownLength(length: number): number {
   return (Math.ceil(length * (length < LARGE_LENGTH ? GROWTH : LARGE_GROWTH)) + 31) & ~31
 }
 
+/** Whether a hash table has enough free places for entries with codes below `size`. */
+export function hasFreePlaces(size: number, { length }: { readonly length: number }): boolean {
+  return size * 4 <= length * 3
+}
+
 /** A growing array of 32-bit numbers. A fork shares it with its origin until one of them is written (copy on write). */
 export class ForkableInt32 {
   #values: Int32Array<ArrayBuffer>
@@ -43,6 +48,15 @@ export class ForkableInt32 {
   /** Read-only, valid until the next change. */
   get values(): Int32Array<ArrayBuffer> {
     return this.#values
+  }
+
+  get sizeBytes(): number {
+    return this.#values.byteLength
+  }
+
+  /** Whether the next write copies the numbers. */
+  get isShared(): boolean {
+    return this.#isShared
   }
 
   /** The same with at least `length` numbers. */

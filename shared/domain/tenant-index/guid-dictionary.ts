@@ -1,6 +1,11 @@
-import type { Task } from '../../kernel/cooperative-scheduler.ts'
-import { grownUint32 } from './growable-array.ts'
+import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
+import { grownUint32, hasFreePlaces } from './growable-array.ts'
 import { type PackedIds, packGuid, sortByIds, unpackGuid, WORDS_PER_GUID } from './packed-guid.ts'
+
+/** Ids placed in one step of the task. */
+const IDS_PER_STEP_COUNT = 4096
+/** The approximate memory of an id that is not a GUID. */
+const BYTES_PER_OTHER = 200
 
 /**
  * Assigns a code to every distinct id, starting at 1; 0 means no id. A GUID takes sixteen bytes and a place in the hash
@@ -27,8 +32,19 @@ export class GuidDictionary implements PackedIds {
     this.#words = grownUint32(this.#words, this.size * WORDS_PER_GUID)
     this.#words.set(this.#sought, code * WORDS_PER_GUID)
     this.#places[place] = code
-    if (this.size * 4 > this.#places.length * 3) this.#rehash(this.#places.length * 2)
+    if (!hasFreePlaces(this.size, this.#places)) runToCompletion(this.#rehash(this.#places.length * 2))
     return code
+  }
+
+  get sizeBytes(): number {
+    return this.#words.byteLength + this.#places.byteLength + this.#others.size * BYTES_PER_OTHER
+  }
+
+  /** Makes room for more ids. Without it, adding one id can take as long as adding them all again. */
+  *reserve(addedCount: number): Task<void> {
+    let length = this.#places.length
+    while (!hasFreePlaces(this.size + addedCount, { length })) length *= 2
+    if (length > this.#places.length) yield* this.#rehash(length)
   }
 
   /** The code of an id, 0 for an unknown one. Ignores case. */
@@ -99,11 +115,17 @@ export class GuidDictionary implements PackedIds {
     return place
   }
 
-  #rehash(length: number): void {
-    this.#places = new Int32Array(length)
+  *#rehash(length: number): Task<void> {
+    const places = new Int32Array(length)
+    const mask = length - 1
     for (let code = 1; code < this.size; code += 1) {
-      if (!this.#otherTexts.has(code)) this.#places[this.#placeOf(this.#words, code * WORDS_PER_GUID)] = code
+      if (code % IDS_PER_STEP_COUNT === 0) yield
+      if (this.#otherTexts.has(code)) continue
+      let place = hash(this.#words, code * WORDS_PER_GUID) & mask
+      while (places[place] !== 0) place = (place + 1) & mask
+      places[place] = code
     }
+    this.#places = places
   }
 }
 

@@ -14,6 +14,9 @@ type Order = {
 /** For larger sets than this share of all objects, selecting from all sorted ids is faster than sorting the set. */
 const DENSE_SHARE = 16
 
+/** A pointer to the text of a GUID, and the text. */
+const BYTES_PER_TEXT = 64
+
 /** Id texts created in one step of the task. */
 const TEXTS_PER_STEP_COUNT = 2048
 /** New ids merged into the order in one step of the task. */
@@ -31,6 +34,16 @@ export class IdTable {
   /** One more than the highest slot. */
   get size(): number {
     return this.#dictionary.size
+  }
+
+  get sizeBytes(): number {
+    const { slots, ranks, texts } = this.#order
+    return this.#dictionary.sizeBytes + slots.byteLength + ranks.byteLength + texts.length * BYTES_PER_TEXT
+  }
+
+  /** Makes room for more ids, so that adding them takes little time each. */
+  reserve(addedCount: number): Task<void> {
+    return this.#dictionary.reserve(addedCount)
   }
 
   /** The slot of an id, which is added when it is new. Ignores case. */

@@ -1,3 +1,4 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Attributes, ObjectType } from '../core/core-object.ts'
 import { ATTRIBUTES, type AttributeDefinition, CUSTOM_ATTRIBUTE_PREFIX } from '../core/core-object.ts'
 import { type Bitmap, clearBit, emptyBitmap, hasBit, setBit } from './bitmap.ts'
@@ -7,6 +8,9 @@ import { ForkableInt32 } from './growable-array.ts'
 import type { IdTable } from './id-table.ts'
 
 export type IdTables = Readonly<Record<ObjectType, IdTable>>
+
+/** An empty column with its dictionary. */
+const BYTES_PER_COLUMN = 1500
 
 /** All objects of one type, with a column per attribute. */
 export class ObjectTable {
@@ -63,6 +67,20 @@ export class ObjectTable {
     return this.#columns.values().reduce((sum, { values }) => sum + values.size, this.ids.size)
   }
 
+  get sizeBytes(): number {
+    const own = this.ids.sizeBytes + this.#live.sizeBytes + this.#valueCounts.sizeBytes
+    return this.#columns.values().reduce((sum, column) => sum + BYTES_PER_COLUMN + column.sizeBytes, own)
+  }
+
+  /** Makes room for objects to be written, so that writing one takes little time, whatever its attributes. */
+  *reserve(addedCount: number): Task<void> {
+    yield* this.ids.reserve(addedCount)
+    for (const column of this.#columns.values()) {
+      yield
+      yield* column.reserve(this.slotCount + addedCount, addedCount)
+    }
+  }
+
   isLive(slot: number): boolean {
     const live = this.#live.values
     return slot >>> 5 < live.length && hasBit(live, slot)
@@ -86,11 +104,15 @@ export class ObjectTable {
 
   /** The custom attributes of live objects, sorted. */
   customAttributes(): string[] {
-    const present = [...this.#columns.values()].filter(({ valueCount }) => valueCount > 0)
-    return present
+    return this.presentColumns()
       .map(({ attribute }) => attribute)
       .filter(isCustom)
       .sort()
+  }
+
+  /** The columns with values. */
+  presentColumns(): Column[] {
+    return [...this.#columns.values()].filter(({ valueCount }) => valueCount > 0)
   }
 
   /**

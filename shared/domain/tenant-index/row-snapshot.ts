@@ -1,3 +1,4 @@
+import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
 import { type CoreObject, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import { type Bitmap, countBits, removeBits } from './bitmap.ts'
 import type { Column } from './column.ts'
@@ -8,6 +9,9 @@ import { RecordedChange, type SnapshotChange } from './snapshot-change.ts'
 
 /** The part of a core object that a snapshot contains. */
 export type SnapshotObject = Pick<CoreObject, 'id' | 'objectType' | 'externalId' | 'attributes' | 'deleted'>
+
+/** So many objects are applied in a few milliseconds. */
+export const APPLIED_AT_ONCE_COUNT = 64
 
 /** The types of objects that a relationship connects. */
 export type LinkedType = Exclude<ObjectType, 'relationship'>
@@ -50,13 +54,40 @@ export class RowSnapshot {
 
   /** Applies the current state of objects, in any order and repeatedly. A reference may come before its target. */
   apply(objects: readonly SnapshotObject[]): SnapshotChange {
+    return runToCompletion(this.applyTask(objects))
+  }
+
+  /** The same as a task. Between its steps, the snapshot has some of the changes and must not be read. */
+  *applyTask(objects: readonly SnapshotObject[]): Task<SnapshotChange> {
     const change = new RecordedChange(this.tables)
+    if (objects.length > APPLIED_AT_ONCE_COUNT) yield* this.#prepareFor(objects)
     for (const object of objects) {
       if (object.objectType === 'relationship') this.#applyRelationship(object, change)
       else this.#applyLinked(object, object.objectType, change)
+      yield
     }
     if (change.rowsMoved || change.attributes.size > 0) this.revision = {}
     return change
+  }
+
+  /** Copies and enlarges in steps what writing the first objects would otherwise copy and enlarge at once. */
+  *#prepareFor(objects: readonly SnapshotObject[]): Task<void> {
+    for (const type of OBJECT_TYPES) {
+      const ofType = objects.filter(({ objectType }) => objectType === type)
+      if (ofType.length === 0) continue
+      const table = this.tables[type]
+      const attributes = new Set<string>()
+      for (const object of ofType) {
+        for (const name in object.attributes) attributes.add(name)
+        yield
+      }
+      for (const column of table.presentColumns()) {
+        if (!attributes.has(column.attribute)) continue
+        column.unshare()
+        yield
+      }
+      yield* table.reserve(ofType.length)
+    }
   }
 
   /** Live objects of all types. */
@@ -66,6 +97,12 @@ export class RowSnapshot {
 
   get rowCount(): number {
     return this.tables.relationship.liveCount + countBits(this.alone('identity')) + countBits(this.alone('orgUnit'))
+  }
+
+  /** The approximate memory of rows, columns and dictionaries. A fork counts what it shares with its origin. */
+  get sizeBytes(): number {
+    const referrers = this.referrers.identity.sizeBytes + this.referrers.orgUnit.sizeBytes
+    return OBJECT_TYPES.reduce((sum, type) => sum + this.tables[type].sizeBytes, referrers)
   }
 
   /** The number of ids and distinct values, which grows with every change and never shrinks. */

@@ -9,6 +9,8 @@ export type SnapshotChange = {
   readonly attributes: ReadonlySet<string>
   /** Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads. */
   readonly rowsMoved: boolean
+  /** The number of objects in `changed`. */
+  readonly changedCount: number
 }
 
 /** Collects a change while it is applied. Id texts are created on demand: a first load would create millions. */
@@ -30,6 +32,10 @@ export class RecordedChange implements SnapshotChange {
   get changed(): Readonly<Record<ObjectType, ReadonlySet<string>>> {
     this.#changed ??= this.#changedIds()
     return this.#changed
+  }
+
+  get changedCount(): number {
+    return OBJECT_TYPES.reduce((sum, type) => sum + this.#slots[type].size, 0)
   }
 
   #changedIds(): Readonly<Record<ObjectType, ReadonlySet<string>>> {

@@ -1,7 +1,8 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../../kernel/cooperative-scheduler.ts'
 import { type CoreObject, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
-import { RowSnapshot } from './row-snapshot.ts'
+import { type RowLoad, RowMemory } from './row-memory.ts'
+import { APPLIED_AT_ONCE_COUNT, RowSnapshot } from './row-snapshot.ts'
 import type { SnapshotChange } from './snapshot-change.ts'
 
 /** The position of a reader of changes. Opaque to the reader; kept in memory only. */
@@ -30,6 +31,8 @@ export interface CoreObjectChanges {
     tenantId: string,
     mark: ChangeMark | undefined,
   ): AsyncIterable<{ objects: readonly CoreObject[]; mark: ChangeMark }>
+  /** The number of objects of a tenant, including soft-deleted ones. */
+  count(tenantId: string): Promise<number>
 }
 
 /** The changes of rows; `everything` when they are not known in detail. */
@@ -46,48 +49,52 @@ export type KnownChanges = {
 
 type Entry = {
   rows: RowSnapshot
-  /** Its share of the limit, in rows. */
-  weight: number
-  /** Undefined until loaded. */
-  seenAtLoadCount: number | undefined
-  mark: ChangeMark | undefined
+  /** `seenCount` of the rows when they were loaded. */
+  readonly loadedCount: number
+  mark: ChangeMark
   changes: 'everything' | CollectingChanges
 }
 
-/** The weight of a tenant without rows: 200 KB of columns and dictionaries. */
-const ROWS_PER_EMPTY_TENANT_COUNT = 300
+export type SnapshotOptions = {
+  /** Memory for the rows of all tenants. */
+  readonly bytesAtMost: number
+  /** A monotonic clock. */
+  readonly elapsedMs?: () => number
+  /** Shared by all long computations of the process. */
+  readonly scheduler?: CooperativeScheduler
+}
 
 /**
- * A cache of the rows of recently used tenants. A snapshot is loaded once and then refreshed with what was written since.
- * The least recently used snapshots are evicted when there are too many rows. A snapshot with too many unused values is
- * loaded again, and so is one that was not refreshed for so long that deletions have expired.
+ * A cache of the rows of recently used tenants, within a bound of memory. A snapshot is loaded once and then refreshed with
+ * what was written since. A snapshot with too many unused values is loaded again, and so is one that was not refreshed for
+ * so long that deletions have expired.
  *
  * Long computations on a snapshot yield to others and see the state in which they began: a refresh during a computation
- * changes a fork, which replaces the snapshot in the cache.
+ * changes a fork, which replaces the snapshot in the cache. So does a large refresh, which yields to others as well.
  */
 export class TenantSnapshots {
   readonly #entries = new Map<string, Entry>()
   readonly #changes: CoreObjectChanges
-  readonly #rowsAtMost: number
+  readonly #memory: RowMemory
   readonly #scheduler: CooperativeScheduler
   /** The number of running computations on a snapshot. */
   readonly #readerCounts = new Map<RowSnapshot, number>()
-  readonly #refresh = coalesce((tenantId) => this.#refreshed(tenantId))
+  readonly #evictionListeners: ((tenantId: string) => void)[] = []
+  readonly #current = coalesce((tenantId) => this.#currentEntry(tenantId))
 
-  /** @param scheduler Shared by all long computations of the process. */
-  constructor(
-    changes: CoreObjectChanges,
-    rowsAtMost: number,
-    scheduler = new CooperativeScheduler(() => performance.now()),
-  ) {
+  constructor(changes: CoreObjectChanges, { bytesAtMost, elapsedMs, scheduler }: SnapshotOptions) {
+    const clock = elapsedMs ?? (() => performance.now())
     this.#changes = changes
-    this.#rowsAtMost = rowsAtMost
-    this.#scheduler = scheduler
+    this.#memory = new RowMemory(bytesAtMost, clock, (tenantId) => this.#onEvicted(tenantId))
+    this.#scheduler = scheduler ?? new CooperativeScheduler(clock)
   }
 
-  /** The tenant's rows with everything that was written before this call. */
+  /**
+   * The tenant's rows with everything that was written before this call.
+   * @throws Refusal `TenantTooLarge` when they exceed the memory for the rows of all tenants.
+   */
   async fresh(tenantId: string): Promise<RowSnapshot> {
-    return (await this.#refresh(tenantId)).rows
+    return (await this.#current(tenantId)).rows
   }
 
   /** Runs a task that reads a snapshot. The snapshot does not change before the task has ended. */
@@ -107,6 +114,21 @@ export class TenantSnapshots {
     return this.#entries.has(tenantId)
   }
 
+  /** The memory of the rows of all tenants, and of what was computed from them. */
+  get sizeBytes(): number {
+    return this.#memory.sizeBytes
+  }
+
+  /** Calls the listener whenever a tenant's rows have been evicted. */
+  onEvicted(listener: (tenantId: string) => void): void {
+    this.#evictionListeners.push(listener)
+  }
+
+  /** Counts what the caller keeps for a tenant with its rows. @returns False when the caller must not keep it. */
+  keepComputed(tenantId: string, computedBytes: number): boolean {
+    return this.#memory.keepComputed(tenantId, computedBytes)
+  }
+
   /** The changes since the last call for the tenant. */
   takeChanges(tenantId: string): RowChanges {
     const entry = this.#entries.get(tenantId)
@@ -116,48 +138,86 @@ export class TenantSnapshots {
     return changes
   }
 
-  async #refreshed(tenantId: string): Promise<Entry> {
-    const cached = this.#entries.get(tenantId)
-    const isUsable = cached?.mark !== undefined && this.#changes.remembersSince(cached.mark)
-    const entry: Entry = isUsable
-      ? cached
-      : {
-          rows: new RowSnapshot(),
-          weight: ROWS_PER_EMPTY_TENANT_COUNT,
-          seenAtLoadCount: undefined,
-          mark: undefined,
-          changes: 'everything',
-        }
+  async #currentEntry(tenantId: string): Promise<Entry> {
+    const entry = this.#entries.get(tenantId)
+    if (entry === undefined) return this.#load(tenantId)
+    if (this.#changes.remembersSince(entry.mark) && (await this.#refresh(tenantId, entry))) return entry
+    this.#drop(tenantId)
+    return this.#load(tenantId)
+  }
+
+  /** @returns False when unused values take so much memory that the tenant must be loaded again. */
+  async #refresh(tenantId: string, entry: Entry): Promise<boolean> {
+    const origin = entry.rows
     let isChanged = false
     try {
       for await (const { objects, mark } of this.#changes.since(tenantId, entry.mark)) {
-        if (objects.length > 0 && this.#readerCounts.has(entry.rows)) entry.rows = entry.rows.forked()
-        const change = entry.rows.apply(objects)
+        const isLarge = objects.length > APPLIED_AT_ONCE_COUNT
+        // A fork that this refresh has made has no readers yet.
+        const isRead = entry.rows === origin && objects.length > 0 && (isLarge || this.#readerCounts.has(origin))
+        if (isRead) entry.rows = origin.forked()
+        if (objects.length > 0) await this.#applyTo(entry, objects)
         isChanged ||= objects.length > 0
-        if (entry.changes !== 'everything') entry.changes.add(change)
         entry.mark = mark
       }
     } catch (fault) {
       // After a partial refresh no mark is valid.
-      this.#entries.delete(tenantId)
+      this.#drop(tenantId)
       throw fault
     }
-    this.#entries.delete(tenantId)
-    if (isChanged) entry.weight = entry.rows.rowCount + ROWS_PER_EMPTY_TENANT_COUNT
-    if (isChanged && isOvergrown(entry)) return entry
-    entry.seenAtLoadCount ??= entry.rows.seenCount
-    this.#entries.set(tenantId, entry)
-    this.#makeRoom(tenantId)
-    return entry
+    if (isChanged && isOvergrown(entry)) return false
+    this.#memory.use(tenantId, entry.rows.sizeBytes)
+    return true
   }
 
-  #makeRoom(needed: string): void {
-    let weight = this.#entries.values().reduce((sum, entry) => sum + entry.weight, 0)
-    for (const [tenantId, entry] of this.#entries) {
-      if (weight <= this.#rowsAtMost || tenantId === needed) return
-      this.#entries.delete(tenantId)
-      weight -= entry.weight
+  async #applyTo(entry: Entry, objects: readonly CoreObject[]): Promise<void> {
+    const isFew = objects.length <= APPLIED_AT_ONCE_COUNT
+    const change = isFew ? entry.rows.apply(objects) : await this.#scheduler.run(entry.rows.applyTask(objects))
+    if (entry.changes === 'everything') return
+    if (entry.changes.count + change.changedCount > CHANGES_KNOWN_COUNT) entry.changes = 'everything'
+    else entry.changes.add(change)
+  }
+
+  async #load(tenantId: string): Promise<Entry> {
+    const load = this.#memory.startLoad(tenantId)
+    let entry: Entry | undefined
+    try {
+      for (;;) {
+        entry = await this.#loaded(load)
+        if (entry !== undefined) return entry
+        await this.#memory.turnOf(load)
+      }
+    } finally {
+      this.#memory.endLoad(load, entry !== undefined)
+      if (entry !== undefined) this.#entries.set(tenantId, entry)
     }
+  }
+
+  /** Undefined when other loads need the memory first. */
+  async #loaded(load: RowLoad): Promise<Entry | undefined> {
+    const { tenantId } = load
+    const rows = new RowSnapshot()
+    let mark: ChangeMark | undefined
+    let readCount = 0
+    const expectedBytes = async () => (rows.sizeBytes * (await this.#changes.count(tenantId))) / readCount
+    for await (const page of this.#changes.since(tenantId, undefined)) {
+      await this.#scheduler.run(rows.applyTask(page.objects))
+      readCount += page.objects.length
+      if (!(await this.#memory.grow(load, rows.sizeBytes, expectedBytes))) return undefined
+      mark = page.mark
+    }
+    if (mark === undefined) throw new Error(`Reading the core objects of tenant ${tenantId} returned no mark`)
+    return { rows, loadedCount: rows.seenCount, mark, changes: 'everything' }
+  }
+
+  #onEvicted(tenantId: string): void {
+    this.#entries.delete(tenantId)
+    for (const listener of this.#evictionListeners) listener(tenantId)
+  }
+
+  #drop(tenantId: string): void {
+    this.#entries.delete(tenantId)
+    this.#memory.remove(tenantId)
   }
 }
 
@@ -165,16 +225,22 @@ export class TenantSnapshots {
 const GROWTH_ALLOWED_COUNT = 200_000
 
 /** Whether the snapshot has more than doubled its ids and values since it was loaded. */
-function isOvergrown({ rows, seenAtLoadCount }: Entry): boolean {
-  if (seenAtLoadCount === undefined) return false
-  return rows.seenCount - seenAtLoadCount > Math.max(seenAtLoadCount, GROWTH_ALLOWED_COUNT)
+function isOvergrown({ rows, loadedCount }: Entry): boolean {
+  return rows.seenCount - loadedCount > Math.max(loadedCount, GROWTH_ALLOWED_COUNT)
 }
+
+/** With more changed objects, all rows are evaluated. This takes less time and memory than to list the objects. */
+const CHANGES_KNOWN_COUNT = 20_000
 
 /** Changes collected between two calls of `takeChanges`. */
 class CollectingChanges implements KnownChanges {
   readonly ids = { identity: new Set<string>(), orgUnit: new Set<string>(), relationship: new Set<string>() }
   readonly attributes = new Set<string>()
   rowsMoved = false
+
+  get count(): number {
+    return OBJECT_TYPES.reduce((sum, type) => sum + this.ids[type].size, 0)
+  }
 
   add({ changed, attributes, rowsMoved }: SnapshotChange): void {
     for (const objectType of OBJECT_TYPES) for (const id of changed[objectType]) this.ids[objectType].add(id)

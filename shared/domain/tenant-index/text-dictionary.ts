@@ -1,5 +1,11 @@
+import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
 import { CodePointBytes, textOfBytes } from './code-point-bytes.ts'
-import { grownUint8, grownUint32 } from './growable-array.ts'
+import { grownUint8, grownUint32, hasFreePlaces } from './growable-array.ts'
+
+/** Smaller dictionaries grow in microseconds. */
+const LARGE_COUNT = 1024
+/** Values placed in one step of the task. */
+const VALUES_PER_STEP_COUNT = 2048
 
 /**
  * Assigns a code to every distinct sequence of bytes, starting at 1; 0 means no value. Codes are never reused. The bytes
@@ -37,8 +43,24 @@ export class ByteDictionary {
     this.#places[place] = code
     this.#tags[place] = hashed >>> 24
     this.size += 1
-    if (this.size * 4 > this.#places.length * 3) this.#rehash(this.#places.length * 2)
+    if (!hasFreePlaces(this.size, this.#places)) runToCompletion(this.#rehash(this.#places.length * 2))
     return code
+  }
+
+  get sizeBytes(): number {
+    return this.bytes.byteLength + this.offsets.byteLength + this.#places.byteLength + this.#tags.byteLength
+  }
+
+  /** Makes room for more values of the usual length. Without it, adding one value can take as long as adding them all again. */
+  *reserve(addedCount: number): Task<void> {
+    if (this.size < LARGE_COUNT) return
+    const usedBytes = this.offsets[this.size] as number
+    this.bytes = grownUint8(this.bytes, usedBytes + Math.ceil((2 * addedCount * usedBytes) / this.size))
+    this.offsets = grownUint32(this.offsets, this.size + addedCount + 1)
+    yield
+    let length = this.#places.length
+    while (!hasFreePlaces(this.size + addedCount, { length })) length *= 2
+    if (length > this.#places.length) yield* this.#rehash(length)
   }
 
   /** The place of the value in the hash table, or the free place for it. */
@@ -63,11 +85,12 @@ export class ByteDictionary {
     return true
   }
 
-  #rehash(length: number): void {
+  *#rehash(length: number): Task<void> {
     const places = new Int32Array(length)
     const tags = new Uint8Array(length)
     const mask = length - 1
     for (let code = 1; code < this.size; code += 1) {
+      if (code % VALUES_PER_STEP_COUNT === 0) yield
       const hashed = hash(this.bytes, this.offsets[code] as number, this.offsets[code + 1] as number)
       let place = hashed & mask
       while (places[place] !== 0) place = (place + 1) & mask

@@ -1,6 +1,18 @@
+import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { criteriaRoutes } from '../../../functions/routes/collections-criteria.ts'
 import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
-import { application, CONNECTORS, CORE, type CoreDataService, newTenant, to, upsert } from '../core-data-service.ts'
+import { builtService } from '../built-service.ts'
+import {
+  application,
+  CONNECTORS,
+  CORE,
+  type CoreDataService,
+  newTenant,
+  sendTo,
+  to,
+  upsert,
+} from '../core-data-service.ts'
 import { type Provocation, provoked } from './provocation.ts'
 
 /** Refusals of connectors, their data and core objects. */
@@ -50,6 +62,17 @@ export function coreDataProvocations(service: CoreDataService) {
         Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`custom/${from + i}`, 'x']))
       await connector.batch(upsert('identity', 'a', named(0)), upsert('identity', 'b', named(100)))
       return add('identity', 'c', { 'custom/200': 'x' })
+    },
+    async TenantTooLarge() {
+      const { collections, dispatch } = builtService(service.database, {}, { rowsMemoryMB: 0.001 })
+      const caller = application(randomUUID(), randomUUID(), 'collections-criteria.criteria.read.all')
+      const { status, body, headers } = await sendTo(
+        [criteriaRoutes(collections)],
+        caller,
+        dispatch,
+      )('GET', '/collections-criteria/beta/tenant-schemas')
+      assert.equal(headers['retry-after'], '600')
+      return provoked({ status, body })
     },
     async ReferenceToItself() {
       return (await connected()).add('orgUnit', 'a', { parent: to('a') })

@@ -36,12 +36,13 @@ async function changesOf(...written: SnapshotObject[]) {
   const snapshots = new TenantSnapshots(
     {
       remembersSince: () => true,
+      count: async () => people.length,
       async *since() {
         const objects = batches.shift() ?? []
         yield { objects, mark: {} } as never
       },
     },
-    1_000,
+    { bytesAtMost: 1_000_000 },
   )
   await snapshots.fresh(TENANT)
   snapshots.takeChanges(TENANT)

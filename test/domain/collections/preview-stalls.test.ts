@@ -26,13 +26,14 @@ const STALL_AT_MOST_MS = 100
 function tenantOf(written: SnapshotObject[][]): CollectionDependencies {
   const changes = {
     remembersSince: () => true,
+    count: async () => 0,
     async *since() {
       yield { objects: written.shift() ?? [], mark: {} } as never
     },
   }
   const collections = { existing: async () => [] }
   const deps = {
-    snapshots: new TenantSnapshots(changes, 1_000_000),
+    snapshots: new TenantSnapshots(changes, { bytesAtMost: 1_000_000_000 }),
     collections,
     joined: { of: async () => new Map() },
   }
