@@ -16,8 +16,8 @@ export type CollectionObjectType = (typeof OBJECT_TYPES)[number]
 /** The object types of criteria collections: those whose objects are core objects. */
 export type CriteriaObjectType = RowObjectType
 
-export const Name = Type.String({ minLength: 1, maxLength: 256, pattern: '\\S' })
-export const Description = Type.String({ maxLength: 2048 })
+const Name = Type.String({ minLength: 1, maxLength: 256, pattern: '\\S' })
+const Description = Type.String({ maxLength: 2048 })
 
 /** Characters of a tag or an attribute key: decisions, section 6. */
 export const TAG_LENGTH_LIMIT = 50
@@ -118,22 +118,21 @@ export function toCollectionDto(collection: Collection): CollectionDto {
  */
 export const Condition = Type.Unsafe<object>({ type: 'object', title: 'Condition' })
 
-export const NewCriteriaCollection = Type.Object({
+/** The body members of a new collection of either kind. */
+export const NEW_COLLECTION = {
   objectType: CollectionObjectType,
   name: Name,
-  condition: Condition,
   description: Type.Optional(Description),
   metadata: Type.Optional(Metadata),
-})
+}
+
+export const NewCriteriaCollection = Type.Object({ ...NEW_COLLECTION, condition: Condition })
 export type NewCriteriaCollection = Static<typeof NewCriteriaCollection>
 
 /** Statement, "Collection", rule 1: what is left out keeps its value. */
 export const CriteriaCollectionUpdate = Type.Object({
+  ...Type.Partial(NewCriteriaCollection).properties,
   objectType: CollectionObjectType,
-  name: Type.Optional(Name),
-  condition: Type.Optional(Condition),
-  description: Type.Optional(Description),
-  metadata: Type.Optional(Metadata),
 })
 export type CriteriaCollectionUpdate = Static<typeof CriteriaCollectionUpdate>
 

@@ -3,23 +3,11 @@ import { Refusal, type RefusalEntry, refusalEntry } from '../../kernel/refusals.
 import type { Versioned } from '../../kernel/versioned.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
 import { findCycle } from '../criteria/evaluation-order.ts'
-import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
-import {
-  type Collection,
-  type CollectionObjectType,
-  type CriteriaCollectionUpdate,
-  type NewCriteriaCollection,
-  readMetadata,
-} from './collection.ts'
+import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
+import type { Collection, CollectionObjectType, CriteriaCollectionUpdate, NewCriteriaCollection } from './collection.ts'
 import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
-import {
-  addCollection,
-  changeable,
-  type Definition,
-  replaceCollection,
-  withReferenceGuard,
-} from './write-collection.ts'
+import { createCollection, type Definition, type ReadDefinition, updateCollection } from './write-collection.ts'
 
 /**
  * Creates a criteria collection. Its members are evaluated in the background.
@@ -31,19 +19,11 @@ export async function createCriteriaCollection(
   deps: CollectionDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
-  const { tenantId } = caller
-  const faults = [...objectTypeFaults(body.objectType), ...readMetadata(body.metadata).faults]
-  const id = creation.newId()
-  // Before the collection: the sweep must know every tenant that has one, and a tenant without one does no harm.
-  await deps.tenants.remember(tenantId)
-  const { value } = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
-    const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, 'criteria'))
-    if (earlier !== undefined) return earlier
-    const definition = await readDefinition(caller, body.condition, faults, deps)
-    return addCollection({ kind: 'criteria', id, caller }, body, definition, referenceVersion, deps)
-  })
-  await notifyEvaluation(tenantId, deps)
-  return value
+  const readDefinition: ReadDefinition = (faults) =>
+    definitionOf(caller, body.condition, [...objectTypeFaults(body.objectType), ...faults], deps)
+  const collection = await createCollection('criteria', body, readDefinition, caller, deps, creation)
+  await notifyEvaluation(caller.tenantId, deps)
+  return collection
 }
 
 /**
@@ -59,23 +39,17 @@ export async function updateCriteriaCollection(
 ): Promise<Versioned<Collection>> {
   const { tenantId } = caller
   const { condition } = body
-  const { faults } = readMetadata(body.metadata)
-  const changed = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
-    const stored = await deps.collections.find(tenantId, id, 'criteria')
-    const given = condition && (await readDefinition(caller, condition, faults, deps, stored?.value))
-    const before = changeable(stored, { id, ifMatch }, body, faults)
-    if (given !== undefined) await refuseCycle(before.value, given.refersTo, '/condition', deps)
-    return replaceCollection(before, body, given, referenceVersion, deps)
-  })
+  const readDefinition: ReadDefinition | undefined =
+    condition && ((faults, before) => definitionOf(caller, condition, faults, deps, before))
+  const target = { kind: 'criteria', id, tenantId, ifMatch } as const
+  const changed = await updateCollection(target, body, readDefinition, deps, (before, { refersTo }) =>
+    refuseCycle(before, refersTo, '/condition', deps),
+  )
   await notifyEvaluation(tenantId, deps)
   return changed
 }
 
-/**
- * @param faults Those of the rest of the body, refused together with the condition's.
- * @param before The collection whose condition is replaced.
- */
-async function readDefinition(
+async function definitionOf(
   caller: Caller,
   given: object,
   faults: readonly RefusalEntry[],

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { type Creation, findFromEarlierAttempt } from '../idempotency/run-once.ts'
 import {
   type Collection,
   type CollectionKind,
@@ -41,40 +42,86 @@ export function withReferenceGuard<T>(
   )
 }
 
-/** Stores a new collection. Its body and definition have been checked. */
-export function addCollection(
-  { kind, id, caller }: { readonly kind: CollectionKind; readonly id: string; readonly caller: Caller },
+/**
+ * Parses and checks the definition in a body.
+ * @param faults Those of the rest of the body, refused together with the definition's.
+ * @param before The collection whose definition is replaced.
+ */
+export type ReadDefinition = (faults: readonly RefusalEntry[], before?: Collection) => Promise<Definition>
+
+/** Creates a collection of either kind. @throws Refusal with the faults of the body */
+export async function createCollection(
+  kind: CollectionKind,
   body: CollectionBody & { readonly name: string },
-  { definition, refersTo }: Definition,
-  referenceVersion: string,
-  deps: WriteDependencies,
-): Promise<Versioned<Collection>> {
-  const nowMs = deps.nowMs()
-  const collection: Collection = {
-    id,
-    tenantId: caller.tenantId,
-    kind,
-    objectType: body.objectType,
-    name: body.name,
-    description: body.description ?? null,
-    definition,
-    refersTo,
-    definitionVersion: 1,
-    metadata: { ...NO_METADATA, ...readMetadata(body.metadata).metadata },
-    createdBy: caller.objectId,
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
-  }
-  return deps.collections.add(collection, refersTo.length > 0 ? referenceVersion : undefined)
+  readDefinition: ReadDefinition,
+  caller: Caller,
+  deps: WriteDependencies & Pick<CollectionDependencies, 'tenants'>,
+  creation: Creation,
+): Promise<Collection> {
+  const { tenantId } = caller
+  const id = creation.newId()
+  // Before the collection: the sweep must know every tenant that has one, and a tenant without one does no harm.
+  await deps.tenants.remember(tenantId)
+  const { metadata, faults } = readMetadata(body.metadata)
+  const { value } = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
+    const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, kind))
+    if (earlier !== undefined) return earlier
+    const { definition, refersTo } = await readDefinition(faults)
+    const nowMs = deps.nowMs()
+    const collection: Collection = {
+      id,
+      tenantId,
+      kind,
+      objectType: body.objectType,
+      name: body.name,
+      description: body.description ?? null,
+      definition,
+      refersTo,
+      definitionVersion: 1,
+      metadata: { ...NO_METADATA, ...metadata },
+      createdBy: caller.objectId,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    }
+    return deps.collections.add(collection, refersTo.length > 0 ? referenceVersion : undefined)
+  })
+  return value
 }
 
 /**
- * The stored collection, if this body may change it. Invalid input is refused before a missing collection.
- * @throws Refusal with `faults`, `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`.
+ * Changes a collection of either kind. What the body leaves out keeps its value.
+ * @param readDefinition Undefined when the body has no definition.
+ * @param check Refuses a definition that is valid by itself.
+ * @throws Refusal with the faults of the body, `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`.
  */
-export function changeable(
+export function updateCollection(
+  target: UpdateTarget,
+  body: CollectionBody,
+  readDefinition: ReadDefinition | undefined,
+  deps: WriteDependencies,
+  check?: (before: Collection, given: Definition) => Promise<void>,
+): Promise<Versioned<Collection>> {
+  const { faults } = readMetadata(body.metadata)
+  return withReferenceGuard(target.tenantId, deps, async (referenceVersion) => {
+    const stored = await deps.collections.find(target.tenantId, target.id, target.kind)
+    const given = await readDefinition?.(faults, stored?.value)
+    const before = changeable(stored, target, body, faults)
+    if (given !== undefined) await check?.(before.value, given)
+    return replaceCollection(before, body, given, referenceVersion, deps)
+  })
+}
+
+type UpdateTarget = {
+  readonly kind: CollectionKind
+  readonly tenantId: string
+  readonly id: string
+  readonly ifMatch: string | undefined
+}
+
+/** The stored collection, if this body may change it. Invalid input is refused before a missing collection. */
+function changeable(
   stored: Versioned<Collection> | undefined,
-  { id, ifMatch }: { readonly id: string; readonly ifMatch: string | undefined },
+  { id, ifMatch }: UpdateTarget,
   { objectType }: CollectionBody,
   faults: readonly RefusalEntry[],
 ): Versioned<Collection> {
@@ -96,11 +143,7 @@ export function typeChangeFaults(
   return [refusalEntry('ObjectTypeFixed', message, target)]
 }
 
-/**
- * Stores a changed collection. What the body leaves out keeps its value.
- * @param given Undefined when the body has no definition.
- */
-export function replaceCollection(
+function replaceCollection(
   { value: before, version }: Versioned<Collection>,
   body: CollectionBody,
   given: Definition | undefined,

@@ -7,21 +7,17 @@ import {
   type Collection,
   CollectionDto,
   CollectionObjectType,
-  Description,
-  Metadata,
-  Name,
-  readMetadata,
+  NEW_COLLECTION,
   toCollectionDto,
 } from '../collections/collection.ts'
 import { deleteCollection } from '../collections/delete-collection.ts'
 import {
-  addCollection,
-  changeable,
+  createCollection,
   type Definition,
-  replaceCollection,
-  withReferenceGuard,
+  type ReadDefinition,
+  updateCollection,
 } from '../collections/write-collection.ts'
-import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
+import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
 import {
   checkJoinPolicy,
   JoinPolicyDto,
@@ -33,22 +29,13 @@ import {
 import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
 import { applyPolicyToWaiting, endRequests } from './request-reconciler.ts'
 
-export const NewJoinableCollection = Type.Object({
-  objectType: CollectionObjectType,
-  name: Name,
-  joinPolicy: JoinPolicyInput,
-  description: Type.Optional(Description),
-  metadata: Type.Optional(Metadata),
-})
+export const NewJoinableCollection = Type.Object({ ...NEW_COLLECTION, joinPolicy: JoinPolicyInput })
 export type NewJoinableCollection = Static<typeof NewJoinableCollection>
 
 /** Members left out keep their values: decisions, section 10. */
 export const JoinableCollectionUpdate = Type.Object({
+  ...Type.Partial(NewJoinableCollection).properties,
   objectType: CollectionObjectType,
-  name: Type.Optional(Name),
-  joinPolicy: Type.Optional(JoinPolicyInput),
-  description: Type.Optional(Description),
-  metadata: Type.Optional(Metadata),
 })
 export type JoinableCollectionUpdate = Static<typeof JoinableCollectionUpdate>
 
@@ -79,17 +66,9 @@ export async function createJoinableCollection(
   deps: RequestDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
-  const { tenantId } = caller
-  const faults = [...objectTypeFaults(body.objectType), ...readMetadata(body.metadata).faults]
-  const id = creation.newId()
-  await deps.tenants.remember(tenantId)
-  const { value } = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
-    const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, 'joinable'))
-    if (earlier !== undefined) return earlier
-    const definition = await parseDefinition(tenantId, body.joinPolicy, faults, deps)
-    return addCollection({ kind: 'joinable', id, caller }, body, definition, referenceVersion, deps)
-  })
-  return value
+  const readDefinition: ReadDefinition = (faults) =>
+    parseDefinition(caller.tenantId, body.joinPolicy, [...objectTypeFaults(body.objectType), ...faults], deps)
+  return createCollection('joinable', body, readDefinition, caller, deps, creation)
 }
 
 /**
@@ -105,13 +84,9 @@ export async function updateJoinableCollection(
 ): Promise<Versioned<Collection>> {
   const { tenantId } = caller
   const { joinPolicy } = body
-  const { faults } = readMetadata(body.metadata)
-  const collection = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
-    const stored = await deps.collections.find(tenantId, id, 'joinable')
-    const given = joinPolicy && (await parseDefinition(tenantId, joinPolicy, faults, deps, stored?.value))
-    const before = changeable(stored, { id, ifMatch }, body, faults)
-    return replaceCollection(before, body, given, referenceVersion, deps)
-  })
+  const readDefinition: ReadDefinition | undefined =
+    joinPolicy && ((faults, before) => parseDefinition(tenantId, joinPolicy, faults, deps, before))
+  const collection = await updateCollection({ kind: 'joinable', id, tenantId, ifMatch }, body, readDefinition, deps)
   // Also when the policy is unchanged: an earlier attempt may have been interrupted before this step.
   if (joinPolicy !== undefined) {
     await applyPolicyToWaiting(collection.value, await deps.requests.allWaitingIn(tenantId, id), deps)
@@ -143,8 +118,6 @@ function objectTypeFaults(objectType: CollectionObjectType): RefusalEntry[] {
 /**
  * Returns the policy to store and the collections that it refers to. New references must exist. Deleted approvers may stay
  * at their gate, so that clients can send back a policy as they read it.
- * @param faults Faults of the rest of the body, reported together with those of the policy.
- * @param before The collection whose policy is replaced.
  */
 async function parseDefinition(
   tenantId: string,
