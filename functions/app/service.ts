@@ -61,7 +61,6 @@ export type Overrides = Partial<Foundation & Connections> & {
   readonly tenantLimits?: Partial<TenantLimits>
   /** Keeps membership requests in line with the core objects during an evaluation. */
   readonly reconciler?: Pick<RequestReconciler, 'follow'>
-  /** What the use cases of collections work with. */
   readonly collections?: Partial<CollectionDependencies>
   /** The collections as group links see them. */
   readonly linkedCollections?: LinkedCollections
@@ -244,7 +243,6 @@ export type MessageHandler = {
   handle(message: unknown, sinceMs?: number): Promise<void>
 }
 
-/** What the messages about group links do. */
 export const linkMessages = (links: SyncDependencies) => ({
   'membership-changes': handler(MembershipChangeMessage, (message, sinceMs) =>
     syncIncrementally(message, links, sinceMs),

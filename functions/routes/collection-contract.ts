@@ -65,18 +65,15 @@ export const SearchQuery = Type.Object({
   ),
 })
 
-/** The collection id of the path. */
 export function collectionOf({ path }: RouteInput): string {
   return pathValue(path, 'collectionId')
 }
 
-/** The ids of the path. */
 export function requestNameOf(input: RouteInput): RequestName {
   const { tenantId } = input.caller
   return { tenantId, collectionId: collectionOf(input), requestId: pathValue(input.path, 'requestId') }
 }
 
-/** The caller as a person. */
 export function personOf(input: RouteInput): Person {
   return { tenantId: input.caller.tenantId, identityId: actingIdentity(input) }
 }
@@ -86,7 +83,6 @@ export function viewerOf({ caller, identityId }: RouteInput): Viewer {
   return { identityId, seesAll: SEES_ALL_REQUESTS.some((role) => caller.roles.has(role)) }
 }
 
-/** A result with request records. */
 export function okRequests(requests: readonly MembershipRequest[]): RouteResult {
   return ok(requests.map(toMembershipRequestDto))
 }

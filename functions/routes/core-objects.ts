@@ -29,7 +29,6 @@ const Ids = Type.Array(Guid, { maxItems: IDS_LIMIT_COUNT })
 export const IdsBody = Type.Object({ ids: Ids })
 export const OrgUnitIdsBody = Type.Object({ ids: Ids, includeParents: Type.Optional(Type.Boolean()) })
 
-/** The record schemas by object type. */
 export const CORE_OBJECT_RECORDS = {
   identity: coreObjectDtoSchema('identity'),
   orgUnit: coreObjectDtoSchema('orgUnit'),

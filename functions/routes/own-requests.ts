@@ -22,7 +22,6 @@ import { collectionOf, okRequests, PERSON_ROLES, personOf, REQUEST_READERS } fro
 const Requests = Type.Array(MembershipRequestDto)
 const Collections = Type.Array(JoinableCollectionDto)
 
-/** The caller's own requests and approvals. */
 export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] => [
   route({
     operationId: 'listEligibleCollections',

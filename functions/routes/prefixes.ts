@@ -12,7 +12,6 @@ export const PREFIXES = {
   connectorsReading: 'iamcore/sync/connectors',
 } as const
 
-/** The OpenAPI document. */
 export const DOCUMENT_PATH = '/openapi.json'
 
 /** The reference page. Its scripts and styles have paths below it. */

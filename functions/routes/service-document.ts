@@ -123,7 +123,6 @@ const FILES: readonly FileOperation[] = [
   },
 ]
 
-/** The OpenAPI 3.1 document of the service. */
 export function serviceDocument(): object {
   return apiDocument({
     title: SERVICE_TITLE,
@@ -143,7 +142,6 @@ export function serviceDocument(): object {
   })
 }
 
-/** The document as a file. */
 export function documentFile(): PublicFiles {
   const read = () => Buffer.from(JSON.stringify(serviceDocument()))
   return new Map([[DOCUMENT_PATH, { contentType: 'application/json; charset=utf-8', read }]])
@@ -217,7 +215,6 @@ export type AllRouteDependencies = {
   readonly coreObjects: CoreObjectRouteDependencies
 }
 
-/** All route groups of the service. */
 export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRouteDependencies) =>
   [
     collectionRoutes(requests),

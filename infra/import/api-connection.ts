@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ImportError } from './terminal.ts'
 
-/** Base URL and credentials of the API. */
 export type ConnectionSettings = {
   readonly apiUrl: string
   /** An access token. If undefined, one is requested with the client credentials. */

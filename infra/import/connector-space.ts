@@ -20,7 +20,6 @@ type ItemResult = {
   readonly errors?: readonly { readonly message: string }[]
 }
 
-/** Reads and writes the objects of a connector. */
 export type ConnectorSpace = {
   /** All objects by key. @param onPage receives the number of objects read so far */
   readAll(onPage: (count: number) => void): Promise<Map<string, SpaceObject>>

@@ -6,7 +6,6 @@ import { OBJECT_TYPES, type ObjectType } from '../../shared/domain/core/core-obj
 import { dataOfCells, readCsv } from './csv.ts'
 import { ImportError } from './terminal.ts'
 
-/** An object of a file, with its position. */
 export type FileObject = {
   readonly file: string
   readonly line: number
@@ -20,7 +19,6 @@ export type InvalidLine = { readonly file: string; readonly line: number; readon
 
 export type FileEntry = FileObject | InvalidLine
 
-/** Whether the entry is an invalid line, with the reason. */
 export const isInvalid = (entry: FileEntry): entry is InvalidLine => 'reason' in entry
 
 const EXTENSIONS = ['.csv', '.jsonl', '.ndjson']

@@ -9,7 +9,6 @@ import { type Ask, ImportError, type Progress } from './terminal.ts'
 export type ImportContext = {
   readonly space: ConnectorSpace
   readonly progress: Progress
-  /** Prints a line for the user. */
   say(line: string): void
   /** Asks a yes-or-no question. Undefined without an interactive terminal. */
   readonly ask: Ask | undefined

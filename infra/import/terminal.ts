@@ -41,7 +41,6 @@ export function askOnTerminal(
 export type Screen = { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown }
 
 export type Progress = {
-  /** Shows the progress of a step. */
   show(step: string, done: number, total: number | undefined): void
   /** Ends the step and keeps its last line visible. */
   end(): void

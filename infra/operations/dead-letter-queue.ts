@@ -6,7 +6,6 @@ import type {
 } from '@azure/service-bus'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 
-/** A dead-lettered message. */
 export type DeadLetter = {
   readonly queue: QueueName
   readonly messageId: string
@@ -19,7 +18,6 @@ export type DeadLetter = {
   readonly deliveryCount: number
 }
 
-/** Messages per request. */
 const PAGE_COUNT = 100
 
 /** Maximum wait for the next message. Other clients hold the remaining messages. */

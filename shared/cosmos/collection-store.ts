@@ -31,7 +31,6 @@ const IDS_PER_QUERY_COUNT = 5000
 /** The reference version before the guard is first written. */
 const NO_GUARD = ''
 
-/** The stored form of a collection. */
 const CollectionDocument = Type.Object({
   id: Type.String(),
   tenantId: Type.String(),

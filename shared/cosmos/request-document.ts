@@ -60,7 +60,6 @@ export type JoinedChangeDocument = {
   readonly ttl: number
 }
 
-/** Returns the document of a request. */
 export function requestDocument(request: MembershipRequest): RequestDocument {
   const reviewKey = reviewKeyOf(request)
   return {

@@ -98,7 +98,6 @@ export function actingIdentity({ identityId }: Pick<RouteInput, 'identityId'>): 
   return identityId
 }
 
-/** A result with data only. */
 export function ok<T>(data: T): RouteResult<T> {
   return { data }
 }

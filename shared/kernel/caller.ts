@@ -28,12 +28,10 @@ export type Caller = {
   readonly roles: ReadonlySet<Role>
 }
 
-/** Whether a role is one of the user roles. */
 export function isUserRole(role: string): role is UserRole {
   return (USER_ROLES as readonly string[]).includes(role)
 }
 
-/** Whether a role is one of the application roles. */
 export function isApplicationRole(role: string): role is ApplicationRole {
   return (APPLICATION_ROLES as readonly string[]).includes(role)
 }

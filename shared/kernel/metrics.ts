@@ -92,5 +92,4 @@ export interface Metrics {
   record<Name extends MetricName>(name: Name, value: number, dimensions: Dimensions<Name>): void
 }
 
-/** Records nothing. */
 export const NO_METRICS: Metrics = { record: () => undefined }

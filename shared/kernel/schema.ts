@@ -11,7 +11,6 @@ export const Closed = <T extends TProperties>(properties: T) => Type.Object(prop
 export const Described = <T extends TSchema>(schema: T, description: string) =>
   Type.Unsafe<Static<T>>({ ...schema, description })
 
-/** An enumeration of strings. */
 export const OneOf = <const T extends readonly string[]>(words: T) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...words] })
 

@@ -33,7 +33,6 @@ export async function retryOnConflict<T>(
   })
 }
 
-/** Whether an error is a version conflict. */
 export function isConflict(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'StaleVersion'
 }

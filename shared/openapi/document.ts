@@ -67,7 +67,6 @@ const WITHOUT_OPERATION: readonly RefusalCode[] = ['RouteNotFound']
 
 const FILES_TAG: Tag = { name: 'Description', description: 'The description of this API. No token is required.' }
 
-/** Builds the OpenAPI 3.1 document from the route tables. */
 export function apiDocument(api: ApiDescription): JsonObject {
   const schemas = documentSchemas(api.schemas, api.detailedSchemas)
   const tags = [...api.groups.map(({ prefix }) => tagOf(api, prefix)), FILES_TAG, PROBES_TAG]

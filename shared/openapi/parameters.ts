@@ -35,7 +35,6 @@ export const SHARED_PARAMETERS: JsonObject = {
   },
 }
 
-/** Response headers, as components. */
 export const SHARED_HEADERS: JsonObject = {
   RequestId: { description: 'Identifies the request in the log.', schema: { type: 'string' } },
   ETag: { description: 'Identifies the version of the record or file.', schema: { type: 'string' } },
@@ -84,7 +83,6 @@ export function parametersOf(route: Route, schemas: DocumentSchemas): JsonObject
   ]
 }
 
-/** A reference to a shared parameter. */
 export function parameterReference(name: string): JsonObject {
   return { $ref: `#/components/parameters/${name}` }
 }

@@ -7,7 +7,6 @@ import type { DocumentSchemas, Json, JsonObject, OperationExamples } from './sch
 
 const FAULT_CODE = 'InternalError'
 type FailureCode = RefusalCode | typeof FAULT_CODE
-/** The description of 304. */
 export const NOT_MODIFIED = 'The version in `If-None-Match` is the current one.'
 const CODES = Object.keys(REFUSALS) as RefusalCode[]
 
@@ -134,7 +133,6 @@ function success(route: Route, schemas: DocumentSchemas, examples: OperationExam
   }
 }
 
-/** The description of each success status. */
 const SUCCESS = { 200: 'Success.', 201: 'Created.', 202: 'Accepted.' } as const
 
 /** Failures that many routes share, by name. */
@@ -161,7 +159,6 @@ const HEADERS_OF_STATUS: Readonly<Record<number, Readonly<Record<string, string>
   429: { 'retry-after': 'RetryAfter' },
 }
 
-/** The shared responses as components. */
 export function sharedResponses(): JsonObject {
   return Object.fromEntries(Object.entries(SHARED).map(([name, codes]) => [name, failure(codes)]))
 }
@@ -171,7 +168,6 @@ function failureOrReference(codes: readonly FailureCode[]): JsonObject {
   return name === undefined ? failure(codes) : sharedResponseReference(name)
 }
 
-/** A reference to a shared response. */
 export function sharedResponseReference(name: keyof typeof SHARED): JsonObject {
   return { $ref: `#/components/responses/${name}` }
 }

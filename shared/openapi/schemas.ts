@@ -52,7 +52,6 @@ export function documentSchemas(named: NamedSchemas, detailed: DetailedSchemas =
   }
 }
 
-/** A reference to a schema component. */
 export function schemaReference(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` }
 }

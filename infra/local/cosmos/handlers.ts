@@ -10,7 +10,6 @@ import { type OperationKind, wantsNoContent } from './request.ts'
 import { type Answer, badRequest, jsonAnswer } from './response.ts'
 import type { Storage } from './storage.ts'
 
-/** Dependencies of the operations. */
 export type Account = {
   readonly storage: Storage
   readonly catalog: Catalog
@@ -29,7 +28,6 @@ export type Call = {
   readonly body: string
 }
 
-/** All operations. */
 export const HANDLERS: Readonly<Record<OperationKind, (call: Call) => Answer>> = {
   account: ({ account }) => jsonAnswer(200, accountResource(account.endpoint)),
   listDatabases: ({ account: { catalog } }) => {
@@ -88,7 +86,6 @@ const itemId = ({ segments }: Call): string => segments[5] ?? ''
 export const containerOf = ({ account, segments }: Pick<Call, 'account' | 'segments'>): Container =>
   account.catalog.container(databaseId(segments), containerId(segments))
 
-/** Names the container to which the answer belongs. */
 const containerHeaders = (rid: string) => ({ 'x-ms-content-path': rid })
 
 const containerAnswer = (status: number, { resource, rid }: Container): Answer =>

@@ -76,7 +76,6 @@ export function parsePartition(text: string): Partition {
   return isJsonObject(value) && Object.keys(value).length === 0 ? MISSING : partitionOfValue(value)
 }
 
-/** The partition of a document according to its body. */
 const partitionOf = (document: JsonObject, path: readonly string[]): Partition =>
   partitionOfValue(valueAt(document, path))
 

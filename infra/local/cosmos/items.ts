@@ -6,7 +6,6 @@ import type { JsonObject } from './json.ts'
 import { badRequest, CosmosFailure, readCharge, writeCharge } from './response.ts'
 import type { Storage } from './storage.ts'
 
-/** Target of an operation, and its ETag conditions. */
 export type Target = {
   readonly storage: Storage
   readonly container: Container

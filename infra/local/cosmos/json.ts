@@ -3,7 +3,6 @@ import { badRequest } from './response.ts'
 export type Json = null | boolean | number | string | Json[] | JsonObject
 export type JsonObject = { [name: string]: Json }
 
-/** Whether the value is a JSON object, not null or an array. */
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -9,10 +9,8 @@ export type CosmosProcessOptions = Omit<LocalCosmosOptions, 'nowMs'>
 /** Message of the process when it listens, or the reason of a failure. */
 export type CosmosProcessMessage = Pick<LocalCosmos, 'endpoint' | 'key'> | { readonly failure: string }
 
-/** Operations on the account since its start. */
 export type CosmosWork = { readonly operationCount: number; readonly requestUnits: number }
 
-/** Commands of the parent process. */
 export type CosmosProcessCommand = 'close' | 'report-work' | CosmosProcessOptions
 
 /** An account that runs in another process. */

@@ -89,13 +89,11 @@ const KINDS = [
   'bulk',
 ] as const
 
-/** The operation of a request. */
 export type OperationKind = (typeof KINDS)[number]
 
 /** Number of requested operations by kind, including rejected ones. Each page of a query counts as a query. */
 export type OperationCounts = Record<OperationKind, number>
 
-/** Initial counts. */
 export const noOperations = (): OperationCounts => Object.fromEntries(KINDS.map((kind) => [kind, 0])) as OperationCounts
 
 /** Operations by path pattern and method. The headers of POST to `docs` select the operation. */

@@ -26,7 +26,6 @@ export class CosmosFailure extends Error {
     this.substatus = substatus
   }
 
-  /** The JSON body of the response. */
   body(): string {
     return JSON.stringify({ code: CODES[this.status], message: this.message })
   }
@@ -50,13 +49,10 @@ const POINTS = [
 
 // The figures are estimates. Use them to compare alternatives, not to plan a budget.
 
-/** Request units to read an item of this size. */
 export const readCharge = (sizeBytes: number): number => interpolated(sizeBytes / 1024, 1)
 
-/** Request units to write an item of this size. */
 export const writeCharge = (sizeBytes: number): number => interpolated(sizeBytes / 1024, 2)
 
-/** Request units of a query that read this number of rows. */
 export const queryCharge = (rowCount: number): number => rounded(2.3 + 0.1 * rowCount)
 
 function interpolated(sizeKb: number, column: 1 | 2): number {
@@ -78,7 +74,6 @@ export type Answer = {
   readonly headers?: OutgoingHttpHeaders
 }
 
-/** A JSON response. */
 export const jsonAnswer = (status: number, value: unknown, headers: OutgoingHttpHeaders = {}): Answer => ({
   status,
   body: JSON.stringify(value),
@@ -94,7 +89,6 @@ export function failureAnswer(failure: CosmosFailure, headers: OutgoingHttpHeade
 /** Request units of a response: its own, or the minimum. */
 export const chargeOf = ({ headers }: Answer): number => Number(headers?.['x-ms-request-charge'] ?? 1)
 
-/** Sends a response. @param sequence number of the last write, used as session token */
 export function send(response: ServerResponse, answer: Answer): void {
   const body = answer.body === undefined ? undefined : Buffer.from(answer.body)
   response.writeHead(answer.status, {

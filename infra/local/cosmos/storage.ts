@@ -6,7 +6,6 @@ export type Storage = {
   readonly nowMs: () => number
   /** A cached prepared statement. Rows are objects. */
   prepare(sql: string): StatementSync
-  /** Runs statements without results. */
   execute(sql: string): void
   /** Deletes expired documents, then runs the work in one transaction. An exception rolls back the transaction. */
   write<T>(work: () => T): T

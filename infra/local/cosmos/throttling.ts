@@ -14,7 +14,6 @@ export type Throttle = {
 
 type Request = { readonly operation: OperationKind; readonly method: string; readonly path: string }
 
-/** The active throttles. */
 export class Throttling {
   readonly #throttles = new Set<{ throttle: Throttle; leftCount: number }>()
 

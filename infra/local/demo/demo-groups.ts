@@ -28,23 +28,10 @@ const PROPERTIES: Record<GroupKind, Readonly<Record<string, unknown>>> = {
   },
 }
 
-const KINDS: readonly GroupKind[] = [
-  'security',
-  'security',
-  'security',
-  'security',
-  'security',
-  'security',
-  'populated',
-  'unified',
-  'dynamic',
-  'dynamic-paused',
-  'distribution',
-  'mail-security',
-  'on-premises',
-  'role-assignable',
-  'hidden-membership',
-]
+/** Six security groups, and one of each other kind. */
+const KINDS = (Object.keys(PROPERTIES) as GroupKind[]).flatMap((kind) =>
+  Array<GroupKind>(kind === 'security' ? 6 : 1).fill(kind),
+)
 
 type GroupOptions = {
   readonly seed: string

@@ -35,7 +35,6 @@ const PEOPLE_PER_UNIT = 25
 const SECOND_POSITION_PERCENT = 10
 const FULL_TIME_PERCENT = 80
 
-/** A reference as connectors send it. */
 export const reference = (externalId: string) => ({ externalId })
 
 /** Generates a fictional municipality that depends only on the options. Without people it has only its root unit. */

@@ -19,7 +19,7 @@ export type Random = {
   next(): number
   /** An integer from 0 (inclusive) to `count` (exclusive). */
   below(count: number): number
-  pick<T>(items: readonly [T, ...T[]]): T
+  pick(words: readonly string[]): string
   /** True with this probability in percent. */
   percent(chance: number): boolean
 }
@@ -37,7 +37,7 @@ export function seededRandom(...parts: readonly (string | number)[]): Random {
   return {
     next,
     below,
-    pick: (items) => items[below(items.length)] ?? items[0],
+    pick: (words) => words[below(words.length)] ?? '',
     percent: (chance) => next() * 100 < chance,
   }
 }

@@ -1,101 +1,26 @@
-/** Vocabulary of the fictional municipalities. All people and places are invented. */
+// Vocabulary of the fictional municipalities. All people and places are invented.
 
-export const FIRST_NAMES = [
-  'Åse',
-  'Øyvind',
-  'Ærlend',
-  'Sæmund',
-  'Zoë',
-  'Jürgen',
-  'Máret',
-  'Niillas',
-  'Ánde',
-  'Björg',
-  'Sólveig',
-  'Þóra',
-  'Kari',
-  'Ola',
-  'Ingrid',
-  'Lars',
-  'Nora',
-  'Emil',
-  'Sofie',
-  'Jakob',
-  'Ida',
-  'Håkon',
-  'Maja',
-  'Oskar',
-  'Sigrid',
-  'Torbjørn',
-  'Linnéa',
-  'Gustav',
-  'Astrid',
-  'Mikkel',
-  'Freja',
-  'Aksel',
-  'Runa',
-  'Eivind',
-  'Tuva',
-  'Sander',
-  'Ylva',
-  'Henrik',
-  'Signe',
-  'Magnus',
-  'Amina',
-  'Yusuf',
-  'Leila',
-  'Oleksandr',
-  'Agnieszka',
-  'Mateusz',
-  'Hodan',
-  'Samuel',
-] as const
+const words = (text: string): readonly string[] => text.split(/\s+/)
 
-export const LAST_NAMES = [
-  'Bjørkås',
-  'Dalåker',
-  'Ekelund',
-  'Fjellvær',
-  'Granmo',
-  'Haugsæter',
-  'Iversvik',
-  'Jøsendal',
-  'Kvålsmo',
-  'Lundåsen',
-  'Myrbråten',
-  'Nordbø',
-  'Ødegårdsli',
-  'Pedersnes',
-  'Rødvik',
-  'Skjærholt',
-  'Tveitåsen',
-  'Ulvestad-Moe',
-  'Vågsnes',
-  'Åkerøy',
-  'Østhagen',
-  'Sætermo',
-  'Bækkelund',
-  'Grønnåsen',
-  'Strømsvik',
-  'Løvåsmyr',
-  'Hällström',
-  'Sjölander',
-  'Väisänen-Lie',
-  "O'Dalaigh",
-  'Nguyễn-Berg',
-  'Kowalczyk-Ruud',
-  'Þorleifsson',
-  'Gáttimo',
-  'Solbakksæter',
-  'Engvollen',
-] as const
+export const FIRST_NAMES = words(
+  `Åse Øyvind Ærlend Sæmund Zoë Jürgen Máret Niillas Ánde Björg Sólveig Þóra Kari Ola Ingrid Lars Nora Emil Sofie Jakob
+   Ida Håkon Maja Oskar Sigrid Torbjørn Linnéa Gustav Astrid Mikkel Freja Aksel Runa Eivind Tuva Sander Ylva Henrik
+   Signe Magnus Amina Yusuf Leila Oleksandr Agnieszka Mateusz Hodan Samuel`,
+)
+
+export const LAST_NAMES = words(
+  `Bjørkås Dalåker Ekelund Fjellvær Granmo Haugsæter Iversvik Jøsendal Kvålsmo Lundåsen Myrbråten Nordbø Ødegårdsli
+   Pedersnes Rødvik Skjærholt Tveitåsen Ulvestad-Moe Vågsnes Åkerøy Østhagen Sætermo Bækkelund Grønnåsen Strømsvik
+   Løvåsmyr Hällström Sjölander Väisänen-Lie O'Dalaigh Nguyễn-Berg Kowalczyk-Ruud Þorleifsson Gáttimo Solbakksæter
+   Engvollen`,
+)
 
 export type DepartmentWords = {
   readonly name: string
   /** Name of a unit, followed by the name of a place, and its sub-type. */
   readonly unit: string
   readonly unitSubType: string
-  readonly titles: readonly [string, ...string[]]
+  readonly titles: readonly string[]
 }
 
 export const DEPARTMENTS: readonly [DepartmentWords, ...DepartmentWords[]] = [
@@ -137,26 +62,12 @@ export const DEPARTMENTS: readonly [DepartmentWords, ...DepartmentWords[]] = [
   },
 ]
 
-export const PLACES = [
-  'Bjørkelia',
-  'Fjordgløtt',
-  'Solvang',
-  'Åsmyra',
-  'Nordøya',
-  'Elvebakken',
-  'Tårnhøyden',
-  'Kråkerøysund',
-  'Granåsen',
-  'Havnegata',
-  'Myrvoll',
-  'Østmarka',
-  'Sjøbrinken',
-  'Skogstien',
-  'Vårsol',
-  'Lyngheim',
-] as const
+export const PLACES = words(
+  `Bjørkelia Fjordgløtt Solvang Åsmyra Nordøya Elvebakken Tårnhøyden Kråkerøysund Granåsen Havnegata Myrvoll Østmarka
+   Sjøbrinken Skogstien Vårsol Lyngheim`,
+)
 
-export const COUNTRY_CODES = ['NO', 'NO', 'NO', 'NO', 'NO', 'NO', 'NO', 'SE', 'DK', 'PL'] as const
+export const COUNTRY_CODES = words('NO NO NO NO NO NO NO SE DK PL')
 
 /** Fictional license SKUs. */
 export const LICENSES = ['00000000-0000-4000-8000-0000000e3e3e', '00000000-0000-4000-8000-0000000f1f1f'] as const

@@ -23,7 +23,6 @@ export type FaultDefinition = {
 }
 
 export type Faults = {
-  /** The fault of this request. */
   take(method: string, path: string): Fault | undefined
   /** @throws ControlRefusal for an invalid fault */
   add(definition: unknown): void

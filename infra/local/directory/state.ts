@@ -56,7 +56,6 @@ function prepared(database: DatabaseSync): DatabaseSync {
   return database
 }
 
-/** Runs `work` in a transaction. */
 export function atomically<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')
   try {

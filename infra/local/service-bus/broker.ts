@@ -6,7 +6,6 @@ import { MessageStore } from './message-store.ts'
 
 export type { LocalQueue } from './entities.ts'
 
-/** Options of the broker. */
 export type LocalServiceBusOptions = {
   /** 0 selects a free port. */
   readonly port: number
@@ -24,7 +23,6 @@ export type LocalQueueCounts = { active: number; scheduled: number; deadLettered
 
 /** Faults that a test can inject. Send faults apply to the next messages of the queue, in order. */
 export type LocalServiceBusFaults = {
-  /** Drops all connections. */
   dropConnections(): void
   /** Rejects the next message or batch. The client does not retry the default condition. */
   rejectNextSend(queue: string, condition?: string): void

@@ -1,7 +1,6 @@
 import type { MessageQueue } from './queue.ts'
 import type { QueuedMessage } from './queued-message.ts'
 
-/** A receiver of a queue's messages. */
 export interface Consumer {
   /** Whether messages are delivered without a lock and deleted (`receiveAndDelete`). */
   readonly takesForGood: boolean

@@ -15,7 +15,6 @@ export type LocalQueue = QueueDefinition & {
   readonly duplicateDetectionWindowS?: number
 }
 
-/** A queue with its consumers. */
 export type Entity = {
   readonly queue: MessageQueue
   readonly dispatcher: Dispatcher
@@ -52,7 +51,6 @@ export class Entities {
     for (const { live, dead } of this.#byName.values()) yield* [live, dead]
   }
 
-  /** Processes due events of all queues. */
   pump(): void {
     for (const { dispatcher } of this.all()) dispatcher.pump()
   }

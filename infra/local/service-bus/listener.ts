@@ -21,7 +21,6 @@ export type Nodes = {
   readonly onFault: (fault: unknown) => void
 }
 
-/** The open port. */
 export type Listener = {
   readonly port: number
   /** Drops all connections, like a network failure. */

@@ -11,12 +11,10 @@ const { types } = rhea
 // Type codes of AMQP 1.0, part 1, section 1.6, for the arrays in replies.
 const LONG = 0x81
 const TIMESTAMP = 0x83
-/** Maximum size of a page of peeked messages. */
 const PEEK_LIMIT_BYTES = 1_048_576
 
 type Body = Readonly<Record<string, unknown>>
 
-/** A request to a management node. */
 export type ManagementRequest = {
   readonly operation: string
   readonly body: Body
@@ -25,7 +23,6 @@ export type ManagementRequest = {
   readonly nowMs: number
 }
 
-/** The reply to a successful request. */
 export type ManagementReply = { readonly status: 200 | 204; readonly body: unknown }
 
 type Operation = (request: ManagementRequest) => ManagementReply

@@ -45,17 +45,14 @@ export class MessageIndex {
     return this.#locked.get(token)
   }
 
-  /** The message to deliver next. */
   firstReady(): QueuedMessage | undefined {
     return this.#ready.peek()
   }
 
-  /** The message with the next timed event. */
   firstWaking(): QueuedMessage | undefined {
     return this.#waking.peek()
   }
 
-  /** All messages by sequence number. */
   all(): Iterable<QueuedMessage> {
     return this.#messages.values()
   }
@@ -85,7 +82,6 @@ class PriorityQueue<T> {
     return this.#items.length
   }
 
-  /** The first item, without removing it. */
   peek(): T | undefined {
     return this.#items[0]
   }

@@ -53,7 +53,6 @@ export class MessageQueue {
     return sequenceNumber
   }
 
-  /** A new unique sequence number. */
   reserveNumber(): number {
     this.#lastSequenceNumber += 1
     return this.#lastSequenceNumber
@@ -65,7 +64,6 @@ export class MessageQueue {
     return this.#messages.firstReady() !== undefined
   }
 
-  /** Locks and returns the first ready message. */
   lock(nowMs: number): QueuedMessage | undefined {
     this.advanceTo(nowMs)
     const message = this.#messages.firstReady()
@@ -73,7 +71,6 @@ export class MessageQueue {
     return message
   }
 
-  /** Removes and returns the first ready message. */
   take(nowMs: number): QueuedMessage | undefined {
     this.advanceTo(nowMs)
     const message = this.#messages.firstReady()

@@ -15,7 +15,6 @@ export type QueueSettings = {
 
 export type MessageState = 'active' | 'scheduled' | 'deferred'
 
-/** A received message. */
 export type Draft = {
   /** The encoded AMQP message of the sender. */
   readonly bytes: Buffer

@@ -11,7 +11,6 @@ const STATUS = {
   'com.microsoft:message-not-found': 404,
 } as const satisfies Record<string, number>
 
-/** An AMQP error condition of the broker. */
 export type Condition = keyof typeof STATUS
 
 /** A rejected request. Sent to the client as a link error, an outcome or a `$management` status. */
@@ -24,7 +23,6 @@ export class BusRefusal extends Error {
     this.condition = condition
   }
 
-  /** The AMQP error of the refusal. */
   get amqpError(): { condition: string; description: string } {
     return { condition: this.condition, description: this.message }
   }

@@ -71,7 +71,6 @@ export function settle(delivery: Delivery, error?: { condition: string; descript
   Object.assign(delivery, { remote_settled: true })
 }
 
-/** Decodes an AMQP value with its type and descriptor. */
 export const decodeValue = (bytes: Buffer): Typed => new codec.Reader(bytes).read()
 
 /** Encodes a message section: a list or map of typed values under its descriptor. */

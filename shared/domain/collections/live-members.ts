@@ -39,7 +39,6 @@ export async function liveContext(
   return context
 }
 
-/** The compiled condition of a stored collection. */
 export function compiledCondition(collection: Collection): CompiledCondition {
   return compile(storedCondition(collection))
 }

@@ -59,7 +59,6 @@ export const ConnectorObjectDto = Closed({
 })
 export type ConnectorObjectDto = Static<typeof ConnectorObjectDto>
 
-/** Returns a connector object as the API returns it. */
 export function toConnectorObjectDto(object: StoredConnectorObject): ConnectorObjectDto {
   const { id, externalId, objectType, data, coreObjectId, lastUpdatedS } = object
   return { id, externalId, objectType, data, coreObjectId, lastUpdated: toSecondsTimestamp(lastUpdatedS) }
@@ -81,7 +80,6 @@ export function ownCoreObjectId(connectorObjectId: string, derive: DeriveId): st
   return derive('core object', connectorObjectId)
 }
 
-/** Returns the ids of the connector objects that `data` refers to. */
 export function referenceIds(
   { connectorId, objectType }: Pick<ObjectNames, 'connectorId' | 'objectType'>,
   data: ObjectData,

@@ -1,7 +1,6 @@
 export const OBJECT_TYPES = ['identity', 'orgUnit', 'relationship'] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]
 
-/** Whether the value is a core object type. */
 export function isObjectType(word: unknown): word is ObjectType {
   return (OBJECT_TYPES as readonly unknown[]).includes(word)
 }

@@ -75,7 +75,6 @@ export function collectionReferences(condition: CheckedCondition): CollectionRef
   return referencesWithin(condition.root, '')
 }
 
-/** The ids of all collections that the condition refers to. */
 export function collectionsReferredTo(condition: CheckedCondition): ReadonlySet<string> {
   return new Set(collectionReferences(condition).map(({ collectionId }) => collectionId))
 }
@@ -91,7 +90,6 @@ function referencesWithin(node: CheckedNode, pointer: string): CollectionReferen
   }))
 }
 
-/** Whether the result depends on the day of evaluation. */
 export function dependsOnDay(condition: CheckedCondition): boolean {
   return leavesOf(condition.root).some(
     (leaf) => readsToday(leaf) || leaf.values.some((value) => typeof value === 'object'),
@@ -103,7 +101,6 @@ export function attributesRead(condition: CheckedCondition): ReadonlySet<string>
   return new Set(leavesOf(condition.root).flatMap((leaf) => (readsToday(leaf) ? [] : [leaf.name])))
 }
 
-/** Whether the field is `Today()` instead of an attribute. */
 export function readsToday(leaf: CheckedLeaf): boolean {
   return leaf.functions[0]?.name === 'Today'
 }

@@ -6,7 +6,7 @@ export const LinkState = OneOf(['Enabled', 'Disabled'])
 export const SyncOutcome = OneOf(['Succeeded', 'Failed'])
 export type SyncOutcome = Static<typeof SyncOutcome>
 
-/** A group link on the wire: statement, "Group link". */
+/** Statement, "Group link". */
 export const GroupLinkDto = Closed({
   id: Guid,
   collectionId: Guid,
@@ -104,7 +104,6 @@ export function newLink(
   }
 }
 
-/** The members of a link that clients see. */
 export function toGroupLinkDto(link: GroupLink): GroupLinkDto {
   return {
     id: link.id,

@@ -98,7 +98,6 @@ export function newJob(
   }
 }
 
-/** The members of a job that clients see. */
 export function toSyncJobDto(job: SyncJob): SyncJobDto {
   return {
     id: job.id,

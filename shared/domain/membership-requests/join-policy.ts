@@ -8,7 +8,6 @@ const GATE_TYPES = ['Identity', 'Collection', 'Manager'] as const
 export const GateType = OneOf(GATE_TYPES)
 export type GateType = (typeof GATE_TYPES)[number]
 
-/** Whether the text is a gate type. */
 function isGateType(text: string): text is GateType {
   return (GATE_TYPES as readonly string[]).includes(text)
 }

@@ -42,7 +42,6 @@ export type JoinableCollectionUpdate = Static<typeof JoinableCollectionUpdate>
 export const JoinableCollectionDto = Closed({ ...CollectionDto.properties, joinPolicy: JoinPolicyDto })
 export type JoinableCollectionDto = Static<typeof JoinableCollectionDto>
 
-/** Returns a collection as the routes of joinable collections return it, with the join policy. */
 export function toJoinableCollectionDto(collection: Collection): JoinableCollectionDto {
   const { approvalRequired, approvalGates, joinableBy } = policyOf(collection)
   return {

@@ -70,7 +70,6 @@ export type MembershipRequest = Readonly<Omit<MembershipRequestDto, 'lifecycle'>
   readonly lifecycle: readonly LifecycleEntry[]
 }
 
-/** Returns a request as the API returns it. */
 export function toMembershipRequestDto(request: MembershipRequest): MembershipRequestDto {
   const { tenantId: _tenantId, slot: _slot, ...record } = request
   return { ...record, lifecycle: [...request.lifecycle] }

@@ -41,12 +41,10 @@ const CALLS_BEFORE_LOADING_COUNT = 100
 /** Callers of a tenant whose access is cached. */
 const CALLERS_CACHED_COUNT = 100
 
-/** Whether a role of the caller gives access to every object of the tenant. */
 export function hasFullAccess({ roles }: Caller): boolean {
   return FULL_ACCESS_ROLES.some((role) => roles.has(role))
 }
 
-/** Whether the caller may read the object. */
 export function canRead(access: ObjectAccess, object: CoreObject): boolean {
   return access === 'all' || access.has(object)
 }

@@ -13,22 +13,18 @@ export function fullBitmap(slotCount: number): Bitmap {
   return emptyBitmap(slotCount).fill(-1)
 }
 
-/** Adds a slot. */
 export function setBit(bitmap: Bitmap, slot: number): void {
   bitmap[slot >>> 5] = (bitmap[slot >>> 5] as number) | (1 << (slot & 31))
 }
 
-/** Removes a slot. */
 export function clearBit(bitmap: Bitmap, slot: number): void {
   bitmap[slot >>> 5] = (bitmap[slot >>> 5] as number) & ~(1 << (slot & 31))
 }
 
-/** Whether the set contains a slot. */
 export function hasBit(bitmap: Bitmap, slot: number): boolean {
   return (((bitmap[slot >>> 5] as number) >>> (slot & 31)) & 1) === 1
 }
 
-/** The number of slots in the set. */
 export function countBits(bitmap: Bitmap): number {
   let count = 0
   for (let index = 0; index < bitmap.length; index += 1) {

@@ -113,7 +113,6 @@ export function distinctStrings(scan: Scan, path: readonly string[]): readonly s
   return rows.map(({ text }) => String(text))
 }
 
-/** The number of rows that match the terms. */
 export function countRows(scan: Scan): number {
   const way = chosenWay(scan)
   const conditions = conditionsOf(scan, way)

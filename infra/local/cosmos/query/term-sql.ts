@@ -4,7 +4,6 @@ import { jsonExpression } from './value-indexes.ts'
 
 type Bound = string | number | null
 
-/** A SQL condition with its bound values. */
 export type Fragment = { readonly sql: string; readonly values: readonly Bound[] }
 
 /** The term as an index over the values of its property can check it. */
@@ -13,7 +12,6 @@ export const indexedFragment = (term: Term): Fragment =>
     ? { sql: `instr(${columnOf(term.field)}, ?) > 0`, values: [term.text] }
     : fragmentOf(term)
 
-/** The term as a condition on a document. */
 export function fragmentOf(term: Term): Fragment {
   switch (term.kind) {
     case 'equals':

@@ -32,7 +32,6 @@ export function tokenize(query: string): Token[] {
   return tokens
 }
 
-/** The 400 error of a syntax error. */
 export const syntaxError = (message: string, at: number) => badRequest(`Syntax error at ${at}: ${message}`)
 
 function unescaped(text: string, at: number): string {
@@ -104,13 +103,11 @@ export class TokenReader {
     return token.text
   }
 
-  /** A 400 error that names the current token. */
   unexpected(because: string): CosmosFailure {
     const { text, at } = this.peek()
     return syntaxError(`incorrect syntax near '${text}': ${because}`, at)
   }
 
-  /** Reads a comma-separated list. */
   list<T>(read: () => T): T[] {
     const items = [read()]
     while (this.takeSymbol(',')) items.push(read())

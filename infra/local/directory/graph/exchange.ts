@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { DirectoryObjects, MembershipHistory } from '../objects.ts'
 
-/** The caller, according to the Graph token. */
 export type GraphCaller = {
   readonly tenantId: string
   readonly clientId: string
   readonly roles: ReadonlySet<string>
 }
 
-/** A request, single or in a batch. */
 export type GraphRequest = {
   readonly method: string
   /** Path with `/v1.0`, without the query. */
@@ -37,7 +35,6 @@ export type GraphAnswer = {
   readonly body: unknown
 }
 
-/** A response without specific headers. */
 export const answered = (status: number, body?: unknown): GraphAnswer => ({ status, headers: {}, body })
 
 /** A rejected request, with the status and body of Graph. */

@@ -114,7 +114,6 @@ export function existingGroup(call: GraphCall): DirectoryObject {
   return group
 }
 
-/** A path parameter by name. */
 export function parameter(call: GraphCall, name: string): string {
   const value = call.parameters[name]
   if (value === undefined) throw new Error(`${call.path} has no parameter ${name}`)

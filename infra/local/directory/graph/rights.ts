@@ -1,7 +1,6 @@
 import type { SigningKeys } from '../signing-keys.ts'
 import { type GraphCaller, GraphRefusal } from './exchange.ts'
 
-/** Audience of tokens for Graph. */
 export const GRAPH_AUDIENCE = 'https://graph.microsoft.com'
 
 /** Supported application permissions. https://learn.microsoft.com/graph/permissions-reference */
@@ -32,7 +31,6 @@ export const USER_WRITERS = ['User.ReadWrite.All'] as const satisfies GraphRight
 export const USER_READERS = ['User.Read.All', ...USER_WRITERS, ...DIRECTORY_READERS] as const satisfies GraphRight[]
 export const OBJECT_READERS = DIRECTORY_READERS
 
-/** Whether the caller has one of the permissions. */
 export const holdsOneOf = (caller: GraphCaller, rights: readonly GraphRight[]): boolean =>
   rights.some((right) => caller.roles.has(right))
 

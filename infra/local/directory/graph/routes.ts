@@ -30,7 +30,6 @@ export type GraphRoute = {
   readonly run: (call: GraphCall) => GraphAnswer
 }
 
-/** All routes under `/v1.0`, except batches. */
 export function graphRoutes(): readonly GraphRoute[] {
   const { listMembers, addReference, removeReference, deleteMember } = memberCalls()
   const route = (method: string, path: string, rights: readonly GraphRight[], run: GraphRoute['run'], units = 1) => ({
