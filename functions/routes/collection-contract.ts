@@ -7,7 +7,7 @@ import {
 } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { Person } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
-import { actingIdentity, ok, pathValue, type RouteInput } from '../../shared/http/route.ts'
+import { actingIdentity, ok, type RouteInput } from '../../shared/http/route.ts'
 import { type Role, USER_ROLES } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 
@@ -65,13 +65,10 @@ export const SearchQuery = Type.Object({
   ),
 })
 
-export function collectionOf({ path }: RouteInput): string {
-  return pathValue(path, 'collectionId')
-}
+type RequestPath = { readonly collectionId: string; readonly requestId: string }
 
-export function requestNameOf(input: RouteInput): RequestName {
-  const { tenantId } = input.caller
-  return { tenantId, collectionId: collectionOf(input), requestId: pathValue(input.path, 'requestId') }
+export function requestNameOf({ caller, path }: RouteInput<unknown, unknown, RequestPath>): RequestName {
+  return { tenantId: caller.tenantId, collectionId: path.collectionId, requestId: path.requestId }
 }
 
 export function personOf(input: RouteInput): Person {

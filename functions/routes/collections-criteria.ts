@@ -18,7 +18,7 @@ import {
   readCollection,
   readResults,
 } from '../../shared/domain/collections/read-collections.ts'
-import { created, deleted, ok, okVersioned, pathValue, type RouteGroup, route } from '../../shared/http/route.ts'
+import { created, deleted, ok, okVersioned, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS, FilterMembersRequest, MemberIds } from './collection-contract.ts'
@@ -52,24 +52,19 @@ const CONDITION_REFUSALS: readonly RefusalCode[] = [
 export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
   prefix: PREFIXES.criteria,
   routes: [
-    route({
+    route('GET', '/', {
       operationId: 'listCriteriaCollections',
       summary: 'List criteria collections',
       description: 'Ordered by name.',
-      method: 'GET',
-      path: '/',
       roles: COLLECTION_READERS,
       reply: { status: 200, schema: Type.Array(CriteriaCollectionDto) },
-      refusals: [],
       run: async ({ caller }) =>
         ok((await listCollections(caller.tenantId, { kind: 'criteria' }, deps)).map(toCriteriaCollectionDto)),
     }),
-    route({
+    route('POST', '/', {
       operationId: 'createCriteriaCollection',
       summary: 'Create a criteria collection',
       description: 'The members are evaluated in the background, normally within seconds.',
-      method: 'POST',
-      path: '/',
       roles: COLLECTION_WRITERS,
       body: NewCriteriaCollection,
       reply: { status: 201, schema: Guid },
@@ -77,29 +72,22 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       run: async ({ body, caller, creation }) =>
         created(PREFIXES.criteria, (await createCriteriaCollection(body, caller, deps, creation)).id),
     }),
-    route({
+    route('GET', '/{id}', {
       operationId: 'getCriteriaCollection',
       summary: 'Get a criteria collection',
-      method: 'GET',
-      path: '/{id}',
       roles: COLLECTION_READERS,
       reply: { status: 200, schema: CriteriaCollectionDto, versioned: true },
       refusals: ['CollectionNotFound'],
-      run: async ({ path, caller }) =>
-        okVersioned(
-          await readCollection(caller.tenantId, pathValue(path, 'id'), 'criteria', deps),
-          toCriteriaCollectionDto,
-        ),
+      run: async ({ path: { id }, caller }) =>
+        okVersioned(await readCollection(caller.tenantId, id, 'criteria', deps), toCriteriaCollectionDto),
     }),
-    route({
+    route('PUT', '/{id}', {
       operationId: 'updateCriteriaCollection',
       summary: 'Update a criteria collection',
       description:
         'Omitted members keep their values; `tags` and `attributes` are kept separately. The condition can keep ' +
         'attributes and collections that no longer exist if the stored condition already names them, so that a record ' +
         'can always be sent back as it was read.',
-      method: 'PUT',
-      path: '/{id}',
       roles: COLLECTION_WRITERS,
       body: CriteriaCollectionUpdate,
       reply: { status: 200, schema: CriteriaCollectionDto, versioned: true },
@@ -112,78 +100,64 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
         'DuplicateTag',
         'StaleVersion',
       ],
-      run: async ({ path, body, ifMatch, caller }) =>
-        okVersioned(
-          await updateCriteriaCollection(pathValue(path, 'id'), body, ifMatch, caller, deps),
-          toCriteriaCollectionDto,
-        ),
+      run: async ({ path: { id }, body, ifMatch, caller }) =>
+        okVersioned(await updateCriteriaCollection(id, body, ifMatch, caller, deps), toCriteriaCollectionDto),
     }),
-    route({
+    route('DELETE', '/{id}', {
       operationId: 'deleteCriteriaCollection',
       summary: 'Delete a criteria collection',
       description:
         'A collection that other collections or group links refer to cannot be deleted. `CollectionInUse` names them.',
-      method: 'DELETE',
-      path: '/{id}',
       roles: COLLECTION_WRITERS,
       reply: { status: 200, schema: Type.Null() },
       refusals: ['CollectionNotFound', 'PreconditionFailed', 'CollectionInUse', 'StaleVersion'],
-      run: async ({ path, ifMatch, caller }) =>
-        deleted(deleteCollection('criteria', pathValue(path, 'id'), ifMatch, caller, deps)),
+      run: async ({ path: { id }, ifMatch, caller }) =>
+        deleted(deleteCollection('criteria', id, ifMatch, caller, deps)),
     }),
-    route({
+    route('GET', '/{id}/results', {
       operationId: 'getCriteriaResults',
       summary: 'List the members of a criteria collection',
       description:
         'Returns the members of the last evaluation. Changes of core objects and definitions are evaluated in the ' +
         'background, normally within seconds. A collection with an invalid stored condition keeps its members, and so ' +
         'do the collections that refer to it, until its definition is changed.',
-      method: 'GET',
-      path: '/{id}/results',
       roles: COLLECTION_READERS,
       reply: { status: 200, schema: CollectionResults },
       refusals: ['CollectionNotFound'],
-      run: async ({ path, caller }) => ok(await readResults(caller.tenantId, pathValue(path, 'id'), 'criteria', deps)),
+      run: async ({ path: { id }, caller }) => ok(await readResults(caller.tenantId, id, 'criteria', deps)),
     }),
-    route({
+    route('POST', '/{id}/results/filter-members', {
       operationId: 'filterCriteriaMembers',
       summary: 'Filter ids by membership',
       description: 'Returns those of the given ids that are members, in the order given.',
-      method: 'POST',
-      path: '/{id}/results/filter-members',
       roles: COLLECTION_READERS,
       body: FilterMembersRequest,
       reply: { status: 200, schema: MemberIds },
       refusals: ['CollectionNotFound'],
-      run: async ({ path, body, caller }) =>
-        ok(await filterMembers(caller.tenantId, pathValue(path, 'id'), 'criteria', candidateIds(body), deps)),
+      run: async ({ path: { id }, body, caller }) =>
+        ok(await filterMembers(caller.tenantId, id, 'criteria', candidateIds(body), deps)),
     }),
-    route({
+    route('POST', '/preview', {
       operationId: 'previewCriteria',
       summary: 'Preview a criteria collection',
       description:
         'Evaluates a definition on the current core objects, and compares the result with the collection `currentId`. ' +
         'Saves nothing, and refuses what an update of that collection would refuse.',
-      method: 'POST',
-      path: '/preview',
       roles: COLLECTION_READERS,
       body: PreviewRequest,
       reply: { status: 200, schema: PreviewReply },
       refusals: [...CONDITION_REFUSALS, 'ObjectTypeFixed', 'CircularReference'],
       run: async ({ body, caller }) => ok(await previewCriteria(caller, body, deps)),
     }),
-    route({
+    route('GET', '/tenant-schemas', {
       operationId: 'getTenantSchemas',
       summary: 'List the attributes for conditions',
       description:
         'Returns the attributes of the tenant with their types, per object type. `identityNin`, `identityMobile`, ' +
         '`identityPrivateMobile` and `identityPrivateEmail` exist only for callers who may read all core objects; for ' +
         'others, a condition with them is refused with `FieldNotInSchema`, unless it stays as it is stored.',
-      method: 'GET',
-      path: '/tenant-schemas',
       roles: COLLECTION_READERS,
       reply: { status: 200, schema: TenantSchemas },
-      refusals: [],
       run: async ({ caller }) => ok(await tenantSchemas(caller, deps)),
     }),
   ],

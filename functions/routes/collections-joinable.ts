@@ -31,7 +31,6 @@ import {
   deleted,
   ok,
   okVersioned,
-  pathValue,
   type Route,
   type RouteGroup,
   route,
@@ -65,24 +64,19 @@ export const joinableRoutes = (deps: RequestDependencies): RouteGroup => ({
 
 /** Manages joinable collections: statement, "Joinable collections". */
 const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
-  route({
+  route('GET', '/', {
     operationId: 'listJoinableCollections',
     summary: 'List joinable collections',
     description: 'Ordered by name.',
-    method: 'GET',
-    path: '/',
     roles: COLLECTION_READERS,
     reply: { status: 200, schema: Type.Array(JoinableCollectionDto) },
-    refusals: [],
     run: async ({ caller }) =>
       ok((await listCollections(caller.tenantId, { kind: 'joinable' }, deps)).map(toJoinableCollectionDto)),
   }),
-  route({
+  route('POST', '/', {
     operationId: 'createJoinableCollection',
     summary: 'Create a joinable collection',
     description: 'The collection has no members at first.',
-    method: 'POST',
-    path: '/',
     roles: COLLECTION_WRITERS,
     body: NewJoinableCollection,
     reply: { status: 201, schema: Guid },
@@ -90,123 +84,98 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
     run: async ({ body, caller, creation }) =>
       created(PREFIXES.joinable, (await createJoinableCollection(body, caller, deps, creation)).id),
   }),
-  route({
+  route('GET', '/search', {
     operationId: 'searchJoinableCollections',
     summary: 'Search joinable collections',
     description: 'Returns the collections that have all given tags and attributes, ordered by name.',
-    method: 'GET',
-    path: '/search',
     roles: COLLECTION_READERS,
     query: SearchQuery,
     reply: { status: 200, schema: Type.Array(JoinableCollectionDto) },
-    refusals: [],
     run: async ({ query: { tags, attributes }, caller }) => {
       const filter = { ...searchFilter(tags, attributes), kind: 'joinable' } as const
       return ok((await listCollections(caller.tenantId, filter, deps)).map(toJoinableCollectionDto))
     },
   }),
-  route({
+  route('GET', '/{id}', {
     operationId: 'getJoinableCollection',
     summary: 'Get a joinable collection',
-    method: 'GET',
-    path: '/{id}',
     roles: COLLECTION_READERS,
     reply: { status: 200, schema: JoinableCollectionDto, versioned: true },
     refusals: ['CollectionNotFound'],
-    run: async ({ path, caller }) =>
-      okVersioned(
-        await readCollection(caller.tenantId, pathValue(path, 'id'), 'joinable', deps),
-        toJoinableCollectionDto,
-      ),
+    run: async ({ path: { id }, caller }) =>
+      okVersioned(await readCollection(caller.tenantId, id, 'joinable', deps), toJoinableCollectionDto),
   }),
-  route({
+  route('PUT', '/{id}', {
     operationId: 'updateJoinableCollection',
     summary: 'Update a joinable collection',
     description:
       'Omitted members keep their values; `tags` and `attributes` are kept separately. The policy can keep identities ' +
       'and collections that no longer exist if the stored policy already names them, so that a record can always be ' +
       'sent back as it was read. Pending requests follow the new policy: a request that has no gate left is approved.',
-    method: 'PUT',
-    path: '/{id}',
     roles: COLLECTION_WRITERS,
     body: JoinableCollectionUpdate,
     reply: { status: 200, schema: JoinableCollectionDto, versioned: true },
     refusals: ['CollectionNotFound', 'PreconditionFailed', 'ObjectTypeFixed', ...POLICY_REFUSALS, 'StaleVersion'],
-    run: async ({ path, body, ifMatch, caller }) =>
-      okVersioned(
-        await updateJoinableCollection(pathValue(path, 'id'), body, ifMatch, caller, deps),
-        toJoinableCollectionDto,
-      ),
+    run: async ({ path: { id }, body, ifMatch, caller }) =>
+      okVersioned(await updateJoinableCollection(id, body, ifMatch, caller, deps), toJoinableCollectionDto),
   }),
-  route({
+  route('DELETE', '/{id}', {
     operationId: 'deleteJoinableCollection',
     summary: 'Delete a joinable collection',
     description:
       'Cancels its open requests. A collection that other collections or group links refer to cannot be deleted. ' +
       '`CollectionInUse` names them.',
-    method: 'DELETE',
-    path: '/{id}',
     roles: COLLECTION_WRITERS,
     reply: { status: 200, schema: Type.Null() },
     refusals: ['CollectionNotFound', 'PreconditionFailed', 'CollectionInUse', 'StaleVersion'],
-    run: async ({ path, ifMatch, caller }) =>
-      deleted(deleteJoinableCollection(pathValue(path, 'id'), ifMatch, caller, deps)),
+    run: async ({ path: { id }, ifMatch, caller }) => deleted(deleteJoinableCollection(id, ifMatch, caller, deps)),
   }),
 ]
 
 const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
-  route({
+  route('GET', '/{id}/results', {
     operationId: 'getJoinableResults',
     summary: 'List the members of a joinable collection',
     description: 'Returns each member with the relationship that the membership is for.',
-    method: 'GET',
-    path: '/{id}/results',
     roles: COLLECTION_READERS,
     reply: { status: 200, schema: CollectionResults },
     refusals: ['CollectionNotFound'],
-    run: async ({ path, caller }) => ok(await readResults(caller.tenantId, pathValue(path, 'id'), 'joinable', deps)),
+    run: async ({ path: { id }, caller }) => ok(await readResults(caller.tenantId, id, 'joinable', deps)),
   }),
-  route({
+  route('POST', '/{id}/results/members', {
     operationId: 'addMembers',
     summary: 'Add members',
     description:
       'Adds identities without approval. If one of them does not exist, none is added. A pending request of an identity ' +
       'is approved; otherwise a request is recorded, so that every membership has a history. In an Identity collection, ' +
       'an identity has one membership, whichever relationship is recorded.',
-    method: 'POST',
-    path: '/{id}/results/members',
     roles: COLLECTION_WRITERS,
     identity: { exempt: COLLECTION_WRITERS },
     body: MemberChange,
     reply: { status: 200, schema: AddedMembers },
     refusals: ['CollectionNotFound', 'IdentityUnknown', 'InvalidRequestState', 'RequestAlreadyOpen', 'StaleVersion'],
-    run: async ({ path, body, caller, identityId }) =>
-      ok(await addMembersDirectly(caller.tenantId, pathValue(path, 'id'), body, actorOf(caller, identityId), deps)),
+    run: async ({ path: { id }, body, caller, identityId }) =>
+      ok(await addMembersDirectly(caller.tenantId, id, body, actorOf(caller, identityId), deps)),
   }),
-  route({
+  route('DELETE', '/{id}/results/members', {
     operationId: 'removeMembers',
     summary: 'Remove members',
     description: 'Ends all memberships of the given identities.',
-    method: 'DELETE',
-    path: '/{id}/results/members',
     roles: COLLECTION_WRITERS,
     identity: { exempt: COLLECTION_WRITERS },
     body: MemberChange,
     reply: { status: 200, schema: RemovedMembers },
     refusals: ['CollectionNotFound', 'InvalidRequestState', 'StaleVersion'],
-    run: async ({ path, body, caller, identityId }) =>
-      ok(await removeMembersDirectly(caller.tenantId, pathValue(path, 'id'), body, actorOf(caller, identityId), deps)),
+    run: async ({ path: { id }, body, caller, identityId }) =>
+      ok(await removeMembersDirectly(caller.tenantId, id, body, actorOf(caller, identityId), deps)),
   }),
-  route({
+  route('GET', '/member-of', {
     operationId: 'listOwnCollections',
     summary: 'List my collections',
     description: 'Returns the joinable collections that the caller is a member of, ordered by name.',
-    method: 'GET',
-    path: '/member-of',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     reply: { status: 200, schema: Type.Array(JoinableCollectionDto) },
-    refusals: [],
     run: async (input) => {
       const person = { tenantId: input.caller.tenantId, identityId: actingIdentity(input) }
       return ok((await memberOf(person, deps)).map(toJoinableCollectionDto))

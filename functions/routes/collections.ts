@@ -19,7 +19,7 @@ import { ownCollections } from '../../shared/domain/membership-requests/own-coll
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
 import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
-import { ok, okVersioned, pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import { ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import {
   COLLECTION_READERS,
   FilterMembersRequest,
@@ -53,46 +53,37 @@ const MemberPageQuery = Type.Object({
 
 /** What concerns the caller, of any kind or role. */
 const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
-  route({
+  route('GET', '/me', {
     operationId: 'getCaller',
     summary: 'Get the caller',
     description: 'Returns who the caller is for this service, with the roles that count.',
-    method: 'GET',
-    path: '/me',
     roles: 'any',
     identity: 'optional',
     reply: { status: 200, schema: CallerDto },
-    refusals: [],
     run: async ({ caller, identityId }) => ok(await readCaller(caller, identityId, deps)),
   }),
-  route({
+  route('GET', '/member-of', {
     operationId: 'listOwnCollectionsOfBothKinds',
     summary: 'List my collections of both kinds',
     description:
       'Returns the collections that the caller is a member of, as an identity or by a position, ordered by name. ' +
       'Conditions are evaluated on the current data, so a collection can appear here some seconds before its results ' +
       'contain the caller.',
-    method: 'GET',
-    path: '/member-of',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     reply: { status: 200, schema: Type.Array(CollectionDto) },
-    refusals: [],
     run: async (input) => ok((await ownCollections(personOf(input), deps)).map(toCollectionDto)),
   }),
 ]
 
 const definitionRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
-  route({
+  route('GET', '/', {
     operationId: 'listCollections',
     summary: 'List collections',
     description: 'Returns criteria and joinable collections, ordered by name.',
-    method: 'GET',
-    path: '/',
     roles: COLLECTION_READERS,
     query: Type.Object({ objectType: Type.Optional(CollectionObjectType) }),
     reply: { status: 200, schema: Type.Array(CollectionDto) },
-    refusals: [],
     run: async ({ query: { objectType }, caller }) =>
       ok(
         (await listCollections(caller.tenantId, objectType === undefined ? {} : { objectType }, deps)).map(
@@ -100,79 +91,64 @@ const definitionRoutes = (deps: CollectionRouteDependencies): readonly Route[] =
         ),
       ),
   }),
-  route({
+  route('GET', '/search', {
     operationId: 'searchCollections',
     summary: 'Search collections',
     description: 'Returns the collections that have all given tags and attributes, ordered by name.',
-    method: 'GET',
-    path: '/search',
     roles: COLLECTION_READERS,
     query: SearchQuery,
     reply: { status: 200, schema: Type.Array(CollectionDto) },
-    refusals: [],
     run: async ({ query: { tags, attributes }, caller }) =>
       ok((await listCollections(caller.tenantId, searchFilter(tags, attributes), deps)).map(toCollectionDto)),
   }),
-  route({
+  route('GET', '/{collectionId}', {
     operationId: 'getCollection',
     summary: 'Get a collection',
-    method: 'GET',
-    path: '/{collectionId}',
     roles: COLLECTION_READERS,
     reply: { status: 200, schema: CollectionDto, versioned: true },
     refusals: ['CollectionNotFound'],
-    run: async ({ path, caller }) =>
-      okVersioned(
-        await readCollection(caller.tenantId, pathValue(path, 'collectionId'), undefined, deps),
-        toCollectionDto,
-      ),
+    run: async ({ path: { collectionId }, caller }) =>
+      okVersioned(await readCollection(caller.tenantId, collectionId, undefined, deps), toCollectionDto),
   }),
 ]
 
 const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
-  route({
+  route('GET', '/{collectionId}/members', {
     operationId: 'listMembers',
     summary: 'List the members of a collection with their names',
     description:
       'Returns a page of the members, ordered by display name, then id; members without a name come last. Of a ' +
       'criteria collection, the members of the last evaluation. While members or names change, a page can repeat or ' +
       'skip a member whose place in the order has changed.',
-    method: 'GET',
-    path: '/{collectionId}/members',
     roles: COLLECTION_READERS,
     query: MemberPageQuery,
     reply: { status: 200, schema: Type.Array(MemberDto), paged: true },
     refusals: ['CollectionNotFound', 'InvalidLength', 'InvalidCursor'],
-    run: ({ path, query: { text, ...page }, caller }) => {
-      const collectionId = pathValue(path, 'collectionId')
+    run: ({ path: { collectionId }, query: { text, ...page }, caller }) => {
       const binding = [caller.tenantId, 'members', collectionId, text]
       return pagedResult(page, binding, deps.cursors, (after, size) =>
         listMembers(caller.tenantId, collectionId, { text, after, size }, deps),
       )
     },
   }),
-  route({
+  route('GET', '/{collectionId}/results', {
     operationId: 'getCollectionResults',
     summary: 'List the members of a collection',
-    method: 'GET',
-    path: '/{collectionId}/results',
     roles: COLLECTION_READERS,
     reply: { status: 200, schema: CollectionResults },
     refusals: ['CollectionNotFound'],
-    run: async ({ path, caller }) =>
-      ok(await readResults(caller.tenantId, pathValue(path, 'collectionId'), undefined, deps)),
+    run: async ({ path: { collectionId }, caller }) =>
+      ok(await readResults(caller.tenantId, collectionId, undefined, deps)),
   }),
-  route({
+  route('POST', '/{collectionId}/filter-members', {
     operationId: 'filterCollectionMembers',
     summary: 'Filter ids by membership',
     description: 'Returns those of the given ids that are members, in the order given.',
-    method: 'POST',
-    path: '/{collectionId}/filter-members',
     roles: COLLECTION_READERS,
     body: FilterMembersRequest,
     reply: { status: 200, schema: MemberIds },
     refusals: ['CollectionNotFound'],
-    run: async ({ path, body, caller }) =>
-      ok(await filterMembers(caller.tenantId, pathValue(path, 'collectionId'), undefined, candidateIds(body), deps)),
+    run: async ({ path: { collectionId }, body, caller }) =>
+      ok(await filterMembers(caller.tenantId, collectionId, undefined, candidateIds(body), deps)),
   }),
 ]

@@ -21,7 +21,7 @@ import type { WriteDependencies } from '../../shared/domain/connectors/write-obj
 import { httpStatusOf, type RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
-import { deleted, ok, okVersioned, pathValue, type Route, route } from '../../shared/http/route.ts'
+import { deleted, ok, okVersioned, type Route, route } from '../../shared/http/route.ts'
 import { Closed, Guid } from '../../shared/kernel/schema.ts'
 
 export type ConnectorDataDependencies = WriteDependencies & { readonly cursors: OpenCursors }
@@ -69,38 +69,34 @@ const DATA_REFUSALS = [
 
 /** The connector space: the objects of one connector. */
 export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: string): Route[] => [
-  route({
+  route('GET', '/{id}/data', {
     operationId: 'listConnectorData',
     summary: 'List connector objects',
     description: 'Returns a page of the connector space, ordered by id.',
-    method: 'GET',
-    path: '/{id}/data',
     roles: CONNECTOR_DATA_READERS,
     query: Type.Object({ ...PageQuery.properties, objectType: Type.Optional(ObjectTypeName) }),
     reply: { status: 200, schema: Type.Array(ConnectorObjectDto), paged: true },
     refusals: ['InvalidCursor', 'ConnectorNotFound', 'NotThisConnector'],
-    run: ({ path: { id = '' }, query, caller }) =>
+    run: ({ path: { id }, query, caller }) =>
       pagedResult(query, [caller.tenantId, 'connector-data', id, query.objectType], deps.cursors, (after, size) =>
         listConnectorObjects(id, query.objectType, after, size, caller, deps),
       ),
   }),
-  route({
+  route('POST', '/{id}/data', {
     operationId: 'createConnectorObject',
     summary: 'Create a connector object',
     description:
       'Restores the deleted object with the same `objectType` and `externalId`, if there is one. Repeat the request to ' +
       'complete an interrupted write. `null`, blank strings and empty lists count as absent. The data of one object is ' +
       `limited to 512 KiB. ${ATTRIBUTE_LIMITS}`,
-    method: 'POST',
-    path: '/{id}/data',
     roles: CONNECTOR_WRITERS,
     body: NewObjectBody,
     reply: { status: 201, schema: Guid },
     refusals: ['ConnectorObjectExists', ...WRITE_REFUSALS, ...DATA_REFUSALS],
-    run: async ({ path: { id = '' }, body, caller, creation }) =>
+    run: async ({ path: { id }, body, caller, creation }) =>
       created(await createConnectorObject(id, body, caller, deps, creation), `/${prefix}/${id}/data`, body),
   }),
-  route({
+  route('POST', '/{id}/data/batch', {
     operationId: 'writeConnectorBatch',
     summary: 'Write a batch of connector objects',
     description:
@@ -108,64 +104,53 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
       'of the items. When the connector is deleted meanwhile, the remaining items are refused with `ConnectorNotFound`. ' +
       'Of two changes that would together make an org unit its own ancestor, the later one is refused. ' +
       ATTRIBUTE_LIMITS,
-    method: 'POST',
-    path: '/{id}/data/batch',
     roles: CONNECTOR_WRITERS,
     body: BatchBody,
     bodyLimitBytes: BATCH_LIMIT_BYTES,
     itemsFailAlone: true,
     reply: { status: 200, schema: Type.Array(BatchItemResult) },
     refusals: [...WRITE_REFUSALS, ...DATA_REFUSALS, 'DuplicateItem', 'ConnectorObjectNotFound'],
-    run: async ({ path, body, caller }) =>
-      ok((await writeConnectorBatch(pathValue(path, 'id'), body.items, caller, deps)).map(batchItemResult)),
+    run: async ({ path: { id }, body, caller }) =>
+      ok((await writeConnectorBatch(id, body.items, caller, deps)).map(batchItemResult)),
   }),
-  route({
+  route('GET', '/{id}/data/{objectType}/{externalId}', {
     operationId: 'readConnectorObject',
     summary: 'Get a connector object',
     description:
       'By its `objectType` and `externalId`, percent-encoded. An `externalId` that contains the text `%2F` cannot be given ' +
       'in a path: it is read as `/`.',
-    method: 'GET',
-    path: '/{id}/data/{objectType}/{externalId}',
     parameters: { objectType: ObjectTypeName, externalId: ExternalId },
     roles: CONNECTOR_DATA_READERS,
     reply: { status: 200, schema: ConnectorObjectDto, versioned: true },
     refusals: ['ConnectorNotFound', 'NotThisConnector', 'ConnectorObjectNotFound'],
-    run: async ({ path: { id = '', objectType = '', externalId = '' }, caller }) =>
+    run: async ({ path: { id, objectType, externalId }, caller }) =>
       okVersioned(await readConnectorObject(id, objectType, externalId, caller, deps), toConnectorObjectDto),
   }),
-  route({
+  route('PUT', '/{id}/data/{connectorObjectId}', {
     operationId: 'replaceConnectorObject',
     summary: 'Replace a connector object',
     description:
       'Replaces the data of the object. Data equal to the stored data changes nothing, `lastUpdated` included. ' +
       ATTRIBUTE_LIMITS,
-    method: 'PUT',
-    path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,
     body: ReplacementBody,
     reply: { status: 200, schema: ConnectorObjectDto, versioned: true },
     refusals: ['ConnectorObjectNotFound', 'PreconditionFailed', ...WRITE_REFUSALS, ...DATA_REFUSALS],
-    run: async ({ path, body, ifMatch, caller }) => {
-      const [id, objectId] = [pathValue(path, 'id'), pathValue(path, 'connectorObjectId')]
+    run: async ({ path: { id, connectorObjectId: objectId }, body, ifMatch, caller }) => {
       return okVersioned(await replaceConnectorObject(id, objectId, body, ifMatch, caller, deps), toConnectorObjectDto)
     },
   }),
-  route({
+  route('DELETE', '/{id}/data/{connectorObjectId}', {
     operationId: 'deleteConnectorObject',
     summary: 'Delete a connector object',
     description:
       'The object can be restored for `softDeletionDays` of the connector. Repeat the request to complete an interrupted ' +
       'deletion; the repeated request returns 404.',
-    method: 'DELETE',
-    path: '/{id}/data/{connectorObjectId}',
     roles: CONNECTOR_WRITERS,
     reply: { status: 200, schema: Type.Null() },
     refusals: ['ConnectorObjectNotFound', 'PreconditionFailed', ...WRITE_REFUSALS, 'StaleVersion'],
-    run: async ({ path, ifMatch, caller }) =>
-      deleted(
-        deleteConnectorObject(pathValue(path, 'id'), pathValue(path, 'connectorObjectId'), ifMatch, caller, deps),
-      ),
+    run: async ({ path: { id, connectorObjectId }, ifMatch, caller }) =>
+      deleted(deleteConnectorObject(id, connectorObjectId, ifMatch, caller, deps)),
   }),
 ]
 

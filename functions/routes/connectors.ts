@@ -10,16 +10,7 @@ import {
   updateConnector,
 } from '../../shared/domain/connectors/connector.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
-import {
-  created,
-  deleted,
-  ok,
-  okVersioned,
-  pathValue,
-  type Route,
-  type RouteGroup,
-  route,
-} from '../../shared/http/route.ts'
+import { created, deleted, ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import type { Versioned } from '../../shared/kernel/versioned.ts'
@@ -45,68 +36,55 @@ export function connectorRoutes(deps: ConnectorDependencies & ConnectorDataDepen
 }
 
 const readingRoutes = ({ connectors }: ConnectorDependencies): Route[] => [
-  route({
+  route('GET', '/', {
     operationId: 'listConnectors',
     summary: 'List connectors',
     description: 'In order of creation.',
-    method: 'GET',
-    path: '/',
     roles: READERS,
     reply: { status: 200, schema: Type.Array(Connector) },
-    refusals: [],
     run: async ({ caller }) => ok(await connectors.list(caller.tenantId)),
   }),
-  route({
+  route('GET', '/{id}', {
     operationId: 'readConnector',
     summary: 'Get a connector',
-    method: 'GET',
-    path: '/{id}',
     roles: READERS,
     reply: { status: 200, schema: Connector, versioned: true },
     refusals: ['ConnectorNotFound'],
-    run: async ({ caller, path }) =>
-      connectorResult(await requireConnector(caller.tenantId, pathValue(path, 'id'), connectors)),
+    run: async ({ caller, path: { id } }) => connectorResult(await requireConnector(caller.tenantId, id, connectors)),
   }),
 ]
 
 const managingRoutes = (deps: ConnectorDependencies): Route[] => [
-  route({
+  route('POST', '/', {
     operationId: 'createConnector',
     summary: 'Create a connector',
-    method: 'POST',
-    path: '/',
     roles: MANAGERS,
     body: NewConnector,
     reply: { status: 201, schema: Guid },
-    refusals: [],
     run: async ({ body, caller, creation }) =>
       created(PREFIXES.connectors, (await createConnector(body, caller, deps, creation)).id),
   }),
-  route({
+  route('PUT', '/{id}', {
     operationId: 'updateConnector',
     summary: 'Update a connector',
     description: 'Omitted members keep their values.',
-    method: 'PUT',
-    path: '/{id}',
     roles: MANAGERS,
     body: ConnectorUpdate,
     reply: { status: 200, schema: Connector, versioned: true },
     refusals: ['ConnectorNotFound', 'PreconditionFailed', 'StaleVersion'],
-    run: async ({ path, body, ifMatch, caller }) =>
-      connectorResult(await updateConnector(pathValue(path, 'id'), body, ifMatch, caller, deps)),
+    run: async ({ path: { id }, body, ifMatch, caller }) =>
+      connectorResult(await updateConnector(id, body, ifMatch, caller, deps)),
   }),
-  route({
+  route('DELETE', '/{id}', {
     operationId: 'deleteConnector',
     summary: 'Delete a connector',
     description:
       'A connector with live objects cannot be deleted. Repeat the request to complete an interrupted deletion. Of two ' +
       'concurrent deletions, one returns 404.',
-    method: 'DELETE',
-    path: '/{id}',
     roles: MANAGERS,
     reply: { status: 200, schema: Type.Null() },
     refusals: ['ConnectorNotFound', 'ConnectorInUse', 'PreconditionFailed', 'StaleVersion'],
-    run: async ({ path, ifMatch, caller }) => deleted(deleteConnector(pathValue(path, 'id'), ifMatch, caller, deps)),
+    run: async ({ path: { id }, ifMatch, caller }) => deleted(deleteConnector(id, ifMatch, caller, deps)),
   }),
 ]
 

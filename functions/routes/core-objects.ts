@@ -13,7 +13,7 @@ import {
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
-import { ok, pathValue, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import { ok, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { PREFIXES } from './prefixes.ts'
@@ -64,7 +64,7 @@ export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup 
 }
 
 const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route[] => [
-  route({
+  route('GET', NAMES[objectType].path, {
     operationId: `list${NAMES[objectType].many}`,
     summary: `List ${NAMES[objectType].plural}`,
     description:
@@ -72,8 +72,6 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
       'items than `pageSize`; the last page is the one without `nextCursor`. The access of a `User` includes the active ' +
       'relationships that name them as manager, with their identities. Otherwise it does not depend on the start and ' +
       'end dates of relationships.',
-    method: 'GET',
-    path: NAMES[objectType].path,
     roles: CORE_OBJECT_READERS,
     query: PageQuery,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]), paged: true },
@@ -83,12 +81,10 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
         listCoreObjects(objectType, after, size, caller, deps),
       ),
   }),
-  route({
+  route('GET', `${NAMES[objectType].path}/search`, {
     operationId: `search${NAMES[objectType].many}`,
     summary: `Search ${NAMES[objectType].plural}`,
     description: 'Returns at most 100 matches that the caller can access, ordered by display name or title.',
-    method: 'GET',
-    path: `${NAMES[objectType].path}/search`,
     roles: CORE_OBJECT_READERS,
     query: Type.Object({
       text: Type.String({
@@ -99,76 +95,64 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     refusals: ['InvalidLength'],
     run: async ({ query, caller }) => ok(await searchCoreObjects(objectType, query.text, caller, deps)),
   }),
-  route({
+  route('GET', `${NAMES[objectType].path}/{id}`, {
     operationId: `read${NAMES[objectType].one}`,
     summary: `Get ${NAMES[objectType].singular}`,
-    method: 'GET',
-    path: `${NAMES[objectType].path}/{id}`,
     roles: CORE_OBJECT_READERS,
     reply: { status: 200, schema: CORE_OBJECT_RECORDS[objectType] },
     refusals: ['CoreObjectNotFound'],
-    run: async ({ path, caller }) => ok(await readCoreObject(objectType, pathValue(path, 'id'), caller, deps)),
+    run: async ({ path: { id }, caller }) => ok(await readCoreObject(objectType, id, caller, deps)),
   }),
   objectType === 'orgUnit' ? orgUnitsByIds(deps) : objectsByIds(objectType, deps),
 ]
 
 const objectsByIds = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route =>
-  route({
+  route('POST', `${NAMES[objectType].path}/multiple`, {
     operationId: `readSeveral${NAMES[objectType].many}`,
     summary: `Get ${NAMES[objectType].plural} by id`,
     description:
       'Returns the objects that exist and that the caller can access, in the order given, without duplicates.',
-    method: 'POST',
-    path: `${NAMES[objectType].path}/multiple`,
     roles: CORE_OBJECT_READERS,
     body: IdsBody,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]) },
-    refusals: [],
     run: async ({ body, caller }) => ok(await readSeveral(objectType, body.ids, false, caller, deps)),
   })
 
 const orgUnitsByIds = (deps: CoreObjectRouteDependencies): Route =>
-  route({
+  route('POST', '/orgunits/multiple', {
     operationId: 'readSeveralOrgUnits',
     summary: 'Get org units by id',
     description:
       'Returns the org units that exist and that the caller can access, in the order given, without duplicates. With ' +
       '`includeParents`, each of their ancestors follows once.',
-    method: 'POST',
-    path: '/orgunits/multiple',
     roles: CORE_OBJECT_READERS,
     body: OrgUnitIdsBody,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.orgUnit) },
-    refusals: [],
     run: async ({ body, caller }) =>
       ok(await readSeveral('orgUnit', body.ids, body.includeParents ?? false, caller, deps)),
   })
 
 const relationshipsOf = (end: 'identity' | 'orgUnit', deps: CoreObjectRouteDependencies): Route =>
-  route({
+  route('GET', `${NAMES[end].path}/{id}/relationships`, {
     operationId: `listRelationshipsOf${NAMES[end].one}`,
     summary: `List the relationships of ${NAMES[end].singular}`,
     description: 'Ordered by id.',
-    method: 'GET',
-    path: `${NAMES[end].path}/{id}/relationships`,
     roles: CORE_OBJECT_READERS,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.relationship) },
     refusals: ['CoreObjectNotFound'],
-    run: async ({ path, caller }) => ok(await readRelationshipsOf(end, pathValue(path, 'id'), caller, deps)),
+    run: async ({ path: { id }, caller }) => ok(await readRelationshipsOf(end, id, caller, deps)),
   })
 
 const deprecatedRelationships = (deps: CoreObjectRouteDependencies): Route =>
-  route({
+  route('GET', '/relationships/identity/{identityId}', {
     operationId: 'listRelationshipsByIdentity',
     summary: 'List the relationships of an identity (deprecated)',
     description: 'Deprecated. Use `GET /iamcore/beta/sync/coreobjects/identities/{id}/relationships`.',
     deprecated: true,
-    method: 'GET',
-    path: '/relationships/identity/{identityId}',
     roles: CORE_OBJECT_READERS,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.relationship) },
     refusals: ['CoreObjectNotFound'],
-    run: async ({ path: { identityId = '' }, caller }) =>
+    run: async ({ path: { identityId }, caller }) =>
       deprecated(await readRelationshipsOf('identity', identityId, caller, deps), identityId),
   })
 

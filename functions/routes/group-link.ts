@@ -26,16 +26,7 @@ import { SyncJobDto, SyncJobStatus } from '../../shared/domain/group-links/sync-
 import { LinkPreview, LinkPreviewInput, previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
-import {
-  created,
-  deleted,
-  ok,
-  pathValue,
-  type Route,
-  type RouteGroup,
-  type RouteInput,
-  route,
-} from '../../shared/http/route.ts'
+import { created, deleted, ok, type Route, type RouteGroup, type RouteInput, route } from '../../shared/http/route.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-contract.ts'
 import { PREFIXES } from './prefixes.ts'
@@ -84,12 +75,10 @@ export const groupLinkRoutes = (deps: LinkRouteDependencies): RouteGroup => ({
 })
 
 const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
-  route({
+  route('GET', '/group-links', {
     operationId: 'listGroupLinks',
     summary: 'List group links',
     description: 'Returns a page of the links that match all given filters, oldest first; without filters, all links.',
-    method: 'GET',
-    path: '/group-links',
     roles: READERS,
     query: LinkQuery,
     reply: { status: 200, schema: Type.Array(GroupLinkDto), paged: true },
@@ -102,51 +91,42 @@ const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
       )
     },
   }),
-  route({
+  route('GET', '/groups', {
     operationId: 'searchDirectoryGroups',
     summary: 'Search groups of the directory',
     description:
       'Returns up to 50 groups whose name starts with the text, ordered by name, and whether each can be linked. When ' +
       'more groups match, the directory chooses which ones it returns; a longer text finds the others.',
-    method: 'GET',
-    path: '/groups',
     roles: READERS,
     query: GroupQuery,
     reply: { status: 200, schema: Type.Array(LinkableGroup) },
     refusals: ['InvalidLength', 'GroupNotVerified'],
     run: async ({ query, caller }) => ok(await searchGroups(caller.tenantId, query.text, deps)),
   }),
-  route({
+  route('GET', '/group-links/by-collection/{collectionId}', {
     operationId: 'getGroupLinkOfCollection',
     summary: 'Get the group link of a collection',
     description: 'Returns the oldest link if the collection has several.',
-    method: 'GET',
-    path: '/group-links/by-collection/{collectionId}',
     roles: READERS,
     reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
     refusals: ['LinkNotFound'],
-    run: async ({ path, caller }) =>
-      linkResult(await getLinkOfCollection(caller.tenantId, pathValue(path, 'collectionId'), deps)),
+    run: async ({ path: { collectionId }, caller }) =>
+      linkResult(await getLinkOfCollection(caller.tenantId, collectionId, deps)),
   }),
-  route({
+  route('GET', '/group-links/{id}', {
     operationId: 'getGroupLink',
     summary: 'Get a group link',
     description: 'The `ETag` changes when a caller changes the link, not when it is synced.',
-    method: 'GET',
-    path: '/group-links/{id}',
     roles: READERS,
     reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
     refusals: ['LinkNotFound'],
-    run: async ({ path, caller }) =>
-      linkResult((await getLink(caller.tenantId, pathValue(path, 'id'), deps.links)).value),
+    run: async ({ path: { id }, caller }) => linkResult((await getLink(caller.tenantId, id, deps.links)).value),
   }),
-  route({
+  route('POST', '/group-links/preview', {
     operationId: 'previewGroupLink',
     summary: 'Preview a group link',
     description:
       'Returns what a sync of the collection to the group would add and remove. Needs no link, writes nothing.',
-    method: 'POST',
-    path: '/group-links/preview',
     roles: READERS,
     body: LinkPreviewInput,
     reply: { status: 200, schema: LinkPreview },
@@ -156,15 +136,13 @@ const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
 ]
 
 const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
-  route({
+  route('POST', '/group-links', {
     operationId: 'createGroupLink',
     summary: 'Create a group link',
     description:
       'Links a collection to a directory group and queues the first sync job. Afterwards, each membership change is ' +
       'written to the group within seconds, and an hourly sweep reverts changes made in the directory. The service ' +
       'never changes group members that are not users, such as nested groups.',
-    method: 'POST',
-    path: '/group-links',
     roles: WRITERS,
     body: NewGroupLink,
     reply: { status: 201, schema: Guid },
@@ -172,24 +150,20 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     run: async ({ body, caller, creation }) =>
       created(`${PREFIXES.groupLink}/group-links`, await createLink(caller.tenantId, body, deps, creation)),
   }),
-  route({
+  route('PATCH', '/group-links/{id}', {
     operationId: 'setGroupLinkState',
     summary: 'Enable or disable a group link',
     description: 'The group of a disabled link keeps its members and is no longer synced.',
-    method: 'PATCH',
-    path: '/group-links/{id}',
     roles: WRITERS,
     body: GroupLinkChange,
     reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
     run: async (input) => linkResult(await setLinkState(linkTarget(input), input.body.state, deps)),
   }),
-  route({
+  route('DELETE', '/group-links/{id}', {
     operationId: 'deleteGroupLink',
     summary: 'Delete a group link',
     description: 'The group keeps its members.',
-    method: 'DELETE',
-    path: '/group-links/{id}',
     roles: WRITERS,
     reply: { status: 200, schema: Type.Null() },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
@@ -198,7 +172,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
 ]
 
 const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
-  route({
+  route('POST', '/group-links/{collectionId}/sync', {
     operationId: 'syncCollection',
     summary: 'Sync a collection',
     description:
@@ -208,21 +182,17 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
       'none. The service does not check what a `directoryObjectId` refers to. If it is the id of a group, the directory ' +
       'nests that group; later jobs fail with `The directory has no account <id>` and remove no members until the data ' +
       'is corrected.',
-    method: 'POST',
-    path: '/group-links/{collectionId}/sync',
     roles: WRITERS,
     reply: { status: 202, schema: QueuedSync },
     refusals: ['LinkNotFound', 'LinkDisabled', 'StaleVersion'],
-    run: async ({ path, caller }) => ok(await requestSync(caller.tenantId, pathValue(path, 'collectionId'), deps)),
+    run: async ({ path: { collectionId }, caller }) => ok(await requestSync(caller.tenantId, collectionId, deps)),
   }),
-  route({
+  route('GET', '/sync-jobs', {
     operationId: 'listSyncJobs',
     summary: 'List sync jobs',
     description:
       'Returns a page of the jobs that match all given filters, newest first; without filters, all jobs. Jobs of type `ScheduledSweep` are queued by the hourly sweep, and when membership changes cannot be ' +
       'written incrementally.',
-    method: 'GET',
-    path: '/sync-jobs',
     roles: READERS,
     query: JobQuery,
     reply: { status: 200, schema: Type.Array(SyncJobDto), paged: true },
@@ -234,15 +204,13 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
       return pagedResult({ pageSize, nextCursor }, binding, deps.cursors, read, JOBS_LISTED_COUNT)
     },
   }),
-  route({
+  route('GET', '/sync-jobs/{id}', {
     operationId: 'getSyncJob',
     summary: 'Get a sync job',
-    method: 'GET',
-    path: '/sync-jobs/{id}',
     roles: READERS,
     reply: { status: 200, schema: SyncJobDto },
     refusals: ['SyncJobNotFound'],
-    run: async ({ path, caller }) => ok(await getSyncJob(caller.tenantId, pathValue(path, 'id'), deps)),
+    run: async ({ path: { id }, caller }) => ok(await getSyncJob(caller.tenantId, id, deps)),
   }),
 ]
 
@@ -252,6 +220,6 @@ function linkResult(link: GroupLink): RouteResult<GroupLinkDto> {
 
 type LinkTarget = { readonly tenantId: string; readonly linkId: string; readonly ifMatch: string | undefined }
 
-function linkTarget({ caller, path, ifMatch }: RouteInput): LinkTarget {
-  return { tenantId: caller.tenantId, linkId: pathValue(path, 'id'), ifMatch }
+function linkTarget({ caller, path, ifMatch }: RouteInput<unknown, unknown, { id: string }>): LinkTarget {
+  return { tenantId: caller.tenantId, linkId: path.id, ifMatch }
 }

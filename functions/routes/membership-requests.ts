@@ -23,7 +23,6 @@ import { actingIdentity, okVersioned, type Route, route } from '../../shared/htt
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import type { Versioned } from '../../shared/kernel/versioned.ts'
 import {
-  collectionOf,
   okRequests,
   PERSON_ROLES,
   personOf,
@@ -62,7 +61,7 @@ export const membershipRequestRoutes = (group: string, deps: RequestDependencies
 ]
 
 const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[] => [
-  route({
+  route('POST', '/membership-requests/{collectionId}/submit', {
     operationId: 'submitRequest',
     summary: 'Submit a request',
     description:
@@ -72,55 +71,50 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
       'recorded. A `relationshipId` that is not one of the caller is refused with `RelationshipNotYours`, whether it ' +
       'exists or not. `NoApprover` means that the first approval gate has no approver other than the requester; a ' +
       'request that comes to such a gate later waits there.',
-    method: 'POST',
-    path: '/membership-requests/{collectionId}/submit',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: Submission,
     reply: { status: 201, schema: MembershipRequestDto, versioned: 'for-writes' },
     refusals: ['RelationshipNotYours', 'RelationshipEnded', ...SUBMIT_REFUSALS],
     run: async (input) =>
-      submitted(group, await submitRequest(collectionOf(input), input.body, personOf(input), deps, input.creation)),
+      submitted(group, await submitRequest(input.path.collectionId, input.body, personOf(input), deps, input.creation)),
   }),
-  route({
+  route('POST', '/membership-requests/{collectionId}/submit-on-behalf', {
     operationId: 'submitRequestOnBehalf',
     summary: 'Submit a request on behalf of a report',
     description:
       'Requests a membership for a report of the caller, named by `requesterId` or `relationshipId`. An identity that ' +
       'does not report to the caller, an unknown id, an ended relationship and a relationship of another identity are ' +
       'all refused with `NotManager`.',
-    method: 'POST',
-    path: '/membership-requests/{collectionId}/submit-on-behalf',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: SubmissionOnBehalf,
     reply: { status: 201, schema: MembershipRequestDto, versioned: 'for-writes' },
     refusals: ['RequesterRequired', ...SUBMIT_REFUSALS, 'NotManager'],
     run: async (input) =>
-      submitted(group, await submitOnBehalf(collectionOf(input), input.body, personOf(input), deps, input.creation)),
+      submitted(
+        group,
+        await submitOnBehalf(input.path.collectionId, input.body, personOf(input), deps, input.creation),
+      ),
   }),
 ]
 
 const readRoutes = (deps: RequestDependencies): readonly Route[] => [
-  route({
+  route('GET', '/membership-requests/{collectionId}', {
     operationId: 'listRequests',
     summary: 'List the requests for a collection',
     description: 'Newest first. A caller with the role `User` gets their own requests and those that they can decide.',
-    method: 'GET',
-    path: '/membership-requests/{collectionId}',
     roles: REQUEST_READERS,
     identity: { exempt: SEES_ALL_REQUESTS },
     reply: { status: 200, schema: Type.Array(MembershipRequestDto) },
     refusals: ['CollectionNotFound'],
     run: async (input) =>
-      okRequests(await requestsOfCollection(input.caller.tenantId, collectionOf(input), viewerOf(input), deps)),
+      okRequests(await requestsOfCollection(input.caller.tenantId, input.path.collectionId, viewerOf(input), deps)),
   }),
-  route({
+  route('GET', '/membership-requests/{collectionId}/{requestId}', {
     operationId: 'getRequest',
     summary: 'Get a request',
     description: 'Returns the request with its lifecycle.',
-    method: 'GET',
-    path: '/membership-requests/{collectionId}/{requestId}',
     roles: REQUEST_READERS,
     identity: { exempt: SEES_ALL_REQUESTS },
     reply: { status: 200, schema: MembershipRequestDto, versioned: 'for-writes' },
@@ -138,12 +132,10 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
     body: TObject,
     refusals: readonly RefusalCode[],
   ): Route =>
-    route({
+    route('POST', `/membership-requests/{collectionId}/{requestId}/${kind}`, {
       operationId: `${kind}Request`,
       summary,
       description,
-      method: 'POST',
-      path: `/membership-requests/{collectionId}/{requestId}/${kind}`,
       roles: PERSON_ROLES,
       identity: { exempt: [] },
       body,

@@ -16,87 +16,71 @@ import {
 import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
-import { ok, pathValue, type Route, route } from '../../shared/http/route.ts'
-import { collectionOf, okRequests, PERSON_ROLES, personOf, REQUEST_READERS } from './collection-contract.ts'
+import { ok, type Route, route } from '../../shared/http/route.ts'
+import { okRequests, PERSON_ROLES, personOf, REQUEST_READERS } from './collection-contract.ts'
 
 const Requests = Type.Array(MembershipRequestDto)
 const Collections = Type.Array(JoinableCollectionDto)
 
 export const ownRequestRoutes = (deps: RequestDependencies): readonly Route[] => [
-  route({
+  route('GET', '/membership-requests/eligible', {
     operationId: 'listEligibleCollections',
     summary: 'List collections I can request',
     description: 'Returns the collections that the caller is eligible to join, ordered by name.',
-    method: 'GET',
-    path: '/membership-requests/eligible',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     reply: { status: 200, schema: Collections },
-    refusals: [],
     run: async (input) => okCollections(await eligibleCollections(personOf(input), deps)),
   }),
-  route({
+  route('GET', '/membership-requests/eligible/{userId}', {
     operationId: 'listEligibleCollectionsOf',
     summary: 'List collections a user can request',
     description:
       'Returns the collections that the user is eligible to join, ordered by name. `userId` is a core identity id or a ' +
       'directory object id. A caller with the role `User` can specify themselves and their direct reports.',
-    method: 'GET',
-    path: '/membership-requests/eligible/{userId}',
     roles: REQUEST_READERS,
     identity: { exempt: ELIGIBILITY_READERS },
     reply: { status: 200, schema: Collections },
     refusals: ['NotManager', 'IdentityNotFound'],
-    run: async ({ path, caller, identityId }) =>
-      okCollections(await eligibleCollectionsOf(pathValue(path, 'userId'), caller, identityId, deps)),
+    run: async ({ path: { userId }, caller, identityId }) =>
+      okCollections(await eligibleCollectionsOf(userId, caller, identityId, deps)),
   }),
-  route({
+  route('GET', '/membership-requests/submitted-on-behalf', {
     operationId: 'listSubmittedOnBehalf',
     summary: 'List requests I submitted on behalf of others',
     description: 'Newest first.',
-    method: 'GET',
-    path: '/membership-requests/submitted-on-behalf',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     reply: { status: 200, schema: Requests },
-    refusals: [],
     run: async (input) => okRequests(await submittedOnBehalf(personOf(input), deps)),
   }),
-  route({
+  route('GET', '/membership-requests/pending-approval', {
     operationId: 'listPendingRequests',
     summary: 'List my pending requests',
     description: 'Newest first.',
-    method: 'GET',
-    path: '/membership-requests/pending-approval',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     reply: { status: 200, schema: Requests },
-    refusals: [],
     run: async (input) => okRequests(await pendingRequests(personOf(input), deps)),
   }),
-  route({
+  route('GET', '/membership-requests/pending-approval-review', {
     operationId: 'listCollectionsToReview',
     summary: 'List collections with requests to review',
     description: 'Returns the collections with requests that the caller can decide, ordered by name.',
-    method: 'GET',
-    path: '/membership-requests/pending-approval-review',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     reply: { status: 200, schema: Collections },
-    refusals: [],
     run: async (input) => okCollections(await collectionsToReview(personOf(input), deps)),
   }),
-  route({
+  route('GET', '/membership-requests/pending-approval-review/{collectionId}', {
     operationId: 'listRequestsToReview',
     summary: 'List requests to review',
     description: 'Returns the requests of a collection that the caller can decide, newest first.',
-    method: 'GET',
-    path: '/membership-requests/pending-approval-review/{collectionId}',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     reply: { status: 200, schema: Requests },
     refusals: ['CollectionNotFound'],
-    run: async (input) => okRequests(await requestsToReview(collectionOf(input), personOf(input), deps)),
+    run: async (input) => okRequests(await requestsToReview(input.path.collectionId, personOf(input), deps)),
   }),
 ]
 

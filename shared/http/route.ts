@@ -8,12 +8,12 @@ import type { RouteResult } from './envelope.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** A request after it has been authenticated, authorised and validated. */
-export type RouteInput<Query = unknown, Body = unknown> = {
+export type RouteInput<Query = unknown, Body = unknown, Path = Readonly<Record<string, string>>> = {
   readonly caller: Caller
   /** The caller's core identity. Only on routes with `identity`; can be undefined there unless it is required. */
   readonly identityId: string | undefined
   /** Path parameters. GUIDs are in lower case. */
-  readonly path: Readonly<Record<string, string>>
+  readonly path: Path
   readonly query: Query
   readonly body: Body
   /** The value of `If-Match`; undefined when absent or `*`. */
@@ -69,27 +69,32 @@ export type RouteGroup = {
   readonly routes: readonly Route[]
 }
 
-type Typed<Query extends TObject, Body extends TSchema> = Omit<Route, 'query' | 'body' | 'run'> & {
+/** The values of the parameters in a path. */
+type PathValues<Path extends string> = Readonly<Record<ParameterOf<Path>, string>>
+type ParameterOf<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterOf<Rest> : never
+
+type Definition<Path extends string, Query extends TObject, Body extends TSchema> = Omit<
+  Route,
+  'method' | 'path' | 'query' | 'body' | 'refusals' | 'run'
+> & {
   readonly query?: Query
   readonly body?: Body
-  readonly run: (input: RouteInput<Static<Query>, Static<Body>>) => Promise<RouteResult>
+  readonly refusals?: readonly RefusalCode[]
+  readonly run: (input: RouteInput<Static<Query>, Static<Body>, PathValues<Path>>) => Promise<RouteResult>
 }
 
-/** Gives `run` the types of the query and body schemas. */
-export function route<Query extends TObject, Body extends TSchema>(definition: Typed<Query, Body>): Route {
-  return definition as unknown as Route
+/** Gives `run` the types of the path's parameters and of the query and body schemas. */
+export function route<const Path extends string, Query extends TObject, Body extends TSchema>(
+  method: Method,
+  path: Path,
+  definition: Definition<Path, Query, Body>,
+): Route {
+  return { refusals: [], ...definition, method, path } as unknown as Route
 }
 
 /** Whether the operation creates a record, so that it supports `Idempotency-Key`. */
 export function isCreating({ reply }: Pick<Route, 'reply'>): boolean {
   return reply.status === 201
-}
-
-/** The value of a path parameter. @throws Error when the route's path has no such parameter. */
-export function pathValue(path: Readonly<Record<string, string>>, name: string): string {
-  const value = path[name]
-  if (value === undefined) throw new Error(`The route has no path parameter ${name}`)
-  return value
 }
 
 /** The caller's identity, on a route without exempt roles. @throws Error on any other route. */

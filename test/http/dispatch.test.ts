@@ -13,11 +13,9 @@ const IDENTITY = '7d444840-9dc0-11d1-b245-5ffdce74fad2'
 const READER: Role = 'collections-criteria.criteria.read.all'
 
 const routes = [
-  route({
+  route('GET', '/{id}', {
     operationId: 'readThing',
     summary: '',
-    method: 'GET',
-    path: '/{id}',
     roles: [READER],
     query: Type.Object({
       pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 5000 })),
@@ -34,23 +32,18 @@ const routes = [
       return { data: { path, query, ifMatch: ifMatch ?? null } }
     },
   }),
-  route({
+  route('GET', '/{id}/parts/{part}', {
     operationId: 'readPart',
     summary: '',
-    method: 'GET',
-    path: '/{id}/parts/{part}',
     parameters: { part: Type.String({ enum: ['1', '2'] }) },
     roles: [READER],
     query: Type.Object({ colour: Type.String() }),
     reply: { status: 200, schema: Type.Any() },
-    refusals: [],
     run: async ({ path }) => ({ data: path }),
   }),
-  route({
+  route('POST', '/', {
     operationId: 'writeThing',
     summary: '',
-    method: 'POST',
-    path: '/',
     roles: ['Administrator'],
     body: Type.Object({
       name: Type.String({ maxLength: 5 }),
@@ -60,30 +53,23 @@ const routes = [
     }),
     bodyLimitBytes: 1000,
     reply: { status: 201, schema: Type.Any() },
-    refusals: [],
     run: async ({ body }) => ({ data: body, headers: { location: '/things/1' } }),
   }),
-  route({
+  route('POST', '/{id}/claim', {
     operationId: 'claimThing',
     summary: '',
-    method: 'POST',
-    path: '/{id}/claim',
     roles: ['User', 'Administrator'],
     identity: { exempt: ['Administrator'] },
     body: Type.Object({}),
     reply: { status: 200, schema: Type.Any() },
-    refusals: [],
     run: async ({ identityId }) => ({ data: identityId ?? null }),
   }),
-  route({
+  route('GET', '/{id}/own', {
     operationId: 'readOwnThing',
     summary: '',
-    method: 'GET',
-    path: '/{id}/own',
     roles: ['User', READER],
     identity: { exempt: [READER] },
     reply: { status: 200, schema: Type.Any() },
-    refusals: [],
     run: async ({ identityId }) => ({ data: identityId ?? null }),
   }),
 ]

@@ -5,14 +5,11 @@ import { routeMatcher } from '../../shared/http/match-route.ts'
 import { type Method, type Route, route } from '../../shared/http/route.ts'
 
 const routeOf = (method: Method, path: string): Route =>
-  route({
+  route(method, path, {
     operationId: `${method} ${path}`,
     summary: '',
-    method,
-    path,
     roles: [],
     reply: { status: 200, schema: Type.Null() },
-    refusals: [],
     run: async () => ({ data: null }),
   })
 

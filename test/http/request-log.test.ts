@@ -26,11 +26,9 @@ const log = jsonLog(
 const caller: Caller = { kind: 'user', tenantId: TENANT, objectId: PERSON, clientId: PERSON, roles: new Set(['User']) }
 
 /** Does as its body says. */
-const renameThing = route({
+const renameThing = route('PUT', '/{id}/name', {
   operationId: 'renameThing',
   summary: '',
-  method: 'PUT',
-  path: '/{id}/name',
   roles: ['User'],
   body: Type.Object({ name: Type.String({ maxLength: 20 }) }),
   reply: { status: 200, schema: Type.Any() },
