@@ -58,18 +58,8 @@ import {
   IdsBody,
   OrgUnitIdsBody,
 } from './core-objects.ts'
-import {
-  COLLECTION_EXAMPLES,
-  COLLECTION_RESPONSES,
-  REQUEST_EXAMPLES,
-  REQUEST_RESPONSES,
-} from './examples/collection-examples.ts'
-import {
-  CORE_DATA_EXAMPLES,
-  CORE_DATA_RESPONSES,
-  LINK_EXAMPLES,
-  LINK_RESPONSES,
-} from './examples/core-data-examples.ts'
+import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
+import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
 import { GroupLinkChange, groupLinkRoutes, type LinkRouteDependencies } from './group-link.ts'
 import { DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
 
@@ -130,13 +120,10 @@ export function serviceDocument(): object {
     groups: routeTables(),
     tags: TAGS,
     schemas: NAMED_SCHEMAS,
-    detailedSchemas: {
-      ...conditionComponents(),
-      ...connectorDataComponents(),
-    },
+    detailedSchemas: { ...conditionComponents(), ...connectorDataComponents() },
     examples: {
-      schemas: { ...COLLECTION_EXAMPLES, ...REQUEST_EXAMPLES, ...LINK_EXAMPLES, ...CORE_DATA_EXAMPLES },
-      responses: { ...COLLECTION_RESPONSES, ...REQUEST_RESPONSES, ...LINK_RESPONSES, ...CORE_DATA_RESPONSES },
+      schemas: { ...COLLECTION_EXAMPLES, ...CORE_DATA_EXAMPLES },
+      responses: { ...COLLECTION_RESPONSES, ...CORE_DATA_RESPONSES },
     },
     files: FILES,
   })

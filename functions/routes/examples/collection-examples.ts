@@ -30,46 +30,36 @@ import {
   UPDATED_AT,
 } from './core-data-examples.ts'
 
+const END_DATE = { id: 'relationshipEndDate', field: 'relationshipEndDate' }
+
 /** Nurses and head nurses whose relationship has not ended. */
 const CONDITION: WireGroup = {
   groupOperator: 'AND',
   conditions: [
-    {
-      id: 'relationshipTitle',
-      field: 'relationshipTitle',
-      operator: 'In',
-      value: ['Nurse', 'Head Nurse'],
-    },
+    { id: 'relationshipTitle', field: 'relationshipTitle', operator: 'In', value: ['Nurse', 'Head Nurse'] },
     {
       groupOperator: 'OR',
       conditions: [
-        { id: 'relationshipEndDate', field: 'relationshipEndDate', operator: 'IsNull' },
-        {
-          id: 'relationshipEndDate',
-          field: 'relationshipEndDate',
-          operator: 'GreaterThanOrEqual',
-          value: 'Today()',
-        },
+        { ...END_DATE, operator: 'IsNull' },
+        { ...END_DATE, operator: 'GreaterThanOrEqual', value: 'Today()' },
       ],
     },
   ],
 }
 
-const NEW_CRITERIA_COLLECTION: NewCriteriaCollection = {
+const NURSES = {
   objectType: 'Relationship',
   name: 'Nurses',
   description: 'Everyone who works as a nurse today',
-  condition: CONDITION,
-  metadata: { tags: ['health'], attributes: { owner: 'nursing' } },
-}
+} as const
+const METADATA = { tags: ['health'], attributes: { owner: 'nursing' } }
+const NEW_CRITERIA_COLLECTION: NewCriteriaCollection = { ...NURSES, condition: CONDITION, metadata: METADATA }
 const CRITERIA_UPDATE: CriteriaCollectionUpdate = { objectType: 'Relationship', description: 'Nurses and head nurses' }
 
 const COLLECTION: CollectionDto = {
   id: CRITERIA_COLLECTION_ID,
-  objectType: 'Relationship',
-  name: 'Nurses',
-  description: 'Everyone who works as a nurse today',
-  metadata: { tags: ['health'], attributes: { owner: 'nursing' } },
+  ...NURSES,
+  metadata: METADATA,
   createdBy: MANAGER_ID,
   createdAt: CREATED_AT,
   updatedAt: UPDATED_AT,
@@ -78,9 +68,7 @@ const CRITERIA_COLLECTION: CriteriaCollectionDto = { ...COLLECTION, condition: C
 
 const RESULTS: CollectionResults = {
   collectionId: CRITERIA_COLLECTION_ID,
-  name: 'Nurses',
-  description: 'Everyone who works as a nurse today',
-  objectType: 'Relationship',
+  ...NURSES,
   memberIds: [RELATIONSHIP_ID],
   evaluatedAt: UPDATED_AT,
 }
@@ -132,41 +120,16 @@ const SCHEMAS: TenantSchemas = {
   groupSchema: {},
 }
 
-/** Examples of collections and criteria collections, by component name. */
-export const COLLECTION_EXAMPLES = {
-  Guid: CRITERIA_COLLECTION_ID,
-  Collection: COLLECTION,
-  CollectionResults: RESULTS,
-  Member: MEMBER,
-  Caller: CALLER,
-  FilterMembersRequest: { ids: [RELATIONSHIP_ID, IDENTITY_ID] },
-  CriteriaCollection: CRITERIA_COLLECTION,
-  NewCriteriaCollection: NEW_CRITERIA_COLLECTION,
-  CriteriaCollectionUpdate: CRITERIA_UPDATE,
-  CriteriaPreviewRequest: PREVIEW,
-  CriteriaPreview: PREVIEW_REPLY,
-  TenantSchemas: SCHEMAS,
-}
-
-/** The `data` of responses that differ from the example of their schema, by operation id. */
-export const COLLECTION_RESPONSES = {
-  filterCollectionMembers: [RELATIONSHIP_ID],
-  filterCriteriaMembers: [RELATIONSHIP_ID],
-}
-
-const POLICY: JoinPolicyInput = {
+const POLICY = {
   approvalRequired: true,
   approvalGates: [
     { order: 1, type: 'Manager' },
     { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
   ],
   joinableBy: { collectionIds: [CRITERIA_COLLECTION_ID] },
-}
-const NEW_JOINABLE_COLLECTION: NewJoinableCollection = {
-  objectType: 'Relationship',
-  name: 'First aiders',
-  joinPolicy: POLICY,
-}
+} satisfies JoinPolicyInput
+const FIRST_AIDERS = { objectType: 'Relationship', name: 'First aiders' } as const
+const NEW_JOINABLE_COLLECTION: NewJoinableCollection = { ...FIRST_AIDERS, joinPolicy: POLICY }
 const JOINABLE_UPDATE: JoinableCollectionUpdate = {
   objectType: 'Relationship',
   joinPolicy: { approvalRequired: false },
@@ -174,20 +137,18 @@ const JOINABLE_UPDATE: JoinableCollectionUpdate = {
 
 const JOINABLE_COLLECTION: JoinableCollectionDto = {
   id: JOINABLE_COLLECTION_ID,
-  objectType: 'Relationship',
-  name: 'First aiders',
+  ...FIRST_AIDERS,
   description: null,
   metadata: { tags: [], attributes: {} },
   createdBy: MANAGER_ID,
   createdAt: CREATED_AT,
   updatedAt: UPDATED_AT,
   joinPolicy: {
-    approvalRequired: true,
+    ...POLICY,
     approvalGates: [
       { order: 1, type: 'Manager', approvers: [] },
       { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
     ],
-    joinableBy: { collectionIds: [CRITERIA_COLLECTION_ID] },
   },
 }
 
@@ -229,8 +190,20 @@ const ended = (status: MembershipRequestDto['status'], actorId: string): Members
   lifecycle: [...REQUEST.lifecycle, { status, actorId, at: UPDATED_AT }],
 })
 
-/** Examples of joinable collections and requests, by component name. */
-export const REQUEST_EXAMPLES = {
+/** Examples of collections and requests, by component name. */
+export const COLLECTION_EXAMPLES = {
+  Guid: CRITERIA_COLLECTION_ID,
+  Collection: COLLECTION,
+  CollectionResults: RESULTS,
+  Member: MEMBER,
+  Caller: CALLER,
+  FilterMembersRequest: { ids: [RELATIONSHIP_ID, IDENTITY_ID] },
+  CriteriaCollection: CRITERIA_COLLECTION,
+  NewCriteriaCollection: NEW_CRITERIA_COLLECTION,
+  CriteriaCollectionUpdate: CRITERIA_UPDATE,
+  CriteriaPreviewRequest: PREVIEW,
+  CriteriaPreview: PREVIEW_REPLY,
+  TenantSchemas: SCHEMAS,
   JoinableCollection: JOINABLE_COLLECTION,
   NewJoinableCollection: NEW_JOINABLE_COLLECTION,
   JoinableCollectionUpdate: JOINABLE_UPDATE,
@@ -244,13 +217,14 @@ export const REQUEST_EXAMPLES = {
 }
 
 /** The `data` of responses that differ from the example of their schema, by operation id. */
-export const REQUEST_RESPONSES = {
+export const COLLECTION_RESPONSES = {
+  filterCollectionMembers: [RELATIONSHIP_ID],
+  filterCriteriaMembers: [RELATIONSHIP_ID],
   createJoinableCollection: JOINABLE_COLLECTION_ID,
   getJoinableResults: {
     collectionId: JOINABLE_COLLECTION_ID,
-    name: 'First aiders',
+    ...FIRST_AIDERS,
     description: null,
-    objectType: 'Relationship',
     memberIds: [{ objectId: IDENTITY_ID, relationshipId: RELATIONSHIP_ID }],
     evaluatedAt: UPDATED_AT,
   },

@@ -51,42 +51,32 @@ const ORG_UNIT: CoreObjectDto = {
   lastUpdated: LAST_UPDATED,
 }
 
+const POSITION = { title: 'Nurse', employeeId: '4711', startDate: '2024-08-01' }
 const RELATIONSHIP: CoreObjectDto = {
   id: RELATIONSHIP_ID,
   externalId: 'position-4711-1',
-  title: 'Nurse',
-  employeeId: '4711',
-  startDate: '2024-08-01',
+  ...POSITION,
   identity: { objectId: IDENTITY_ID },
   orgUnit: { objectId: ORG_UNIT_ID },
   lastUpdated: LAST_UPDATED,
 }
 
-const NEW_CONNECTOR: NewConnector = {
+const NEW_CONNECTOR = {
   name: 'Payroll',
   clientId: CONNECTOR_CLIENT_ID,
   softDeletionDays: 90,
   enabled: true,
-}
+} satisfies NewConnector
 const CONNECTOR_UPDATE: ConnectorUpdate = { enabled: false }
 const CONNECTOR: Connector = {
   id: CONNECTOR_ID,
-  name: 'Payroll',
-  clientId: CONNECTOR_CLIENT_ID,
-  softDeletionDays: 90,
-  enabled: true,
+  ...NEW_CONNECTOR,
   createdAt: CREATED_AT,
   createdBy: MANAGER_ID,
   updatedAt: UPDATED_AT,
 }
 
-const DATA = {
-  title: 'Nurse',
-  employeeId: '4711',
-  startDate: '2024-08-01',
-  identity: { externalId: 'employee-4711' },
-  orgUnit: { externalId: 'unit-12' },
-}
+const DATA = { ...POSITION, identity: { externalId: 'employee-4711' }, orgUnit: { externalId: 'unit-12' } }
 const NAMES = { externalId: 'position-4711-1', objectType: 'relationship' } as const
 const CONNECTOR_OBJECT: ConnectorObjectDto = {
   id: CONNECTOR_OBJECT_ID,
@@ -94,35 +84,6 @@ const CONNECTOR_OBJECT: ConnectorObjectDto = {
   data: DATA,
   coreObjectId: RELATIONSHIP_ID,
   lastUpdated: LAST_UPDATED,
-}
-
-/** Examples of core objects, connectors and their data, by component name. */
-export const CORE_DATA_EXAMPLES = {
-  Identity: IDENTITY,
-  OrgUnit: ORG_UNIT,
-  Relationship: RELATIONSHIP,
-  Several: { ids: [IDENTITY_ID] },
-  SeveralOrgUnits: { ids: [ORG_UNIT_ID], includeParents: true },
-  Connector: CONNECTOR,
-  NewConnector: NEW_CONNECTOR,
-  ConnectorUpdate: CONNECTOR_UPDATE,
-  ConnectorObject: CONNECTOR_OBJECT,
-  NewConnectorObject: { ...NAMES, data: DATA },
-  ConnectorObjectReplacement: { data: { ...DATA, title: 'Head Nurse' } },
-  Batch: {
-    items: [
-      { op: 'upsert', ...NAMES, data: DATA },
-      { op: 'delete', objectType: 'identity', externalId: 'employee-0815' },
-    ],
-  },
-  BatchItemResult: { index: 0, status: 201, id: CONNECTOR_OBJECT_ID },
-}
-
-/** The `data` of responses that differ from the example of their schema, by operation id. */
-export const CORE_DATA_RESPONSES = {
-  createConnector: CONNECTOR_ID,
-  createConnectorObject: CONNECTOR_OBJECT_ID,
-  updateConnector: { ...CONNECTOR, enabled: false },
 }
 
 const NEW_LINK: NewGroupLink = { collectionId: CRITERIA_COLLECTION_ID, directoryGroupId: GROUP_ID }
@@ -164,8 +125,26 @@ const JOB: SyncJobDto = {
   error: null,
 }
 
-/** Examples of group links and sync jobs, by component name. */
-export const LINK_EXAMPLES = {
+/** Examples of core objects, connectors, group links and sync jobs, by component name. */
+export const CORE_DATA_EXAMPLES = {
+  Identity: IDENTITY,
+  OrgUnit: ORG_UNIT,
+  Relationship: RELATIONSHIP,
+  Several: { ids: [IDENTITY_ID] },
+  SeveralOrgUnits: { ids: [ORG_UNIT_ID], includeParents: true },
+  Connector: CONNECTOR,
+  NewConnector: NEW_CONNECTOR,
+  ConnectorUpdate: CONNECTOR_UPDATE,
+  ConnectorObject: CONNECTOR_OBJECT,
+  NewConnectorObject: { ...NAMES, data: DATA },
+  ConnectorObjectReplacement: { data: { ...DATA, title: 'Head Nurse' } },
+  Batch: {
+    items: [
+      { op: 'upsert', ...NAMES, data: DATA },
+      { op: 'delete', objectType: 'identity', externalId: 'employee-0815' },
+    ],
+  },
+  BatchItemResult: { index: 0, status: 201, id: CONNECTOR_OBJECT_ID },
   GroupLink: LINK,
   NewGroupLink: NEW_LINK,
   GroupLinkChange: { state: 'Disabled' },
@@ -177,7 +156,10 @@ export const LINK_EXAMPLES = {
 }
 
 /** The `data` of responses that differ from the example of their schema, by operation id. */
-export const LINK_RESPONSES = {
+export const CORE_DATA_RESPONSES = {
+  createConnector: CONNECTOR_ID,
+  createConnectorObject: CONNECTOR_OBJECT_ID,
+  updateConnector: { ...CONNECTOR, enabled: false },
   createGroupLink: LINK_ID,
   setGroupLinkState: { ...LINK, state: 'Disabled' },
 }
