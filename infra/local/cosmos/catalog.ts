@@ -19,15 +19,7 @@ export type Container = {
 type Database = { number: number; resource: JsonObject; containers: Map<string, Container> }
 
 /** The databases and containers of the account, in memory and in the file. */
-export type Catalog = {
-  databases(): JsonObject[]
-  createDatabase(body: string): JsonObject
-  database(id: string): JsonObject
-  deleteDatabase(id: string): void
-  createContainer(databaseId: string, body: string): Container
-  container(databaseId: string, id: string): Container
-  deleteContainer(databaseId: string, id: string): void
-}
+export type Catalog = ReturnType<typeof openCatalog>
 
 /** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
 const UNIQUE_KEYS_COUNT = 10
@@ -35,7 +27,7 @@ const UNIQUE_PATHS_COUNT = 16
 const CONTAINER_MEMBERS = new Set(['id', 'partitionKey', 'defaultTtl', 'uniqueKeyPolicy', 'indexingPolicy'])
 
 /** Reads the catalog from the file. The methods throw CosmosFailure 404 or 409 like Cosmos DB. */
-export function openCatalog(storage: Storage): Catalog {
+export function openCatalog(storage: Storage) {
   const databases = new Map<string, Database>()
   for (const { number, id, ts } of storage.prepare('SELECT * FROM databases').all()) {
     databases.set(String(id), databaseOf(Number(number), String(id), Number(ts)))
@@ -60,10 +52,10 @@ export function openCatalog(storage: Storage): Catalog {
   }
 
   return {
-    databases: () => [...databases.values()].map(({ resource }) => resource),
-    database: (id) => databaseNamed(id).resource,
+    databases: (): JsonObject[] => [...databases.values()].map(({ resource }) => resource),
+    database: (id: string): JsonObject => databaseNamed(id).resource,
     container: containerNamed,
-    createDatabase(body) {
+    createDatabase(body: string): JsonObject {
       const id = validName(parseObject(body, 'The database').id, 'database')
       if (databases.has(id)) throw new CosmosFailure(409, `The database ${id} exists`)
       const ts = nowS(storage)
@@ -74,7 +66,7 @@ export function openCatalog(storage: Storage): Catalog {
       databases.set(id, made)
       return made.resource
     },
-    deleteDatabase(id) {
+    deleteDatabase(id: string): void {
       const { number, containers } = databaseNamed(id)
       storage.write(() => {
         for (const container of containers.values()) dropContainer(storage, container)
@@ -82,7 +74,7 @@ export function openCatalog(storage: Storage): Catalog {
       })
       databases.delete(id)
     },
-    createContainer(databaseId, body) {
+    createContainer(databaseId: string, body: string): Container {
       const database = databaseNamed(databaseId)
       const definition = parseObject(body, 'The container')
       const id = validName(definition.id, 'container')
@@ -105,7 +97,7 @@ export function openCatalog(storage: Storage): Catalog {
       database.containers.set(id, made)
       return made
     },
-    deleteContainer(databaseId, id) {
+    deleteContainer(databaseId: string, id: string): void {
       const container = containerNamed(databaseId, id)
       storage.write(() => dropContainer(storage, container))
       databaseNamed(databaseId).containers.delete(id)
@@ -125,15 +117,8 @@ const nowS = (storage: Storage): number => Math.floor(storage.nowMs() / 1000)
 
 function databaseOf(number: number, id: string, ts: number): Database {
   const rid = ridOf(number)
-  const resource = {
-    id,
-    _rid: rid,
-    _self: `dbs/${rid}/`,
-    _etag: `"${ts}"`,
-    _colls: 'colls/',
-    _users: 'users/',
-    _ts: ts,
-  }
+  const system = { _rid: rid, _self: `dbs/${rid}/`, _etag: `"${ts}"`, _ts: ts }
+  const resource = { id, ...system, _colls: 'colls/', _users: 'users/' }
   return { number, resource, containers: new Map() }
 }
 

@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type BatchAnswer, batchBody, parseBatch, runAtomicBatch, runBulk } from './batch.ts'
 import type { Catalog, Container } from './catalog.ts'
-import { parsePartition, requireItemSize } from './item-rules.ts'
+import { type Partition, parsePartition, requireItemSize } from './item-rules.ts'
 import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
 import { type JsonObject, parseObject } from './json.ts'
 import { answerQuery, QUERY_PLAN } from './query-request.ts'
 import type { Replicas } from './replicas.ts'
-import { type OperationKind, wantsNoContent } from './request.ts'
 import { type Answer, badRequest, jsonAnswer } from './response.ts'
 import type { Storage } from './storage.ts'
 
@@ -28,7 +27,10 @@ export type Call = {
   readonly body: string
 }
 
-export const HANDLERS: Readonly<Record<OperationKind, (call: Call) => Answer>> = {
+const PARTITION_HEADER = 'x-ms-documentdb-partitionkey'
+const NO_CONTENT: Answer = { status: 204, body: undefined }
+
+export const HANDLERS = {
   account: ({ account }) => jsonAnswer(200, accountResource(account.endpoint)),
   listDatabases: ({ account: { catalog } }) => {
     const databases = catalog.databases()
@@ -38,14 +40,14 @@ export const HANDLERS: Readonly<Record<OperationKind, (call: Call) => Answer>> =
   readDatabase: ({ account: { catalog }, segments }) => jsonAnswer(200, catalog.database(databaseId(segments))),
   deleteDatabase: ({ account: { catalog }, segments }) => {
     catalog.deleteDatabase(databaseId(segments))
-    return { status: 204, body: undefined }
+    return NO_CONTENT
   },
   createContainer: ({ account: { catalog }, segments, body }) =>
     containerAnswer(201, catalog.createContainer(databaseId(segments), body)),
   readContainer: (call) => containerAnswer(200, containerOf(call)),
   deleteContainer: ({ account: { catalog }, segments }) => {
     catalog.deleteContainer(databaseId(segments), containerId(segments))
-    return { status: 204, body: undefined }
+    return NO_CONTENT
   },
   readPartitionRanges: (call) => {
     const { rid } = containerOf(call)
@@ -62,16 +64,18 @@ export const HANDLERS: Readonly<Record<OperationKind, (call: Call) => Answer>> =
   queryPlan: () => jsonAnswer(200, QUERY_PLAN),
   query: (call) => {
     const { account, headers, body } = call
-    const container = containerOf(call)
-    const partition = headers['x-ms-documentdb-partitionkey']
-    const place = {
-      storage: account.storage,
-      container,
-      partition: partition === undefined ? undefined : parsePartition(String(partition)),
-    }
+    const place = { storage: account.storage, container: containerOf(call), partition: partitionIn(headers) }
     return answerQuery(place, account, headers, body)
   },
-}
+} as const satisfies Readonly<Record<string, (call: Call) => Answer>>
+
+export type OperationKind = keyof typeof HANDLERS
+
+/** Number of requested operations by kind, including rejected ones. Each page of a query counts as a query. */
+export type OperationCounts = Record<OperationKind, number>
+
+export const noOperations = (): OperationCounts =>
+  Object.fromEntries(Object.keys(HANDLERS).map((kind) => [kind, 0])) as OperationCounts
 
 const databaseId = (segments: readonly string[]): string => segments[1] ?? ''
 const containerId = (segments: readonly string[]): string => segments[3] ?? ''
@@ -103,9 +107,14 @@ function bulkTargetOf(call: Call): Omit<Target, 'partition'> {
 
 function targetOf(call: Call): Target {
   const target = bulkTargetOf(call)
-  const partition = call.headers['x-ms-documentdb-partitionkey']
-  if (partition === undefined) throw badRequest('The header x-ms-documentdb-partitionkey is missing')
-  return { ...target, partition: parsePartition(String(partition)) }
+  const partition = partitionIn(call.headers)
+  if (partition === undefined) throw badRequest(`The header ${PARTITION_HEADER} is missing`)
+  return { ...target, partition }
+}
+
+function partitionIn(headers: IncomingHttpHeaders): Partition | undefined {
+  const partition = headers[PARTITION_HEADER]
+  return partition === undefined ? undefined : parsePartition(String(partition))
 }
 
 function item(call: Call, work: (target: Target) => ItemAnswer): Answer {
@@ -120,7 +129,8 @@ const write = (call: Call, work: (target: Target) => ItemAnswer): Answer =>
 
 function batchAnswer(answer: BatchAnswer, call: Call): Answer {
   const headers = { 'x-ms-request-charge': answer.charge }
-  return { status: answer.status, body: batchBody(answer, wantsNoContent(call.headers)), headers }
+  const isMinimal = call.headers.prefer === 'return=minimal'
+  return { status: answer.status, body: batchBody(answer, isMinimal), headers }
 }
 
 function accountResource(endpoint: string) {

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { OperationKind } from './handlers.ts'
 import { badRequest, CosmosFailure } from './response.ts'
 
 /** Larger than any valid request. The limits of queries and documents are checked where they are parsed. */
@@ -68,34 +69,6 @@ function sameText(given: string, expected: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-const KINDS = [
-  'account',
-  'listDatabases',
-  'createDatabase',
-  'readDatabase',
-  'deleteDatabase',
-  'createContainer',
-  'readContainer',
-  'deleteContainer',
-  'readPartitionRanges',
-  'read',
-  'create',
-  'upsert',
-  'replace',
-  'delete',
-  'query',
-  'queryPlan',
-  'batch',
-  'bulk',
-] as const
-
-export type OperationKind = (typeof KINDS)[number]
-
-/** Number of requested operations by kind, including rejected ones. Each page of a query counts as a query. */
-export type OperationCounts = Record<OperationKind, number>
-
-export const noOperations = (): OperationCounts => Object.fromEntries(KINDS.map((kind) => [kind, 0])) as OperationCounts
-
 /** Operations by path pattern and method. The headers of POST to `docs` select the operation. */
 const BY_PATH: Readonly<Record<string, Readonly<Record<string, OperationKind | 'docs'>>>> = {
   '': { GET: 'account' },
@@ -139,9 +112,6 @@ function operationOnItems(headers: IncomingHttpHeaders): OperationKind {
   }
   return isTrue(headers, 'x-ms-documentdb-is-upsert') ? 'upsert' : 'create'
 }
-
-/** Whether the response of a batch omits written documents. */
-export const wantsNoContent = (headers: IncomingHttpHeaders): boolean => headers.prefer === 'return=minimal'
 
 /** Clients send `true` or `True`. */
 const isTrue = (headers: IncomingHttpHeaders, name: string): boolean =>

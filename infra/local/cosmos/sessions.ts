@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Call, containerOf, HANDLERS } from './handlers.ts'
-import type { OperationKind } from './request.ts'
+import { type Call, containerOf, HANDLERS, type OperationKind } from './handlers.ts'
 import { type Answer, badRequest, CosmosFailure, failureAnswer } from './response.ts'
 
 /** Reads that a replica may answer. A batch, even one that only reads, is run by the primary. */

@@ -1,4 +1,4 @@
-import type { OperationKind } from './request.ts'
+import type { OperationKind } from './handlers.ts'
 
 /** Requests to throttle with 429. All specified members must match. */
 export type Throttle = {

@@ -1,7 +1,7 @@
 import { type Json, valueAt } from '../json.ts'
 import { badRequest } from '../response.ts'
 import { and, compare, foldCase, isSame, not, or, type Value } from './semantics.ts'
-import type { ComparisonOperator, Expression, FunctionName, Member } from './syntax.ts'
+import type { Expression, FunctionName, Member } from './syntax.ts'
 
 /** A row under evaluation. The document is parsed on first use. */
 export type Row = { readonly id: string; readonly document: Json }
@@ -42,8 +42,10 @@ export function compile(expression: Expression, parameters: Parameters): Evaluat
       const combine = expression.kind === 'and' ? and : or
       return (row) => combine(evaluated(operands, row))
     }
-    case 'compare':
-      return comparison(expression.operator, inner(expression.left), inner(expression.right))
+    case 'compare': {
+      const [left, right] = [inner(expression.left), inner(expression.right)]
+      return (row) => compare(expression.operator, left(row), right(row))
+    }
     case 'in':
       return membership(expression.operand, expression.options, parameters)
     case 'call':
@@ -80,11 +82,6 @@ function property(path: readonly string[]): Evaluate {
   if (path.length === 1 && path[0] === 'id') return (row) => row.id
   return (row) => valueAt(row.document, path)
 }
-
-const comparison =
-  (operator: ComparisonOperator, left: Evaluate, right: Evaluate): Evaluate =>
-  (row) =>
-    compare(operator, left(row), right(row))
 
 /** `x IN (a, b)` is `x = a OR x = b`: an option of another type makes the result undefined. */
 function membership(operand: Expression, options: readonly Expression[], parameters: Parameters): Evaluate {
