@@ -1,5 +1,5 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { makePrivateDatabaseFile } from '../private-files.ts'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { openSqlite } from '../private-files.ts'
 
 /** The database file of an account: statements, transactions, and the counter for session tokens and row ids. */
 export type Storage = {
@@ -36,7 +36,6 @@ export type Commit = {
 const APPLICATION_ID = 0x436f736d
 const SCHEMA_VERSION = 1
 const STATEMENTS_KEPT_COUNT = 500
-const LOCKED_AT_MOST_MS = 1000
 
 /**
  * Documents with strings that the JSON functions of SQLite change: they truncate at NUL, and lone surrogates have no
@@ -81,32 +80,13 @@ const SCHEMA = `
   INSERT INTO counter VALUES (0);
 `
 
-/**
- * Opens or creates the file.
- * @param file a path, or `:memory:`
- * @throws Error that names the file if it is damaged, in use by another process, or not a database of this program
- */
+/** Opens or creates the file. @throws Error that names the file if it cannot be used */
 export function openStorage(file: string, nowMs: () => number): Storage {
-  let database: DatabaseSync | undefined
-  try {
-    if (file !== ':memory:') makePrivateDatabaseFile(file)
-    database = new DatabaseSync(file)
-    prepareFile(database)
-    return storageOf(database, nowMs)
-  } catch (cause) {
-    if (database?.isOpen) database.close()
-    throw new Error(`The database file ${file} cannot be used: ${(cause as Error).message}`, { cause })
-  }
+  return storageOf(openSqlite(file, prepareFile), nowMs)
 }
 
 function prepareFile(database: DatabaseSync): void {
-  // Exclusive: a second server on the same file fails at its start. The timeout allows for a first server that is still
-  // stopping.
-  database.exec(`PRAGMA busy_timeout = ${LOCKED_AT_MOST_MS}`)
-  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
   database.exec('PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY')
-  const [finding] = database.prepare('PRAGMA quick_check(1)').all()
-  if (finding?.quick_check !== 'ok') throw new Error(`it is damaged (${String(finding?.quick_check)})`)
   // A heavy load writes far more than the default 4 MB between checkpoints. In 256 MB of log, most pages occur several
   // times, and only their last version is copied.
   database.exec('PRAGMA wal_autocheckpoint = 65536')

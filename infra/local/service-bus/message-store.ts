@@ -1,5 +1,5 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { makePrivateDatabaseFile } from '../private-files.ts'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { openSqlite, unusableFile } from '../private-files.ts'
 import { readMessage } from './message-codec.ts'
 import type { Journal, KeptQueue, MessageState, QueuedMessage } from './queued-message.ts'
 
@@ -28,8 +28,7 @@ type Row = {
 
 /**
  * The journal in a SQLite file, or in memory as `:memory:`. All writes of one turn of the event loop are one transaction.
- * `afterCommit` reports the commit. A commit survives a crash of the process, but not always of the machine:
- * `synchronous=NORMAL` does not flush each commit.
+ * `afterCommit` reports the commit.
  */
 export class MessageStore implements Journal {
   readonly #file: string
@@ -43,7 +42,7 @@ export class MessageStore implements Journal {
   /** @throws Error that names the file if it is damaged or unusable */
   constructor(file: string) {
     this.#file = file
-    this.#database = openDatabase(file)
+    this.#database = openSqlite(file, prepareFile)
     this.#statements = prepare(this.#database)
   }
 
@@ -58,7 +57,7 @@ export class MessageStore implements Journal {
         lastSequenceNumber: last?.last ?? 0,
       }
     } catch (cause) {
-      throw unusable(this.#file, cause)
+      throw unusableFile(this.#file, cause)
     }
   }
 
@@ -151,39 +150,10 @@ function prepare(database: DatabaseSync): Statements {
   }
 }
 
-function openDatabase(file: string): DatabaseSync {
-  let database: DatabaseSync | undefined
-  try {
-    if (file !== ':memory:') makePrivateDatabaseFile(file)
-    database = new DatabaseSync(file)
-    // Exclusive: a second broker on the file would deliver every message twice.
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
-    const [check] = database.prepare('PRAGMA quick_check(1)').all()
-    if (check?.quick_check !== 'ok') throw new Error(String(check?.quick_check))
-    const version = database.prepare('PRAGMA user_version').get()?.user_version
-    if (version === 0) database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`)
-    else if (version !== SCHEMA_VERSION) throw new Error(`its layout is version ${version}, not ${SCHEMA_VERSION}`)
-    return database
-  } catch (cause) {
-    database?.close()
-    throw unusable(file, cause)
-  }
-}
-
-/** SQLITE_BUSY, https://www.sqlite.org/rescode.html */
-const BUSY = 5
-
-function unusable(file: string, cause: unknown): Error {
-  if (cause instanceof Error && 'errcode' in cause && cause.errcode === BUSY) {
-    return new Error(`The file of the queues, ${file}, is in use by another process.`, { cause })
-  }
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  return new Error(
-    `The file of the queues, ${file}, cannot be read: ${reason}. If you delete it, the queues start empty.`,
-    {
-      cause,
-    },
-  )
+function prepareFile(database: DatabaseSync): void {
+  const version = database.prepare('PRAGMA user_version').get()?.user_version
+  if (version === 0) database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`)
+  else if (version !== SCHEMA_VERSION) throw new Error(`its layout is version ${version}, not ${SCHEMA_VERSION}`)
 }
 
 function fromRow(row: Row): QueuedMessage {
