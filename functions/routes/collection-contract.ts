@@ -1,15 +1,23 @@
 import { type Static, Type } from 'typebox'
 import type { RequestName, Viewer } from '../../shared/domain/membership-requests/act-on-request.ts'
-import { ELIGIBILITY_READERS } from '../../shared/domain/membership-requests/list-requests.ts'
-import {
-  type MembershipRequest,
-  toMembershipRequestDto,
-} from '../../shared/domain/membership-requests/membership-request.ts'
-import type { Person } from '../../shared/domain/membership-requests/request-dependencies.ts'
-import type { RouteResult } from '../../shared/http/envelope.ts'
-import { actingIdentity, ok, type RouteInput } from '../../shared/http/route.ts'
+import { ELIGIBILITY_READERS } from '../../shared/domain/membership-requests/eligible-collections.ts'
+import { REQUEST_STATUSES } from '../../shared/domain/membership-requests/membership-request.ts'
+import type { Person, RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import { type OpenCursors, PageQuery } from '../../shared/http/paging.ts'
+import { actingIdentity, type RouteInput } from '../../shared/http/route.ts'
 import { type Role, USER_ROLES } from '../../shared/kernel/caller.ts'
-import { Guid } from '../../shared/kernel/schema.ts'
+import { Described, Guid, OneOf } from '../../shared/kernel/schema.ts'
+
+/** What the routes of joinable collections and requests work with. */
+export type RequestRouteDependencies = RequestDependencies & { readonly cursors: OpenCursors }
+
+/** The query of paged lists of requests. */
+export const StatusQuery = Type.Object({
+  status: Type.Optional(
+    Described(OneOf(REQUEST_STATUSES), 'Only requests with this status. No request stays `Requested` or `Approved`.'),
+  ),
+  ...PageQuery.properties,
+})
 
 /** Can read definitions and members, preview and filter: decisions, section 2. */
 export const COLLECTION_READERS: readonly Role[] = [
@@ -78,8 +86,4 @@ export function personOf(input: RouteInput): Person {
 /** The caller with its access to requests. */
 export function viewerOf({ caller, identityId }: RouteInput): Viewer {
   return { identityId, seesAll: SEES_ALL_REQUESTS.some((role) => caller.roles.has(role)) }
-}
-
-export function okRequests(requests: readonly MembershipRequest[]): RouteResult {
-  return ok(requests.map(toMembershipRequestDto))
 }

@@ -23,8 +23,7 @@ import {
   toJoinableCollectionDto,
   updateJoinableCollection,
 } from '../../shared/domain/membership-requests/joinable-collection.ts'
-import { memberOf } from '../../shared/domain/membership-requests/list-requests.ts'
-import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import { memberOf } from '../../shared/domain/membership-requests/own-collections.ts'
 import {
   actingIdentity,
   created,
@@ -38,7 +37,13 @@ import {
 import type { Caller } from '../../shared/kernel/caller.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
-import { COLLECTION_READERS, COLLECTION_WRITERS, PERSON_ROLES, SearchQuery } from './collection-contract.ts'
+import {
+  COLLECTION_READERS,
+  COLLECTION_WRITERS,
+  PERSON_ROLES,
+  type RequestRouteDependencies,
+  SearchQuery,
+} from './collection-contract.ts'
 import { membershipRequestRoutes } from './membership-requests.ts'
 import { PREFIXES } from './prefixes.ts'
 
@@ -57,13 +62,13 @@ const POLICY_REFUSALS: readonly RefusalCode[] = [
 ]
 
 /** Joinable collections and the requests to join them: one HTTP function. */
-export const joinableRoutes = (deps: RequestDependencies): RouteGroup => ({
+export const joinableRoutes = (deps: RequestRouteDependencies): RouteGroup => ({
   prefix: PREFIXES.joinable,
   routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...membershipRequestRoutes(PREFIXES.joinable, deps)],
 })
 
 /** Manages joinable collections: statement, "Joinable collections". */
-const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
+const definitionRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
   route('GET', '/', {
     operationId: 'listJoinableCollections',
     summary: 'List joinable collections',
@@ -132,7 +137,7 @@ const definitionRoutes = (deps: RequestDependencies): readonly Route[] => [
   }),
 ]
 
-const memberRoutes = (deps: RequestDependencies): readonly Route[] => [
+const memberRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
   route('GET', '/{id}/results', {
     operationId: 'getJoinableResults',
     summary: 'List the members of a joinable collection',

@@ -16,9 +16,8 @@ import {
 } from '../../shared/domain/collections/read-collections.ts'
 import type { CoreObjectReader } from '../../shared/domain/core/core-object-store.ts'
 import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
-import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
-import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
+import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import {
   COLLECTION_READERS,
@@ -26,14 +25,12 @@ import {
   MemberIds,
   PERSON_ROLES,
   personOf,
+  type RequestRouteDependencies,
   SearchQuery,
 } from './collection-contract.ts'
 import { PREFIXES } from './prefixes.ts'
 
-export type CollectionRouteDependencies = RequestDependencies & {
-  readonly coreObjects: CoreObjectReader
-  readonly cursors: OpenCursors
-}
+export type CollectionRouteDependencies = RequestRouteDependencies & { readonly coreObjects: CoreObjectReader }
 
 /** Reads collections of both kinds: statement, "All collections". */
 export const collectionRoutes = (deps: CollectionRouteDependencies): RouteGroup => ({

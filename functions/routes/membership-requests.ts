@@ -6,12 +6,7 @@ import {
   readRequest,
 } from '../../shared/domain/membership-requests/act-on-request.ts'
 import { requestsOfCollection } from '../../shared/domain/membership-requests/list-requests.ts'
-import {
-  type MembershipRequest,
-  MembershipRequestDto,
-  toMembershipRequestDto,
-} from '../../shared/domain/membership-requests/membership-request.ts'
-import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import {
   Submission,
   SubmissionOnBehalf,
@@ -19,16 +14,18 @@ import {
   submitRequest,
 } from '../../shared/domain/membership-requests/submit-request.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
-import { actingIdentity, okVersioned, type Route, route } from '../../shared/http/route.ts'
+import { pagedResult } from '../../shared/http/paging.ts'
+import { actingIdentity, type Route, route } from '../../shared/http/route.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import type { Versioned } from '../../shared/kernel/versioned.ts'
 import {
-  okRequests,
   PERSON_ROLES,
   personOf,
   REQUEST_READERS,
+  type RequestRouteDependencies,
   requestNameOf,
   SEES_ALL_REQUESTS,
+  StatusQuery,
   viewerOf,
 } from './collection-contract.ts'
 import { ownRequestRoutes } from './own-requests.ts'
@@ -53,14 +50,14 @@ const ACTION_REFUSALS: readonly RefusalCode[] = [
 ]
 
 /** Statement, "Membership requests". */
-export const membershipRequestRoutes = (group: string, deps: RequestDependencies): readonly Route[] => [
+export const membershipRequestRoutes = (group: string, deps: RequestRouteDependencies): readonly Route[] => [
   ...submitRoutes(group, deps),
   ...readRoutes(deps),
   ...actionRoutes(deps),
   ...ownRequestRoutes(deps),
 ]
 
-const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[] => [
+const submitRoutes = (group: string, deps: RequestRouteDependencies): readonly Route[] => [
   route('POST', '/membership-requests/{collectionId}/submit', {
     operationId: 'submitRequest',
     summary: 'Submit a request',
@@ -99,17 +96,27 @@ const submitRoutes = (group: string, deps: RequestDependencies): readonly Route[
   }),
 ]
 
-const readRoutes = (deps: RequestDependencies): readonly Route[] => [
+const readRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
   route('GET', '/membership-requests/{collectionId}', {
     operationId: 'listRequests',
     summary: 'List the requests for a collection',
-    description: 'Newest first. A caller with the role `User` gets their own requests and those that they can decide.',
+    description:
+      'Returns a page, newest first. A caller with the role `User` gets their own requests, those that they can decide or ' +
+      'have decided, and those that ended at a gate where they are an approver; their pages can have fewer items than ' +
+      '`pageSize`.',
     roles: REQUEST_READERS,
     identity: { exempt: SEES_ALL_REQUESTS },
-    reply: { status: 200, schema: Type.Array(MembershipRequestDto) },
-    refusals: ['CollectionNotFound'],
-    run: async (input) =>
-      okRequests(await requestsOfCollection(input.caller.tenantId, input.path.collectionId, viewerOf(input), deps)),
+    query: StatusQuery,
+    reply: { status: 200, schema: Type.Array(MembershipRequestDto), paged: true },
+    refusals: ['CollectionNotFound', 'InvalidCursor'],
+    run: (input) => {
+      const { status, ...page } = input.query
+      const [viewer, { collectionId }, { tenantId }] = [viewerOf(input), input.path, input.caller]
+      const scope = viewer.seesAll ? 'all' : viewer.identityId
+      return pagedResult(page, [tenantId, 'requests', collectionId, scope, status], deps.cursors, (after, size) =>
+        requestsOfCollection(tenantId, collectionId, viewer, { status, after, size }, deps),
+      )
+    },
   }),
   route('GET', '/membership-requests/{collectionId}/{requestId}', {
     operationId: 'getRequest',
@@ -119,12 +126,11 @@ const readRoutes = (deps: RequestDependencies): readonly Route[] => [
     identity: { exempt: SEES_ALL_REQUESTS },
     reply: { status: 200, schema: MembershipRequestDto, versioned: 'for-writes' },
     refusals: ['CollectionNotFound', 'RequestNotFound'],
-    run: async (input) =>
-      okVersioned(await readRequest(requestNameOf(input), viewerOf(input), deps), toMembershipRequestDto),
+    run: async (input) => okRequest(await readRequest(requestNameOf(input), viewerOf(input), deps)),
   }),
 ]
 
-const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
+const actionRoutes = (deps: RequestRouteDependencies): readonly Route[] => {
   const action = (
     kind: 'approve' | 'reject' | 'cancel' | 'leave',
     summary: string,
@@ -145,7 +151,7 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
         const actor = { identityId: actingIdentity(input), seesAll: viewerOf(input).seesAll }
         const given = input.body as Static<typeof RequestDecision>
         const request = await actOnRequest(requestNameOf(input), kind, given, actor, input.ifMatch, deps)
-        return okVersioned(request, toMembershipRequestDto)
+        return okRequest(request)
       },
     })
   const decision = RequestDecision
@@ -165,8 +171,12 @@ const actionRoutes = (deps: RequestDependencies): readonly Route[] => {
   ]
 }
 
-function submitted(group: string, request: Versioned<MembershipRequest>): RouteResult {
-  const { data, headers } = okVersioned(request, toMembershipRequestDto)
+function okRequest({ value, version }: Versioned<MembershipRequestDto>): RouteResult<MembershipRequestDto> {
+  return { data: value, headers: { etag: version } }
+}
+
+function submitted(group: string, request: Versioned<MembershipRequestDto>): RouteResult {
+  const { data, headers } = okRequest(request)
   const location = `/${group}/membership-requests/${data.collectionId}/${data.id}`
   return { data, headers: { ...headers, location } }
 }

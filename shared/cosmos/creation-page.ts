@@ -35,12 +35,12 @@ export async function readPageByCreation<T extends Created>(
 }
 
 /** The position of a document in the order of creation. */
-function creationPosition({ createdAt, id }: Created): string {
+export function creationPosition({ createdAt, id }: Created): string {
   return `${createdAt} ${id}`
 }
 
 /** Compares by creation, then id; the oldest first. */
-function compareCreation(one: Created, other: Created): number {
+export function compareCreation(one: Created, other: Created): number {
   const [first, second] = [creationPosition(one), creationPosition(other)]
   return first < second ? -1 : Number(first > second)
 }

@@ -2,8 +2,9 @@ import { Type } from 'typebox'
 import { GateType } from '../domain/membership-requests/join-policy.ts'
 import {
   decidersOf,
+  endedKeyOf,
   type MembershipRequest,
-  MembershipRequestDto,
+  REQUEST_PROPERTIES,
   reviewKeyOf,
 } from '../domain/membership-requests/membership-request.ts'
 import { Nullable } from '../kernel/schema.ts'
@@ -16,6 +17,8 @@ export type RequestDocument = MembershipRequest & {
   readonly type: 'request'
   /** The key under which approvers find the request; absent when it does not wait at a gate. */
   readonly reviewKey?: string
+  /** The key under which the approvers of the gate where it ended find the request; absent when there is no such gate. */
+  readonly endedKey?: string
   readonly deciders: readonly string[]
 }
 
@@ -62,16 +65,18 @@ export type JoinedChangeDocument = {
 
 export function requestDocument(request: MembershipRequest): RequestDocument {
   const reviewKey = reviewKeyOf(request)
+  const endedKey = endedKeyOf(request)
   return {
     ...request,
     type: 'request',
     deciders: decidersOf(request),
     ...(reviewKey === null ? {} : { reviewKey }),
+    ...(endedKey === null ? {} : { endedKey }),
   }
 }
 
 const Text = Type.String()
-const { status, currentGate } = MembershipRequestDto.properties
+const { status, currentGate } = REQUEST_PROPERTIES
 
 /** The members of a request that queries over very many requests read. Ids were validated before they were stored. */
 export const OUTLINE_PROPERTIES = {

@@ -4,12 +4,15 @@ import type { JoinedMembers } from '../domain/collections/membership-store.ts'
 import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
 import { LIVE_STATUSES, type MembershipRequest } from '../domain/membership-requests/membership-request.ts'
 import type {
+  RequestListQuery,
   RequestOutline,
   RequestStore,
   WaitingRequest,
 } from '../domain/membership-requests/request-dependencies.ts'
 import { chunk } from '../kernel/chunk.ts'
+import type { Page } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
+import { compareCreation, creationPosition, matching, readPageByCreation } from './creation-page.ts'
 import { documentParser } from './document-parser.ts'
 import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, type Stored, sqlParameters } from './documents.ts'
 import { historySince } from './membership-plan.ts'
@@ -70,20 +73,16 @@ export function cosmosRequestStore(requests: Container): RequestStore {
       const document = await read(tenantId, requestId)
       return document?.type === 'request' ? versionedRequest(document) : undefined
     },
-    async ofCollection(tenantId, collectionId, reader) {
-      const all = "c.type = 'request' AND c.collectionId = @collectionId"
-      const { identityId = '', reviewKeys = [] } = reader ?? {}
-      const involved =
-        'c.requesterId = @identityId OR c.submittedBy = @identityId OR ARRAY_CONTAINS(c.deciders, @identityId)'
-      const query: Query =
-        reader === undefined
-          ? { where: all, parameters: { collectionId } }
-          : { where: `${all} AND (${involved})`, parameters: { collectionId, identityId } }
-      const [found, waiting] = await Promise.all([
-        find<RequestDocument>(tenantId, '*', query),
-        findByKeys<RequestDocument>(tenantId, '*', reviewKeys, waitingIn(collectionId)),
-      ])
-      return newestFirst([...new Map([...found, ...waiting].map((document) => [document.id, document])).values()])
+    async page(tenantId, { newestFirst, ...asked }, after, size) {
+      const keys = asked.waitingUnder ?? asked.reader?.reviewKeys ?? []
+      const order = { newestFirst, after, size }
+      // Without keys there is one query, which no key restricts.
+      const pages = await Promise.all(
+        (keys.length === 0 ? [[]] : chunk(keys, KEYS_PER_QUERY_COUNT)).map((some) =>
+          readPageByCreation<RequestDocument>(requests, tenantId, { ...listed(asked, some), ...order }),
+        ),
+      )
+      return mergedPage(pages, order)
     },
     async submittedOnBehalf(tenantId, submitterId) {
       const where = 'c.submittedBy = @submitterId AND c.requesterId != @submitterId'
@@ -150,10 +149,46 @@ function newestFirst(documents: readonly RequestDocument[]): MembershipRequest[]
   return documents.toSorted(byCreation).map(parseRequest)
 }
 
-/** Timestamps of one format sort as text. The id decides between requests of the same millisecond. */
+/** The newest first. */
 function byCreation(one: RequestDocument, other: RequestDocument): number {
-  const [first, second] = [`${one.createdAt} ${one.id}`, `${other.createdAt} ${other.id}`]
-  return first < second ? 1 : -1
+  return compareCreation(other, one)
+}
+
+function listed(
+  { collectionId, requesterId, status, reader, waitingUnder }: Omit<RequestListQuery, 'newestFirst'>,
+  keys: readonly string[],
+): Query {
+  const { conditions, parameters } = matching({ collectionId, requesterId, status }, LISTED)
+  const where = ["c.type = 'request'", ...conditions]
+  if (waitingUnder !== undefined) where.push('ARRAY_CONTAINS(@keys, c.reviewKey)')
+  if (reader !== undefined) where.push(`(${READABLE})`)
+  const who = reader === undefined ? {} : { identityId: reader.identityId }
+  const given = waitingUnder === undefined && reader === undefined ? {} : { keys }
+  return { where: where.join(' AND '), parameters: { ...parameters, ...who, ...given } }
+}
+
+const LISTED = {
+  collectionId: 'c.collectionId = @collectionId',
+  requesterId: 'c.requesterId = @requesterId',
+  status: 'c.status = @status',
+} as const
+
+const READABLE =
+  'c.requesterId = @identityId OR c.submittedBy = @identityId OR ARRAY_CONTAINS(c.deciders, @identityId) OR ' +
+  'ARRAY_CONTAINS(@keys, c.reviewKey) OR ARRAY_CONTAINS(@keys, c.endedKey)'
+
+/** The first requests of several pages that start at the same position, each request once. */
+function mergedPage(
+  pages: readonly Page<RequestDocument>[],
+  { newestFirst, size }: { readonly newestFirst: boolean; readonly size: number },
+): Page<MembershipRequest> {
+  const all = [...new Map(pages.flatMap(({ items }) => items).map((document) => [document.id, document])).values()]
+  all.sort((one, other) => (newestFirst ? compareCreation(other, one) : compareCreation(one, other)))
+  const documents = all.slice(0, size)
+  const last = documents.at(-1)
+  const items = documents.map(parseRequest)
+  const isLast = all.length <= size && pages.every(({ continueAfter }) => continueAfter === undefined)
+  return isLast || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
 }
 
 type JoinedRow = JoinedMembership & { readonly ofCollection: string }

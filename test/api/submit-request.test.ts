@@ -39,6 +39,10 @@ describe('submit', () => {
         { status: 'Requested', actorId, at, notes: 'Please' },
         { status: 'Joined', actorId, at },
       ],
+      collectionName: 'Choir',
+      requesterName: 'Somebody',
+      relationshipTitle: 'Nurse',
+      submittedByName: 'Somebody',
     })
     assert.deepEqual((await read(employee.token, data)).data, data)
     assert.deepEqual(await results(collectionId), [{ objectId: employee.identityId, relationshipId }])

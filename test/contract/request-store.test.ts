@@ -104,6 +104,31 @@ describe('RequestStore on the local database', () => {
     assert.equal(await joined.changesAfter(tenantId, collectionId, 1), undefined)
   })
 
+  it('pages through the requests under more keys than one query takes, each once, in order', async () => {
+    const gate = (order: number) => ({ order, type: 'Identity', approverCount: 1 }) as const
+    const waiting = [5, 1, 3, 2, 4].map((age) =>
+      requestWith({
+        status: 'PendingApproval',
+        currentGate: gate(age),
+        createdAt: `2031-01-01T00:00:00.00${age % 3}+00:00`,
+      }),
+    )
+    for (const request of waiting) await saved(request)
+    const keys = waiting.map(({ collectionId, currentGate }) => `gate:${collectionId}:${currentGate?.order}`)
+    const waitingUnder = keys.flatMap((key) => [...Array.from({ length: 999 }, () => `gate:${randomUUID()}:1`), key])
+    const inOrder = waiting.map(({ createdAt, id }) => `${createdAt} ${id}`).sort()
+    for (const size of [1, 2, 5]) {
+      const found: string[] = []
+      let after: string | undefined
+      do {
+        const page = await store.page(tenantId, { newestFirst: false, waitingUnder }, after, size)
+        found.push(...page.items.map(({ createdAt, id }) => `${createdAt} ${id}`))
+        after = page.continueAfter
+      } while (after !== undefined)
+      assert.deepEqual(found, inOrder)
+    }
+  })
+
   it('finds requests under a review key only while they wait', async () => {
     const gate = { order: 2, type: 'Identity', approverCount: 1 } as const
     const request = requestWith({ status: 'PendingApproval', currentGate: gate })

@@ -77,6 +77,8 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/eligible'],
   [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/submitted-on-behalf'],
   [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/pending-approval'],
+  [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/mine'],
+  [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/inbox'],
   [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/pending-approval-review'],
   [AS_ONESELF, 400, 'GET /collections-joinable/beta/membership-requests/pending-approval-review/{collectionId}'],
   [REQUESTS_READ, 400, 'GET /collections-joinable/beta/membership-requests/eligible/{userId}'],

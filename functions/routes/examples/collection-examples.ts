@@ -167,8 +167,12 @@ const REQUEST: MembershipRequestDto = {
     { status: 'Requested', actorId: IDENTITY_ID, at: CREATED_AT, notes: 'I took the course' },
     { status: 'PendingApproval', actorId: 'system', at: CREATED_AT, gate: { order: 1, type: 'Manager' } },
   ],
+  collectionName: 'First aiders',
+  requesterName: 'Kari Nordmann',
+  relationshipTitle: 'Nurse',
+  submittedByName: 'Kari Nordmann',
 }
-const ON_BEHALF: MembershipRequestDto = { ...REQUEST, submittedBy: MANAGER_ID }
+const ON_BEHALF: MembershipRequestDto = { ...REQUEST, submittedBy: MANAGER_ID, submittedByName: 'Ola Nordmann' }
 
 /** Pending at the second gate. */
 const APPROVED: MembershipRequestDto = {

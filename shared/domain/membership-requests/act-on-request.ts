@@ -8,9 +8,16 @@ import type { OrgChart } from '../tenant-index/org-chart.ts'
 import { isMembershipChange } from './apply-transitions.ts'
 import { approverCounter, isApprover, NO_APPROVERS, withCurrentApproverCounts } from './approvers.ts'
 import { decideRequest, gateOf, gatesAhead, type RequestAction } from './decide-request.ts'
-import { policyOf } from './join-policy.ts'
-import { decidersOf, type MembershipRequest, Notes } from './membership-request.ts'
+import { gatesOf, policyOf } from './join-policy.ts'
+import {
+  decidersOf,
+  lastGateOf,
+  type MembershipRequest,
+  type MembershipRequestDto,
+  Notes,
+} from './membership-request.ts'
 import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
+import { toMembershipRequestDto } from './request-names.ts'
 import { moveIfMisplaced, recheckPolicy } from './request-reconciler.ts'
 
 /** Body of approve and reject. */
@@ -39,7 +46,7 @@ export async function readRequest(
   name: RequestName,
   viewer: Viewer,
   deps: RequestDependencies,
-): Promise<Versioned<MembershipRequest>> {
+): Promise<Versioned<MembershipRequestDto>> {
   const { request, collection, orgChart } = await requireVisibleRequest(name, viewer, deps)
   const [value] = await withCurrentApproverCounts(
     [request.value],
@@ -48,7 +55,7 @@ export async function readRequest(
     orgChart,
     deps.membershipResolver,
   )
-  return value === undefined ? request : { ...request, value }
+  return { ...request, value: toMembershipRequestDto(value ?? request.value, collection, orgChart) }
 }
 
 /**
@@ -64,7 +71,7 @@ export async function actOnRequest(
   person: { readonly identityId: string; readonly seesAll: boolean },
   ifMatch: string | undefined,
   deps: RequestDependencies,
-): Promise<Versioned<MembershipRequest>> {
+): Promise<Versioned<MembershipRequestDto>> {
   const { request, collection, orgChart, mayDecide } = await requireVisibleRequest(name, person, deps)
   requirePositionOfRequest(request.value, body.relationshipId, orgChart)
   requireIfMatch(request.version, ifMatch)
@@ -81,12 +88,16 @@ export async function actOnRequest(
   }
   const decision = decideRequest(request.value, policy, approvers, action, deps.nowMs())
   if (decision.outcome === 'refuse') throw new Refusal(decision.code, refusalMessage(decision.code, request.value))
-  if (decision.outcome === 'unchanged') return request
+  const named = ({ value, version }: Versioned<MembershipRequest>) => ({
+    value: toMembershipRequestDto(value, collection, orgChart),
+    version,
+  })
+  if (decision.outcome === 'unchanged') return named(request)
   const [saved] = await deps.requests.save([{ before: request, after: decision.request }])
   if (saved === undefined) throw new Error('The store did not return the saved request')
   if (isMembershipChange({ before: request, after: saved.value }))
     await notifyMembershipChanges(name.tenantId, new Set([name.collectionId]), deps)
-  return recheckPolicy(saved, collection, deps)
+  return named(await recheckPolicy(saved, collection, deps))
 }
 
 async function requireVisibleRequest(
@@ -106,10 +117,29 @@ async function requireVisibleRequest(
   const mayDecide =
     request !== undefined &&
     (await isApprover(tenantId, identityId, gate, request.value, orgChart, deps.membershipResolver))
-  if (request === undefined || !(seesAll || mayDecide || involves(request.value, identityId))) {
+  const isVisible =
+    request !== undefined &&
+    (seesAll ||
+      mayDecide ||
+      involves(request.value, identityId) ||
+      (await couldDecide(identityId, request.value, collection, orgChart, deps)))
+  if (!isVisible) {
     throw new Refusal('RequestNotFound', `There is no request ${requestId} in collection ${collectionId}`)
   }
   return { request, collection, orgChart, mayDecide }
+}
+
+/** Whether the identity is an approver at the gate where the request ended, if the policy still has that gate. */
+async function couldDecide(
+  identityId: string | undefined,
+  request: MembershipRequest,
+  collection: Collection,
+  orgChart: OrgChart,
+  { membershipResolver }: RequestDependencies,
+): Promise<boolean> {
+  const last = lastGateOf(request)
+  const gate = gatesOf(policyOf(collection)).find(({ order, type }) => order === last?.order && type === last.type)
+  return isApprover(request.tenantId, identityId, gate, request, orgChart, membershipResolver)
 }
 
 /** Whether the identity is the subject of the request, submitted it, or has approved or rejected it. */

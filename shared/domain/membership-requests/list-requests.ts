@@ -1,89 +1,137 @@
-import type { Caller, Role } from '../../kernel/caller.ts'
-import { Refusal } from '../../kernel/refusals.ts'
-import { byName, type Collection } from '../collections/collection.ts'
+import { filteredPage } from '../../kernel/filtered-page.ts'
+import type { Page } from '../../kernel/versioned.ts'
+import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
 import { involves, type Viewer } from './act-on-request.ts'
 import { withCurrentApproverCounts } from './approvers.ts'
 import { approverCollections, gatesOf, policyOf } from './join-policy.ts'
 import {
+  endedKeyOf,
   gateKey,
   isManagerKey,
   type MembershipRequest,
+  type MembershipRequestDto,
   OPEN_STATUSES,
+  type RequestStatus,
   reviewKeyOf,
-  slotOf,
   subjectKey,
 } from './membership-request.ts'
 import type { WaitingRequest } from './request-dependencies.ts'
 import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
+import { toMembershipRequestDto } from './request-names.ts'
+
+/** Which page of a list of requests, and in which status. */
+export type RequestPage = {
+  readonly status?: RequestStatus | undefined
+  readonly after: string | undefined
+  readonly size: number
+}
 
 /**
  * Lists the requests of a collection that the viewer may see, newest first, with current approver counts: all requests, or
- * those that involve the viewer or await the viewer's decision.
+ * those that involve the viewer, await the viewer's decision or ended where the viewer could decide.
  * @throws Refusal `CollectionNotFound`
  */
 export async function requestsOfCollection(
   tenantId: string,
   collectionId: string,
   { identityId, seesAll }: Viewer,
+  { status, after, size }: RequestPage,
   deps: RequestDependencies,
-): Promise<MembershipRequest[]> {
+): Promise<Page<MembershipRequestDto>> {
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const orgChart = await freshOrgChart(tenantId, deps)
-  const counted = (requests: readonly MembershipRequest[]) =>
-    withCurrentApproverCounts(requests, [collection], tenantId, orgChart, deps.membershipResolver)
-  if (seesAll) return counted(await deps.requests.ofCollection(tenantId, collectionId))
-  if (identityId === undefined) return []
+  const query = { newestFirst: true, collectionId, ...(status === undefined ? {} : { status }) }
+  if (seesAll) return described(await deps.requests.page(tenantId, query, after, size), [collection], orgChart, deps)
+  if (identityId === undefined) return { items: [] }
   const keys = await reviewKeys({ tenantId, identityId }, [collection], orgChart, deps)
-  const requests = await deps.requests.ofCollection(tenantId, collectionId, { identityId, reviewKeys: keys })
-  return counted(
-    requests.filter(
-      (request) => involves(request, identityId) || requestAwaitsIdentity(request, keys, identityId, orgChart),
-    ),
-  )
+  const reader = { identityId, reviewKeys: keys }
+  const isReadable = (request: MembershipRequest) =>
+    involves(request, identityId) || concernsApprover(request, keys, identityId, orgChart)
+  const read = (from: string | undefined, count: number) =>
+    deps.requests.page(tenantId, { ...query, reader }, from, count)
+  return described(await filteredPage(read, isReadable, after, size), [collection], orgChart, deps)
+}
+
+/** Lists all requests of which the person is the subject, decided ones included, newest first. */
+export async function ownRequests(
+  { tenantId, identityId }: Person,
+  { status, after, size }: RequestPage,
+  deps: RequestDependencies,
+): Promise<Page<MembershipRequestDto>> {
+  const query = { newestFirst: true, requesterId: identityId, ...(status === undefined ? {} : { status }) }
+  return describedInAll(tenantId, await deps.requests.page(tenantId, query, after, size), deps)
+}
+
+/** Lists the requests of all collections that await the person's decision, oldest first. */
+export async function requestsAwaiting(
+  person: Person,
+  { after, size }: RequestPage,
+  deps: RequestDependencies,
+): Promise<Page<MembershipRequestDto>> {
+  const { tenantId, identityId } = person
+  const [orgChart, joinables] = await Promise.all([
+    freshOrgChart(tenantId, deps),
+    deps.collections.list(tenantId, { kind: 'joinable' }),
+  ])
+  const waitingUnder = await reviewKeys(person, joinables, orgChart, deps)
+  if (waitingUnder.length === 0) return { items: [] }
+  const read = (from: string | undefined, count: number) =>
+    deps.requests.page(tenantId, { newestFirst: false, waitingUnder }, from, count)
+  const isDue = (request: MembershipRequest) => requestAwaitsIdentity(request, waitingUnder, identityId, orgChart)
+  return described(await filteredPage(read, isDue, after, size), joinables, orgChart, deps)
 }
 
 /** Lists the requests that the person submitted on behalf of others, newest first, with current approver counts. */
 export async function submittedOnBehalf(
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
-): Promise<MembershipRequest[]> {
-  return countedInAll(tenantId, await deps.requests.submittedOnBehalf(tenantId, identityId), deps)
+): Promise<readonly MembershipRequestDto[]> {
+  const items = await deps.requests.submittedOnBehalf(tenantId, identityId)
+  return (await describedInAll(tenantId, { items }, deps)).items
 }
 
 /** Lists the person's own requests that are not decided yet, newest first, with current approver counts. */
 export async function pendingRequests(
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
-): Promise<MembershipRequest[]> {
+): Promise<readonly MembershipRequestDto[]> {
   const live = await deps.requests.liveOf(tenantId, identityId)
-  const open = live
+  const items = live
     .map(({ value }) => value)
     .filter(({ status }) => (OPEN_STATUSES as readonly string[]).includes(status))
-  return countedInAll(tenantId, open, deps)
+  return (await describedInAll(tenantId, { items }, deps)).items
 }
 
-/** Returns the same requests with current approver counts. They may belong to any collections. */
-async function countedInAll(
+/** Returns a page of requests of any collections with current approver counts and names. */
+async function describedInAll(
   tenantId: string,
-  requests: readonly MembershipRequest[],
+  page: Page<MembershipRequest>,
   deps: RequestDependencies,
-): Promise<MembershipRequest[]> {
-  const waiting = requests.flatMap(({ currentGate, collectionId }) => (currentGate === null ? [] : [collectionId]))
-  if (waiting.length === 0) return [...requests]
+): Promise<Page<MembershipRequestDto>> {
+  if (page.items.length === 0) return { ...page, items: [] }
+  const named = new Set(page.items.map(({ collectionId }) => collectionId))
   const [orgChart, collections] = await Promise.all([
     freshOrgChart(tenantId, deps),
-    deps.collections.existing(tenantId, [...new Set(waiting)]),
+    deps.collections.existing(tenantId, [...named]),
   ])
-  return withCurrentApproverCounts(requests, collections, tenantId, orgChart, deps.membershipResolver)
+  return described(page, collections, orgChart, deps)
 }
 
-/** Lists the joinable collections that the person is a member of, by name. */
-export async function memberOf({ tenantId, identityId }: Person, deps: RequestDependencies): Promise<Collection[]> {
-  const memberships = await deps.joined.ofIdentity(tenantId, identityId)
-  const collections = await deps.collections.existing(tenantId, [...memberships.keys()])
-  return collections.toSorted(byName)
+/** Returns a page of requests of these collections with current approver counts and names. */
+async function described(
+  page: Page<MembershipRequest>,
+  collections: readonly Collection[],
+  orgChart: OrgChart,
+  { membershipResolver }: RequestDependencies,
+): Promise<Page<MembershipRequestDto>> {
+  const [tenantId] = page.items.map((request) => request.tenantId)
+  if (tenantId === undefined) return { ...page, items: [] }
+  const byId = new Map(collections.map((collection) => [collection.id, collection]))
+  const counted = await withCurrentApproverCounts(page.items, collections, tenantId, orgChart, membershipResolver)
+  const items = counted.map((request) => toMembershipRequestDto(request, byId.get(request.collectionId), orgChart))
+  return { ...page, items }
 }
 
 /**
@@ -135,6 +183,19 @@ function requestAwaitsIdentity(
   return awaitsIdentity({ ...request, reviewKey }, identityId, orgChart)
 }
 
+/** Whether a request awaits the identity's decision, or ended at a gate where it is an approver. */
+function concernsApprover(
+  request: MembershipRequest,
+  keys: readonly string[],
+  identityId: string,
+  orgChart: OrgChart,
+): boolean {
+  if (requestAwaitsIdentity(request, keys, identityId, orgChart)) return true
+  const endedKey = endedKeyOf(request)
+  if (endedKey === null || !keys.includes(endedKey)) return false
+  return awaitsIdentity({ ...request, reviewKey: endedKey }, identityId, orgChart)
+}
+
 /** Lists the joinable collections with requests that await the person's decision, by name. */
 export async function collectionsToReview(person: Person, deps: RequestDependencies): Promise<Collection[]> {
   const { tenantId, identityId } = person
@@ -175,77 +236,12 @@ export async function requestsToReview(
   collectionId: string,
   person: Person,
   deps: RequestDependencies,
-): Promise<MembershipRequest[]> {
+): Promise<readonly MembershipRequestDto[]> {
   const { tenantId, identityId } = person
   const orgChart = await freshOrgChart(tenantId, deps)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const keys = await reviewKeys(person, [collection], orgChart, deps)
   const waiting = await deps.requests.waitingIn(tenantId, collectionId, keys)
   const due = waiting.filter((request) => requestAwaitsIdentity(request, keys, identityId, orgChart))
-  return withCurrentApproverCounts(due, [collection], tenantId, orgChart, deps.membershipResolver)
-}
-
-/** Roles that may read the eligible collections of any identity: decisions, section 2. */
-export const ELIGIBILITY_READERS: readonly Role[] = [
-  'collection_criteria_definition-administrator',
-  'collections-criteria.criteria.read.all',
-  'collections-criteria.criteria.readwrite.all',
-]
-
-/** Lists the collections that the person may request to join, by name, without those where every slot is taken. */
-export async function eligibleCollections(person: Person, deps: RequestDependencies): Promise<Collection[]> {
-  return eligibleFor(person, await freshOrgChart(person.tenantId, deps), deps)
-}
-
-/**
- * Lists the eligible collections of an identity, given by core identity id or directory object id.
- * @param identityId The caller's identity, if any.
- * @throws Refusal `NotManager` for an unknown or foreign identity when the caller may read only their own and their reports'
- * collections; `IdentityNotFound` for other callers.
- */
-export async function eligibleCollectionsOf(
-  userId: string,
-  caller: Caller,
-  identityId: string | undefined,
-  deps: RequestDependencies,
-): Promise<Collection[]> {
-  const { tenantId } = caller
-  const orgChart = await freshOrgChart(tenantId, deps)
-  const askedFor = orgChart.has('identity', userId) ? userId : orgChart.identityOfAccount(userId)
-  if (!ELIGIBILITY_READERS.some((role) => caller.roles.has(role))) {
-    const isOwnOrReport =
-      askedFor !== undefined &&
-      identityId !== undefined &&
-      (askedFor === identityId || orgChart.isManagerOf(identityId, askedFor))
-    if (!isOwnOrReport) throw new Refusal('NotManager', `Identity ${userId} does not report to the caller`)
-  }
-  if (askedFor === undefined) throw new Refusal('IdentityNotFound', `There is no identity ${userId}`)
-  return eligibleFor({ tenantId, identityId: askedFor }, orgChart, deps)
-}
-
-async function eligibleFor(person: Person, orgChart: OrgChart, deps: RequestDependencies): Promise<Collection[]> {
-  const { tenantId, identityId } = person
-  const [joinables, live] = await Promise.all([
-    deps.collections.list(tenantId, { kind: 'joinable' }),
-    deps.requests.liveOf(tenantId, identityId),
-  ])
-  const taken = new Set(live.map(({ value }) => value.slot))
-  const positions = orgChart.activePositionsOf(identityId)
-  const open = joinables.filter((collection) => hasFreeSlot(collection, identityId, positions, taken))
-  const asked = [...new Set(open.flatMap((collection) => policyOf(collection).joinableBy.collectionIds))]
-  const memberOf = await deps.membershipResolver.collectionsOf(tenantId, identityId, asked, orgChart)
-  return open.filter((collection) => {
-    const { collectionIds } = policyOf(collection).joinableBy
-    return collectionIds.length === 0 || collectionIds.some((id) => memberOf.has(id))
-  })
-}
-
-function hasFreeSlot(
-  collection: Collection,
-  identityId: string,
-  positions: readonly string[],
-  taken: ReadonlySet<string>,
-): boolean {
-  const slots = positions.length === 0 ? [null] : positions
-  return slots.some((position) => !taken.has(slotOf(collection, identityId, position)))
+  return (await described({ items: due }, [collection], orgChart, deps)).items
 }

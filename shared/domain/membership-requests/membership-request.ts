@@ -5,7 +5,7 @@ import type { Collection } from '../collections/collection.ts'
 import { GateType } from './join-policy.ts'
 
 /** Decisions, section 7. `Requested` and `Approved` appear in the lifecycle only; a stored request has another status. */
-const REQUEST_STATUSES = [
+export const REQUEST_STATUSES = [
   'Requested',
   'PendingApproval',
   'Approved',
@@ -38,7 +38,8 @@ const LifecycleEntry = Closed({
 })
 export type LifecycleEntry = Readonly<Static<typeof LifecycleEntry>>
 
-export const MembershipRequestDto = Closed({
+/** The members of a request that are stored and returned. */
+export const REQUEST_PROPERTIES = {
   id: Guid,
   collectionId: Guid,
   requesterId: Described(Guid, 'The core identity that the membership is for.'),
@@ -59,20 +60,30 @@ export const MembershipRequestDto = Closed({
     Type.Array(LifecycleEntry),
     'All status changes of the request, oldest first. Entries are only appended.',
   ),
+}
+
+const NameNow = Nullable(Type.String())
+
+export const MembershipRequestDto = Closed({
+  ...REQUEST_PROPERTIES,
+  collectionName: Described(NameNow, 'The current name of the collection; null when it was deleted.'),
+  requesterName: Described(NameNow, 'The current display name of the requester; null without one.'),
+  relationshipTitle: Described(NameNow, 'The current title of the position; null without one.'),
+  submittedByName: Described(
+    NameNow,
+    'The current display name of who submitted the request; null for an actor without a core identity.',
+  ),
 })
 export type MembershipRequestDto = Static<typeof MembershipRequestDto>
 
+const StoredRequest = Type.Object(REQUEST_PROPERTIES)
+
 /** A membership request. Its lifecycle only grows. */
-export type MembershipRequest = Readonly<Omit<MembershipRequestDto, 'lifecycle'>> & {
+export type MembershipRequest = Readonly<Omit<Static<typeof StoredRequest>, 'lifecycle'>> & {
   readonly tenantId: string
   /** Identifies the membership that the request is for. No two live requests share a slot. */
   readonly slot: string
   readonly lifecycle: readonly LifecycleEntry[]
-}
-
-export function toMembershipRequestDto(request: MembershipRequest): MembershipRequestDto {
-  const { tenantId: _tenantId, slot: _slot, ...record } = request
-  return { ...record, lifecycle: [...request.lifecycle] }
 }
 
 /**
@@ -101,6 +112,23 @@ export function reviewKeyOf({
 }: Pick<MembershipRequest, 'status' | 'currentGate' | 'collectionId' | 'requesterId'>): string | null {
   if (status !== 'PendingApproval' || currentGate === null) return null
   return currentGate.type === 'Manager' ? subjectKey(requesterId) : gateKey(collectionId, currentGate.order)
+}
+
+/** Returns the gate where a request that waits no more was last; undefined when it waits or was never at a gate. */
+export function lastGateOf({
+  currentGate,
+  lifecycle,
+}: Pick<MembershipRequest, 'currentGate' | 'lifecycle'>): LifecycleEntry['gate'] {
+  return currentGate === null ? lifecycle.findLast(({ gate }) => gate !== undefined)?.gate : undefined
+}
+
+/** Returns the key under which the approvers of the gate where a request ended find it; null when there is no such gate. */
+export function endedKeyOf(
+  request: Pick<MembershipRequest, 'currentGate' | 'lifecycle' | 'collectionId' | 'requesterId'>,
+): string | null {
+  const gate = lastGateOf(request)
+  if (gate === undefined) return null
+  return gate.type === 'Manager' ? subjectKey(request.requesterId) : gateKey(request.collectionId, gate.order)
 }
 
 /** Review key of the requests that wait at a gate whose approvers the policy names. */

@@ -16,3 +16,10 @@ export async function ownCollections(person: Person, deps: RequestDependencies):
   const memberOf = await deps.membershipResolver.collectionsOf(tenantId, identityId, ids, orgChart)
   return ofPeople.filter(({ id }) => memberOf.has(id)).sort(byName)
 }
+
+/** Lists the joinable collections that the person is a member of, by name. */
+export async function memberOf({ tenantId, identityId }: Person, deps: RequestDependencies): Promise<Collection[]> {
+  const memberships = await deps.joined.ofIdentity(tenantId, identityId)
+  const collections = await deps.collections.existing(tenantId, [...memberships.keys()])
+  return collections.toSorted(byName)
+}

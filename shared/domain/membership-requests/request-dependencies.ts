@@ -1,7 +1,7 @@
-import type { Versioned } from '../../kernel/versioned.ts'
+import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
 import { OrgChart } from '../tenant-index/org-chart.ts'
-import type { MembershipRequest } from './membership-request.ts'
+import type { MembershipRequest, RequestStatus } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
 
 /** A request to be written, with the version it was read at. A new request has no `before`. */
@@ -21,8 +21,20 @@ export type WaitingRequest = Pick<MembershipRequest, 'collectionId' | 'requester
   readonly reviewKey: string
 }
 
-/** A reader who does not see all requests: an identity, and the review keys of the requests that await its decision. */
+/** A reader who does not see all requests: an identity, and the review keys of the gates where it is an approver. */
 type RequestReader = { readonly identityId: string; readonly reviewKeys: readonly string[] }
+
+/** The requests of a list, and their order. Without a member, its condition does not apply. */
+export type RequestListQuery = {
+  readonly newestFirst: boolean
+  readonly collectionId?: string
+  readonly requesterId?: string
+  readonly status?: RequestStatus
+  /** The requests that the reader may see, and possibly others that wait or ended at a manager's gate. */
+  readonly reader?: RequestReader
+  /** The requests that wait under one of these review keys. */
+  readonly waitingUnder?: readonly string[]
+}
 
 /**
  * The membership requests of a tenant, ended ones included. Each slot has at most one live request (open or joined), also
@@ -39,11 +51,13 @@ export interface RequestStore {
    * taken, `StaleVersion` when concurrent changes of the collection's members do not end.
    */
   save(changes: readonly RequestChange[]): Promise<Versioned<MembershipRequest>[]>
-  /**
-   * Newest first. With a reader: the requests that the reader may see, and possibly others that wait for a manager. The
-   * caller filters those.
-   */
-  ofCollection(tenantId: string, collectionId: string, reader?: RequestReader): Promise<MembershipRequest[]>
+  /** A page of requests in the order of their creation. */
+  page(
+    tenantId: string,
+    query: RequestListQuery,
+    after: string | undefined,
+    size: number,
+  ): Promise<Page<MembershipRequest>>
   /** Requests submitted on behalf of others. Newest first. */
   submittedOnBehalf(tenantId: string, submitterId: string): Promise<MembershipRequest[]>
   /** The live requests of an identity in all collections. Newest first. */

@@ -10,13 +10,14 @@ import type { OrgChart } from '../tenant-index/org-chart.ts'
 import { approverCounter, approverCountsOnly } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
 import { type ApprovalGate, gatesOf, policyOf } from './join-policy.ts'
-import { type MembershipRequest, Notes, newRequest } from './membership-request.ts'
+import { type MembershipRequest, type MembershipRequestDto, Notes, newRequest } from './membership-request.ts'
 import {
   freshOrgChart,
   notifyMembershipChanges,
   type Person,
   type RequestDependencies,
 } from './request-dependencies.ts'
+import { toMembershipRequestDto } from './request-names.ts'
 import { endOrphaned, moveIfMisplaced, recheckPolicy } from './request-reconciler.ts'
 
 export const Submission = Type.Object({
@@ -42,7 +43,7 @@ export async function submitRequest(
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
   creation: Creation = singleAttempt(deps),
-): Promise<Versioned<MembershipRequest>> {
+): Promise<Versioned<MembershipRequestDto>> {
   const orgChart = await freshOrgChart(tenantId, deps)
   const position = relationshipId ?? undefined
   if (position !== undefined) requireOwnActivePosition(position, identityId, orgChart)
@@ -66,7 +67,7 @@ export async function submitOnBehalf(
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
   creation: Creation = singleAttempt(deps),
-): Promise<Versioned<MembershipRequest>> {
+): Promise<Versioned<MembershipRequestDto>> {
   const report = { identityId: named ?? undefined, position: relationshipId ?? undefined }
   if (report.identityId === undefined && report.position === undefined) {
     throw new Refusal('RequesterRequired', undefined, '/requesterId')
@@ -119,6 +120,15 @@ type SubmissionContext = {
 }
 
 async function submit(
+  context: SubmissionContext,
+  orgChart: OrgChart,
+  deps: RequestDependencies,
+): Promise<Versioned<MembershipRequestDto>> {
+  const { value, version } = await submitted(context, orgChart, deps)
+  return { value: toMembershipRequestDto(value, context.collection, orgChart), version }
+}
+
+async function submitted(
   context: SubmissionContext,
   orgChart: OrgChart,
   deps: RequestDependencies,

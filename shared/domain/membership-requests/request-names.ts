@@ -1,0 +1,25 @@
+import type { Collection } from '../collections/collection.ts'
+import type { OrgChart } from '../tenant-index/org-chart.ts'
+import type { MembershipRequest, MembershipRequestDto } from './membership-request.ts'
+
+/**
+ * Returns a request as the API returns it, with the names of what it refers to.
+ * @param collection The collection of the request; undefined when it was deleted.
+ */
+export function toMembershipRequestDto(
+  request: MembershipRequest,
+  collection: Pick<Collection, 'name'> | undefined,
+  { rows }: OrgChart,
+): MembershipRequestDto {
+  const { tenantId: _tenantId, slot: _slot, ...record } = request
+  const { requesterId, relationshipId, submittedBy } = request
+  const nameOf = (identityId: string) => rows.textOf('identity', 'displayName', identityId) ?? null
+  return {
+    ...record,
+    lifecycle: [...request.lifecycle],
+    collectionName: collection?.name ?? null,
+    requesterName: nameOf(requesterId),
+    relationshipTitle: relationshipId === null ? null : (rows.textOf('relationship', 'title', relationshipId) ?? null),
+    submittedByName: nameOf(submittedBy),
+  }
+}
