@@ -116,7 +116,10 @@ const definitionRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
     description:
       'Omitted members keep their values; `tags` and `attributes` are kept separately. The policy can keep identities ' +
       'and collections that no longer exist if the stored policy already names them, so that a record can always be ' +
-      'sent back as it was read. Pending requests follow the new policy: a request that has no gate left is approved.',
+      'sent back as it was read. Pending requests follow the new policy: an approval counts for the gate of the same type ' +
+      'and approvers, wherever that gate now stands. A request waits at the first gate without an approval; when there ' +
+      'is none, it joins. A requester who is no longer eligible when the request comes to a gate or would join is ' +
+      'refused: the request is cancelled by `system` with the note `NotEligible`.',
     roles: COLLECTION_WRITERS,
     body: JoinableCollectionUpdate,
     reply: { status: 200, schema: JoinableCollectionDto, versioned: true },

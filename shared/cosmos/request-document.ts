@@ -36,7 +36,7 @@ export type SlotDocument = {
   readonly holderId: string
   readonly position: string | null
   readonly state: MembershipRequest['status']
-  readonly gate: MembershipRequest['currentGate']
+  readonly policyVersion?: number
   /** The request's `reviewKey`. */
   readonly awaits?: string
 }
@@ -85,7 +85,7 @@ export const OUTLINE_PROPERTIES = {
   requesterId: Text,
   relationshipId: Nullable(Text),
   status,
-  currentGate,
+  policyVersion: Type.Optional(Type.Integer()),
 }
 
 /** Returns the request in a stored document. @throws Error when the document is not a valid request. */
@@ -93,6 +93,8 @@ export const parseRequest = documentParser<MembershipRequest>(
   'membership request',
   Type.Object({
     ...OUTLINE_PROPERTIES,
+    currentGate,
+    approvals: Type.Optional(Type.Array(Type.Object({ type: GateType, approvers: Type.Array(Text) }))),
     tenantId: Text,
     slot: Text,
     submittedBy: Text,
@@ -144,7 +146,7 @@ export function slotDocument(request: MembershipRequest): SlotDocument {
     holderId: request.requesterId,
     position: request.relationshipId,
     state: request.status,
-    gate: request.currentGate,
+    ...(request.policyVersion === undefined ? {} : { policyVersion: request.policyVersion }),
     ...(reviewKey === null ? {} : { awaits: reviewKey }),
   }
 }

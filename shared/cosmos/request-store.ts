@@ -33,7 +33,7 @@ const KEYS_PER_QUERY_COUNT = 2000
 /** Selects an outline from a slot document. */
 const OUTLINE =
   'c.requestId AS id, c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, ' +
-  'c.state AS status, c.gate AS currentGate'
+  'c.state AS status, c.policyVersion'
 
 const WAITING =
   'c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, c.awaits AS reviewKey'

@@ -46,7 +46,7 @@ describe('a changed join policy', () => {
     const collectionId = await joinable(gates(at(1, first), at(2, second)))
     const { data: request } = await submit(employee, collectionId)
     await act(first.token, request, 'approve')
-    await change(collectionId, gates(at(1, third), at(3, third)))
+    await change(collectionId, gates(at(2, first), at(3, third)))
     const { data } = await read(employee.token, request)
     assert.deepEqual(data.currentGate, { order: 3, type: 'Identity', approverCount: 1 })
     assert.deepEqual(data.lifecycle.at(-1), {

@@ -6,9 +6,11 @@ import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
 import { isMembershipChange } from './apply-transitions.ts'
-import { approverCounter, isApprover, NO_APPROVERS, withCurrentApproverCounts } from './approvers.ts'
-import { decideRequest, gateOf, gatesAhead, type RequestAction } from './decide-request.ts'
-import { gatesOf, policyOf } from './join-policy.ts'
+import { gateAfterApproval } from './approvals.ts'
+import { approverCounter, isApprover, NO_FACTS, withCurrentApproverCounts } from './approvers.ts'
+import { decideRequest, gateOf, type PolicyFacts, type RequestAction } from './decide-request.ts'
+import { isEligible } from './eligibility.ts'
+import { type AppliedPolicy, gatesOf, policyOf } from './join-policy.ts'
 import {
   decidersOf,
   lastGateOf,
@@ -78,15 +80,11 @@ export async function actOnRequest(
   const { identityId } = person
   const action: RequestAction = { kind, actor: { id: identityId, identityId }, notes: body.notes }
   const policy = policyOf(collection)
-  // The approvers of the next gate are counted only when the caller can move the request there.
-  const ahead = kind === 'approve' && mayDecide ? gatesAhead(request.value, policy).slice(0, 1) : []
-  const counter = await approverCounter(name.tenantId, ahead, orgChart, deps.membershipResolver)
-  const approvers = {
-    mayDecide: () => mayDecide,
-    approverCount:
-      ahead.length === 0 ? NO_APPROVERS.approverCount : (gate: (typeof ahead)[number]) => counter(gate, request.value),
-  }
-  const decision = decideRequest(request.value, policy, approvers, action, deps.nowMs())
+  const isApproval = kind === 'approve' && mayDecide
+  const facts = isApproval
+    ? await factsOfApproval(request.value, policy, orgChart, deps)
+    : { ...NO_FACTS, mayDecide: () => mayDecide }
+  const decision = decideRequest(request.value, policy, facts, action, deps.nowMs())
   if (decision.outcome === 'refuse') throw new Refusal(decision.code, refusalMessage(decision.code, request.value))
   const named = ({ value, version }: Versioned<MembershipRequest>) => ({
     value: toMembershipRequestDto(value, collection, orgChart),
@@ -98,6 +96,23 @@ export async function actOnRequest(
   if (isMembershipChange({ before: request, after: saved.value }))
     await notifyMembershipChanges(name.tenantId, new Set([name.collectionId]), deps)
   return named(await recheckPolicy(saved, collection, deps))
+}
+
+/** Read only for an approver, because only an approval can move the request on. */
+async function factsOfApproval(
+  request: MembershipRequest,
+  policy: AppliedPolicy,
+  orgChart: OrgChart,
+  deps: RequestDependencies,
+): Promise<PolicyFacts> {
+  const { tenantId } = request
+  const gate = gateOf(request, policy)
+  const following = gate && gateAfterApproval(request, gate, policy)
+  const [counter, eligible] = await Promise.all([
+    approverCounter(tenantId, following === undefined ? [] : [following], orgChart, deps.membershipResolver),
+    isEligible(request, policy, orgChart, deps),
+  ])
+  return { mayDecide: () => true, approverCount: (at) => counter(at, request), isEligible: eligible }
 }
 
 async function requireVisibleRequest(

@@ -1,6 +1,6 @@
 import type { Collection } from '../collections/collection.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
-import { type GateApprovers, gateOf } from './decide-request.ts'
+import { gateOf, type PolicyFacts } from './decide-request.ts'
 import { type ApprovalGate, approverCollections, policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
@@ -47,7 +47,7 @@ export async function withCurrentApproverCounts(
   for (const request of requests) {
     const policy = policies.get(request.collectionId)
     const gate = policy && gateOf(request, policy)
-    if (gate !== undefined && gate.type === request.currentGate?.type) gates.set(request, gate)
+    if (gate !== undefined) gates.set(request, gate)
   }
   const counter = await approverCounter(tenantId, [...new Set(gates.values())], orgChart, membershipResolver)
   return requests.map((request) => {
@@ -86,10 +86,14 @@ export async function isApprover(
   }
 }
 
-/** The approvers for actions that are not decisions at a gate but can move a request to one. */
-export function approverCountsOnly(counter: ApproverCounter, subject: RequestSubject): GateApprovers {
-  return { mayDecide: () => false, approverCount: (gate) => counter(gate, subject) }
+/** For actions that are not decisions at a gate but can move a request to one. */
+export function factsWithoutApprover(
+  counter: ApproverCounter,
+  subject: RequestSubject,
+  isEligible: boolean,
+): PolicyFacts {
+  return { mayDecide: () => false, approverCount: (gate) => counter(gate, subject), isEligible }
 }
 
-/** The approvers for actions that never move a request to a gate. */
-export const NO_APPROVERS: GateApprovers = { mayDecide: () => false, approverCount: () => 0 }
+/** For actions that never move a request to a gate. */
+export const NO_FACTS: PolicyFacts = { mayDecide: () => false, approverCount: () => 0, isEligible: true }

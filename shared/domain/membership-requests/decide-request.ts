@@ -1,11 +1,13 @@
 import { toTimestamp } from '../../kernel/timestamp.ts'
-import { type ApprovalGate, gatesOf, type JoinPolicy } from './join-policy.ts'
+import { approvalAt, approvalsOf, gateAfterApproval, remainingGates } from './approvals.ts'
+import { type AppliedPolicy, type ApprovalGate, gatesOf } from './join-policy.ts'
 import {
   LIVE_STATUSES,
   type LifecycleEntry,
   type MembershipRequest,
   OPEN_STATUSES,
   type RequestStatus,
+  SYSTEM_ACTOR,
 } from './membership-request.ts'
 
 /** The actor of an action: the id recorded in the lifecycle, and the core identity that the rules apply to. */
@@ -25,12 +27,14 @@ export type RequestAction = {
   readonly notes?: string | undefined
 }
 
-/** The approvers at the gates of one request. */
-export type GateApprovers = {
+/** What the policy means for one request now: its approvers, and whether it admits the subject. */
+export type PolicyFacts = {
   /** Whether the actor is an approver at the gate. The rule about own requests is checked separately. */
   mayDecide(gate: ApprovalGate): boolean
   /** The number of approvers other than the subject. */
   approverCount(gate: ApprovalGate): number
+  /** Whether the policy allows the subject to join. */
+  readonly isEligible: boolean
 }
 
 export type RequestOutcome =
@@ -59,19 +63,19 @@ const ALLOWED_STATUSES: Readonly<Record<RequestAction['kind'], readonly RequestS
  */
 export function decideRequest(
   request: MembershipRequest,
-  policy: JoinPolicy,
-  approvers: GateApprovers,
+  policy: AppliedPolicy,
+  facts: PolicyFacts,
   action: RequestAction,
   nowMs: number,
 ): RequestOutcome {
   if (!ALLOWED_STATUSES[action.kind].includes(request.status)) return { outcome: 'refuse', code: 'InvalidRequestState' }
-  const step: Step = { actorId: action.actor.id, at: toTimestamp(nowMs), approvers }
+  const step: Step = { actorId: action.actor.id, at: toTimestamp(nowMs), policy, facts }
   switch (action.kind) {
     case 'open':
-      return next(atGate(gatesOf(policy)[0], request, step))
+      return next(atGate(remainingGates(approvalsOf(request, policy), policy)[0], request, step))
     case 'approve':
     case 'reject':
-      return decideAtGate(request, policy, action, step)
+      return decideAtGate(request, action, step)
     case 'cancel':
       return ifAllowed([request.requesterId, request.submittedBy], step, withFinalStatus('Cancelled', request, step))
     case 'leave':
@@ -83,69 +87,73 @@ export function decideRequest(
         withFinalStatus(request.status === 'Joined' ? 'Left' : 'Cancelled', request, step, { notes: action.notes }),
       )
     case 'move':
-      return applyPolicy(request, policy, action, step)
+      return applyPolicy(request, action, step)
   }
-}
-
-/** The gates that have not approved the request. Gates before and after a policy change are the same when their order is. */
-function remainingGates(request: MembershipRequest, policy: JoinPolicy): ApprovalGate[] {
-  const passed = new Set(request.lifecycle.flatMap(({ status, gate }) => (status === 'Approved' ? gate?.order : [])))
-  return gatesOf(policy).filter(({ order }) => !passed.has(order))
-}
-
-/** The gates that remain for a waiting request after its current gate. */
-export function gatesAhead(request: MembershipRequest, policy: JoinPolicy): ApprovalGate[] {
-  const here = request.currentGate?.order ?? 0
-  return remainingGates(request, policy).filter(({ order }) => order > here)
 }
 
 /** The gate where the request waits; undefined when the policy no longer has it. */
 export function gateOf(
   { currentGate }: Pick<MembershipRequest, 'currentGate'>,
-  policy: JoinPolicy,
+  policy: AppliedPolicy,
 ): ApprovalGate | undefined {
-  return gatesOf(policy).find(({ order }) => order === currentGate?.order)
+  return gatesOf(policy).find(({ order, type }) => order === currentGate?.order && type === currentGate.type)
 }
 
-/** Actor and time of the action, and the approvers at the gates it can lead to. */
-type Step = { readonly actorId: string; readonly at: string; readonly approvers: GateApprovers }
+/** Actor and time of the action, the policy, and what it means for the request. */
+type Step = {
+  readonly actorId: string
+  readonly at: string
+  readonly policy: AppliedPolicy
+  readonly facts: PolicyFacts
+}
 
 type EntryDetails = { readonly gate?: ApprovalGate; readonly notes?: string | undefined }
 
-function decideAtGate(
-  request: MembershipRequest,
-  policy: JoinPolicy,
-  action: RequestAction,
-  step: Step,
-): RequestOutcome {
+function decideAtGate(request: MembershipRequest, action: RequestAction, step: Step): RequestOutcome {
   const { kind, actor, notes } = action
+  const { policy } = step
   const gate = gateOf(request, policy)
   if (gate === undefined) return { outcome: 'refuse', code: 'InvalidRequestState' }
   if (actor.identityId === request.requesterId) return { outcome: 'refuse', code: 'SelfApproval' }
-  if (!step.approvers.mayDecide(gate)) return { outcome: 'refuse', code: 'NotCurrentApprover' }
+  if (!step.facts.mayDecide(gate)) return { outcome: 'refuse', code: 'NotCurrentApprover' }
   if (kind === 'reject') return next(withFinalStatus('Rejected', request, step, { gate, notes }))
-  return next(atGate(gatesAhead(request, policy)[0], withStatus('Approved', request, step, { gate, notes }), step))
+  const approved: MembershipRequest = {
+    ...withStatus('Approved', request, step, { gate, notes }),
+    approvals: [...approvalsOf(request, policy), approvalAt(gate)],
+  }
+  return next(atGateIfEligible(gateAfterApproval(request, gate, policy), approved, step))
 }
 
 function ifAllowed(allowed: readonly string[], { actorId }: Step, after: MembershipRequest): RequestOutcome {
   return allowed.includes(actorId) ? next(after) : { outcome: 'refuse', code: 'NotRequester' }
 }
 
-/** The request stays at its gate if the policy still has it; otherwise it moves to the first remaining gate. */
-function applyPolicy(
-  request: MembershipRequest,
-  policy: JoinPolicy,
-  action: RequestAction,
-  step: Step,
-): RequestOutcome {
-  const { currentGate } = request
-  const gate = gateOf(request, policy)
-  if (gate === undefined || gate.type !== currentGate?.type) {
-    return next(atGate(gate ?? remainingGates(request, policy)[0], request, step, action.notes))
+/** The request goes to the first gate, in the order of the policy, that has not approved it. */
+function applyPolicy(request: MembershipRequest, action: RequestAction, step: Step): RequestOutcome {
+  const { currentGate, policyVersion } = request
+  const { policy, facts } = step
+  const approvals = approvalsOf(request, policy)
+  const [gate] = remainingGates(approvals, policy)
+  if (gate === undefined || gate.order !== currentGate?.order || gate.type !== currentGate.type) {
+    return next(atGateIfEligible(gate, { ...request, approvals }, step, action.notes))
   }
-  const approverCount = step.approvers.approverCount(gate)
-  if (approverCount === currentGate.approverCount) return { outcome: 'unchanged' }
-  return next({ ...request, currentGate: { ...currentGate, approverCount } })
+  const approverCount = facts.approverCount(gate)
+  if (approverCount === currentGate.approverCount && policyVersion === policy.version) return { outcome: 'unchanged' }
+  return next({ ...request, approvals, policyVersion: policy.version, currentGate: { ...currentGate, approverCount } })
+}
+
+/** Lifecycle note of a request that ends because its subject is no longer allowed to join. */
+const NOT_ELIGIBLE_NOTE = 'NotEligible'
+
+/** Eligibility is checked again at every gate and at the grant: decisions, section 13. */
+function atGateIfEligible(
+  gate: ApprovalGate | undefined,
+  request: MembershipRequest,
+  step: Step,
+  notes?: string,
+): MembershipRequest {
+  if (step.facts.isEligible) return atGate(gate, request, step, notes)
+  return withFinalStatus('Cancelled', request, { ...step, actorId: SYSTEM_ACTOR }, { notes: NOT_ELIGIBLE_NOTE })
 }
 
 /** Returns the request waiting at the gate, or joined when there is no gate. */
@@ -157,9 +165,9 @@ function atGate(
 ): MembershipRequest {
   if (gate === undefined) return withFinalStatus('Joined', request, step, { notes })
   const { order, type } = gate
-  const approverCount = step.approvers.approverCount(gate)
+  const approverCount = step.facts.approverCount(gate)
   const waiting = withStatus('PendingApproval', request, step, { gate, notes })
-  return { ...waiting, currentGate: { order, type, approverCount } }
+  return { ...waiting, policyVersion: step.policy.version, currentGate: { order, type, approverCount } }
 }
 
 function withFinalStatus(

@@ -7,7 +7,7 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
-import { NO_APPROVERS } from './approvers.ts'
+import { NO_FACTS } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
 import { policyOf } from './join-policy.ts'
 import { type MembershipRequest, newRequest, slotOf } from './membership-request.ts'
@@ -169,6 +169,6 @@ function transitionChange(
   actor: Actor,
   deps: RequestDependencies,
 ): RequestChange[] {
-  const decision = decideRequest(before.value, policyOf(collection), NO_APPROVERS, { kind, actor }, deps.nowMs())
+  const decision = decideRequest(before.value, policyOf(collection), NO_FACTS, { kind, actor }, deps.nowMs())
   return decision.outcome === 'next' ? [{ before, after: decision.request }] : []
 }

@@ -74,9 +74,12 @@ export type JoinPolicy = {
   readonly joinableBy: { readonly collectionIds: readonly string[] }
 }
 
+/** A policy in force. `version` increases with each change. */
+export type AppliedPolicy = JoinPolicy & { readonly version: number }
+
 /** Returns the policy of a joinable collection. It was checked before it was stored. */
-export function policyOf(collection: Collection): JoinPolicy {
-  return collection.definition as JoinPolicy
+export function policyOf({ definition, definitionVersion }: Collection): AppliedPolicy {
+  return { ...(definition as JoinPolicy), version: definitionVersion }
 }
 
 /** Returns the gates that a request passes, in order: none when no approval is required, even if the policy has gates. */

@@ -84,7 +84,14 @@ export type MembershipRequest = Readonly<Omit<Static<typeof StoredRequest>, 'lif
   /** Identifies the membership that the request is for. No two live requests share a slot. */
   readonly slot: string
   readonly lifecycle: readonly LifecycleEntry[]
+  /** One for each approval, in order. Absent in requests of earlier releases. */
+  readonly approvals?: readonly Approval[]
+  /** The version of the policy that determined the gate where the request waits. Absent in requests of earlier releases. */
+  readonly policyVersion?: number
 }
+
+/** The type and approvers of the gate that approved a request. */
+export type Approval = { readonly type: GateType; readonly approvers: readonly string[] }
 
 /**
  * Returns the slot of a membership. A Relationship collection has one slot per identity and position, an Identity
@@ -166,6 +173,7 @@ export function newRequest({ collection, at, ...given }: NewRequest): Membership
     slot: slotOf(collection, requesterId, relationshipId),
     collectionId: collection.id,
     currentGate: null,
+    approvals: [],
     createdAt: at,
     updatedAt: at,
     lifecycle: [{ status, actorId: submittedBy, at, ...(notes === null ? {} : { notes }) }],

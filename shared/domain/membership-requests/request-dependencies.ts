@@ -13,7 +13,7 @@ export type RequestChange = {
 /** The members of a request that determine whether it is orphaned or misplaced. */
 export type RequestOutline = Pick<
   MembershipRequest,
-  'id' | 'collectionId' | 'requesterId' | 'relationshipId' | 'status' | 'currentGate'
+  'id' | 'collectionId' | 'requesterId' | 'relationshipId' | 'status' | 'policyVersion'
 >
 
 /** The members of a waiting request that determine who may decide on it. */

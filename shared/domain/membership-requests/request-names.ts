@@ -11,7 +11,7 @@ export function toMembershipRequestDto(
   collection: Pick<Collection, 'name'> | undefined,
   { rows }: OrgChart,
 ): MembershipRequestDto {
-  const { tenantId: _tenantId, slot: _slot, ...record } = request
+  const { tenantId: _tenantId, slot: _slot, approvals: _approvals, policyVersion: _policyVersion, ...record } = request
   const { requesterId, relationshipId, submittedBy } = request
   const nameOf = (identityId: string) => rows.textOf('identity', 'displayName', identityId) ?? null
   return {

@@ -5,9 +5,10 @@ import type { OrgChart } from '../tenant-index/org-chart.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { KnownChanges, RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import { applyTransitions, readRequests } from './apply-transitions.ts'
-import { approverCounter, approverCountsOnly, NO_APPROVERS } from './approvers.ts'
-import { type Actor, decideRequest, gateOf, type RequestAction } from './decide-request.ts'
-import { gatesOf, type JoinPolicy, policyOf } from './join-policy.ts'
+import { approverCounter, factsWithoutApprover, NO_FACTS } from './approvers.ts'
+import { type Actor, decideRequest, type RequestAction } from './decide-request.ts'
+import { eligibleIdentities } from './eligibility.ts'
+import { type AppliedPolicy, gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, SYSTEM_ACTOR } from './membership-request.ts'
 import {
   freshOrgChart,
@@ -19,7 +20,12 @@ import {
 
 const SYSTEM: Actor = { id: SYSTEM_ACTOR, identityId: undefined }
 
-const NO_POLICY: JoinPolicy = { approvalRequired: false, approvalGates: [], joinableBy: { collectionIds: [] } }
+const NO_POLICY: AppliedPolicy = {
+  approvalRequired: false,
+  approvalGates: [],
+  joinableBy: { collectionIds: [] },
+  version: 0,
+}
 
 /** Lifecycle note of a request that ends because its subject, position or collection was deleted. */
 const ORPHANED_NOTE = 'The person, the position or the collection was deleted'
@@ -36,7 +42,7 @@ export async function endRequests(
   const action: RequestAction = { kind: 'end', actor: SYSTEM, notes }
   return applyTransitions(
     requests,
-    (request) => decideRequest(request, NO_POLICY, NO_APPROVERS, action, deps.nowMs()),
+    (request) => decideRequest(request, NO_POLICY, NO_FACTS, action, deps.nowMs()),
     deps,
   )
 }
@@ -69,11 +75,17 @@ async function applyPolicyOnce(
 ): Promise<void> {
   const policy = policyOf(collection)
   const orgChart = await freshOrgChart(collection.tenantId, deps)
-  const counter = await approverCounter(collection.tenantId, gatesOf(policy), orgChart, deps.membershipResolver)
+  const { tenantId } = collection
+  const [counter, isEligibleNow] = await Promise.all([
+    approverCounter(tenantId, gatesOf(policy), orgChart, deps.membershipResolver),
+    eligibleIdentities(tenantId, policy, orgChart, deps),
+  ])
+  const factsOf = (request: MembershipRequest) =>
+    factsWithoutApprover(counter, request, isEligibleNow(request.requesterId))
   const action: RequestAction = { kind: 'move', actor: SYSTEM, notes: 'The join policy has changed' }
   const changed = await applyTransitions(
     waiting,
-    (request) => decideRequest(request, policy, approverCountsOnly(counter, request), action, deps.nowMs()),
+    (request) => decideRequest(request, policy, factsOf(request), action, deps.nowMs()),
     deps,
   )
   await notifyMembershipChanges(collection.tenantId, changed, deps)
@@ -83,9 +95,9 @@ function isWaiting({ value }: Versioned<MembershipRequest>): boolean {
   return value.status === 'PendingApproval'
 }
 
-/** Whether the request waits at a gate that the policy does not have, or has with another type. */
-function isMisplaced(request: Pick<MembershipRequest, 'status' | 'currentGate'>, policy: JoinPolicy): boolean {
-  return request.status === 'PendingApproval' && gateOf(request, policy)?.type !== request.currentGate?.type
+/** Whether the request waits at a gate that another version of the policy has determined. */
+function isMisplaced(request: Pick<MembershipRequest, 'status' | 'policyVersion'>, policy: AppliedPolicy): boolean {
+  return request.status === 'PendingApproval' && request.policyVersion !== policy.version
 }
 
 /** Returns the request. Moves it first when a policy change that was interrupted has left it misplaced. */

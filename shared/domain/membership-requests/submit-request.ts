@@ -7,8 +7,9 @@ import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
-import { approverCounter, approverCountsOnly } from './approvers.ts'
+import { approverCounter, factsWithoutApprover } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
+import { isEligible } from './eligibility.ts'
 import { type ApprovalGate, gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, type MembershipRequestDto, Notes, newRequest } from './membership-request.ts'
 import {
@@ -166,14 +167,14 @@ async function saveRequest(
     at: toTimestamp(deps.nowMs()),
   })
   await requireNoLiveRequest(request, deps)
-  await requireEligible(request, policy.joinableBy.collectionIds, orgChart, deps)
+  if (!(await isEligible(request, policy, orgChart, deps))) throw notEligible(collection.id)
   const firstGates = gatesOf(policy).slice(0, 1)
   const counter = await approverCounter(tenantId, firstGates, orgChart, deps.membershipResolver)
   for (const gate of firstGates) if (counter(gate, request) === 0) throw noApprover(gate, request)
   const decision = decideRequest(
     request,
     policy,
-    approverCountsOnly(counter, request),
+    factsWithoutApprover(counter, request, true),
     { kind: 'open', actor },
     deps.nowMs(),
   )
@@ -211,15 +212,10 @@ async function requireNoLiveRequest(request: MembershipRequest, deps: RequestDep
   throw new Refusal(code, `Identity ${request.requesterId} already has request ${first.id} with status ${first.status}`)
 }
 
-async function requireEligible(
-  { tenantId, requesterId, collectionId }: MembershipRequest,
-  joinableBy: readonly string[],
-  orgChart: OrgChart,
-  deps: RequestDependencies,
-): Promise<void> {
-  if (joinableBy.length === 0) return
-  const memberOf = await deps.membershipResolver.collectionsOf(tenantId, requesterId, joinableBy, orgChart)
-  if (memberOf.size > 0) return
-  // The caller may not know the collections that the policy names.
-  throw new Refusal('NotEligible', `The join policy of collection ${collectionId} does not allow this identity to join`)
+/** The caller may not know the collections that the policy names. */
+function notEligible(collectionId: string): Refusal {
+  return new Refusal(
+    'NotEligible',
+    `The join policy of collection ${collectionId} does not allow this identity to join`,
+  )
 }

@@ -5,7 +5,7 @@ import {
   decideRequest,
   type RequestAction,
 } from '../../../shared/domain/membership-requests/decide-request.ts'
-import type { JoinPolicy } from '../../../shared/domain/membership-requests/join-policy.ts'
+import type { AppliedPolicy } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type {
   LifecycleEntry,
   MembershipRequest,
@@ -110,7 +110,7 @@ const TABLE: Readonly<Record<RequestStatus, Readonly<Record<(typeof ACTIONS)[num
   },
 }
 
-function decided(request: MembershipRequest, action: RequestAction, policy: JoinPolicy = TWO_GATES) {
+function decided(request: MembershipRequest, action: RequestAction, policy: AppliedPolicy = TWO_GATES) {
   return decideRequest(request, policy, peopleFor(action.actor), action, NOW_MS)
 }
 
@@ -121,7 +121,11 @@ function outcomeOf(request: MembershipRequest, kind: RequestAction['kind'], acto
 }
 
 /** The statuses that the action added to the lifecycle. */
-function entries(before: MembershipRequest, action: RequestAction, policy: JoinPolicy = TWO_GATES): LifecycleEntry[] {
+function entries(
+  before: MembershipRequest,
+  action: RequestAction,
+  policy: AppliedPolicy = TWO_GATES,
+): LifecycleEntry[] {
   const decision = decided(before, action, policy)
   if (decision.outcome !== 'next') throw new Error(`The action came out as ${decision.outcome}`)
   assert.deepEqual(decision.request.lifecycle.slice(0, before.lifecycle.length), before.lifecycle)
@@ -156,7 +160,10 @@ describe('an action on a request', () => {
       { status: 'Approved', actorId: 'approver', at: NOW, gate: { order: 1, type: 'Identity' }, notes: 'Fine' },
       { status: 'PendingApproval', actorId: 'approver', at: NOW, gate: { order: 2, type: 'Identity' } },
     ])
-    const last = requestIn('PendingApproval', { currentGate: { order: 2, type: 'Identity', approverCount: 1 } })
+    const last = requestIn('PendingApproval', {
+      currentGate: { order: 2, type: 'Identity', approverCount: 1 },
+      approvals: [{ type: 'Identity', approvers: ['approver'] }],
+    })
     assert.deepEqual(entries(last, approval), [
       { status: 'Approved', actorId: 'approver', at: NOW, gate: { order: 2, type: 'Identity' }, notes: 'Fine' },
       { status: 'Joined', actorId: 'approver', at: NOW },
@@ -178,9 +185,10 @@ describe('a changed join policy', () => {
   const passedFirst = requestIn('PendingApproval', {
     currentGate: { order: 2, type: 'Identity', approverCount: 1 },
     lifecycle: [{ status: 'Approved', actorId: 'approver', at: NOW, gate: { order: 1, type: 'Identity' } }],
+    approvals: [{ type: 'Identity', approvers: ['approver'] }],
   })
   const move = { kind: 'move', actor: APPLICATION, notes: 'Changed' } as const
-  const cases: readonly (readonly [string, JoinPolicy, number | 'Joined' | 'unchanged'])[] = [
+  const cases: readonly (readonly [string, AppliedPolicy, number | 'Joined' | 'unchanged'])[] = [
     ['keeps the request at a gate that still exists', policyOf(gate(1), gate(2), gate(3)), 'unchanged'],
     [
       'keeps the request when an earlier gate changes',
@@ -219,9 +227,45 @@ describe('a changed join policy', () => {
     assert.equal(decision.outcome === 'next' ? decision.request.currentGate?.order : undefined, 2)
   })
 
+  it('counts an approval for the gate of the same type and approvers, wherever that gate now stands', () => {
+    const first = { ...gate(1), approvers: ['another'] }
+    for (const [policy, expected] of [
+      [policyOf(first, gate(2), gate(3)), 1],
+      [policyOf({ ...gate(1), approvers: ['approver', 'another'] }, gate(2)), 1],
+      [policyOf(gate(3), { ...gate(4), approvers: ['another'] }), 4],
+    ] as const) {
+      const decision = decided(passedFirst, move, policy)
+      assert.equal(decision.outcome === 'next' ? decision.request.currentGate?.order : undefined, expected)
+    }
+  })
+
+  it('counts approvals of earlier releases for the gates of the same order and type', () => {
+    const { approvals: _approvals, policyVersion: _policyVersion, ...before } = passedFirst
+    const decision = decided(before, move, policyOf({ ...gate(1), approvers: ['another'] }, gate(2)))
+    assert.ok(decision.outcome === 'next')
+    assert.deepEqual(decision.request.approvals, [{ type: 'Identity', approvers: ['another'] }])
+    assert.deepEqual([decision.request.currentGate?.order, decision.request.policyVersion], [2, 1])
+  })
+
+  it('cancels the request at the next gate, and instead of the grant, when the subject is no longer eligible', () => {
+    const facts = { mayDecide: () => true, approverCount: () => 1, isEligible: false }
+    const cancelled = [{ status: 'Cancelled', actorId: 'system', at: NOW, notes: 'NotEligible' }]
+    for (const policy of [policyOf(gate(1)), policyOf(gate(1), gate(3))]) {
+      const decision = decideRequest(passedFirst, policy, facts, move, NOW_MS)
+      assert.ok(decision.outcome === 'next')
+      assert.deepEqual(decision.request.lifecycle.slice(1), cancelled)
+    }
+    const approval = { kind: 'approve', actor: APPROVER } as const
+    for (const policy of [policyOf(gate(1), gate(2)), policyOf(gate(1), gate(2), gate(3))]) {
+      const decision = decideRequest(passedFirst, policy, facts, approval, NOW_MS)
+      assert.ok(decision.outcome === 'next')
+      assert.deepEqual(decision.request.lifecycle.slice(2), cancelled)
+    }
+  })
+
   it('updates the approver count without a lifecycle entry', () => {
     const policy = policyOf(gate(1), gate(2))
-    const approvers = { mayDecide: () => false, approverCount: () => 4 }
+    const approvers = { mayDecide: () => false, approverCount: () => 4, isEligible: true }
     const decision = decideRequest(passedFirst, policy, approvers, move, NOW_MS)
     assert.equal(decision.outcome === 'next' ? decision.request.currentGate?.approverCount : undefined, 4)
     assert.equal(decision.outcome === 'next' ? decision.request.lifecycle.length : undefined, 1)

@@ -1,5 +1,5 @@
-import type { Actor, GateApprovers } from '../../../shared/domain/membership-requests/decide-request.ts'
-import type { ApprovalGate, GateType, JoinPolicy } from '../../../shared/domain/membership-requests/join-policy.ts'
+import type { Actor, PolicyFacts } from '../../../shared/domain/membership-requests/decide-request.ts'
+import type { AppliedPolicy, ApprovalGate, GateType } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type { MembershipRequest, RequestStatus } from '../../../shared/domain/membership-requests/membership-request.ts'
 
 export const NOW_MS = Date.parse('2030-01-02T00:00:00Z')
@@ -18,16 +18,18 @@ export const gate = (order: number, type: GateType = 'Identity'): ApprovalGate =
   approvers: type === 'Manager' ? [] : ['approver'],
 })
 
-export const policyOf = (...approvalGates: ApprovalGate[]): JoinPolicy => ({
+export const policyOf = (...approvalGates: ApprovalGate[]): AppliedPolicy => ({
+  version: 1,
   approvalRequired: approvalGates.length > 0,
   approvalGates,
   joinableBy: { collectionIds: [] },
 })
 
 /** One approver at every gate, which is the actor. */
-export const peopleFor = (actor: Actor): GateApprovers => ({
+export const peopleFor = (actor: Actor): PolicyFacts => ({
   mayDecide: () => actor.id === 'approver' || actor.id === 'subject',
   approverCount: () => 1,
+  isEligible: true,
 })
 
 /** A request for the subject by the submitter, in a status reached at gate 1 of two. */
@@ -46,6 +48,8 @@ export function requestIn(status: RequestStatus, changes: Partial<MembershipRequ
     createdAt: BEFORE,
     updatedAt: BEFORE,
     lifecycle: [{ status: 'Requested', actorId: 'submitter', at: BEFORE }],
+    approvals: [],
+    policyVersion: 1,
     ...changes,
   }
 }
