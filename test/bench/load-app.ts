@@ -31,6 +31,7 @@ const request = {
   method: 'GET',
   url: 'http://localhost/collections/beta',
   headers: new Headers(),
+  params: {},
   arrayBuffer: async () => new ArrayBuffer(0),
 }
 
