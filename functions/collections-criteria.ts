@@ -2,10 +2,4 @@ import { app } from '@azure/functions'
 import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
-app.http(
-  'collections-criteria',
-  routesBelow(PREFIXES.criteria, async () => {
-    const { criteriaRoutes } = await import('./routes/collections-criteria.ts')
-    return ({ collections }) => criteriaRoutes(collections)
-  }),
-)
+app.http('collections-criteria', routesBelow(PREFIXES.criteria))

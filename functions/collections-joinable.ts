@@ -2,10 +2,4 @@ import { app } from '@azure/functions'
 import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
-app.http(
-  'collections-joinable',
-  routesBelow(PREFIXES.joinable, async () => {
-    const { joinableRoutes } = await import('./routes/collections-joinable.ts')
-    return ({ requests }) => joinableRoutes(requests)
-  }),
-)
+app.http('collections-joinable', routesBelow(PREFIXES.joinable))

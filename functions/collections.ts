@@ -2,10 +2,4 @@ import { app } from '@azure/functions'
 import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
-app.http(
-  'collections',
-  routesBelow(PREFIXES.collections, async () => {
-    const { collectionRoutes } = await import('./routes/collections.ts')
-    return ({ requests }) => collectionRoutes(requests)
-  }),
-)
+app.http('collections', routesBelow(PREFIXES.collections))

@@ -2,17 +2,5 @@ import { app } from '@azure/functions'
 import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
-app.http(
-  'connectors',
-  routesBelow(PREFIXES.connectors, async () => {
-    const { connectorRoutes } = await import('./routes/connectors.ts')
-    return ({ connectors }) => connectorRoutes(connectors)
-  }),
-)
-app.http(
-  'connectors-reading',
-  routesBelow(PREFIXES.connectorsReading, async () => {
-    const { connectorReadRoutes } = await import('./routes/connectors.ts')
-    return ({ connectors }) => connectorReadRoutes(connectors)
-  }),
-)
+app.http('connectors', routesBelow(PREFIXES.connectors))
+app.http('connectors-reading', routesBelow(PREFIXES.connectorsReading))

@@ -2,10 +2,4 @@ import { app } from '@azure/functions'
 import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
-app.http(
-  'core-objects',
-  routesBelow(PREFIXES.coreObjects, async () => {
-    const { coreObjectRoutes } = await import('./routes/core-objects.ts')
-    return ({ coreObjects }) => coreObjectRoutes(coreObjects)
-  }),
-)
+app.http('core-objects', routesBelow(PREFIXES.coreObjects))

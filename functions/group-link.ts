@@ -2,10 +2,4 @@ import { app } from '@azure/functions'
 import { routesBelow } from './app/triggers.ts'
 import { PREFIXES } from './routes/prefixes.ts'
 
-app.http(
-  'group-link',
-  routesBelow(PREFIXES.groupLink, async () => {
-    const { groupLinkRoutes } = await import('./routes/group-link.ts')
-    return ({ links }) => groupLinkRoutes(links)
-  }),
-)
+app.http('group-link', routesBelow(PREFIXES.groupLink))

@@ -33,10 +33,9 @@ import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencie
 import { sharedWriteBudget } from '../../shared/domain/sync/write-budget.ts'
 import type { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
-import { type DispatchDependencies, dispatcher } from '../../shared/http/dispatch.ts'
+import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import { cursors, type OpenCursors } from '../../shared/http/paging.ts'
 import { readinessCheck } from '../../shared/http/probes.ts'
-import type { RouteGroup } from '../../shared/http/route.ts'
 import { conforms } from '../../shared/http/validation.ts'
 import { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.ts'
 import type { Log } from '../../shared/kernel/log.ts'
@@ -131,8 +130,6 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     connectors: { ...connectorParts(settings, parts), ...coreData },
     coreObjects: { ...coreData, objectAccess: new ObjectAccessResolver(freshRows, nowMs, coldAccess) },
     dispatch,
-    /** Answers the requests to a group of routes. */
-    serve: (group: RouteGroup) => dispatcher(group, dispatch),
     /** Reports which of the servers that the service needs cannot be used now. */
     readiness: readinessCheck({ checks: parts.checks, log, nowMs }),
     messages: {

@@ -7,7 +7,6 @@ import type {
   TimerFunctionOptions,
 } from '@azure/functions'
 import type { PublicFiles } from '../../shared/http/public-files.ts'
-import type { RouteGroup } from '../../shared/http/route.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { type Respond, respondTo } from './host-request.ts'
@@ -24,6 +23,11 @@ const loadInvocations = once(() => import('./invocations.ts'))
 const loadService = once(async () => {
   const [{ buildService }, foundation] = await Promise.all([import('./service.ts'), loadFoundation()])
   return buildService(settings, foundation)
+})
+
+const loadServedRoutes = once(async () => {
+  const [{ servedRoutes }, service] = await Promise.all([import('./served-routes.ts'), loadService()])
+  return servedRoutes(service)
 })
 
 exportTelemetry(settings, loadFoundation)
@@ -60,20 +64,10 @@ function observed(route: string, load: () => Promise<Respond>, prefix?: string):
   })
 }
 
-/**
- * The routes of a group, which are all below its prefix. Without a prefix, all paths.
- * @param load loads the group's code, at the same time as the service.
- */
-export function routesBelow(
-  prefix: string,
-  load: () => Promise<(service: Service) => RouteGroup>,
-): HttpFunctionOptions {
+/** The routes of a group, which are all below its prefix. Without a prefix, all paths. */
+export function routesBelow(prefix: string): HttpFunctionOptions {
   const route = prefix === '' ? '{*rest}' : `${prefix}/{*rest}`
-  const loadGroup = async () => {
-    const [service, groupOf] = await Promise.all([loadService(), load()])
-    return service.serve(groupOf(service))
-  }
-  return observed(route, loadGroup, prefix)
+  return observed(route, async () => (await loadServedRoutes())(prefix), prefix)
 }
 
 /** Public files. They are made for the first request. */

@@ -29,7 +29,6 @@ import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-r
 import { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import { LinkPreview, LinkPreviewInput } from '../../shared/domain/sync/preview-sync.ts'
 import type { PublicFiles } from '../../shared/http/public-files.ts'
-import type { RouteGroup } from '../../shared/http/route.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { Timestamp } from '../../shared/kernel/timestamp.ts'
 import { conditionComponents } from '../../shared/openapi/condition-schemas.ts'
@@ -37,30 +36,20 @@ import { connectorDataComponents } from '../../shared/openapi/connector-data-sch
 import { type ApiDescription, apiDocument, type Tag } from '../../shared/openapi/document.ts'
 import type { FileOperation } from '../../shared/openapi/public-operations.ts'
 import type { NamedSchemas } from '../../shared/openapi/schemas.ts'
+import { routeTables } from './all-routes.ts'
 import { FilterMembersRequest } from './collection-contract.ts'
-import { type CollectionRouteDependencies, collectionRoutes } from './collections.ts'
-import { criteriaRoutes } from './collections-criteria.ts'
-import { joinableRoutes } from './collections-joinable.ts'
 import {
   BatchBody,
   BatchItemBody,
   BatchItemResult,
-  type ConnectorDataDependencies,
   NewObjectBody,
   ObjectDataBody,
   ReplacementBody,
 } from './connector-data.ts'
-import { connectorReadRoutes, connectorRoutes } from './connectors.ts'
-import {
-  CORE_OBJECT_RECORDS,
-  type CoreObjectRouteDependencies,
-  coreObjectRoutes,
-  IdsBody,
-  OrgUnitIdsBody,
-} from './core-objects.ts'
+import { CORE_OBJECT_RECORDS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
 import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
 import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
-import { GroupLinkChange, groupLinkRoutes, type LinkRouteDependencies } from './group-link.ts'
+import { GroupLinkChange } from './group-link.ts'
 import { DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
 
 export const SERVICE_TITLE = 'Collections, Group Link and Core Objects'
@@ -193,28 +182,4 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Batch: BatchBody,
   BatchItem: BatchItemBody,
   BatchItemResult,
-}
-
-export type AllRouteDependencies = {
-  readonly requests: CollectionRouteDependencies
-  readonly links: LinkRouteDependencies
-  readonly connectors: Parameters<typeof connectorRoutes>[0] & ConnectorDataDependencies
-  readonly coreObjects: CoreObjectRouteDependencies
-}
-
-export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRouteDependencies) =>
-  [
-    collectionRoutes(requests),
-    criteriaRoutes(requests),
-    joinableRoutes(requests),
-    groupLinkRoutes(links),
-    coreObjectRoutes(coreObjects),
-    connectorRoutes(connectors),
-    connectorReadRoutes(connectors),
-  ] satisfies readonly RouteGroup[]
-
-/** The routes as data, for the API document and tests. They cannot be run. */
-export function routeTables(): readonly RouteGroup[] {
-  const nothing = {} as never
-  return allRoutes({ requests: nothing, links: nothing, connectors: nothing, coreObjects: nothing })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import { routeTables } from '../../functions/routes/service-document.ts'
+import { routeTables } from '../../functions/routes/all-routes.ts'
 import { users } from '../jobs/link-directory.ts'
 import { CONNECTORS, coreDataServiceOfTests, newTenant } from './core-data-service.ts'
 import { approvedBy, equals, joinableWorld, OPEN } from './joinable-world.ts'

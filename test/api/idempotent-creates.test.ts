@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { routeTables } from '../../functions/routes/service-document.ts'
+import { routeTables } from '../../functions/routes/all-routes.ts'
 import { isCreating } from '../../shared/http/route.ts'
 import { type Creating, openCreatingRoutes } from './creating-routes.ts'
 import { joinableWorld, OPEN } from './joinable-world.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
-import { allRoutes } from '../../functions/routes/service-document.ts'
+import { allRoutes } from '../../functions/routes/all-routes.ts'
 import type { HttpResponse } from '../../shared/http/envelope.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { APPLICATION_ROLES, type Caller, USER_ROLES } from '../../shared/kernel/caller.ts'

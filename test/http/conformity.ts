@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { routeTables, serviceDocument } from '../../functions/routes/service-document.ts'
+import { routeTables } from '../../functions/routes/all-routes.ts'
+import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
 import type { HttpResponse } from '../../shared/http/envelope.ts'
 import { routeMatcher } from '../../shared/http/match-route.ts'

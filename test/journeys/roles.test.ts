@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { routeTables, serviceDocument } from '../../functions/routes/service-document.ts'
+import { routeTables } from '../../functions/routes/all-routes.ts'
+import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { type ApiClient, apiClient, applicationToken, asApplication, asPerson } from './demo-clients.ts'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
 

@@ -1,0 +1,32 @@
+import type { RouteGroup } from '../../shared/http/route.ts'
+import { type CollectionRouteDependencies, collectionRoutes } from './collections.ts'
+import { criteriaRoutes } from './collections-criteria.ts'
+import { joinableRoutes } from './collections-joinable.ts'
+import type { ConnectorDataDependencies } from './connector-data.ts'
+import { connectorReadRoutes, connectorRoutes } from './connectors.ts'
+import { type CoreObjectRouteDependencies, coreObjectRoutes } from './core-objects.ts'
+import { groupLinkRoutes, type LinkRouteDependencies } from './group-link.ts'
+
+export type AllRouteDependencies = {
+  readonly requests: CollectionRouteDependencies
+  readonly links: LinkRouteDependencies
+  readonly connectors: Parameters<typeof connectorRoutes>[0] & ConnectorDataDependencies
+  readonly coreObjects: CoreObjectRouteDependencies
+}
+
+export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRouteDependencies) =>
+  [
+    collectionRoutes(requests),
+    criteriaRoutes(requests),
+    joinableRoutes(requests),
+    groupLinkRoutes(links),
+    coreObjectRoutes(coreObjects),
+    connectorRoutes(connectors),
+    connectorReadRoutes(connectors),
+  ] satisfies readonly RouteGroup[]
+
+/** The routes as data, for the API document and tests. They cannot be run. */
+export function routeTables(): readonly RouteGroup[] {
+  const nothing = {} as never
+  return allRoutes({ requests: nothing, links: nothing, connectors: nothing, coreObjects: nothing })
+}
