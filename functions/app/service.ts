@@ -194,7 +194,7 @@ function linkParts(settings: Settings, parts: Parts) {
 }
 
 function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
-  const { container, limits, messageQueue, log, deriveId, newId, nowMs } = parts
+  const { container, limits, messageQueue, log, metrics, deriveId, newId, nowMs } = parts
   const names = cosmosCustomAttributeNameStore(container('tenants'))
   return {
     connectors: cosmosConnectorStore(container('connectors')),
@@ -202,6 +202,7 @@ function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
     customAttributes: new CustomAttributeRegister(names, limits.customAttributeNames),
     messageQueue,
     log,
+    metrics,
     evaluationDelayMs,
     deriveId,
     newId,

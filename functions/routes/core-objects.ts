@@ -1,7 +1,16 @@
 import { Type } from 'typebox'
+import {
+  type AccountClaimReader,
+  AccountConflict,
+  accountConflicts,
+} from '../../shared/domain/connectors/account-claims.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { coreObjectDtoSchema } from '../../shared/domain/core/core-object-dto.ts'
-import { CORE_OBJECT_READERS, hasFullAccess } from '../../shared/domain/object-access/object-access.ts'
+import {
+  CORE_OBJECT_READERS,
+  FULL_ACCESS_ROLES,
+  hasFullAccess,
+} from '../../shared/domain/object-access/object-access.ts'
 import {
   type CoreObjectDependencies,
   listCoreObjects,
@@ -18,7 +27,10 @@ import type { Caller } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { PREFIXES } from './prefixes.ts'
 
-export type CoreObjectRouteDependencies = CoreObjectDependencies & { readonly cursors: OpenCursors }
+export type CoreObjectRouteDependencies = CoreObjectDependencies & {
+  readonly coreObjects: AccountClaimReader
+  readonly cursors: OpenCursors
+}
 
 /** Decisions, section 3. */
 const IDS_LIMIT_COUNT = 1000
@@ -59,9 +71,23 @@ export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup 
       relationshipsOf('orgUnit', deps),
       ...routesOf('relationship', deps),
       deprecatedRelationships(deps),
+      accountConflictsRoute(deps),
     ],
   }
 }
+
+const accountConflictsRoute = ({ coreObjects }: CoreObjectRouteDependencies): Route =>
+  route('GET', '/account-conflicts', {
+    operationId: 'listAccountConflicts',
+    summary: 'List the directory accounts that several identities claim',
+    description:
+      'The identity that claimed the account first holds it, for signing in and in groups: `holderId`. The identities ' +
+      '`claimantIds` have no `directoryObjectId` until it lets go; then the one with the oldest claim takes over.',
+    roles: FULL_ACCESS_ROLES,
+    reply: { status: 200, schema: Type.Array(AccountConflict) },
+    refusals: [],
+    run: async ({ caller }) => ok(await accountConflicts(caller.tenantId, coreObjects)),
+  })
 
 const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route[] => [
   route('GET', NAMES[objectType].path, {

@@ -10,6 +10,7 @@ import {
 import { TenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
+import { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
 import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
@@ -60,7 +61,8 @@ const CONNECTORS: Tag = {
     'Sources of identities, relationships and org units, and the data of each source. Identities of several connectors ' +
     'merge into one core identity when they have the same `nin`, or the same `directoryObjectId` if one of them has no ' +
     '`nin`. Identities with different `nin` never merge. If several identities have the same `directoryObjectId`, one ' +
-    'without `nin` merges with that of the oldest connector. Attributes of the oldest connector take precedence; other ' +
+    'without `nin` merges with that of the oldest connector. Of identities that do not merge, only the first one to ' +
+    'claim a `directoryObjectId` has it, see `listAccountConflicts`. Attributes of the oldest connector take precedence; other ' +
     'connectors fill in missing ones. A merged identity keeps the core id from the oldest connector.',
 }
 const TAGS: ApiDescription['tags'] = {
@@ -166,6 +168,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   SyncJob: SyncJobDto,
   QueuedSync,
 
+  AccountConflict,
   Identity: CORE_OBJECT_RECORDS.identity,
   OrgUnit: CORE_OBJECT_RECORDS.orgUnit,
   Relationship: CORE_OBJECT_RECORDS.relationship,

@@ -116,6 +116,19 @@ AppMetrics
 '''
   }
   {
+    name: 'account-conflict'
+    description: 'A connector assigned a directory account to an identity, and another identity holds the account.'
+    severity: 2
+    evaluationFrequency: 'PT15M'
+    windowSize: 'PT15M'
+    lookBack: 'PT15M'
+    threshold: 0
+    query: '''
+AppMetrics
+| where Name == 'account.conflicts' and Sum > 0
+'''
+  }
+  {
     name: 'sweep-overdue'
     description: 'A tenant was not swept within two hours, or no sweep ran. Missed messages are not recovered.'
     severity: 1

@@ -62,6 +62,7 @@ var containers = [
       { path: '/attributes/employeeId/?' }
       { path: '/externalId/?' }
       { path: '/accountMovedAtMs/?' }
+      { path: '/claimedAccount/?' }
     ]
     excludedPaths: [
       { path: '/contributors/*' }

@@ -36,6 +36,7 @@ export const CONTAINERS = [
       '/attributes/employeeId',
       '/externalId',
       '/accountMovedAtMs',
+      '/claimedAccount',
     ],
     searched: [
       ['/search/identity/name', '/search/identity/text'],

@@ -1,5 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
+import type { AccountClaim } from '../domain/connectors/account-claims.ts'
 import { ObjectTypeName } from '../domain/connectors/connector-object.ts'
 import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/merge-core-objects.ts'
 import type { MergedCoreObject } from '../domain/connectors/merged-core-object.ts'
@@ -29,6 +30,8 @@ const parse = documentParser<MergedCoreObject>(
     contributors: Type.Array(Type.String()),
     deleted: Type.Boolean(),
     accountMovedAtMs: Type.Optional(Type.Number()),
+    claimedAccount: Type.Optional(Type.String()),
+    accountSinceMs: Type.Optional(Type.Number()),
   }),
 )
 
@@ -66,6 +69,13 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
         tenantId,
         writes.map((write) => documentWrite(tenantId, write, softDeletionDays)),
       ),
+    claimsTo: (tenantId, accounts) => claimsTo(container, tenantId, accounts),
+    async unmetClaims(tenantId) {
+      const rows = await queryAll<ClaimRow>(container, tenantId, {
+        query: `SELECT ${CLAIM} FROM c WHERE IS_DEFINED(c.claimedAccount) AND c.deleted = false`,
+      })
+      return rows.map(accountClaim)
+    },
     async ofIds(tenantId, objectType, ids) {
       if (ids.length === 0) return []
       return (await findLive(tenantId, 'ARRAY_CONTAINS(@ids, c.id)', { ids })).filter(
@@ -88,6 +98,34 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
     search: (tenantId, objectType, text, among, limit) =>
       searchDocuments(container, tenantId, { objectType, text, among, limit }),
   }
+}
+
+type ClaimRow = { readonly id: string; readonly held?: string; readonly claimed?: string; readonly sinceMs?: number }
+
+const CLAIM = 'c.id, c.attributes.directoryObjectId AS held, c.claimedAccount AS claimed, c.accountSinceMs AS sinceMs'
+
+function accountClaim({ id, held, claimed, sinceMs = 0 }: ClaimRow): AccountClaim {
+  return { identityId: id, directoryObjectId: claimed ?? held ?? '', sinceMs, isHolder: claimed === undefined }
+}
+
+/** Two queries, because each uses its own index; one query with OR would use neither. */
+async function claimsTo(container: Container, tenantId: string, accounts: readonly string[]): Promise<AccountClaim[]> {
+  if (accounts.length === 0) return []
+  const found = await Promise.all(
+    ['c.attributes.directoryObjectId', 'c.claimedAccount'].map((property) =>
+      queryAll<ClaimRow>(
+        container,
+        tenantId,
+        {
+          query: `SELECT ${CLAIM} FROM c WHERE ARRAY_CONTAINS(@accounts, ${property}) AND c.objectType = 'identity'
+            AND c.deleted = false`,
+          parameters: [{ name: '@accounts', value: [...accounts] }],
+        },
+        { maxItemCount: DOCUMENTS_PER_RESPONSE_COUNT },
+      ),
+    ),
+  )
+  return found.flat().map(accountClaim)
 }
 
 function documentWrite(

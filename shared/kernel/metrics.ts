@@ -69,6 +69,12 @@ export const METRICS = {
     meaning: 'Evaluated collections',
     by: ['outcome'],
   },
+  'account.conflicts': {
+    kind: 'counter',
+    unit: '{identity}',
+    meaning: 'Identities that began to claim a directory account of another identity',
+    by: [],
+  },
   'sweep.completed': {
     kind: 'counter',
     unit: '{tenant}',

@@ -127,6 +127,7 @@ const JOB: SyncJobDto = {
 
 /** Examples of core objects, connectors, group links and sync jobs, by component name. */
 export const CORE_DATA_EXAMPLES = {
+  AccountConflict: { directoryObjectId: ACCOUNT_ID, holderId: IDENTITY_ID, claimantIds: [MANAGER_ID] },
   Identity: IDENTITY,
   OrgUnit: ORG_UNIT,
   Relationship: RELATIONSHIP,

@@ -1,5 +1,15 @@
 import { chunk } from '../../kernel/chunk.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
+import {
+  type AccountClaimReader,
+  accountsMoved,
+  accountsTaken,
+  assignAccounts,
+  type CoreObjectChange,
+  contestants,
+} from './account-claims.ts'
 import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
 import type { RankOf } from './identity-resolver.ts'
 import {
@@ -15,8 +25,11 @@ import {
 /** A write of a core object, with the version it replaces; without one it must be new. */
 export type CoreObjectWrite = { readonly object: MergedCoreObject; readonly version: string | undefined }
 
+/** A write, and the object that it replaces; undefined for a new one. */
+type DueWrite = CoreObjectWrite & { readonly before: MergedCoreObject | undefined }
+
 /** The core objects of each tenant, as the connectors' writes see them. */
-export interface CoreObjectWriter {
+export interface CoreObjectWriter extends AccountClaimReader {
   /** Later reads include all earlier writes of all instances. Without this call, they can be older. */
   catchUp(tenantId: string): Promise<void>
   /** Returns the objects that exist, soft-deleted ones included. */
@@ -32,6 +45,8 @@ export interface CoreObjectWriter {
 type MergeDependencies = {
   readonly objects: Pick<ConnectorObjectStore, 'catchUp' | 'ofCoreObjects' | 'referenceTargets'>
   readonly coreObjects: CoreObjectWriter
+  readonly log: Log
+  readonly metrics: Metrics
   nowMs(): number
 }
 
@@ -56,18 +71,23 @@ export async function mergeCoreObjects(
   let hasChanged = false
   for (const batch of chunk([...stubs.keys()], BATCH_COUNT)) {
     let pending = batch
+    let contested: ReadonlySet<string> = new Set()
     for (let attempt = 0; pending.length > 0; attempt += 1) {
       if (attempt === ATTEMPTS_AT_MOST) throw new Error(`${pending.length} core objects kept changing during the merge`)
-      const due = await dueWrites(tenantId, pending, stubs, rankOf, deps)
+      const due = await dueWrites(tenantId, pending, stubs, contested, rankOf, deps)
       const [referring, own] = [false, true].map((hasStub) =>
         due.filter(({ object: { id } }) => (stubs.get(id) !== undefined) === hasStub),
-      ) as [CoreObjectWrite[], CoreObjectWrite[]]
+      ) as [DueWrite[], DueWrite[]]
       const referringConflicts = new Set(await deps.coreObjects.write(tenantId, referring, softDeletionDays))
       if (referring.length > referringConflicts.size) hasChanged = true
       const ownConflicts =
         referringConflicts.size > 0 ? idsOf(own) : await deps.coreObjects.write(tenantId, own, softDeletionDays)
       if (own.length > ownConflicts.size) hasChanged = true
-      pending = pending.filter((id) => referringConflicts.has(id) || ownConflicts.has(id))
+      const conflicts = referringConflicts.union(ownConflicts)
+      const written = due.filter(({ object }) => !conflicts.has(object.id)).map(changeOf)
+      logAccountConflicts(tenantId, written, deps)
+      contested = await contestedBy(tenantId, written, deps)
+      pending = [...new Set([...pending.filter((id) => conflicts.has(id)), ...contested])]
     }
   }
   return hasChanged
@@ -82,9 +102,37 @@ export async function staleCoreObjects(
 ): Promise<ReadonlySet<string>> {
   const stale = new Set<string>()
   for (const batch of chunk(ids, BATCH_COUNT)) {
-    for (const id of idsOf(await dueWrites(tenantId, batch, new Map(), rankOf, deps))) stale.add(id)
+    for (const id of idsOf(await dueWrites(tenantId, batch, new Map(), new Set(), rankOf, deps))) stale.add(id)
   }
   return stale
+}
+
+const changeOf = ({ before, object }: DueWrite): CoreObjectChange => ({ before, after: object })
+
+/** The identities that must be merged again because written ones have taken an account, or let one go. */
+async function contestedBy(
+  tenantId: string,
+  written: readonly CoreObjectChange[],
+  { coreObjects }: MergeDependencies,
+): Promise<ReadonlySet<string>> {
+  const accounts = accountsMoved(written)
+  if (accounts.length === 0) return new Set()
+  // Two concurrent writes can take an account without seeing each other. The later one sees both here.
+  await coreObjects.catchUp(tenantId)
+  return new Set(contestants(await coreObjects.claimsTo(tenantId, accounts)))
+}
+
+function logAccountConflicts(
+  tenantId: string,
+  written: readonly CoreObjectChange[],
+  { log, metrics }: MergeDependencies,
+): void {
+  for (const { before, after } of written) {
+    const directoryObjectId = after.claimedAccount
+    if (directoryObjectId === undefined || directoryObjectId === before?.claimedAccount) continue
+    log.warn('core-objects.account-conflict', { tenantId, directoryObjectId, claimantId: after.id })
+    metrics.record('account.conflicts', 1, {})
+  }
 }
 
 const idsOf = (writes: readonly CoreObjectWrite[]): ReadonlySet<string> =>
@@ -94,25 +142,33 @@ const idsOf = (writes: readonly CoreObjectWrite[]): ReadonlySet<string> =>
  * Returns the writes that bring the core objects up to date. Versions are read before the contributions: a call that
  * changes a contribution in the meantime merges later, and one of the two calls conflicts and merges again. For the same
  * reason the contributions must not be read from a replica that is older than the versions.
+ * @param contested Identities whose accounts others may hold as well.
  */
 async function dueWrites(
   tenantId: string,
   coreObjectIds: readonly string[],
   stubs: ReadonlyMap<string, CoreObjectStub | undefined>,
+  contested: ReadonlySet<string>,
   rankOf: RankOf,
   { objects, coreObjects, nowMs }: MergeDependencies,
-): Promise<CoreObjectWrite[]> {
+): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
   await objects.catchUp(tenantId)
   const contributors = await liveContributors(tenantId, coreObjectIds, rankOf, objects)
   const coreObjectOf = await coreObjectResolver(tenantId, [...contributors.values()].flat(), objects)
   const storedById = new Map(stored.map((each) => [each.value.id, each]))
-  return coreObjectIds.flatMap((id) => {
+  const changes = coreObjectIds.flatMap((id) => {
     const before = storedById.get(id)
     const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, coreObjectOf))
-    const object = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id))
-    if (object === undefined || (before !== undefined && isSameCoreObject(before.value, object))) return []
-    return [{ object: withAccountChange(object, before?.value, nowMs()), version: before?.version }]
+    const after = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id))
+    return after === undefined ? [] : [{ before: before?.value, after }]
+  })
+  const claims = await coreObjects.claimsTo(tenantId, accountsTaken(changes, contested))
+  return assignAccounts(changes, claims, nowMs()).flatMap((object) => {
+    const stored = storedById.get(object.id)
+    const before = stored?.value
+    if (before !== undefined && isSameCoreObject(before, object)) return []
+    return [{ object: withAccountChange(object, before, nowMs()), version: stored?.version, before }]
   })
 }
 

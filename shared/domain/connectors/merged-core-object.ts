@@ -8,6 +8,10 @@ export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
   readonly contributors: readonly string[]
   /** Time of the last account change, by the writer's clock; absent before the first change. */
   readonly accountMovedAtMs?: number
+  /** The account that the identity claims and another one holds. `attributes` has no `directoryObjectId` then. */
+  readonly claimedAccount?: string
+  /** Since when the identity claims its account, by the writer's clock; absent for one written before this was stored. */
+  readonly accountSinceMs?: number
 }
 
 /** The attributes that one connector contributes to a core object. */
@@ -59,6 +63,7 @@ export function isSameCoreObject(one: MergedCoreObject, other: MergedCoreObject)
   return (
     one.deleted === other.deleted &&
     one.externalId === other.externalId &&
+    one.claimedAccount === other.claimedAccount &&
     JSON.stringify(one.contributors) === JSON.stringify(other.contributors) &&
     JSON.stringify(sortedByName(one.attributes)) === JSON.stringify(sortedByName(other.attributes))
   )

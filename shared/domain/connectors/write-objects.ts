@@ -1,5 +1,6 @@
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { ConnectorStore } from './connector.ts'
 import { byCreation, type Connector } from './connector.ts'
@@ -20,6 +21,7 @@ export type WriteDependencies = {
   readonly customAttributes: CustomAttributeRegister
   readonly messageQueue: MessageQueue
   readonly log: Log
+  readonly metrics: Metrics
   /** Milliseconds between a write and the evaluation of collections, which combines the changes of several writes. */
   readonly evaluationDelayMs: number
   readonly deriveId: DeriveId

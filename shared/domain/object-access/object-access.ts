@@ -26,7 +26,7 @@ export async function ownIdentity(
 export type ObjectAccess = 'all' | VisibleObjects
 
 /** Roles that may read all core objects of the tenant: decisions, section 2. */
-const FULL_ACCESS_ROLES: readonly Role[] = [
+export const FULL_ACCESS_ROLES: readonly Role[] = [
   'Administrator',
   'iam-core.synchronization-configuration.read.all',
   'iam-core.synchronization-configuration.readwrite.all',
