@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type Body, coreDataServiceOfTests, newTenant, remove, to, upsert } from './core-data-service.ts'
+import type { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
+import { type Body, CORE, coreDataServiceOfTests, newTenant, remove, to, upsert } from './core-data-service.ts'
 
 const RUNS_COUNT = 30
 const TYPES = ['identity', 'orgUnit', 'relationship'] as const
@@ -194,8 +195,17 @@ async function actual(tenant: Awaited<ReturnType<typeof newTenant>>, objects: re
     return value?.objectId === undefined ? value : whoIs(value.objectId)
   }
   const records = (await Promise.all(TYPES.map((type) => tenant.all(LISTS[type])))).flat()
+  const held = records.flatMap(({ directoryObjectId }) => directoryObjectId ?? [])
+  assert.equal(new Set(held).size, held.length, 'An account has several holders')
+  const { body } = await tenant.admin('GET', `${CORE}/account-conflicts`)
+  const claims = body.data.flatMap((conflict: AccountConflict) =>
+    conflict.claimantIds.map((claimantId) => [claimantId, { directoryObjectId: conflict.directoryObjectId }]),
+  )
+  const claimOf = new Map<string, object>(claims)
   return records.map(({ id, lastUpdated: _lastUpdated, ...attributes }) => ({
     who: whoIs(id),
+    // Which of several claimants holds an account depends on the order of the writes. That one of them does, does not.
+    ...claimOf.get(id),
     ...Object.fromEntries(Object.entries(attributes).map(([attribute, value]) => [attribute, named(value)])),
   }))
 }

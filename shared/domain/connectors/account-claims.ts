@@ -26,18 +26,18 @@ export interface AccountClaimReader {
 export type CoreObjectChange = { readonly before: MergedCoreObject | undefined; readonly after: MergedCoreObject }
 
 /** The account that a live identity claims, whether it holds it or not. */
-export function claimedAccount(object: MergedCoreObject | undefined): string | undefined {
+function claimedAccount(object: MergedCoreObject | undefined): string | undefined {
   if (object === undefined || object.deleted || object.objectType !== 'identity') return undefined
   return object.claimedAccount ?? (object.attributes.directoryObjectId as string | undefined)
 }
 
 /** The account that a live identity holds. */
-export function heldAccount(object: MergedCoreObject | undefined): string | undefined {
+function heldAccount(object: MergedCoreObject | undefined): string | undefined {
   return object?.claimedAccount === undefined ? claimedAccount(object) : undefined
 }
 
 /** Orders claims: the oldest first. */
-export function byAge(one: AccountClaim, other: AccountClaim): number {
+function byAge(one: AccountClaim, other: AccountClaim): number {
   return one.sinceMs - other.sinceMs || (one.identityId < other.identityId ? -1 : 1)
 }
 
