@@ -21,7 +21,7 @@ export function cosmosTenantStore(tenants: Container): TenantStore {
   const known = new Set<string>()
   const registration = (tenantId: string) => ({ id: REGISTRATION_ID, tenantId, sweepMinute: minuteOfTenant(tenantId) })
   return {
-    async remember(tenantId) {
+    async register(tenantId) {
       if (known.has(tenantId)) return
       await tenants.items.create(registration(tenantId)).catch((error: unknown) => {
         if (statusOf(error) !== 409) throw error

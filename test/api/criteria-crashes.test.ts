@@ -54,7 +54,7 @@ describe('a write of a collection while a dependency is down', () => {
   })
 
   it('the list of tenants: no collection is created that the sweep would not find', async () => {
-    const process = service.newProcess({ tenants: { remember: down } })
+    const process = service.newProcess({ tenants: { register: down } })
     const who = caller()
     await assert.rejects(createCriteriaCollection(NEW_COLLECTION, who, process), /cannot be reached/)
     assert.deepEqual(await process.collections.list(who.tenantId, {}), [])

@@ -29,7 +29,7 @@ const counted = <T extends object>(store: T, name: string): T =>
     },
   })
 
-await world.deps.tenants.remember(TENANT)
+await world.deps.tenants.register(TENANT)
 for (let count = 0; count < LINKS_COUNT; count += 1) {
   const accounts = users(count, MEMBERS_COUNT)
   const collectionId = world.collections.make(accounts)

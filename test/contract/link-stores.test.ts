@@ -135,7 +135,7 @@ describe('The stores of group links on Cosmos DB', () => {
 
   it('list every tenant once, and by its minute', async () => {
     const { tenants } = world.deps
-    for (const tenantId of ['one', 'two', 'one']) await tenants.remember(tenantId)
+    for (const tenantId of ['one', 'two', 'one']) await tenants.register(tenantId)
     const listed = async (minute: number | undefined) => {
       const all: string[] = []
       for await (const page of tenants.list(minute)) all.push(...page.map(({ tenantId }) => tenantId))

@@ -7,7 +7,14 @@ import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { TENANT, users } from './link-directory.ts'
-import { type Linked, type LinkWorld, openWorld, ringForChanges, type SentMessage, syncedLink } from './link-world.ts'
+import {
+  type Linked,
+  type LinkWorld,
+  notifyOfMembershipChange,
+  openWorld,
+  type SentMessage,
+  syncedLink,
+} from './link-world.ts'
 
 const RUNS_COUNT = 18
 
@@ -152,7 +159,7 @@ describe('Concurrent incremental syncs, jobs and sweeps', () => {
     const change = async (blocks: readonly number[], withoutAccountCount: number) => {
       accounts = [...STEADY, ...blocks.flatMap(block)]
       world.collections.change(collectionId, accounts, withoutAccountCount)
-      await ringForChanges(world, collectionId)
+      await notifyOfMembershipChange(world, collectionId)
       return blocks
     }
     let blocks: readonly number[] = [0, 1]

@@ -26,7 +26,7 @@ describe('A late timer at midnight', () => {
   let world: LinkWorld
   before(async () => {
     world = await openWorld()
-    await world.deps.tenants.remember(TENANT)
+    await world.deps.tenants.register(TENANT)
   })
   after(() => world.close())
   beforeEach(() => {

@@ -59,7 +59,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
   const { cosmos, container } = await startLocalAccount()
   const testDirectory = await openDirectory(clock, { ...options, ...(sharesClock ? { nowMs: clock.nowMs } : {}) })
   const collections = testCollections()
-  const { sentMessages, messageQueue } = recordedRings(clock.nowMs)
+  const { sentMessages, messageQueue } = recordedMessages(clock.nowMs)
   const { directory } = testDirectory
   const parts = { nowMs: clock.nowMs, sleep: clock.sleep, random: () => 0.5, directory, messageQueue }
   const newService = (overrides: Overrides = {}) =>
@@ -100,7 +100,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
   return world
 }
 
-function recordedRings(nowMs: () => number): { sentMessages: SentMessage[]; messageQueue: MessageQueue } {
+function recordedMessages(nowMs: () => number): { sentMessages: SentMessage[]; messageQueue: MessageQueue } {
   const sentMessages: SentMessage[] = []
   const names = new Set<string>()
   return {
@@ -149,7 +149,10 @@ export async function syncedLink(
 }
 
 /** Enqueues the message that a change of members enqueues. */
-export async function ringForChanges({ deps, sentMessages, clock }: LinkWorld, collectionId: string): Promise<void> {
+export async function notifyOfMembershipChange(
+  { deps, sentMessages, clock }: LinkWorld,
+  collectionId: string,
+): Promise<void> {
   const message = { tenantId: TENANT, collectionId }
   const id = `change ${sentMessages.length} ${clock.nowMs()} ${randomUUID()}`
   await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id })

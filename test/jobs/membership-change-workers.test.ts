@@ -5,7 +5,7 @@ import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { TENANT, users } from './link-directory.ts'
-import { type LinkWorld, openWorld, ringForChanges, syncedLink } from './link-world.ts'
+import { type LinkWorld, notifyOfMembershipChange, openWorld, syncedLink } from './link-world.ts'
 
 describe('An incremental sync with concurrent workers', () => {
   let world: LinkWorld
@@ -23,7 +23,7 @@ describe('An incremental sync with concurrent workers', () => {
       ...world.deps.directory,
       listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
         world.collections.change(collectionId, users(0, 6))
-        await ringForChanges(world, collectionId)
+        await notifyOfMembershipChange(world, collectionId)
         await world.deliverNext()
         return world.directory.listMembers(...asked)
       },
@@ -50,7 +50,7 @@ describe('An incremental sync with concurrent workers', () => {
       }
       const dying = { ...world.deps, directory: { ...world.deps.directory, addMembers } }
       await Promise.race([syncIncrementally({ tenantId: TENANT, collectionId }, dying), death.promise])
-      await ringForChanges(world, collectionId)
+      await notifyOfMembershipChange(world, collectionId)
       await world.drain()
       assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 5)))
       const { lease, appliedMembershipVersion } = await world.link(linkId)
@@ -131,7 +131,7 @@ describe('An incremental sync with concurrent workers', () => {
       ...world.deps.directory,
       listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
         world.collections.change(collectionId, users(0, 6))
-        await ringForChanges(world, collectionId)
+        await notifyOfMembershipChange(world, collectionId)
         world.sentMessages.splice(
           0,
           world.sentMessages.length,

@@ -4,7 +4,7 @@ import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { collectionLinks } from '../../shared/domain/group-links/linked-collections.ts'
 import { requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
 import { TENANT, user, users } from './link-directory.ts'
-import { type LinkWorld, openWorld, ringForChanges, syncedLink } from './link-world.ts'
+import { type LinkWorld, notifyOfMembershipChange, openWorld, syncedLink } from './link-world.ts'
 
 describe('An incremental sync', () => {
   let world: LinkWorld
@@ -18,7 +18,7 @@ describe('An incremental sync', () => {
   })
 
   const synced = (accounts: readonly string[], members?: readonly string[]) => syncedLink(world, accounts, members)
-  const enqueue = (collectionId: string) => ringForChanges(world, collectionId)
+  const enqueue = (collectionId: string) => notifyOfMembershipChange(world, collectionId)
   const calls = () =>
     world.server.requests().map(({ method, path }) => `${method} ${path.split('/').slice(4).join('/')}`)
 

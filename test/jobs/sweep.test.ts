@@ -113,8 +113,8 @@ describe('The sweep', () => {
   })
 
   it('enqueues one message for each tenant', async () => {
-    await world.deps.tenants.remember(TENANT)
-    await world.deps.tenants.remember(SMALL_TENANT)
+    await world.deps.tenants.register(TENANT)
+    await world.deps.tenants.register(SMALL_TENANT)
     await enqueueSweeps(undefined, world.deps)
     const enqueuedFor = world.sentMessages.map(({ message }) => [message.queue, message.message.tenantId])
     assert.deepEqual(enqueuedFor.sort(), [
@@ -124,8 +124,8 @@ describe('The sweep', () => {
   })
 
   it('enqueues all other tenants when one cannot be enqueued, and fails', async () => {
-    await world.deps.tenants.remember(TENANT)
-    await world.deps.tenants.remember(SMALL_TENANT)
+    await world.deps.tenants.register(TENANT)
+    await world.deps.tenants.register(SMALL_TENANT)
     const enqueue: typeof world.deps.messageQueue.enqueue = async (message, options) => {
       if (message.message.tenantId === TENANT) throw new Error('The queue is unavailable')
       await world.deps.messageQueue.enqueue(message, options)
@@ -138,8 +138,8 @@ describe('The sweep', () => {
   })
 
   it('enqueues the evaluation of each tenant once in the first minute of a day, and in no other minute', async () => {
-    await world.deps.tenants.remember(TENANT)
-    await world.deps.tenants.remember(SMALL_TENANT)
+    await world.deps.tenants.register(TENANT)
+    await world.deps.tenants.register(SMALL_TENANT)
     const midnightMs = Date.parse('2031-01-01T00:00:00Z')
     for (const atMs of [midnightMs - 1, midnightMs + 60_000, midnightMs + 3_600_000]) {
       await enqueueDailyEvaluations(undefined, { ...world.deps, nowMs: () => atMs })

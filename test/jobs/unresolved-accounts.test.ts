@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import { TENANT, users } from './link-directory.ts'
-import { type LinkWorld, openWorld, ringForChanges, syncedLink } from './link-world.ts'
+import { type LinkWorld, notifyOfMembershipChange, openWorld, syncedLink } from './link-world.ts'
 
 describe('Source data that name a group as an account', () => {
   let world: LinkWorld
@@ -45,7 +45,7 @@ describe('Source data that name a group as an account', () => {
   it('never add a group to itself, by a job or by an incremental sync', async () => {
     const { collectionId, groupId } = await syncedLink(world, users(0, 5))
     world.collections.change(collectionId, [...users(0, 6), groupId])
-    await ringForChanges(world, collectionId)
+    await notifyOfMembershipChange(world, collectionId)
     await world.drain()
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual([job?.type, job?.status, job?.added], ['ScheduledSweep', 'Failed', 1])

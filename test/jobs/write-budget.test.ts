@@ -11,7 +11,7 @@ import {
   writeStep,
 } from '../../shared/domain/sync/write-budget.ts'
 import { TENANT, users } from './link-directory.ts'
-import { type LinkWorld, openWorld, ringForChanges } from './link-world.ts'
+import { type LinkWorld, notifyOfMembershipChange, openWorld } from './link-world.ts'
 
 describe('The write budget', () => {
   let world: LinkWorld
@@ -123,7 +123,7 @@ describe('The write budget', () => {
     const deps: SyncDependencies = { ...world.deps, budget: instance(20, 10_000) }
     await grantedCount(deps.budget, TENANT, 'change', 20)
     world.collections.change(collectionId, users(1, 9))
-    await ringForChanges(world, collectionId)
+    await notifyOfMembershipChange(world, collectionId)
     await world.deliverNext(deps)
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 10)))
     await world.drain(deps)

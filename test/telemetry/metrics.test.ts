@@ -126,7 +126,7 @@ describe('The metrics of a sync', () => {
 
   it('have the age of the oldest sweep among the tenants of this minute', async () => {
     await syncedLink()
-    await deps.tenants.remember(TENANT)
+    await deps.tenants.register(TENANT)
     await deps.tenants.recordSweep(TENANT, world.clock.nowMs() - 7_200_000)
     const minute = minuteOfTenant(TENANT)
     await enqueueSweeps([(minute + 1) % 60], deps)

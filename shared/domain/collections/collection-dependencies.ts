@@ -69,7 +69,7 @@ export interface CollectionLinks {
 /** The tenants that the sweep visits. */
 interface TenantDirectory {
   /** Costs nothing for a tenant that is registered already. */
-  remember(tenantId: string): Promise<void>
+  register(tenantId: string): Promise<void>
 }
 
 export type CollectionDependencies = {

@@ -61,7 +61,7 @@ export async function createCollection(
   const { tenantId } = caller
   const id = creation.newId()
   // Before the collection: the sweep must know every tenant that has one, and a tenant without one does no harm.
-  await deps.tenants.remember(tenantId)
+  await deps.tenants.register(tenantId)
   const { metadata, faults } = readMetadata(body.metadata)
   const { value } = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
     const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, kind))

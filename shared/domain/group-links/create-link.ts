@@ -57,7 +57,7 @@ async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: 
     { id, tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: group.displayName },
     deps.nowMs(),
   )
-  await deps.tenants.remember(tenantId)
+  await deps.tenants.register(tenantId)
   const { version } = await deps.links.add(link).catch(async (error: unknown) => {
     if (!isGroupTaken(error)) throw error
     throw groupTaken(directoryGroupId, (await deps.links.ofGroup(tenantId, directoryGroupId))?.value, error)

@@ -60,7 +60,7 @@ export type KnownTenant = { readonly tenantId: string; readonly sweptAtMs: numbe
 /** Stored tenants, for the sweep. */
 export interface TenantStore {
   /** Registers the tenant unless it is registered. Calls for a registered tenant cost little. */
-  remember(tenantId: string): Promise<void>
+  register(tenantId: string): Promise<void>
   /** Tenants whose `minuteOfTenant` is this minute, or all tenants; in pages, unordered. */
   list(minute: number | undefined): AsyncIterable<readonly KnownTenant[]>
   recordSweep(tenantId: string, atMs: number): Promise<void>

@@ -94,7 +94,7 @@ async function changeMembers(
   plan: Plan,
 ): Promise<number> {
   const saved: Versioned<MembershipRequest>[] = []
-  await deps.tenants.remember(tenantId)
+  await deps.tenants.register(tenantId)
   try {
     for (const batch of chunk(identityIds, IDENTITIES_PER_BATCH_COUNT)) {
       await changeBatch(batch, tenantId, collectionId, deps, plan, saved)

@@ -179,7 +179,7 @@ async function saveRequest(
     deps.nowMs(),
   )
   if (decision.outcome !== 'next') throw new Error(`The decision on a new request was ${decision.outcome}`)
-  await deps.tenants.remember(tenantId)
+  await deps.tenants.register(tenantId)
   const [saved] = await deps.requests.save([{ after: decision.request }])
   if (saved === undefined) throw new Error('The store did not return the saved request')
   return saved
