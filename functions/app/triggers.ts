@@ -19,7 +19,7 @@ const settings = readSettings()
 // An instance starts with the triggers alone. The first invocation that needs them loads the code of the service and the
 // clients of the servers that it calls.
 const loadFoundation = once(async () => (await import('./foundation.ts')).buildFoundation(settings))
-const loadInvocations = once(() => import('./invocations.ts'))
+const loadCode = once(() => import('./invocations.ts'))
 const loadService = once(async () => {
   const [{ buildService }, foundation] = await Promise.all([import('./service.ts'), loadFoundation()])
   return buildService(settings, foundation)
@@ -30,7 +30,13 @@ const loadServedRoutes = once(async () => {
   return servedRoutes(service)
 })
 
-exportTelemetry(settings, loadFoundation)
+const openTelemetry = exportTelemetry(settings, loadFoundation)
+
+/** What observes invocations. Telemetry is open before the first span, and again after a stop of the host. */
+async function loadInvocations() {
+  const [invocations] = await Promise.all([loadCode(), openTelemetry()])
+  return invocations
+}
 
 /** Keeps the result: an `import()` of a loaded module still costs a twentieth of a request. */
 function once<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {
@@ -57,9 +63,10 @@ const http = (route: string, handler: HttpHandler): HttpFunctionOptions => ({
 
 /** @param prefix As of `respondTo`. */
 function observed(route: string, load: () => Promise<Respond>, prefix?: string): HttpFunctionOptions {
-  const loaded = once(() => Promise.all([loadInvocations(), load(), loadFoundation()]))
+  const loadResponder = once(load)
   return http(route, async (request, context) => {
-    const [{ observedRequest }, respond, foundation] = await loaded()
+    const loaded = await Promise.all([loadInvocations(), loadResponder(), loadFoundation()])
+    const [{ observedRequest }, respond, foundation] = loaded
     return observedRequest(request, context, () => respondTo(request, respond, prefix), foundation)
   })
 }

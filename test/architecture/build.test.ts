@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
 import { packageApp, shippedPackages } from '../../infra/build/package.ts'
 import { asApplication, eventually, groupMembers } from '../journeys/demo-clients.ts'
@@ -33,6 +34,9 @@ const FUNCTIONS = {
   'sweep-tenant': 'serviceBusTrigger',
   'zz-unknown-path': 'httpTrigger',
 }
+
+/** Twice what it takes. The service with all its packages is a hundred times as much. */
+const HEALTH_AT_MOST_BYTES = 48 * 1024
 
 type LockedPackages = Record<string, { dev?: boolean }>
 
@@ -124,6 +128,20 @@ describe('The package', () => {
       sources.filter((source: string) => source.includes('node_modules')),
       [],
     )
+  })
+
+  it('loads a few small files and no package for the answer of /health', () => {
+    const script = join(import.meta.dirname, 'loaded-by-health.ts')
+    const output = execFileSync(process.execPath, [script, appFolder], { env: APP_SETTINGS, encoding: 'utf8' })
+    const { status, loaded } = JSON.parse(output) as { status: number; loaded: string[] }
+    assert.equal(status, 200)
+    assert.ok(loaded.length > 0)
+    assert.deepEqual(
+      loaded.filter((url) => url.includes('node_modules')),
+      [],
+    )
+    const loadedBytes = loaded.reduce((sum, url) => sum + statSync(fileURLToPath(url)).size, 0)
+    assert.ok(loadedBytes <= HEALTH_AT_MOST_BYTES, `${loadedBytes} bytes: ${loaded.join(', ')}`)
   })
 
   it('is identical, byte for byte, when it is built again', async () => {

@@ -7,6 +7,10 @@ import { APP_SETTINGS } from '../architecture/app-settings.ts'
 type Loaded = {
   readonly byCode: readonly string[]
   readonly byStart: readonly string[]
+  /** By the first request. */
+  readonly byAnswer: readonly string[]
+  readonly byExport: readonly string[]
+  readonly status: number
   readonly capabilities: Readonly<Record<string, string>>
 }
 
@@ -27,23 +31,36 @@ const ofTelemetry = (urls: readonly string[]) =>
 
 describe('The packages of telemetry', () => {
   it('are not loaded when nothing is exported', () => {
-    const { byCode, byStart, capabilities } = loadedWith({})
+    const { byCode, byStart, byAnswer, byExport, capabilities, status } = loadedWith({})
     assert.ok(byCode.some((url) => url.endsWith('functions/app/telemetry.ts')))
-    assert.deepEqual(ofTelemetry([...byCode, ...byStart]), [])
+    assert.equal(status, 200)
+    const later = [...byStart, ...byAnswer, ...byExport]
+    // Log lines have the context of their invocation, whatever is exported.
+    const ofContexts = /@opentelemetry\/(api|context-async-hooks|core|semantic-conventions)\//
+    assert.deepEqual(
+      ofTelemetry([...byCode, ...later]).filter((url) => !ofContexts.test(url)),
+      [],
+    )
     assert.equal(capabilities.WorkerOpenTelemetryEnabled, undefined)
   })
 
-  it('are loaded at the start of the app, not with its code, when telemetry is exported', () => {
+  it('are loaded by the first request, and the exporter after its answer, when telemetry is exported', () => {
     const connectionString =
       'InstrumentationKey=00000000-0000-4000-8000-000000000001;IngestionEndpoint=https://127.0.0.1:9/'
-    const { byCode, byStart, capabilities } = loadedWith({ APPLICATIONINSIGHTS_CONNECTION_STRING: connectionString })
-    assert.deepEqual(ofTelemetry(byCode), [])
-    for (const name of ['monitor-opentelemetry-exporter', '@opentelemetry/sdk-metrics', 'shared/telemetry']) {
-      assert.ok(
-        byStart.some((url) => url.includes(name)),
-        name,
-      )
+    const settings = { APPLICATIONINSIGHTS_CONNECTION_STRING: connectionString }
+    const { byCode, byStart, byAnswer, byExport, capabilities, status } = loadedWith(settings)
+    assert.deepEqual(ofTelemetry([...byCode, ...byStart]), [])
+    assert.equal(status, 200)
+    const isLoaded = (urls: readonly string[], name: string) => urls.some((url) => url.includes(name))
+    for (const name of [
+      '@opentelemetry/sdk-metrics',
+      '@opentelemetry/sdk-trace-base',
+      'shared/telemetry/azure-monitor',
+    ]) {
+      assert.ok(isLoaded(byAnswer, name), name)
     }
+    assert.ok(!isLoaded(byAnswer, 'monitor-opentelemetry-exporter'))
+    assert.ok(isLoaded(byExport, 'monitor-opentelemetry-exporter'))
     assert.equal(capabilities.WorkerOpenTelemetryEnabled, 'true')
   })
 })
