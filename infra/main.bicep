@@ -348,6 +348,8 @@ module alerts 'modules/alerts.bicep' = {
     tags: tags
     email: alertEmail
     workspaceId: monitoring.outputs.workspaceId
+    componentId: monitoring.outputs.componentId
+    apiUrl: functionApp.outputs.url
     serviceBusId: serviceBus.outputs.id
     cosmosId: cosmos.outputs.id
     waitingMessageCount: waitingMessageCount

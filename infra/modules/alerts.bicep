@@ -18,6 +18,14 @@ param email string
 @minLength(1)
 param workspaceId string
 
+@description('Resource ID of the Application Insights component.')
+@minLength(1)
+param componentId string
+
+@description('Base URL of the API.')
+@minLength(1)
+param apiUrl string
+
 @description('Resource ID of the Service Bus namespace.')
 @minLength(1)
 param serviceBusId string
@@ -157,6 +165,20 @@ AppRequests
 '''
   }
   {
+    name: 'no-telemetry'
+    description: 'No request or timer run was reported for half an hour, though a timer runs every minute. The app does not run.'
+    severity: 1
+    evaluationFrequency: 'PT15M'
+    windowSize: 'PT15M'
+    lookBack: 'P2D'
+    threshold: 0
+    query: '''
+AppRequests
+| summarize lastReported = max(TimeGenerated)
+| where isnull(lastReported) or lastReported < ago(30m)
+'''
+  }
+  {
     name: 'logs-capped'
     description: 'Log ingestion reached its daily cap. Log alerts do not fire until the cap resets.'
     severity: 3
@@ -170,6 +192,71 @@ _LogOperation
 '''
   }
 ]
+
+// Requests from outside. The Functions host answers 404 on every path when the app cannot read its settings.
+var healthCheck = {
+  name: 'service-unreachable'
+  description: 'The health check fails from several regions. Without valid settings, every path of the app returns 404.'
+  severity: 1
+  url: '${apiUrl}/health'
+  expectedStatus: 200
+  failedLocationCount: 3
+}
+
+// Amsterdam, Dublin, Virginia, California, Singapore
+var testLocationIds = ['emea-nl-ams-azr', 'emea-gb-db3-azr', 'us-va-ash-azr', 'us-ca-sjc-azr', 'apac-sg-sin-azr']
+
+resource healthTest 'Microsoft.Insights/webtests@2022-06-15' = {
+  name: '${namePrefix}-${healthCheck.name}'
+  location: location
+  // Application Insights finds its tests by this tag.
+  tags: union(tags, { 'hidden-link:${componentId}': 'Resource' })
+  kind: 'standard'
+  properties: {
+    SyntheticMonitorId: '${namePrefix}-${healthCheck.name}'
+    Name: '${namePrefix}-${healthCheck.name}'
+    Description: healthCheck.description
+    Enabled: true
+    Frequency: 300
+    Timeout: 30
+    Kind: 'standard'
+    RetryEnabled: true
+    Locations: [for locationId in testLocationIds: { Id: locationId }]
+    Request: {
+      RequestUrl: healthCheck.url
+      HttpVerb: 'GET'
+      ParseDependentRequests: false
+      FollowRedirects: false
+    }
+    ValidationRules: {
+      ExpectedHttpStatusCode: healthCheck.expectedStatus
+      SSLCheck: true
+      SSLCertRemainingLifetimeCheck: 7
+    }
+  }
+}
+
+resource healthRule 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+  name: '${namePrefix}-${healthCheck.name}'
+  location: 'global'
+  tags: tags
+  properties: {
+    description: healthCheck.description
+    severity: healthCheck.severity
+    enabled: true
+    scopes: [healthTest.id, componentId]
+    evaluationFrequency: 'PT1M'
+    windowSize: 'PT5M'
+    autoMitigate: true
+    criteria: {
+      'odata.type': 'Microsoft.Azure.Monitor.WebtestLocationAvailabilityCriteria'
+      webTestId: healthTest.id
+      componentId: componentId
+      failedLocationCount: healthCheck.failedLocationCount
+    }
+    actions: [{ actionGroupId: operators.id }]
+  }
+}
 
 resource metricRules 'Microsoft.Insights/metricAlerts@2018-03-01' = [for alert in metricAlerts: {
   name: '${namePrefix}-${alert.name}'

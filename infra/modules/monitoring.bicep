@@ -82,5 +82,8 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
 @description('Resource ID of the workspace.')
 output workspaceId string = workspace.id
 
+@description('Resource ID of the Application Insights component.')
+output componentId string = component.id
+
 @description('Connection string of Application Insights. It grants no access because local authentication is disabled.')
 output connectionString string = component.properties.ConnectionString

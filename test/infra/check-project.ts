@@ -5,7 +5,7 @@ import { parseProject, type TemplateTexts } from './bicep/read-project.ts'
 import type { Template } from './bicep/syntax.ts'
 import { deploy } from './deployment/deploy.ts'
 import { scenariosOf } from './deployment/scenarios.ts'
-import { alertsAreComplete, somebodyIsTold } from './rules/alerts.ts'
+import { alertsAreComplete, healthIsWatched, somebodyIsTold } from './rules/alerts.ts'
 import { settingsAreThoseOfTheCode } from './rules/app-settings.ts'
 import { databaseIsKept, functionAppRunsTheCode } from './rules/function-app.ts'
 import { identitiesAreSeparate } from './rules/identities.ts'
@@ -29,6 +29,7 @@ const RULES: readonly Rule[] = [
   containersAreThoseOfTheCode,
   alertsWatchWhatThereIs,
   alertsAreComplete,
+  healthIsWatched,
   somebodyIsTold,
   workbooksCanBeOpened,
   resourcesAreDiagnosed,

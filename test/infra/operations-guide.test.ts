@@ -38,7 +38,7 @@ describe('the README', () => {
 
 describe('the guides', () => {
   it('describe the meaning and the action of every alert', () => {
-    const alerts = named(readProjectText('infra/modules/alerts.bicep'), /^ {4}name: '([a-z-]+)'$/gm)
+    const alerts = named(readProjectText('infra/modules/alerts.bicep'), /^ {2}(?: {2})?name: '([a-z-]+)'$/gm)
     assert.ok(alerts.length >= 5, alerts.join())
     const table = operations.slice(operations.indexOf('## Alerts'))
     assert.deepEqual(named(table, /^\| `([a-z-]+)` +\| \S.{10,}\| \S.{10,}\|$/gm), alerts)

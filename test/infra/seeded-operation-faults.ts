@@ -26,13 +26,52 @@ export const OPERATION_FAULTS: readonly SeededFault[] = [
     /no alert tells of server errors/,
   ),
   seededFault(
+    'an app that is silent, which nobody learns of',
+    inVariable('logAlerts', logAlert('no-telemetry'), ''),
+    /no alert tells of an app that reports nothing/,
+  ),
+  seededFault(
+    'silence that is only noticed in a table with rows',
+    inVariable('logAlerts', /isnull\(lastReported\) or /, ''),
+    /no alert tells of an app that reports nothing/,
+  ),
+  seededFault(
+    'a health check of another path',
+    inVariable('healthCheck', /\/health/, '/ready'),
+    /no availability test requests \/health/,
+  ),
+  seededFault(
+    'a health check that accepts 404',
+    inVariable('healthCheck', /expectedStatus: 200/, 'expectedStatus: 404'),
+    /ExpectedHttpStatusCode .* has to be 200/,
+  ),
+  seededFault(
+    'a health check that is switched off',
+    inResource('Microsoft.Insights/webtests', /\n {4}Enabled: true/, '\n    Enabled: false'),
+    /properties\.Enabled of Microsoft\.Insights\/webtests has to be true/,
+  ),
+  seededFault(
+    'a failed health check that no alert tells of',
+    inResource('Microsoft.Insights/metricAlerts', /webTestId: healthTest\.id/, 'webTestId: componentId'),
+    /no alert tells of a failed health check/,
+  ),
+  seededFault(
+    'a health check that has to fail in more places than it is run from',
+    inVariable('healthCheck', /failedLocationCount: 3/, 'failedLocationCount: 6'),
+    /failedLocationCount has to be 2 to 5/,
+  ),
+  seededFault(
     'another status than that of throttling',
     inVariable('metricAlerts', /'429'/, "'200'"),
     /no alert tells of a database that answers 429/,
   ),
   seededFault(
     'alerts that are switched off',
-    inResource('Microsoft.Insights/metricAlerts', /enabled: true/, 'enabled: false'),
+    inResource(
+      'Microsoft.Insights/metricAlerts',
+      /(scopes: \[alert\.scope\][\s\S]*)?enabled: true(\n +scopes: \[alert)/,
+      'enabled: false$2',
+    ),
     /enabled of Microsoft\.Insights\/metricAlerts has to be true/,
   ),
   seededFault(

@@ -7,6 +7,7 @@ const ASKED: Readonly<Record<string, readonly RegExp[]>> = {
   'sync jobs that failed': [/'sync\.jobs'/, /Properties\.outcome == 'Failed'/],
   'a sweep older than two hours': [/'sweep\.age'/, /\bago\(2h\)/, /> 7[0-2]\d\d\b/],
   'server errors': [/\bAppRequests\b/, /toint\(ResultCode\) >= 500\b/],
+  'an app that reports nothing': [/\bAppRequests\b/, /\bisnull\(/, /\bago\(30m\)/],
   'logs that are capped': [/\b_LogOperation\b/, /'OverQuota'/],
 }
 
@@ -28,6 +29,33 @@ export const alertsAreComplete: Rule = (subject) => {
     (each) => isObject(each) && textOfValue(each.values ?? '') === textOfValue(REFUSALS_OF_DATABASE),
   )
   if (!isThrottlingWatched) subject.report(startOf(subject), 'no alert tells of a database that answers 429')
+}
+
+const AVAILABILITY = 'Microsoft.Azure.Monitor.WebtestLocationAvailabilityCriteria'
+
+/** The health check is requested from outside, and an alert fires when it fails: a faulty setting leaves no log. */
+export const healthIsWatched: Rule = (subject) => {
+  const site = ofType(subject, 'Microsoft.Web/sites')[0]?.id
+  const tests = ofType(subject, 'Microsoft.Insights/webtests')
+  const health = tests.find(
+    (test) => at(test, 'properties.Request.RequestUrl') === `https://${site}.properties.defaultHostName/health`,
+  )
+  if (health === undefined) return subject.report(startOf(subject), 'no availability test requests /health')
+  expect(subject, health, 'properties.Enabled', true)
+  expect(subject, health, 'properties.ValidationRules.ExpectedHttpStatusCode', 200)
+  const alert = ofType(subject, 'Microsoft.Insights/metricAlerts').find(
+    (each) => textOfValue(at(each, 'properties.criteria.webTestId') ?? '') === health.id,
+  )
+  if (alert === undefined) return subject.report(health.at, 'no alert tells of a failed health check')
+  const criteria = at(alert, 'properties.criteria')
+  if (!isObject(criteria) || criteria['odata.type'] !== AVAILABILITY) {
+    subject.report(alert.at, `the criteria of a web test have to be ${AVAILABILITY}`)
+  }
+  const failed = Number(at(alert, 'properties.criteria.failedLocationCount'))
+  const locationCount = itemsOf(at(health, 'properties.Locations')).length
+  if (!(failed >= 2 && failed <= locationCount)) {
+    subject.report(alert.at, `failedLocationCount has to be 2 to ${locationCount}: it is ${failed}`)
+  }
 }
 
 /** Whom alerts and budgets tell can be told. */
