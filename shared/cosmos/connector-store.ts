@@ -7,17 +7,20 @@ import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
 
 const parse = documentParser<Connector>('connector', Type.Object(Connector.properties))
 
+/** One stored before `bindsAccounts` existed has its default. */
+const connector = (document: Stored<Connector>): Connector => parse(Object.assign({ bindsAccounts: true }, document))
+
 /** Container `connectors`, partition key `/tenantId`. */
 export function cosmosConnectorStore(container: Container): ConnectorStore {
   const read = batchedDocumentReads<Connector>(container)
   return {
     async list(tenantId) {
       const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
-      return documents.map(parse).sort(byCreation)
+      return documents.map(connector).sort(byCreation)
     },
     async find(tenantId, id) {
       const document = await read(tenantId, id)
-      return document && { value: parse(document), version: document._etag }
+      return document && { value: connector(document), version: document._etag }
     },
     async add(tenantId, connector) {
       await container.items.create({ ...connector, tenantId })

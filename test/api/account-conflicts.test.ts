@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import {
   application,
   type Body,
+  CONNECTORS,
   CORE,
   coreDataServiceOfTests,
   newTenantWithHr,
@@ -129,6 +130,33 @@ describe('two identities with one account', () => {
     await directory.batch(upsert('identity', 'd1', { nin: '1', directoryObjectId: OTHER_ACCOUNT }))
     await hr.batch(upsert('identity', 'h1', { nin: '1', directoryObjectId: ACCOUNT }))
     assert.deepEqual(await accounts(), { h1: ACCOUNT })
+  })
+
+  it('come from no connector that binds no accounts: it neither joins by them nor assigns them', async () => {
+    const { tenant, hr, accounts } = await hrAndDirectory()
+    const payroll = await tenant.addConnector('Payroll', { bindsAccounts: false })
+    await payroll.batch(
+      upsert('identity', 'p1', { directoryObjectId: ACCOUNT }),
+      upsert('identity', 'p2', { nin: '2', directoryObjectId: OTHER_ACCOUNT }),
+    )
+    await hr.batch(
+      upsert('identity', 'h1', { nin: '1', directoryObjectId: ACCOUNT }),
+      upsert('identity', 'h2', { nin: '2' }),
+    )
+    assert.deepEqual(await accounts(), { h1: ACCOUNT, h2: undefined, p1: undefined })
+    const path = `${CONNECTORS}/${payroll.id}`
+    assert.equal((await tenant.admin('PUT', path, { bindsAccounts: true })).body.data.bindsAccounts, true)
+    await payroll.batch(
+      upsert('identity', 'p1', { directoryObjectId: ACCOUNT }),
+      upsert('identity', 'p2', { nin: '2', directoryObjectId: OTHER_ACCOUNT }),
+    )
+    assert.deepEqual(await accounts(), { h1: ACCOUNT, h2: OTHER_ACCOUNT })
+    await tenant.admin('PUT', path, { bindsAccounts: false })
+    await payroll.batch(
+      upsert('identity', 'p1', { directoryObjectId: ACCOUNT }),
+      upsert('identity', 'p2', { nin: '2', directoryObjectId: OTHER_ACCOUNT }),
+    )
+    assert.deepEqual(await accounts(), { h1: ACCOUNT, h2: undefined, p1: undefined })
   })
 
   it('are listed for readers of all core objects only', async () => {

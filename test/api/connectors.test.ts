@@ -31,7 +31,7 @@ describe('connectors', () => {
     assert.equal(created.headers.location, `${CONNECTORS}/${id}`)
     const { body, headers } = await admin('GET', `${CONNECTORS}/${id}`)
     const { createdAt, updatedAt, createdBy, ...rest } = body.data
-    assert.deepEqual(rest, { id, name: 'HR', clientId, softDeletionDays: 90, enabled: true })
+    assert.deepEqual(rest, { id, name: 'HR', clientId, softDeletionDays: 90, enabled: true, bindsAccounts: true })
     assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/)
     const later = await Promise.all(['B', 'C'].map((name) => admin('POST', CONNECTORS, { name, clientId })))
     const listed = (await admin('GET', READING)).body.data

@@ -11,6 +11,7 @@ const CONNECTOR = {
   name: 'HR',
   clientId: ID,
   softDeletionDays: 90,
+  bindsAccounts: true,
   enabled: true,
   createdAt: '2030-01-01T00:00:00.000+00:00',
   createdBy: ID,

@@ -66,6 +66,7 @@ const NEW_CONNECTOR = {
   clientId: CONNECTOR_CLIENT_ID,
   softDeletionDays: 90,
   enabled: true,
+  bindsAccounts: true,
 } satisfies NewConnector
 const CONNECTOR_UPDATE: ConnectorUpdate = { enabled: false }
 const CONNECTOR: Connector = {

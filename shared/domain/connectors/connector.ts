@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { Closed, Guid } from '../../kernel/schema.ts'
+import { Closed, Described, Guid } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
@@ -13,6 +13,11 @@ const SOFT_DELETION_DEFAULT_DAYS = 90
 const SOFT_DELETION_LIMIT_DAYS = 3650
 
 const Name = Type.String({ minLength: 1, maxLength: 256, pattern: '\\S' })
+const BindsAccounts = Described(
+  Type.Boolean(),
+  'Whether the connector assigns directory accounts to identities (default true). If false, its `directoryObjectId` is ' +
+    'ignored in joining and merging. A change takes effect for each object when it is next written.',
+)
 const SoftDeletionDays = Type.Integer({ minimum: 1, maximum: SOFT_DELETION_LIMIT_DAYS })
 
 /** A source of core objects, with its own connector space. */
@@ -25,6 +30,7 @@ export const Connector = Closed({
   softDeletionDays: SoftDeletionDays,
   /** The objects of a disabled connector are kept, and writes to its space are refused. */
   enabled: Type.Boolean(),
+  bindsAccounts: BindsAccounts,
   createdAt: Timestamp,
   /** Directory object id of the creator. */
   createdBy: Guid,
@@ -37,6 +43,7 @@ export const NewConnector = Type.Object({
   clientId: Guid,
   softDeletionDays: Type.Optional(SoftDeletionDays),
   enabled: Type.Optional(Type.Boolean()),
+  bindsAccounts: Type.Optional(BindsAccounts),
 })
 export type NewConnector = Static<typeof NewConnector>
 
@@ -54,6 +61,7 @@ export function newConnector(input: NewConnector, { id, createdBy, createdAt }: 
     clientId: input.clientId,
     softDeletionDays: input.softDeletionDays ?? SOFT_DELETION_DEFAULT_DAYS,
     enabled: input.enabled ?? true,
+    bindsAccounts: input.bindsAccounts ?? true,
     createdAt,
     createdBy,
     updatedAt: createdAt,

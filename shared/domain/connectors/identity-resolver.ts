@@ -17,7 +17,7 @@ export type Placement = { readonly coreObjectId: string; readonly movers: readon
 type Identity = WrittenIdentity & { readonly coreObjectId?: string }
 
 type IdentityResolverDependencies = {
-  readonly rankOf: RankOf
+  readonly rules: ConnectorRules
   /** Returns the core object of an identity that joins no other. */
   ownCoreObjectId(connectorObjectId: string): string
   newId(): string
@@ -70,7 +70,7 @@ export class IdentityResolver {
       for (const other of this.#connectedTo(identity)) ids.add(other)
     }
     const identities = [...ids].flatMap((each) => this.#identities.get(each) ?? []).filter(isLive)
-    const people = groupByPerson(identities, this.#deps.rankOf)
+    const people = groupByPerson(identities, this.#deps.rules)
     const taken = new Set<string>()
     const changed: ConnectorObject[] = []
     const assignments = people.map((person) => {
@@ -150,8 +150,13 @@ function add(sets: Map<string, Set<string>>, key: string, id: string): void {
   else ids.add(id)
 }
 
-/** Returns a connector's position in the order of creation, 0 for the oldest. */
-export type RankOf = (connectorId: string) => number
+/** What joining and merging take into account of the connectors. */
+export type ConnectorRules = {
+  /** Returns a connector's position in the order of creation, 0 for the oldest. */
+  rankOf(connectorId: string): number
+  /** Whether the `directoryObjectId` of a connector's identities counts. */
+  bindsAccounts(connectorId: string): boolean
+}
 
 export type JoinKeys = { readonly nin: string | undefined; readonly directoryObjectId: string | undefined }
 
@@ -170,8 +175,10 @@ type Joinable = Pick<ConnectorObject, 'id' | 'connectorId' | 'data'>
  * that has its account; of several such people, the one of the oldest connector. The result depends only on the objects,
  * not on the order in which they were written.
  */
-export function groupByPerson<T extends Joinable>(identities: readonly T[], rankOf: RankOf): T[][] {
-  const inOrder = identities.toSorted(byAge(rankOf))
+export function groupByPerson<T extends Joinable>(identities: readonly T[], rules: ConnectorRules): T[][] {
+  const accountOf = ({ connectorId, data }: T) =>
+    rules.bindsAccounts(connectorId) ? joinKeys(data).directoryObjectId : undefined
+  const inOrder = identities.toSorted(byAge(rules))
   const personOf = new Map(inOrder.map((identity) => [identity, [identity]]))
   const join = (group: readonly T[]): void => {
     if (new Set(group.map(({ connectorId }) => connectorId)).size < 2) return
@@ -180,18 +187,18 @@ export function groupByPerson<T extends Joinable>(identities: readonly T[], rank
   }
   const byNin = Map.groupBy(inOrder, ({ data }) => joinKeys(data).nin)
   for (const [nin, group] of byNin) if (nin !== undefined) join(group)
-  const byAccount = Map.groupBy(inOrder, ({ data }) => joinKeys(data).directoryObjectId)
+  const byAccount = Map.groupBy(inOrder, accountOf)
   for (const [account, holders] of byAccount) {
     if (account === undefined) continue
     const [known = []] = holders.flatMap((holder) => (joinKeys(holder.data).nin === undefined ? [] : [[holder]]))
     join([...known, ...holders.filter(({ data }) => joinKeys(data).nin === undefined)])
   }
-  const sorted = [...new Set(personOf.values())].map((person) => person.toSorted(byAge(rankOf)))
-  return sorted.sort(([one], [other]) => byAge(rankOf)(one as T, other as T))
+  const sorted = [...new Set(personOf.values())].map((person) => person.toSorted(byAge(rules)))
+  return sorted.sort(([one], [other]) => byAge(rules)(one as T, other as T))
 }
 
 const byAge =
-  (rankOf: RankOf) =>
+  ({ rankOf }: ConnectorRules) =>
   (one: Joinable, other: Joinable): number =>
     rankOf(one.connectorId) - rankOf(other.connectorId) || (one.id < other.id ? -1 : 1)
 

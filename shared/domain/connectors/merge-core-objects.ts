@@ -11,7 +11,7 @@ import {
   contestants,
 } from './account-claims.ts'
 import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
-import type { RankOf } from './identity-resolver.ts'
+import type { ConnectorRules } from './identity-resolver.ts'
 import {
   type Contribution,
   type CoreObjectStub,
@@ -65,7 +65,7 @@ export async function mergeCoreObjects(
   tenantId: string,
   stubs: ReadonlyMap<string, CoreObjectStub | undefined>,
   softDeletionDays: number,
-  rankOf: RankOf,
+  rules: ConnectorRules,
   deps: MergeDependencies,
 ): Promise<boolean> {
   let hasChanged = false
@@ -74,7 +74,7 @@ export async function mergeCoreObjects(
     let contested: ReadonlySet<string> = new Set()
     for (let attempt = 0; pending.length > 0; attempt += 1) {
       if (attempt === ATTEMPTS_AT_MOST) throw new Error(`${pending.length} core objects kept changing during the merge`)
-      const due = await dueWrites(tenantId, pending, stubs, contested, rankOf, deps)
+      const due = await dueWrites(tenantId, pending, stubs, contested, rules, deps)
       const [referring, own] = [false, true].map((hasStub) =>
         due.filter(({ object: { id } }) => (stubs.get(id) !== undefined) === hasStub),
       ) as [DueWrite[], DueWrite[]]
@@ -97,12 +97,12 @@ export async function mergeCoreObjects(
 export async function staleCoreObjects(
   tenantId: string,
   ids: readonly string[],
-  rankOf: RankOf,
+  rules: ConnectorRules,
   deps: MergeDependencies,
 ): Promise<ReadonlySet<string>> {
   const stale = new Set<string>()
   for (const batch of chunk(ids, BATCH_COUNT)) {
-    for (const id of idsOf(await dueWrites(tenantId, batch, new Map(), new Set(), rankOf, deps))) stale.add(id)
+    for (const id of idsOf(await dueWrites(tenantId, batch, new Map(), new Set(), rules, deps))) stale.add(id)
   }
   return stale
 }
@@ -149,17 +149,17 @@ async function dueWrites(
   coreObjectIds: readonly string[],
   stubs: ReadonlyMap<string, CoreObjectStub | undefined>,
   contested: ReadonlySet<string>,
-  rankOf: RankOf,
+  rules: ConnectorRules,
   { objects, coreObjects, nowMs }: MergeDependencies,
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
   await objects.catchUp(tenantId)
-  const contributors = await liveContributors(tenantId, coreObjectIds, rankOf, objects)
+  const contributors = await liveContributors(tenantId, coreObjectIds, rules, objects)
   const coreObjectOf = await coreObjectResolver(tenantId, [...contributors.values()].flat(), objects)
   const storedById = new Map(stored.map((each) => [each.value.id, each]))
   const changes = coreObjectIds.flatMap((id) => {
     const before = storedById.get(id)
-    const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, coreObjectOf))
+    const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, rules, coreObjectOf))
     const after = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id))
     return after === undefined ? [] : [{ before: before?.value, after }]
   })
@@ -185,12 +185,14 @@ function mergedOrDeleted(
 async function liveContributors(
   tenantId: string,
   coreObjectIds: readonly string[],
-  rankOf: RankOf,
+  rules: ConnectorRules,
   objects: MergeDependencies['objects'],
 ): Promise<Map<string, ConnectorObject[]>> {
   const found = await objects.ofCoreObjects(tenantId, coreObjectIds)
   const live = found.map(({ value }) => value).filter(({ deletedAtMs }) => deletedAtMs === undefined)
-  live.sort((one, other) => rankOf(one.connectorId) - rankOf(other.connectorId) || (one.id < other.id ? -1 : 1))
+  live.sort(
+    (one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId) || (one.id < other.id ? -1 : 1),
+  )
   return Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
 }
 
@@ -208,9 +210,12 @@ async function coreObjectResolver(
 }
 
 function contribution(
-  { id, objectType, externalId, data, references }: ConnectorObject,
+  { id, connectorId, objectType, externalId, data: given, references }: ConnectorObject,
+  { bindsAccounts }: ConnectorRules,
   coreObjectOf: CoreObjectOf,
 ): Contribution {
+  const { directoryObjectId: _ignored, ...unbound } = given
+  const data = objectType === 'identity' && !bindsAccounts(connectorId) ? unbound : given
   const referred = (name: string): readonly string[] => [references[name] ?? []].flat()
   const resolve = (name: string) => referred(name).flatMap((target) => coreObjectOf(target) ?? [])
   return { connectorObjectId: id, objectType, externalId, data, resolve }

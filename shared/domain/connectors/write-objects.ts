@@ -8,7 +8,7 @@ import type { ConnectorObjectStore } from './connector-object.ts'
 import { connectorObjectId, type DeriveId, ownCoreObjectId } from './connector-object.ts'
 import { type AddedNames, addedNames, type CustomAttributeRegister } from './custom-attribute-names.ts'
 import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
-import { connectedIdentities, IdentityResolver, joinKeys, type RankOf } from './identity-resolver.ts'
+import { type ConnectorRules, connectedIdentities, IdentityResolver, joinKeys } from './identity-resolver.ts'
 import { type CoreObjectWriter, mergeCoreObjects, staleCoreObjects } from './merge-core-objects.ts'
 import type { CoreObjectStub } from './merged-core-object.ts'
 import type { ObjectWrite } from './object-input.ts'
@@ -64,14 +64,14 @@ export async function writeObjects(
 type WriteScope = {
   readonly tenantId: string
   readonly connector: Connector
-  readonly rankOf: RankOf
+  readonly rules: ConnectorRules
   /** Whether the tenant has another connector. */
   readonly hasOthers: boolean
 }
 
 async function writeScope(tenantId: string, connector: Connector, deps: WriteDependencies): Promise<WriteScope> {
   const connectors = await deps.connectors.list(tenantId)
-  return { tenantId, connector, rankOf: rankIn(connectors), hasOthers: connectors.length > 1 }
+  return { tenantId, connector, rules: rulesOf(connectors), hasOthers: connectors.length > 1 }
 }
 
 /** Returns the decision that was written for each item, in order; undefined for an item that always conflicted. */
@@ -186,7 +186,7 @@ function decideAll(
 type MutableContext = WriteContext & { readonly parents: Map<string, string | undefined> }
 
 async function readContext(
-  { tenantId, connector: { id: connectorId }, rankOf, hasOthers }: WriteScope,
+  { tenantId, connector: { id: connectorId }, rules, hasOthers }: WriteScope,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<MutableContext> {
@@ -205,7 +205,7 @@ async function readContext(
     connectorId,
     stored,
     identityResolver: hasOthers
-      ? new IdentityResolver(identities, { rankOf, newId: deps.newId, ownCoreObjectId: ownCoreId })
+      ? new IdentityResolver(identities, { rules, newId: deps.newId, ownCoreObjectId: ownCoreId })
       : undefined,
     before: (id) => known.get(id),
     parents,
@@ -217,7 +217,7 @@ async function readContext(
 
 /** Merges the affected core objects. @returns Whether any core object changed. */
 async function mergeAffected(
-  { tenantId, connector, rankOf }: WriteScope,
+  { tenantId, connector, rules }: WriteScope,
   decisions: readonly WriteDecision[],
   deps: WriteDependencies,
 ): Promise<boolean> {
@@ -229,7 +229,7 @@ async function mergeAffected(
   const unverified = stubsById(
     possiblyStale.flatMap((object) => object.coreObjects).filter(({ id }) => !written.has(id)),
   )
-  const stale = await staleCoreObjects(tenantId, [...unverified.keys()], rankOf, deps)
+  const stale = await staleCoreObjects(tenantId, [...unverified.keys()], rules, deps)
   const staleObjects = possiblyStale.filter((object) => object.coreObjects.some(({ id }) => stale.has(id)))
   const retargeted = Map.groupBy(
     [...decisions.flatMap((decision) => decision.retargeted), ...staleObjects],
@@ -247,15 +247,19 @@ async function mergeAffected(
   const own = new Map([...written, ...[...unverified].filter(([id]) => stale.has(id))])
   const others = referrers.flat().filter((id) => !own.has(id))
   const stubs = new Map([...others.map((id) => [id, undefined] as const), ...own])
-  return mergeCoreObjects(tenantId, stubs, connector.softDeletionDays, rankOf, deps)
+  return mergeCoreObjects(tenantId, stubs, connector.softDeletionDays, rules, deps)
 }
 
 const stubsById = (stubs: readonly CoreObjectStub[]): Map<string, CoreObjectStub> =>
   new Map(stubs.map((stub) => [stub.id, stub]))
 
-function rankIn(connectors: readonly Connector[]): RankOf {
+function rulesOf(connectors: readonly Connector[]): ConnectorRules {
   const ranks = new Map(connectors.toSorted(byCreation).map(({ id }, rank) => [id, rank]))
-  return (connectorId) => ranks.get(connectorId) ?? Number.MAX_SAFE_INTEGER
+  const unbound = new Set(connectors.flatMap(({ id, bindsAccounts }) => (bindsAccounts ? [] : [id])))
+  return {
+    rankOf: (connectorId) => ranks.get(connectorId) ?? Number.MAX_SAFE_INTEGER,
+    bindsAccounts: (connectorId) => !unbound.has(connectorId),
+  }
 }
 
 /** A failure is only logged: the objects are written, and the sweep enqueues the evaluation. */

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { groupByPerson } from '../../../shared/domain/connectors/identity-resolver.ts'
 
 const RANKS: Record<string, number> = { oldest: 0, middle: 1, youngest: 2 }
-const rankOf = (connectorId: string): number => RANKS[connectorId] ?? 9
+const RULES = { rankOf: (connectorId: string): number => RANKS[connectorId] ?? 9, bindsAccounts: () => true }
 
 type Keys = { readonly nin?: string; readonly directoryObjectId?: string }
 
@@ -65,7 +65,7 @@ describe('identities of one person', () => {
     it(claim, () => {
       const given = Object.entries(identities).map(([id, data]) => identity(id, data))
       assert.deepEqual(
-        groupByPerson(given, rankOf).map((person) => person.map(({ id }) => id)),
+        groupByPerson(given, RULES).map((person) => person.map(({ id }) => id)),
         expected,
       )
     })
@@ -84,10 +84,10 @@ describe('identities of one person', () => {
         )
         const shuffled = all.map((each) => [numbers.next().value, each] as const)
         shuffled.sort(([one], [other]) => one - other)
-        const people = groupByPerson(all, rankOf)
+        const people = groupByPerson(all, RULES)
         const others = groupByPerson(
           shuffled.map(([, each]) => each),
-          rankOf,
+          RULES,
         )
         assert.deepEqual(others, people)
         for (const person of people) {
