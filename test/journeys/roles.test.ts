@@ -41,6 +41,7 @@ const REQUESTS_READ: Gate = {
 const CORE_OBJECTS: Gate = {
   passed: ['admin', 'coreAdmin', 'manager', 'employee', 'colleague', 'approver', 'newcomer', 'operator'],
 }
+const ALL_CORE_OBJECTS: Gate = { passed: ['admin', 'coreAdmin', 'operator'] }
 const CONNECTORS: Gate = { passed: ['admin', 'coreAdmin', 'operator'] }
 const CONNECTOR_DATA_READ: Gate = { passed: ['admin', 'coreAdmin', 'connector'] }
 const CONNECTOR_DATA_WRITE: Gate = { passed: ['connector'] }
@@ -104,6 +105,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/identities/{id}/relationships'],
   [CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/orgunits/{id}/relationships'],
   [CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/relationships/identity/{identityId}'],
+  [ALL_CORE_OBJECTS, 200, 'GET /iamcore/beta/sync/coreobjects/account-conflicts'],
   [CONNECTORS, 200, 'GET /iamcore/sync/connectors, GET /iamcore/beta/sync/connectors'],
   [CONNECTORS, 400, 'GET /iamcore/sync/connectors/{id}, GET /iamcore/beta/sync/connectors/{id}'],
   [CONNECTORS, 400, 'POST /iamcore/beta/sync/connectors, PUT /iamcore/beta/sync/connectors/{id}'],
