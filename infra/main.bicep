@@ -97,6 +97,10 @@ param graphUrl string = 'https://graph.microsoft.com'
 @minLength(1)
 param apiScope string = 'user_impersonation'
 
+@description('Client ID of the single-page application that signs people in to the console. Empty: no console.')
+@maxLength(36)
+param consoleClientId string = ''
+
 @description('Tenants that may use the service: any, or tenant IDs, comma-separated.')
 @minLength(3)
 param tenants string = 'any'
@@ -326,6 +330,7 @@ module appSettings 'modules/app-settings.bicep' = {
     serviceClientId: serviceClientId
     serviceResourceUri: empty(serviceResourceUri) ? 'api://${serviceClientId}' : serviceResourceUri
     apiScope: apiScope
+    consoleClientId: consoleClientId
     tenants: tenants
     requestsPerCallerPerMinute: requestsPerCallerPerMinute
     rowsMemoryMb: instanceMemoryMb * 35 / 100

@@ -8,7 +8,7 @@ import type {
 } from '@azure/functions'
 import type { PublicFiles } from '../../shared/http/public-files.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
-import { readSettings } from '../../shared/settings/settings.ts'
+import { readSettings, type Settings } from '../../shared/settings/settings.ts'
 import { type Respond, respondTo } from './host-request.ts'
 import type { Service } from './service.ts'
 import { exportTelemetry } from './telemetry.ts'
@@ -78,11 +78,14 @@ export function routesBelow(prefix: string): HttpFunctionOptions {
 }
 
 /** Public files. They are made for the first request. */
-export function publicFiles(route: string, load: () => Promise<() => PublicFiles>): HttpFunctionOptions {
+export function publicFiles(
+  route: string,
+  load: (settings: Settings) => Promise<() => PublicFiles>,
+): HttpFunctionOptions {
   return observed(route, async () => {
     const [{ fileResponder }, files, foundation] = await Promise.all([
       import('../../shared/http/public-files.ts'),
-      load(),
+      load(settings),
       loadFoundation(),
     ])
     return fileResponder(files, foundation)

@@ -1,6 +1,7 @@
 import { globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
+import { buildConsole } from './console.ts'
 
 /**
  * Packages that are shipped unbundled. Two copies of the Functions library would register into different models. The
@@ -15,7 +16,7 @@ const SUPPLIED_BY_THE_HOST = '@azure/functions-core'
 const BANNER = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
 
 /**
- * Builds the functions with source maps into a folder, which is emptied first. `functions` contains one entry file for
+ * Builds the functions with source maps, and the console, into a folder, which is emptied first. `functions` contains one entry file for
  * all triggers, to which `main` in package.json refers. `chunks` contains the code that is loaded on first use. Few large
  * files shorten a cold start, which spends most of its time reading files.
  * @throws Error if a package would lose its exports
@@ -42,6 +43,7 @@ export async function bundle(projectFolder: string, outputFolder: string): Promi
     logLevel: 'warning',
   })
   refuseHiddenExports(metafile)
+  await buildConsole(projectFolder, join(outputFolder, 'console'))
 }
 
 /** Imports all triggers in the order in which the host loads them. */

@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { SOURCE_CONSOLE_FOLDER } from '../../functions/app/console-files.ts'
 import { QUEUES } from '../../shared/messaging/queues.ts'
 import { tenants } from '../../shared/settings/parse-setting.ts'
+import { buildConsoleIfOutdated } from '../build/console.ts'
 import { createContainers, localSecrets } from './cosmos/local-account.ts'
 import { type CosmosProcess, startCosmosProcess } from './cosmos/process.ts'
 import { demoEnvironment } from './demo/demo-environment.ts'
@@ -83,12 +85,15 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
       GRAPH_CLIENT_SECRET: demo.service.clientSecret,
       HOME_TENANT_ID: demo.service.homeTenantId,
       SERVICE_CLIENT_ID: demo.service.clientId,
+      CONSOLE_CLIENT_ID: demo.directory.publicClientId,
+      CONSOLE_AUTHORITY_URL: directory.signInUrl,
       COSMOS_ENDPOINT: cosmos.endpoint,
       COSMOS_KEY: cosmos.key,
       ServiceBus: bus.connectionString,
     }
     applySettings(connections)
     writeSettings(join(dataFolder, 'local.settings.json'), connections)
+    if (options.appFolder === undefined) await buildConsoleIfOutdated(PROJECT_FOLDER, SOURCE_CONSOLE_FOLDER)
     const host = await startHost({
       ...(options.appFolder === undefined
         ? { appFolder: PROJECT_FOLDER, entries: ['functions/*.ts'] }

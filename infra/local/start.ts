@@ -21,6 +21,7 @@ async function start(): Promise<void> {
 
   environment = await startEnvironment(readLocalOptions(process.env), say)
   say(`ready ${environment.apiUrl}`)
+  say(`console    ${environment.apiUrl}/console`)
   say('To run the demo, use another terminal:')
   say(`  DIRECTORY_URL=${environment.directoryUrl} NODE_EXTRA_CA_CERTS=${environment.caFile} npm run demo`)
 }

@@ -59,6 +59,10 @@ param serviceResourceUri string
 @minLength(1)
 param apiScope string
 
+@description('Client ID of the single-page application that signs people in to the console. Empty: no console.')
+@maxLength(36)
+param consoleClientId string
+
 @description('Tenants that may use the service: any, or tenant IDs, comma-separated.')
 @minLength(3)
 param tenants string
@@ -131,6 +135,8 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     SERVICE_CLIENT_ID: serviceClientId
     SERVICE_RESOURCE_URI: serviceResourceUri
     API_SCOPE: apiScope
+    CONSOLE_CLIENT_ID: consoleClientId
+    CONSOLE_AUTHORITY_URL: authorityUrl
     TENANTS: tenants
     REQUESTS_PER_CALLER_PER_MINUTE: string(requestsPerCallerPerMinute)
     HOME_TENANT_ID: homeTenantId

@@ -17,7 +17,7 @@ export type PublicFile = {
 }
 
 /** All files by path. Any other path is refused, whatever exists on disk. */
-export type PublicFiles = ReadonlyMap<string, PublicFile>
+export type PublicFiles = { get(path: string): PublicFile | undefined }
 
 export type FileDependencies = { readonly log: Log; newId(): string }
 

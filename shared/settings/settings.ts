@@ -23,6 +23,8 @@ export type Settings = {
   readonly serviceClientId: string
   readonly serviceResourceUri: string
   readonly apiScope: string
+  readonly consoleClientId: string | undefined
+  readonly consoleAuthorityUrl: string
   readonly tenants: ReadonlySet<string> | 'any'
   readonly requestsPerCallerPerMinute: number
   readonly homeTenantId: string
@@ -78,6 +80,16 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
     name: 'API_SCOPE',
     meaning: 'Scope of that application that access tokens of users must have (default user_impersonation)',
     parse: (read, name) => scope(read(name) ?? 'user_impersonation', name),
+  },
+  consoleClientId: {
+    name: 'CONSOLE_CLIENT_ID',
+    meaning: 'Client id of the single-page application that signs people in to the console (default: no console)',
+    parse: (read, name) => optional(read(name), name, guid),
+  },
+  consoleAuthorityUrl: {
+    name: 'CONSOLE_AUTHORITY_URL',
+    meaning: 'Authority at which the console signs people in (default: AUTHORITY_URL)',
+    parse: (read, name) => url(read(name) ?? read('AUTHORITY_URL') ?? 'https://login.microsoftonline.com', name),
   },
   tenants: {
     name: 'TENANTS',

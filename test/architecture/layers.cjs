@@ -46,6 +46,24 @@ module.exports = {
       to: { path: '^(infra|test)' },
     },
     {
+      name: 'console-uses-the-api',
+      comment: 'The console calls the API. Of the service it uses types, and what conditions consist of.',
+      severity: 'error',
+      from: { path: '^functions/console/' },
+      to: {
+        path: '^(functions/(app|routes)|shared)/',
+        pathNot: '^shared/domain/criteria/(condition|operators-of-types|schema)[.]ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'console-in-the-browser',
+      comment: 'The functions serve the built console and do not import its code.',
+      severity: 'error',
+      from: { path: '^(functions|shared|infra)', pathNot: '^functions/console/' },
+      to: { path: '^functions/console/' },
+    },
+    {
       name: 'infra-below-test',
       severity: 'error',
       from: { path: '^infra' },
@@ -82,7 +100,7 @@ module.exports = {
     {
       name: 'production-needs-no-development-package',
       severity: 'error',
-      from: { path: '^(functions|shared)' },
+      from: { path: '^(functions|shared)', pathNot: '^functions/console/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
   ],

@@ -17,6 +17,8 @@ const MALFORMED: Readonly<Record<string, readonly string[]>> = {
   AUTHORITY_URL: ['login', 'http//x', 'login.microsoftonline.com:443', 'ftp://login.example'],
   SERVICE_CLIENT_ID: ['the service', '11111111-1111-4111-8111'],
   API_SCOPE: ['two scopes', 'a,b'],
+  CONSOLE_CLIENT_ID: ['the console'],
+  CONSOLE_AUTHORITY_URL: ['login', 'ftp://login.example'],
   TENANTS: ['all', 'Any', '11111111-1111-4111-8111-111111111111,home', ','],
   REQUESTS_PER_CALLER_PER_MINUTE: ['-1', '1e3', 'many'],
   HOME_TENANT_ID: ['home', '22222222222242228222222222222222'],

@@ -12,6 +12,7 @@ import {
   type WireLeaf,
 } from './condition.ts'
 import { comparedType, excerpt, type ParsedValue, parseField, parseValue } from './field-expression.ts'
+import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from './operators-of-types.ts'
 import { type AttributeType, type ConditionSchema, MEMBER_OF_COLLECTION } from './schema.ts'
 
 /** Levels of groups, including the root. This and the next two limits: decisions, section 5. */
@@ -49,23 +50,6 @@ export function* checkConditionTask(input: unknown, schema: ConditionSchema): Ta
 type Findings = { readonly schema: ConditionSchema; readonly faults: ConditionFault[]; leafCount: number }
 type Checked<Node extends CheckedNode, Wire> = { readonly node: Node; readonly wire: Wire }
 type JsonObject = Readonly<Record<string, unknown>>
-
-const ORDERINGS = ['GreaterThan', 'GreaterThanOrEqual', 'LessThan', 'LessThanOrEqual'] as const
-const LIST_OPERATORS: readonly Operator[] = ['Contains', 'NotContains', 'IsNull']
-const SCALAR_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'IsNull']
-export const MEMBERSHIP_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'In']
-
-/** The operators allowed for each type. Decisions, section 10. */
-export const OPERATORS_OF: Record<AttributeType, readonly Operator[]> = {
-  String: [...SCALAR_OPERATORS, 'In', 'Contains', 'NotContains', 'StartsWith', 'EndsWith', ...ORDERINGS],
-  Integer: [...SCALAR_OPERATORS, 'In', ...ORDERINGS],
-  DateTime: [...SCALAR_OPERATORS, 'In', ...ORDERINGS],
-  Guid: [...SCALAR_OPERATORS, 'In'],
-  Boolean: SCALAR_OPERATORS,
-  List: LIST_OPERATORS,
-  ExternalList: LIST_OPERATORS,
-  Array: LIST_OPERATORS,
-}
 
 function* checkNode(
   input: unknown,

@@ -1,0 +1,112 @@
+import { type Session, SignInEnded } from './sign-in.ts'
+
+/** One entry of a refusal. */
+export type ApiFault = { readonly code: string; readonly message: string; readonly target?: string }
+
+/** The API refused a request. */
+export class ApiRefusal extends Error {
+  override readonly name = 'ApiRefusal'
+  readonly status: number
+  readonly faults: readonly ApiFault[]
+
+  constructor(status: number, faults: readonly ApiFault[]) {
+    super(faults[0]?.message ?? `HTTP ${status}`)
+    this.status = status
+    this.faults = faults
+  }
+
+  has(code: string): boolean {
+    return this.faults.some((fault) => fault.code === code)
+  }
+}
+
+/** The service or the network did not respond. */
+export class ApiUnreachable extends Error {
+  override readonly name = 'ApiUnreachable'
+}
+
+type ApiAnswer<Data> = {
+  readonly data: Data
+  readonly nextCursor: string | undefined
+  /** The version of the record, for `If-Match`. */
+  readonly etag: string | undefined
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type ApiRequest = {
+  readonly body?: unknown
+  /** The version that the person has seen. The request is refused if the record has changed since. */
+  readonly ifMatch?: string | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+export type Api = {
+  /** @throws ApiRefusal, ApiUnreachable, SignInEnded */
+  send<Data>(method: Method, path: string, request?: ApiRequest): Promise<ApiAnswer<Data>>
+  /** All pages of a list, up to `limitCount` items. */
+  all<Item>(path: string, limitCount?: number): Promise<Item[]>
+}
+
+/** Calls the API of this origin as the signed-in person. */
+export function apiOf(session: Session): Api {
+  async function send<Data>(method: Method, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Data>> {
+    const { body, ifMatch, signal } = request
+    const headers: Record<string, string> = { authorization: `Bearer ${await token()}`, ...request.headers }
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    if (ifMatch !== undefined) headers['if-match'] = ifMatch
+    const init: RequestInit = { method, headers, ...(signal === undefined ? {} : { signal }) }
+    if (body !== undefined) init.body = JSON.stringify(body)
+    const response = await reached(() => fetch(path, init))
+    const envelope = await envelopeOf<Data>(response)
+    if (response.status === 401) throw new SignInEnded('The API does not accept the token')
+    if (!response.ok) throw new ApiRefusal(response.status, envelope?.errors ?? [])
+    return {
+      data: envelope?.data as Data,
+      nextCursor: envelope?.nextCursor ?? undefined,
+      etag: response.headers.get('etag') ?? undefined,
+    }
+  }
+
+  const token = () => reached(() => session.accessToken())
+
+  return {
+    send,
+    async all<Item>(path: string, limitCount = 10_000) {
+      const items: Item[] = []
+      let cursor: string | undefined
+      do {
+        const parameter =
+          cursor === undefined ? '' : `${path.includes('?') ? '&' : '?'}nextCursor=${encodeURIComponent(cursor)}`
+        const { data, nextCursor } = await send<Item[]>('GET', path + parameter)
+        items.push(...data)
+        cursor = nextCursor
+      } while (cursor !== undefined && items.length < limitCount)
+      return items
+    },
+  }
+}
+
+type Envelope<Data> = {
+  readonly data: Data
+  readonly nextCursor?: string | null
+  readonly errors: readonly ApiFault[]
+}
+
+async function envelopeOf<Data>(response: Response): Promise<Envelope<Data> | undefined> {
+  const text = await reached(() => response.text())
+  try {
+    return text === '' ? undefined : (JSON.parse(text) as Envelope<Data>)
+  } catch (cause) {
+    throw new ApiUnreachable(`HTTP ${response.status} without a response of the service`, { cause })
+  }
+}
+
+/** A failed `fetch` is a `TypeError`, whatever the reason. */
+async function reached<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (cause) {
+    throw cause instanceof TypeError ? new ApiUnreachable('The service is not reachable', { cause }) : cause
+  }
+}

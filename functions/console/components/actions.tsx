@@ -1,0 +1,110 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { t } from '../language/texts.ts'
+import { ErrorNotice } from './loaded.tsx'
+
+/** Runs an action once at a time, and keeps why it failed. */
+export function useAction(run: () => Promise<void>) {
+  const [isRunning, setRunning] = useState(false)
+  const [error, setError] = useState<unknown>(undefined)
+  const start = async (): Promise<void> => {
+    setRunning(true)
+    setError(undefined)
+    try {
+      await run()
+    } catch (fault) {
+      setError(fault)
+    } finally {
+      setRunning(false)
+    }
+  }
+  return { isRunning, error, start: () => void start() }
+}
+
+type ActionButtonProps = {
+  readonly run: () => Promise<void>
+  readonly kind?: 'primary' | 'danger'
+  readonly disabled?: boolean
+  readonly children: ComponentChildren
+}
+
+/** A button that is disabled while its action runs, and shows why it failed. */
+export function ActionButton({ run, kind, disabled = false, children }: ActionButtonProps) {
+  const { isRunning, error, start } = useAction(run)
+  return (
+    <>
+      <button type="button" class={kind} disabled={disabled || isRunning} aria-busy={isRunning} onClick={start}>
+        {children}
+      </button>
+      {error !== undefined && <ErrorNotice error={error} />}
+    </>
+  )
+}
+
+type ConfirmedProps = {
+  readonly label: string
+  readonly question: string
+  readonly kind?: 'primary' | 'danger'
+  /** Closes the dialog when it succeeds. */
+  readonly run: () => Promise<void>
+  readonly children?: ComponentChildren
+}
+
+/** A button that asks before it acts. */
+export function ConfirmedAction({ label, question, kind = 'danger', run, children }: ConfirmedProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" class={kind === 'danger' ? 'danger' : undefined} onClick={() => setOpen(true)}>
+        {label}
+      </button>
+      {isOpen && (
+        <Dialog title={label} onClose={() => setOpen(false)}>
+          <p>{question}</p>
+          {children}
+          <div class="actions">
+            <ActionButton
+              kind={kind}
+              run={async () => {
+                await run()
+                setOpen(false)
+              }}
+            >
+              {label}
+            </ActionButton>
+            <button type="button" onClick={() => setOpen(false)}>
+              {t('cancel')}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+type DialogProps = { readonly title: string; readonly onClose: () => void; readonly children: ComponentChildren }
+
+/** A modal dialog. Escape closes it, and the focus returns to where it was. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const shown = dialog.current
+    shown?.showModal()
+    return () => shown?.close()
+  }, [])
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-labelledby="dialog-title">
+      <h2 id="dialog-title">{title}</h2>
+      {children}
+    </dialog>
+  )
+}
+
+/** A message after a success, announced by screen readers. */
+export function Done({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <p class="notice done" role="status">
+      {children}
+    </p>
+  )
+}

@@ -1,0 +1,91 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { t } from '../language/texts.ts'
+
+type TextFieldProps = {
+  readonly label: string
+  readonly value: string
+  readonly onInput: (value: string) => void
+  readonly required?: boolean
+  readonly multiline?: boolean
+  readonly maxLength?: number
+}
+
+export function TextField({ label, value, onInput, required = false, multiline = false, maxLength }: TextFieldProps) {
+  const shared = {
+    value,
+    required,
+    maxLength,
+    onInput: (event: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+      onInput(event.currentTarget.value),
+  }
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is one of two
+    <label class="field">
+      <span>{label}</span>
+      {multiline ? <textarea rows={3} {...shared} /> : <input type="text" {...shared} />}
+    </label>
+  )
+}
+
+type ChoiceProps<Value extends string> = {
+  readonly label: string
+  readonly value: Value | ''
+  readonly options: readonly { readonly value: Value; readonly text: string }[]
+  readonly onChange: (value: Value) => void
+  readonly isLabelHidden?: boolean
+}
+
+/** A selection of one option. Without a value, it shows a dash. */
+export function Choice<Value extends string>({ label, value, options, onChange, isLabelHidden }: ChoiceProps<Value>) {
+  return (
+    <label class="field">
+      <span class={isLabelHidden ? 'visually-hidden' : undefined}>{label}</span>
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value as Value)}>
+        {value === '' && <option value="">–</option>}
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+type SearchFieldProps = { readonly label: string; readonly value: string; readonly onInput: (value: string) => void }
+
+/** The search of a view. The key `/` moves the focus to it. */
+export function SearchField({ label, value, onInput }: SearchFieldProps) {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select')
+      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return
+      event.preventDefault()
+      input.current?.focus()
+    }
+    addEventListener('keydown', focus)
+    return () => removeEventListener('keydown', focus)
+  }, [])
+  return (
+    <label class="field search">
+      <span class="visually-hidden">{label}</span>
+      <input
+        ref={input}
+        type="search"
+        value={value}
+        placeholder={label}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    </label>
+  )
+}
+
+export function Badge({ kind, children }: { readonly kind: 'good' | 'bad' | 'plain'; readonly children: string }) {
+  return <span class={`badge ${kind}`}>{children}</span>
+}
+
+export function OptionalText({ value }: { readonly value: string | null | undefined }) {
+  if (value === null || value === undefined || value === '') return <span class="faint">{t('none')}</span>
+  return <span>{value}</span>
+}

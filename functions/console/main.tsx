@@ -1,0 +1,27 @@
+import { render } from 'preact'
+import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
+import { apiOf } from './api.ts'
+import { App, SignInView } from './app.tsx'
+import { preferredLanguage, showLanguage } from './language/texts.ts'
+import { followLinks, viewPath } from './router.ts'
+import { signIn } from './sign-in.ts'
+
+const root = document.querySelector('#console') as HTMLElement
+
+async function start(): Promise<void> {
+  await showLanguage(preferredLanguage(navigator.languages))
+  const result = await signIn()
+  if ('required' in result) {
+    render(<SignInView reason={result.reason} />, root)
+    return
+  }
+  viewPath.value = location.pathname.slice('/console'.length) || '/'
+  const api = apiOf(result.session)
+  const { data: me } = await api.send<CallerDto>('GET', '/collections/beta/me')
+  followLinks()
+  render(<App api={api} me={me} username={result.session.username} />, root)
+}
+
+start().catch((error: unknown) => {
+  render(<SignInView reason={error instanceof Error ? error.message : String(error)} />, root)
+})

@@ -1,0 +1,20 @@
+import type { Operator } from './condition.ts'
+import type { AttributeType } from './schema.ts'
+
+const ORDERINGS = ['GreaterThan', 'GreaterThanOrEqual', 'LessThan', 'LessThanOrEqual'] as const
+const LIST_OPERATORS: readonly Operator[] = ['Contains', 'NotContains', 'IsNull']
+const SCALAR_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'IsNull']
+/** The operators allowed for `memberOfCollection`. */
+export const MEMBERSHIP_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'In']
+
+/** The operators allowed for each type. Decisions, section 10. */
+export const OPERATORS_OF: Record<AttributeType, readonly Operator[]> = {
+  String: [...SCALAR_OPERATORS, 'In', 'Contains', 'NotContains', 'StartsWith', 'EndsWith', ...ORDERINGS],
+  Integer: [...SCALAR_OPERATORS, 'In', ...ORDERINGS],
+  DateTime: [...SCALAR_OPERATORS, 'In', ...ORDERINGS],
+  Guid: [...SCALAR_OPERATORS, 'In'],
+  Boolean: SCALAR_OPERATORS,
+  List: LIST_OPERATORS,
+  ExternalList: LIST_OPERATORS,
+  Array: LIST_OPERATORS,
+}
