@@ -21,8 +21,8 @@ import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluato
 import { CustomAttributeRegister } from '../../shared/domain/connectors/custom-attribute-names.ts'
 import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
+import type { ExplainDependencies } from '../../shared/domain/insight/explain-membership.ts'
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
-import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { ObjectAccessResolver, ownIdentity } from '../../shared/domain/object-access/object-access.ts'
 import type { ColdTenantAccess } from '../../shared/domain/object-access/visible-by-references.ts'
@@ -92,7 +92,8 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     ...overrides.collections,
   }
   const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: cursorsOf(settings, parts) }
-  const requests: RequestDependencies & typeof coreData = {
+  const requests: ExplainDependencies & typeof coreData = {
+    linkStore,
     ...collections,
     ...coreData,
     requests: cosmosRequestStore(container('requests')),

@@ -15,10 +15,17 @@ import {
   searchFilter,
 } from '../../shared/domain/collections/read-collections.ts'
 import type { CoreObjectReader } from '../../shared/domain/core/core-object-store.ts'
+import {
+  type ExplainDependencies,
+  Explanation,
+  explainMembership,
+} from '../../shared/domain/insight/explain-membership.ts'
 import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
 import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import type { Role } from '../../shared/kernel/caller.ts'
+import { Guid } from '../../shared/kernel/schema.ts'
 import {
   COLLECTION_READERS,
   FilterMembersRequest,
@@ -30,7 +37,11 @@ import {
 } from './collection-contract.ts'
 import { PREFIXES } from './prefixes.ts'
 
-export type CollectionRouteDependencies = RequestRouteDependencies & { readonly coreObjects: CoreObjectReader }
+export type CollectionRouteDependencies = RequestRouteDependencies &
+  ExplainDependencies & { readonly coreObjects: CoreObjectReader }
+
+/** A `User` can ask about themselves: decisions, section 15. */
+const EXPLANATION_READERS: readonly Role[] = ['User', ...COLLECTION_READERS]
 
 /** Reads collections of both kinds: statement, "All collections". */
 export const collectionRoutes = (deps: CollectionRouteDependencies): RouteGroup => ({
@@ -126,6 +137,26 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
       return pagedResult(page, binding, deps.cursors, (after, size) =>
         listMembers(caller.tenantId, collectionId, { text, after, size }, deps),
       )
+    },
+  }),
+  route('GET', '/{collectionId}/explain', {
+    operationId: 'explainMembership',
+    summary: 'Explain a membership',
+    description:
+      'Tells why an identity, relationship or org unit is, or is not, a member: the condition with the result of each ' +
+      'part on each row of the object, the request behind a membership, and where the object stands in linked groups. ' +
+      'In a collection of another object type, the objects of that type on the rows of the object are explained: for an ' +
+      'identity in a collection of relationships, all its positions. A sensitive value that the caller may not read is ' +
+      '`hidden`. A caller with the role `User` can specify their own identity and positions; any other object is not ' +
+      'found. When the data of the tenant is not in memory, the response waits until it is loaded.',
+    roles: EXPLANATION_READERS,
+    identity: { exempt: COLLECTION_READERS },
+    query: Type.Object({ objectId: Guid }),
+    reply: { status: 200, schema: Explanation },
+    refusals: ['CollectionNotFound', 'ObjectNotFound'],
+    run: async ({ path, query, caller, identityId }) => {
+      const seesAll = COLLECTION_READERS.some((role) => caller.roles.has(role))
+      return ok(await explainMembership(path.collectionId, query.objectId, { caller, identityId, seesAll }, deps))
     },
   }),
   route('GET', '/{collectionId}/results', {

@@ -17,6 +17,8 @@ import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/grou
 import { QueuedSync } from '../../shared/domain/group-links/manage-links.ts'
 import { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
 import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
+import { ExplainedCondition, Explanation } from '../../shared/domain/insight/explain-membership.ts'
+import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
 import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
 import { JoinPolicyDto, JoinPolicyInput } from '../../shared/domain/membership-requests/join-policy.ts'
@@ -134,6 +136,9 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Collection: CollectionDto,
   CollectionResults,
   Member: MemberDto,
+  Explanation,
+  ExplainedCondition,
+  LinkStanding,
   FilterMembersRequest,
   Caller: CallerDto,
 

@@ -83,6 +83,7 @@ export const REFUSALS = {
     kind: 'unavailable',
     message: 'The core objects of the tenant do not fit into the memory for rows',
   },
+  ObjectNotFound: { kind: 'missing', message: 'The object does not exist' },
   CoreObjectNotFound: { kind: 'missing', message: 'The object does not exist' },
 
   // Collections

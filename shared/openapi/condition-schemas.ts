@@ -1,5 +1,5 @@
 import { MAX_DEPTH, MAX_ENTRY_COUNT, MAX_LEAF_COUNT } from '../domain/criteria/check-condition.ts'
-import { GROUP_OPERATORS, type Operator } from '../domain/criteria/condition.ts'
+import { GROUP_OPERATORS, OPERATORS, type Operator } from '../domain/criteria/condition.ts'
 import { comparedType } from '../domain/criteria/field-expression.ts'
 import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../domain/criteria/operators-of-types.ts'
 import { type AttributeType, conditionSchema, MEMBER_OF_COLLECTION } from '../domain/criteria/schema.ts'
@@ -58,7 +58,52 @@ export function conditionComponents(): Record<string, JsonObject> {
       anyOf: leaves.map(({ component }) => schemaReference(component)),
     },
     ...Object.fromEntries(leaves.map((leaf) => [leaf.component, leafSchema(leaf)])),
+    ExplainedCondition: explainedGroup(),
+    ExplainedLeaf: EXPLAINED_LEAF,
   }
+}
+
+const HOLDS: JsonObject = { type: 'boolean', description: 'Whether it holds on the row.' }
+
+function explainedGroup(): JsonObject {
+  return {
+    type: 'object',
+    description: 'A group of a stored condition, with its result on a row.',
+    required: ['groupOperator', 'conditions', 'holds'],
+    properties: {
+      groupOperator: words(GROUP_OPERATORS),
+      conditions: {
+        type: 'array',
+        items: { anyOf: [schemaReference('ExplainedCondition'), schemaReference('ExplainedLeaf')] },
+      },
+      holds: HOLDS,
+    },
+    additionalProperties: false,
+  }
+}
+
+const EXPLAINED_LEAF: JsonObject = {
+  type: 'object',
+  description: 'A leaf of a stored condition, with its result on a row.',
+  required: ['id', 'field', 'operator', 'holds', 'actual', 'decides'],
+  properties: {
+    id: { type: 'string' },
+    field: { type: 'string' },
+    operator: words(OPERATORS),
+    value: { description: 'The stored value, or list of values. Absent for `IsNull`.' },
+    holds: HOLDS,
+    actual: {
+      description:
+        'The value on the row after the functions of `field`. Null when the attribute is missing, `hidden` when the ' +
+        'caller may not read it. For `memberOfCollection`, those collections of the leaf that the row is a member of.',
+      anyOf: [{ type: ['string', 'boolean', 'null'] }, { type: 'array', items: { type: 'string' } }],
+    },
+    decides: {
+      type: 'boolean',
+      description: 'Whether this leaf alone, with the other result, would change the result of the whole condition.',
+    },
+  },
+  additionalProperties: false,
 }
 
 const GIVEN: JsonObject = { not: { type: 'null' } }

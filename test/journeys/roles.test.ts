@@ -55,6 +55,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [ANYONE, 200, 'GET /collections/beta/me'],
   [AS_ONESELF, 200, 'GET /collections/beta/member-of'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/members'],
+  [REQUESTS_READ, 400, 'GET /collections/beta/{collectionId}/explain'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}, GET /collections/beta/{collectionId}/results'],
   [COLLECTIONS_READ, 400, 'POST /collections/beta/{collectionId}/filter-members'],
   [COLLECTIONS_READ, 200, 'GET /collections-criteria/beta, GET /collections-criteria/beta/tenant-schemas'],

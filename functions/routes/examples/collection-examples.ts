@@ -9,6 +9,7 @@ import type { TenantSchemas } from '../../../shared/domain/collections/condition
 import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
+import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
 import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type {
   JoinableCollectionDto,
@@ -21,9 +22,12 @@ import {
   ACCOUNT_ID,
   CREATED_AT,
   CRITERIA_COLLECTION_ID,
+  GROUP_ID,
   IDENTITY_ID,
   JOINABLE_COLLECTION_ID,
+  LINK_ID,
   MANAGER_ID,
+  ORG_UNIT_ID,
   RELATIONSHIP_ID,
   REQUEST_ID,
   TENANT_ID,
@@ -80,6 +84,40 @@ const MEMBER: MemberDto = {
   title: 'Nurse',
   orgUnitName: 'Northern Nursing Home',
   hasAccount: true,
+}
+/** A nurse who is a member by her title alone. */
+const EXPLANATION: Explanation = {
+  collectionId: CRITERIA_COLLECTION_ID,
+  objectId: RELATIONSHIP_ID,
+  verdict: 'Member',
+  isMember: true,
+  satisfies: true,
+  evaluatedAt: UPDATED_AT,
+  rows: [
+    {
+      identityId: IDENTITY_ID,
+      relationshipId: RELATIONSHIP_ID,
+      orgUnitId: ORG_UNIT_ID,
+      holds: true,
+      condition: {
+        groupOperator: 'AND',
+        holds: true,
+        conditions: [
+          {
+            id: 'relationshipTitle',
+            field: 'relationshipTitle',
+            operator: 'In',
+            value: ['Nurse', 'Head Nurse'],
+            holds: true,
+            actual: 'Nurse',
+            decides: true,
+          },
+        ],
+      },
+    },
+  ],
+  request: null,
+  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, directoryObjectId: ACCOUNT_ID, state: 'Written' }],
 }
 const CALLER: CallerDto = {
   tenantId: TENANT_ID,
@@ -200,6 +238,7 @@ export const COLLECTION_EXAMPLES = {
   Collection: COLLECTION,
   CollectionResults: RESULTS,
   Member: MEMBER,
+  Explanation: EXPLANATION,
   Caller: CALLER,
   FilterMembersRequest: { ids: [RELATIONSHIP_ID, IDENTITY_ID] },
   CriteriaCollection: CRITERIA_COLLECTION,

@@ -1,7 +1,7 @@
 import { dayOf } from '../../kernel/timestamp.ts'
 import type { CollectionMembers, JoinedMembership } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
-import { evaluationTask } from '../criteria/evaluate.ts'
+import { evaluateObjects, evaluationTask } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
@@ -23,8 +23,7 @@ export async function liveContext(
   conditionOf: (collection: Collection) => CompiledCondition = compiledCondition,
 ): Promise<EvaluationContext> {
   const collections = await withReferences(tenantId, collectionIds, deps)
-  const joinables = [...collections.values()].filter(({ kind }) => kind === 'joinable').map(({ id }) => id)
-  const joined = await deps.joined.of(tenantId, joinables)
+  const joined = await deps.joined.of(tenantId, joinables(collections))
   const evaluated = new Map<string, ReadonlySet<string>>()
   const context = contextOver(
     collections,
@@ -39,6 +38,41 @@ export async function liveContext(
   return context
 }
 
+/**
+ * The current members of the collections, tested one by one when they are asked for: for the evaluation of few objects.
+ * Sets of members support `has` only.
+ * @param collections With all that their conditions refer to.
+ * @param own Memberships of one identity, for joinable collections that no condition refers to.
+ */
+export async function lazyContext(
+  tenantId: string,
+  collections: ReadonlyMap<string, Collection>,
+  rows: RowSnapshot,
+  todayMs: number,
+  { joined }: Pick<LiveDependencies, 'joined'>,
+  conditionOf: (collection: Collection) => CompiledCondition = compiledCondition,
+  own?: ReadonlyMap<string, readonly JoinedMembership[]>,
+): Promise<EvaluationContext> {
+  const needed = own === undefined ? joinables(collections) : joinablesWithinConditions(collections)
+  const nested = await joined.of(tenantId, needed)
+  const memberships = (id: string) => nested.get(id)?.memberships ?? own?.get(id) ?? []
+  return contextOver(collections, todayMs, memberships, (collection, within) => {
+    const condition = conditionOf(collection)
+    const isMember = (id: string) =>
+      evaluateObjects(condition, rows, objectTypeOf(collection), [id], within).get(id) === true
+    return new LazySet(isMember)
+  })
+}
+
+function joinables(collections: ReadonlyMap<string, Collection>): string[] {
+  return [...collections.values()].filter(({ kind }) => kind === 'joinable').map(({ id }) => id)
+}
+
+function joinablesWithinConditions(collections: ReadonlyMap<string, Collection>): string[] {
+  const named = [...collections.values()].flatMap(({ kind, refersTo }) => (kind === 'criteria' ? refersTo : []))
+  return [...new Set(named)].filter((id) => collections.get(id)?.kind === 'joinable')
+}
+
 export function compiledCondition(collection: Collection): CompiledCondition {
   return compile(storedCondition(collection))
 }
@@ -49,7 +83,7 @@ const NO_MEMBERS: ReadonlySet<string> = new Set()
  * An evaluation context that resolves the members of each collection once.
  * @param idsOf The members of a criteria collection. It may use the context for those of other collections.
  */
-export function contextOver(
+function contextOver(
   collections: ReadonlyMap<string, Collection>,
   todayMs: number,
   memberships: (collectionId: string) => readonly JoinedMembership[],
@@ -107,4 +141,23 @@ function inOrderOfReferences(collections: ReadonlyMap<string, Collection>): Coll
 /** The object type of a criteria collection. Other types are refused when it is created. */
 export function objectTypeOf({ objectType }: Collection): CriteriaObjectType {
   return objectType as CriteriaObjectType
+}
+
+/** A set that tests an id when it is first asked for and caches the result. It supports `has` only. */
+class LazySet extends Set<string> {
+  readonly #results = new Map<string, boolean>()
+  readonly #test: (id: string) => boolean
+
+  constructor(test: (id: string) => boolean) {
+    super()
+    this.#test = test
+  }
+
+  override has(id: string): boolean {
+    const known = this.#results.get(id)
+    if (known !== undefined) return known
+    const isIn = this.#test(id)
+    this.#results.set(id, isIn)
+    return isIn
+  }
 }

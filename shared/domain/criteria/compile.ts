@@ -108,6 +108,11 @@ export function compile(condition: CheckedCondition): CompiledCondition {
   return new CompiledCondition(arranged(withEqualLeavesShared(condition.root, new Map())))
 }
 
+/** Compiles a condition so that its nodes stay where they stand in the tree, for an explanation. */
+export function compileAsWritten(condition: CheckedCondition): CompiledCondition {
+  return new CompiledCondition(condition.root)
+}
+
 function withEqualLeavesShared(node: CheckedNode, leaves: Map<string, CheckedLeaf>): CheckedNode {
   if (node.kind === 'group') {
     return { ...node, children: node.children.map((child) => withEqualLeavesShared(child, leaves)) }

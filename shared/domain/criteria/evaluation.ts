@@ -12,8 +12,16 @@ import {
 } from '../tenant-index/bitmap.ts'
 import { addReferences, slotsIn, slotsReferringTo, slotsWithCode, slotsWithCodes } from '../tenant-index/column.ts'
 import type { LinkedType, RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import { type CollectionMembers, isRowOf, type MemberSlots, memberSlots, rowsOf } from './collection-members.ts'
+import {
+  type CollectionMembers,
+  isRowOf,
+  type MemberSlots,
+  memberSlots,
+  type Row,
+  rowsOf,
+} from './collection-members.ts'
 import type { BoundGroup, BoundLeaf, BoundMembership, BoundNode } from './compile.ts'
+import type { GroupOperator } from './condition.ts'
 import { holdsOn } from './leaf-test.ts'
 
 export type EvaluationContext = {
@@ -21,6 +29,23 @@ export type EvaluationContext = {
   readonly todayMs: number
   /** Undefined for a collection that does not exist, which has no members. */
   membersOf(collectionId: string): CollectionMembers | undefined
+}
+
+/** Whether a group holds. Children that do not matter any more are not tested. */
+export function groupHolds<T>(operator: GroupOperator, children: readonly T[], holds: (child: T) => boolean): boolean {
+  switch (operator) {
+    case 'AND':
+      return children.every(holds)
+    case 'OR':
+      return children.some(holds)
+    case 'NOT':
+      return !children.some(holds)
+    case 'XOR': {
+      let held = 0
+      for (const child of children) if (holds(child)) held += 1
+      return held === 1
+    }
+  }
 }
 
 /** When fewer rows than this share remain, they are tested one by one. */
@@ -68,6 +93,22 @@ export class Evaluation {
       if (this.#isStepOver(root)) yield
     }
     return false
+  }
+
+  /** Whether a row satisfies a node. */
+  holdsOn(node: BoundNode, row: Row): boolean {
+    this.#row[0] = row[0]
+    this.#row[1] = row[1]
+    this.#row[2] = row[2]
+    return this.#holds(node)
+  }
+
+  /** The collections of a node that a row is a member of. */
+  collectionsOf({ collectionIds }: BoundMembership, row: Row): string[] {
+    return collectionIds.filter((id) => {
+      const members = this.#context.membersOf(id)
+      return members !== undefined && isRowOf(members, row, this.#snapshot)
+    })
   }
 
   /** Counts the leaves of a row to be tested; returns true at the end of a step. */
@@ -196,23 +237,7 @@ export class Evaluation {
       case 'membership':
         return node.collectionIds.some((id) => this.#isRowOf(id)) !== node.negative
       case 'group':
-        return this.#holdsGroup(node)
-    }
-  }
-
-  #holdsGroup({ operator, children }: BoundGroup): boolean {
-    switch (operator) {
-      case 'AND':
-        return children.every((child) => this.#holds(child))
-      case 'OR':
-        return children.some((child) => this.#holds(child))
-      case 'NOT':
-        return !children.some((child) => this.#holds(child))
-      case 'XOR': {
-        let held = 0
-        for (const child of children) if (this.#holds(child)) held += 1
-        return held === 1
-      }
+        return groupHolds(node.operator, node.children, (child) => this.#holds(child))
     }
   }
 

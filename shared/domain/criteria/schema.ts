@@ -46,9 +46,14 @@ const SENSITIVE_NAMES: ReadonlySet<string> = new Set(
   ['nin', 'mobile', 'privateMobile', 'privateEmail'].map((attribute) => schemaName('identity', attribute)),
 )
 
+/** Whether only callers who may read all core objects can see the values behind a schema name. */
+export function isSensitive(name: string): boolean {
+  return SENSITIVE_NAMES.has(name)
+}
+
 /** The schema without sensitive attributes. A condition on them would disclose their values member by member. */
 export function withoutSensitive(schema: ConditionSchema): ConditionSchema {
-  return new Map([...schema].filter(([name]) => !SENSITIVE_NAMES.has(name)))
+  return new Map([...schema].filter(([name]) => !isSensitive(name)))
 }
 
 /**

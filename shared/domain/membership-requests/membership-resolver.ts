@@ -4,15 +4,13 @@ import { dayOf } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
 import {
   compiledCondition,
-  contextOver,
   type LiveDependencies,
+  lazyContext,
   liveContext,
-  objectTypeOf,
   withReferences,
 } from '../collections/live-members.ts'
 import { CORE_TYPE, type CollectionMembers, isRowOf } from '../criteria/collection-members.ts'
 import type { CompiledCondition } from '../criteria/compile.ts'
-import { evaluateObjects } from '../criteria/evaluate.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
 
 /**
@@ -60,14 +58,15 @@ export function liveMembershipResolver(deps: LiveDependencies): MembershipResolv
         withReferences(tenantId, collectionIds, deps),
         deps.joined.ofIdentity(tenantId, identityId),
       ])
-      const nested = await deps.joined.of(tenantId, joinablesWithinConditions(collections))
-      const memberships = (id: string) => nested.get(id)?.memberships ?? own.get(id) ?? []
-      const context = contextOver(collections, dayOf(deps.nowMs()), memberships, (collection, within) => {
-        const isMember = (id: string) =>
-          evaluateObjects(conditionOf(collection), orgChart.rows, objectTypeOf(collection), [id], within).get(id) ===
-          true
-        return new LazySet(isMember)
-      })
+      const context = await lazyContext(
+        tenantId,
+        collections,
+        orgChart.rows,
+        dayOf(deps.nowMs()),
+        deps,
+        conditionOf,
+        own,
+      )
       const rows = orgChart.rowsOf(identityId)
       const isIn = (id: string) => {
         const members = context.membersOf(id)
@@ -92,11 +91,6 @@ function* filterTask(ids: readonly string[], isIn: (id: string) => boolean): Tas
   return passed
 }
 
-function joinablesWithinConditions(collections: ReadonlyMap<string, Collection>): string[] {
-  const named = [...collections.values()].flatMap(({ kind, refersTo }) => (kind === 'criteria' ? refersTo : []))
-  return [...new Set(named)].filter((id) => collections.get(id)?.kind === 'joinable')
-}
-
 function identitiesBehind(members: CollectionMembers | undefined, orgChart: OrgChart): string[] {
   if (members === undefined) return []
   if (members.kind === 'joinable') {
@@ -109,24 +103,5 @@ function identitiesBehind(members: CollectionMembers | undefined, orgChart: OrgC
       return [...members.ids].flatMap((id) => orgChart.holderOf(id) ?? [])
     case 'orgUnit':
       return [...members.ids].flatMap((id) => orgChart.holdersIn(id))
-  }
-}
-
-/** A set that tests an id when it is first asked for and caches the result. It supports `has` only. */
-class LazySet extends Set<string> {
-  readonly #results = new Map<string, boolean>()
-  readonly #test: (id: string) => boolean
-
-  constructor(test: (id: string) => boolean) {
-    super()
-    this.#test = test
-  }
-
-  override has(id: string): boolean {
-    const known = this.#results.get(id)
-    if (known !== undefined) return known
-    const isIn = this.#test(id)
-    this.#results.set(id, isIn)
-    return isIn
   }
 }

@@ -60,6 +60,11 @@ export class InstantValues {
     return this.#dictionary.entries.reserve(addedCount)
   }
 
+  /** The text of a value as it was given. */
+  textOf(code: number): string {
+    return this.#dictionary.textOf(code)
+  }
+
   encode(value: unknown): number {
     if (typeof value !== 'string') return 0
     const sizeBefore = this.size
@@ -159,6 +164,30 @@ export class ListValues {
       value = 0
     }
     return false
+  }
+
+  /** The ids in a list, in no particular order. */
+  idsOf(code: number): string[] {
+    const elements = this.#elements
+    const ids: string[] = []
+    for (const element of this.#codesIn(code)) {
+      ids.push(elements instanceof TextDictionary ? elements.textOf(element) : elements.idOf(element))
+    }
+    return ids
+  }
+
+  *#codesIn(code: number): Generator<number, void> {
+    const { bytes, offsets } = this.#lists
+    let [shift, value] = [0, 0]
+    for (let at = offsets[code] as number; at < (offsets[code + 1] as number); at += 1) {
+      const byte = bytes[at] as number
+      value |= (byte & 0x7f) << shift
+      shift += 7
+      if (byte >= 0x80) continue
+      yield value
+      shift = 0
+      value = 0
+    }
   }
 
   /** Variable-length encoding: seven bits per byte, lowest first; the top bit is set when more bytes follow. */

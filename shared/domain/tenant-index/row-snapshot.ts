@@ -194,6 +194,22 @@ export class RowSnapshot {
     return held
   }
 
+  /** The slots of identity, org unit and relationship on each row of an object; empty for an unknown one. */
+  rowsOf(objectType: ObjectType, id: string): (readonly [number, number, number])[] {
+    const slot = this.tables[objectType].ids.codeOf(id)
+    if (!this.tables[objectType].isLive(slot)) return []
+    if (objectType === 'relationship') return [this.#rowAt(slot)]
+    const rows: (readonly [number, number, number])[] = []
+    const referrers = this.referrers[objectType]
+    let relationship = referrers.first(slot)
+    for (; relationship !== 0; relationship = referrers.next(relationship)) rows.push(this.#rowAt(relationship))
+    return rows.length > 0 ? rows : [objectType === 'identity' ? [slot, 0, 0] : [0, slot, 0]]
+  }
+
+  #rowAt(relationship: number): readonly [number, number, number] {
+    return [this.#links.identity.codeAt(relationship), this.#links.orgUnit.codeAt(relationship), relationship]
+  }
+
   #text(objectType: ObjectType, attribute: string, slot: number): string | undefined {
     const column = this.tables[objectType].column(attribute)
     const code = column.codeAt(slot)

@@ -18,6 +18,9 @@ export function collectionProvocations({ call, admin, criteria, joinable }: Join
     call(admin, 'PUT', `${path}/${id}`, { objectType: 'Identity', ...body }, headers)
   return {
     CollectionNotFound: () => call(admin, 'GET', `/collections/beta/${randomUUID()}`),
+    async ObjectNotFound() {
+      return call(admin, 'GET', `/collections/beta/${await joinable(OPEN)}/explain?objectId=${randomUUID()}`)
+    },
     CollectionUnknown: () => policy({ ...OPEN, joinableBy: { collectionIds: [randomUUID()] } }),
     async CollectionInUse() {
       const used = await joinable(OPEN)

@@ -1,0 +1,223 @@
+import { type Static, Type } from 'typebox'
+import type { Caller } from '../../kernel/caller.ts'
+import { Refusal } from '../../kernel/refusals.ts'
+import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { dayOf, Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import type { Collection } from '../collections/collection.ts'
+import { storedCondition } from '../collections/condition-entry.ts'
+import { lazyContext, objectTypeOf, withReferences } from '../collections/live-members.ts'
+import { readCollection } from '../collections/read-collections.ts'
+import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import { CORE_TYPE, type Row } from '../criteria/collection-members.ts'
+import { compile, ROW_PLACE } from '../criteria/compile.ts'
+import { collectionsReferredTo } from '../criteria/condition.ts'
+import { evaluateObjects } from '../criteria/evaluate.ts'
+import { type ExplainedGroup, explainTask } from '../criteria/explain.ts'
+import type { GroupLink } from '../group-links/group-link.ts'
+import type { LinkStore } from '../group-links/link-dependencies.ts'
+import { type MembershipRequest, MembershipRequestDto } from '../membership-requests/membership-request.ts'
+import type { RequestDependencies } from '../membership-requests/request-dependencies.ts'
+import { toMembershipRequestDto } from '../membership-requests/request-names.ts'
+import { hasFullAccess } from '../object-access/object-access.ts'
+import { OrgChart } from '../tenant-index/org-chart.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import { LinkStanding, linkStanding, type Standing } from './link-standing.ts'
+
+/** The condition of a collection with the results on a row. The API description identifies the schema by its title. */
+export const ExplainedCondition = Type.Unsafe<ExplainedGroup>({ type: 'object', title: 'ExplainedCondition' })
+
+const ExplainedRow = Closed({
+  identityId: Nullable(Guid),
+  relationshipId: Nullable(Guid),
+  orgUnitId: Nullable(Guid),
+  holds: Type.Boolean(),
+  condition: ExplainedCondition,
+})
+type ExplainedRow = Static<typeof ExplainedRow>
+
+/** Why an object is, or is not, a member: decisions, section 15. */
+export const Explanation = Closed({
+  collectionId: Guid,
+  objectId: Guid,
+  verdict: Described(
+    OneOf(['Member', 'NotMember', 'JoinsSoon', 'LeavesSoon']),
+    '`JoinsSoon` and `LeavesSoon`: the stored members differ from what the condition says now.',
+  ),
+  isMember: Described(Type.Boolean(), 'Whether the object is among the stored members.'),
+  satisfies: Described(
+    Nullable(Type.Boolean()),
+    'Whether the object satisfies the condition now; null for a joinable collection.',
+  ),
+  evaluatedAt: Described(
+    Nullable(Timestamp),
+    'When the stored members were evaluated; null before the first evaluation. For a joinable collection, now.',
+  ),
+  rows: Described(
+    Type.Array(ExplainedRow),
+    'The rows of the object on which the condition is evaluated. Empty for a joinable collection.',
+  ),
+  request: Described(
+    Nullable(MembershipRequestDto),
+    'The request that makes the object a member, or else the one that waits; null in a criteria collection.',
+  ),
+  links: Type.Array(LinkStanding),
+})
+export type Explanation = Static<typeof Explanation>
+
+export type ExplainDependencies = RequestDependencies & { readonly linkStore: LinkStore }
+
+/** Who asks: with the own identity, if any, and whether any object may be explained or only own ones. */
+export type Asker = { readonly caller: Caller; readonly identityId: string | undefined; readonly seesAll: boolean }
+
+/** An object with its rows. */
+type Subject = { readonly objectType: ObjectType; readonly objectId: string; readonly rows: readonly Row[] }
+
+type Verdict = Pick<Explanation, 'isMember' | 'satisfies' | 'evaluatedAt' | 'rows' | 'request'> &
+  Pick<Standing, 'memberIds'> & { readonly membershipVersion: number }
+
+/**
+ * Explains the membership of one object. It is evaluated by the code and on the rows that evaluations use, with everything
+ * that was written before the call. For a tenant whose rows are not in memory it waits until they are loaded.
+ * @throws Refusal `CollectionNotFound`; `ObjectNotFound`, also for an object that the caller may not ask about.
+ */
+export async function explainMembership(
+  collectionId: string,
+  objectId: string,
+  asker: Asker,
+  deps: ExplainDependencies,
+): Promise<Explanation> {
+  const { tenantId } = asker.caller
+  const { value: collection } = await readCollection(tenantId, collectionId, undefined, deps)
+  const rows = await deps.snapshots.fresh(tenantId)
+  const subject = subjectOf(objectId, rows)
+  if (subject === undefined || !(asker.seesAll || isOwn(subject, asker.identityId, rows)))
+    throw new Refusal('ObjectNotFound', `There is no object ${objectId}`, 'objectId')
+  const found =
+    collection.kind === 'criteria'
+      ? await criteriaVerdict(collection, subject, asker, rows, deps)
+      : await joinableVerdict(collection, subject, rows, deps)
+  const { memberIds, membershipVersion, ...explained } = found
+  const standing = { isMember: found.isMember, memberIds, directoryObjectId: accountOf(subject, rows) }
+  const links = await linkStandings(collection, standing, membershipVersion, deps)
+  return { collectionId, objectId, verdict: verdictOf(found), ...explained, links }
+}
+
+function verdictOf({ isMember, satisfies }: Pick<Verdict, 'isMember' | 'satisfies'>): Explanation['verdict'] {
+  if (satisfies === null || satisfies === isMember) return isMember ? 'Member' : 'NotMember'
+  return satisfies ? 'JoinsSoon' : 'LeavesSoon'
+}
+
+function subjectOf(objectId: string, rows: RowSnapshot): Subject | undefined {
+  const objectType = OBJECT_TYPES.find((type) => rows.has(type, objectId))
+  return objectType && { objectType, objectId, rows: rows.rowsOf(objectType, objectId) }
+}
+
+/** The own identity, and its positions. */
+function isOwn({ objectType, objectId }: Subject, identityId: string | undefined, rows: RowSnapshot): boolean {
+  if (identityId === undefined || objectType === 'orgUnit') return false
+  return (objectType === 'identity' ? objectId : rows.holderOf(objectId)) === identityId
+}
+
+function accountOf({ objectType, objectId }: Subject, rows: RowSnapshot): string | null {
+  return objectType === 'orgUnit' ? null : (rows.accountOf(objectType, objectId) ?? null)
+}
+
+/**
+ * In a collection of the object's own type, the object itself is tested; in any other one, those objects on its rows that
+ * the collection can have. An identity is tested in a collection of positions by all its positions.
+ */
+async function criteriaVerdict(
+  collection: Collection,
+  subject: Subject,
+  asker: Asker,
+  rows: RowSnapshot,
+  deps: ExplainDependencies,
+): Promise<Verdict> {
+  const { tenantId, id } = collection
+  const objectType = objectTypeOf(collection)
+  const type = CORE_TYPE[objectType]
+  const condition = storedCondition(collection)
+  const tested = subject.rows.filter((row) => idAt(rows, type, row) !== null)
+  const memberIds = [...new Set(tested.flatMap((row) => idAt(rows, type, row) ?? []))]
+  const [head, members, references] = await Promise.all([
+    deps.memberships.head(tenantId, id),
+    deps.memberships.membersAmong(tenantId, id, memberIds),
+    withReferences(tenantId, [...collectionsReferredTo(condition)], deps),
+  ])
+  const context = await lazyContext(tenantId, references, rows, dayOf(deps.nowMs()), deps)
+  const results = evaluateObjects(compile(condition), rows, objectType, memberIds, context)
+  const asked = tested.map((row) => ({ row, showsSensitive: showsSensitive(asker, row, rows) }))
+  const explained = await deps.snapshots.reading(rows, explainTask(condition, rows, asked, context))
+  return {
+    isMember: members.size > 0,
+    satisfies: [...results.values()].includes(true),
+    evaluatedAt: head === undefined ? null : toTimestamp(head.value.evaluatedAtMs),
+    rows: explained.map((each, index) => explainedRow(each, tested[index] ?? [0, 0, 0], rows)),
+    request: null,
+    memberIds,
+    membershipVersion: head?.value.membershipVersion ?? 0,
+  }
+}
+
+/** Sensitive attributes are those of identities. A caller may read all values of their own one. */
+function showsSensitive({ caller, identityId }: Asker, row: Row, rows: RowSnapshot): boolean {
+  return hasFullAccess(caller) || (identityId !== undefined && idAt(rows, 'identity', row) === identityId)
+}
+
+function explainedRow(condition: ExplainedGroup, row: Row, rows: RowSnapshot): ExplainedRow {
+  return {
+    identityId: idAt(rows, 'identity', row),
+    relationshipId: idAt(rows, 'relationship', row),
+    orgUnitId: idAt(rows, 'orgUnit', row),
+    holds: condition.holds,
+    condition,
+  }
+}
+
+/** The id of the object of a type on a row; null when there is none. */
+function idAt({ tables }: RowSnapshot, objectType: ObjectType, row: Row): string | null {
+  const slot = row[ROW_PLACE[objectType]]
+  return tables[objectType].isLive(slot) ? tables[objectType].ids.idOf(slot) : null
+}
+
+/** A position is a member by a membership of its holder for this position or for none. */
+async function joinableVerdict(
+  collection: Collection,
+  { objectType, objectId }: Subject,
+  rows: RowSnapshot,
+  deps: ExplainDependencies,
+): Promise<Verdict> {
+  const { tenantId, id } = collection
+  const identityId = objectType === 'relationship' ? rows.holderOf(objectId) : objectId
+  const isOf = ({ relationshipId }: MembershipRequest) =>
+    objectType === 'identity' || relationshipId === null || relationshipId === objectId
+  const isPerson = identityId !== undefined && objectType !== 'orgUnit'
+  const live = isPerson ? await deps.requests.liveIn(tenantId, id, [identityId]) : []
+  const requests = live.map(({ value }) => value).filter(isOf)
+  const request = requests.find(({ status }) => status === 'Joined') ?? requests[0]
+  const orgChart = new OrgChart(rows, deps.nowMs())
+  return {
+    isMember: request?.status === 'Joined',
+    satisfies: null,
+    evaluatedAt: toTimestamp(deps.nowMs()),
+    rows: [],
+    request: request === undefined ? null : toMembershipRequestDto(request, collection, orgChart),
+    memberIds: isPerson ? [identityId] : [],
+    membershipVersion: (await deps.joined.versions(tenantId, [id])).get(id) ?? 0,
+  }
+}
+
+async function linkStandings(
+  { tenantId, id, kind }: Collection,
+  standing: Standing,
+  membershipVersion: number,
+  deps: ExplainDependencies,
+): Promise<LinkStanding[]> {
+  const history = kind === 'joinable' ? deps.joined : deps.memberships
+  const changesFor = async ({ appliedMembershipVersion: applied }: GroupLink) => {
+    if (applied === null || applied === membershipVersion) return []
+    return history.changesAfter(tenantId, id, applied)
+  }
+  const links = await deps.linkStore.ofCollection(tenantId, id)
+  return Promise.all(links.map(async ({ value }) => linkStanding(value, standing, await changesFor(value))))
+}

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, it } from 'node:test'
+import type { ExplainedGroup, ExplainedLeaf } from '../../shared/domain/criteria/explain.ts'
+import { newLink } from '../../shared/domain/group-links/group-link.ts'
+import type { Explanation } from '../../shared/domain/insight/explain-membership.ts'
+import { approvedBy, equals, faults, type JoinableWorld, joinableWorld, OPEN } from './joinable-world.ts'
+
+after(() => assert.deepEqual(faults, []))
+
+const leaf = (id: string, operator: string, value?: unknown, field = id) => ({ id, field, operator, value })
+const group = (groupOperator: string, ...conditions: object[]) => ({ groupOperator, conditions })
+
+const explain = (world: JoinableWorld, collectionId: string, objectId: string, token: string = world.admin) =>
+  world.call<Explanation>(token, 'GET', `/collections/beta/${collectionId}/explain?objectId=${objectId}`)
+
+const leavesOf = (node: ExplainedGroup | ExplainedLeaf): ExplainedLeaf[] =>
+  'conditions' in node ? node.conditions.flatMap(leavesOf) : [node]
+
+/** What is said of each leaf of the first row. */
+const leaves = ({ rows: [row] }: Explanation) =>
+  row === undefined ? [] : leavesOf(row.condition).map(({ id, holds, actual, decides }) => [id, holds, actual, decides])
+
+describe('the explanation of a criteria collection', () => {
+  it('has the stored condition with the result, the value and the weight of each leaf', async () => {
+    const world = await joinableWorld()
+    const ward = await world.put('orgUnit', { displayName: 'Ward', deputies: [] })
+    const holder = await world.person(['User'], { displayName: 'Kari', directoryOnPremisesSyncEnabled: true })
+    const position = await world.position(holder, { orgUnit: { objectId: ward }, startDate: '2024-02-01' })
+    const condition = group(
+      'AND',
+      leaf('relationshipTitle', 'Equals', 'NUR', 'Substring(ToUpper(relationshipTitle),0,3)'),
+      group(
+        'OR',
+        leaf('identityDisplayName', 'Equals', 'Ola'),
+        leaf('identityDirectoryOnPremisesSyncEnabled', 'Equals', 'true'),
+        leaf('relationshipEndDate', 'IsNull'),
+      ),
+      leaf('relationshipStartDate', 'LessThan', 'Today()', 'AddDays(relationshipStartDate,30)'),
+      leaf('relationshipOrgUnit', 'Equals', ward),
+    )
+    const id = await world.criteria('Relationship', condition)
+    await world.evaluator.evaluate(world.tenantId)
+    const { status, data } = await explain(world, id, position)
+    assert.equal(status, 200)
+    const { rows, ...rest } = data
+    assert.deepEqual(rest, {
+      collectionId: id,
+      objectId: position,
+      verdict: 'Member',
+      isMember: true,
+      satisfies: true,
+      evaluatedAt: '2030-06-01T08:00:00.000+00:00',
+      request: null,
+      links: [],
+    })
+    const [row] = rows
+    const { identityId, relationshipId, orgUnitId, holds } = row ?? {}
+    assert.deepEqual(
+      [rows.length, identityId, relationshipId, orgUnitId, holds],
+      [1, holder.identityId, position, ward, true],
+    )
+    assert.deepEqual(leaves(data), [
+      ['relationshipTitle', true, 'NUR', true],
+      ['identityDisplayName', false, 'Kari', false],
+      ['identityDirectoryOnPremisesSyncEnabled', true, true, false],
+      ['relationshipEndDate', true, null, false],
+      ['relationshipStartDate', true, '2024-03-02T00:00:00.000+00:00', true],
+      ['relationshipOrgUnit', true, ward, true],
+    ])
+    assert.deepEqual(
+      row?.condition.conditions.map((each) => each.holds),
+      [true, true, true, true],
+    )
+  })
+
+  it('tells soon from now: the stored members are compared with what the condition says', async () => {
+    const world = await joinableWorld()
+    const id = await world.criteria('Identity', equals('identityDisplayName', 'Kari'))
+    const { identityId } = await world.person(['User'], { displayName: 'Kari' })
+    const verdict = async () => (await explain(world, id, identityId)).data.verdict
+    assert.equal(await verdict(), 'JoinsSoon')
+    assert.equal((await explain(world, id, identityId)).data.evaluatedAt, null)
+    await world.evaluator.evaluate(world.tenantId)
+    assert.equal(await verdict(), 'Member')
+    await world.put('identity', { displayName: 'Ola' }, identityId)
+    assert.equal(await verdict(), 'LeavesSoon')
+    await world.evaluator.evaluate(world.tenantId)
+    assert.equal(await verdict(), 'NotMember')
+  })
+
+  it('covers all rows of an object: each position of an identity, each of an org unit, or the object alone', async () => {
+    const world = await joinableWorld()
+    const [ward, empty] = [await world.put('orgUnit', { displayName: 'Ward' }), await world.put('orgUnit', {})]
+    const [two, none] = [await world.person(), await world.person()]
+    const nurse = await world.position(two, { title: 'Nurse', orgUnit: { objectId: ward } })
+    const cook = await world.position(two, { title: 'Cook', orgUnit: { objectId: ward } })
+    const ids = new Map<string, string>()
+    for (const type of ['Identity', 'Relationship', 'OrgUnit']) {
+      ids.set(type, await world.criteria(type, equals('relationshipTitle', 'Nurse')))
+    }
+    await world.evaluator.evaluate(world.tenantId)
+    const summary = async (type: string, objectId: string) => {
+      const { verdict, rows } = (await explain(world, ids.get(type) ?? '', objectId)).data
+      return [verdict, rows.map(({ relationshipId, holds }) => [relationshipId, holds]).sort()]
+    }
+    const both = [
+      [nurse, true],
+      [cook, false],
+    ].sort()
+    assert.deepEqual(await summary('Identity', two.identityId), ['Member', both])
+    assert.deepEqual(await summary('Relationship', two.identityId), ['Member', both])
+    assert.deepEqual(await summary('Relationship', cook), ['NotMember', [[cook, false]]])
+    assert.deepEqual(await summary('OrgUnit', ward), ['Member', both])
+    assert.deepEqual(await summary('OrgUnit', empty), ['NotMember', [[null, false]]])
+    assert.deepEqual(await summary('Identity', none.identityId), ['NotMember', [[null, false]]])
+    assert.deepEqual(await summary('Relationship', none.identityId), ['NotMember', []])
+  })
+
+  it('names the collections of a leaf that the row is a member of, of both kinds', async () => {
+    const world = await joinableWorld()
+    const person = await world.person(['User'], { displayName: 'Kari' })
+    const staff = await world.criteria('Identity', equals('identityDisplayName', 'Kari'))
+    const others = await world.criteria('Identity', equals('identityDisplayName', 'Ola'))
+    const choir = await world.joinable(OPEN)
+    await world.submit(person, choir)
+    const id = await world.criteria('Identity', group('AND', leaf('memberOfCollection', 'In', [staff, others, choir])))
+    assert.deepEqual(leaves((await explain(world, id, person.identityId)).data), [
+      ['memberOfCollection', true, [staff, choir], true],
+    ])
+    const stranger = await world.person()
+    assert.deepEqual(leaves((await explain(world, id, stranger.identityId)).data), [
+      ['memberOfCollection', false, [], true],
+    ])
+  })
+
+  it('hides sensitive values from callers who may not read all core objects, except their own', async () => {
+    const world = await joinableWorld()
+    const person = await world.person(['User'], { displayName: 'Kari', nin: '4711' })
+    const nameless = await world.person()
+    const roles = ['collection_criteria_definition-administrator', 'Administrator'] as const
+    const both = world.caller('user', roles)
+    const body = { objectType: 'Identity', name: 'By number', condition: equals('identityNin', '4711') }
+    const { data: id } = await world.call<string>(both, 'POST', '/collections-criteria/beta', body)
+    const shown = async (token: string, objectId = person.identityId) =>
+      leaves((await explain(world, id, objectId, token)).data).map(([, holds, actual]) => [holds, actual])
+    assert.deepEqual(await shown(both), [[true, '4711']])
+    assert.deepEqual(await shown(world.admin), [[true, 'hidden']])
+    assert.deepEqual(await shown(world.admin, nameless.identityId), [[false, null]])
+    assert.deepEqual(await shown(person.token), [[true, '4711']])
+  })
+})
+
+describe('who may ask for an explanation', () => {
+  it('is every reader of collections about any object, and a user about own ones', async () => {
+    const world = await joinableWorld()
+    const [me, other] = [await world.person(), await world.person()]
+    const ward = await world.put('orgUnit', {})
+    const own = await world.position(me, { orgUnit: { objectId: ward } })
+    const foreign = await world.position(other)
+    const id = await world.criteria('Identity', equals('identityDisplayName', 'Somebody'))
+    const asked = async (token: string, objectId: string) => {
+      const { status, codes } = await explain(world, id, objectId, token)
+      return status === 200 ? 200 : codes[0]
+    }
+    for (const objectId of [me.identityId, own]) assert.equal(await asked(me.token, objectId), 200)
+    for (const objectId of [other.identityId, foreign, ward, randomUUID()]) {
+      assert.equal(await asked(me.token, objectId), 'ObjectNotFound')
+    }
+    for (const objectId of [me.identityId, foreign, ward]) assert.equal(await asked(world.writer, objectId), 200)
+    assert.equal(await asked(world.admin, randomUUID()), 'ObjectNotFound')
+    assert.equal(await asked(world.caller('user', ['User']), me.identityId), 'CallerHasNoIdentity')
+    assert.equal(await asked((await world.person(['Administrator'])).token, me.identityId), 'RoleRequired')
+    assert.deepEqual((await explain(world, randomUUID(), me.identityId)).codes, ['CollectionNotFound'])
+    await world.remove('identity', other.identityId)
+    assert.equal(await asked(world.admin, other.identityId), 'ObjectNotFound')
+  })
+})
+
+describe('the explanation of a joinable collection', () => {
+  it('has the request that makes the object a member, or else the one that waits', async () => {
+    const world = await joinableWorld()
+    const [me, approver] = [await world.person(), await world.person()]
+    const position = await world.position(me)
+    const id = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }), {
+      objectType: 'Relationship',
+    })
+    const found = async (objectId: string) => {
+      const { verdict, isMember, satisfies, rows, request } = (await explain(world, id, objectId)).data
+      return [verdict, isMember, satisfies, rows.length, request?.status]
+    }
+    assert.deepEqual(await found(me.identityId), ['NotMember', false, null, 0, undefined])
+    const { data: request } = await world.submit(me, id)
+    assert.deepEqual(await found(me.identityId), ['NotMember', false, null, 0, 'PendingApproval'])
+    await world.act(approver.token, request, 'approve')
+    for (const objectId of [me.identityId, position]) {
+      assert.deepEqual(await found(objectId), ['Member', true, null, 0, 'Joined'])
+    }
+    const other = await world.position(me, { title: 'Cook' })
+    assert.deepEqual(await found(other), ['NotMember', false, null, 0, undefined])
+    await world.act(me.token, request, 'leave')
+    assert.deepEqual(await found(me.identityId), ['NotMember', false, null, 0, undefined])
+  })
+})
+
+describe('the links of an explanation', () => {
+  it('tell where the account stands in each group', async () => {
+    const world = await joinableWorld()
+    const [member, added, stranger] = [await world.person(), await world.person(), await world.person()]
+    const nobody = await world.put('identity', { displayName: 'No account' })
+    const collectionId = await world.joinable(OPEN)
+    const join = (id: string) =>
+      world.call(world.admin, 'POST', `/collections-joinable/beta/${collectionId}/results/members`, {
+        coreIdentityIds: [id],
+      })
+    await join(member.identityId)
+    await join(nobody)
+    const links = world.deps.linkStore
+    const link = async (changes: object) => {
+      const [id, directoryGroupId] = [randomUUID(), randomUUID()]
+      const made = newLink(
+        { id, tenantId: world.tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: null },
+        world.nowMs(),
+      )
+      await links.add({ ...made, ...changes })
+      return id
+    }
+    const names = new Map<string, string>([
+      [await link({ appliedMembershipVersion: 2 }), 'applied'],
+      [await link({}), 'new'],
+      [await link({ appliedMembershipVersion: 2, state: 'Disabled' }), 'disabled'],
+    ])
+    await join(added.identityId)
+    const states = async (objectId: string) => {
+      const { data } = await explain(world, collectionId, objectId)
+      return Object.fromEntries(data.links.map(({ linkId, state }) => [names.get(linkId) ?? linkId, state]))
+    }
+    assert.deepEqual(await states(member.identityId), { applied: 'Written', new: 'Pending', disabled: 'LinkDisabled' })
+    assert.deepEqual(await states(added.identityId), { applied: 'Pending', new: 'Pending', disabled: 'LinkDisabled' })
+    assert.deepEqual(await states(nobody), { applied: 'NoAccount', new: 'NoAccount', disabled: 'NoAccount' })
+    const outside = { applied: 'NotInGroup', new: 'NotInGroup', disabled: 'LinkDisabled' }
+    assert.deepEqual(await states(stranger.identityId), outside)
+    const body = { coreIdentityIds: [member.identityId] }
+    await world.call(world.admin, 'DELETE', `/collections-joinable/beta/${collectionId}/results/members`, body)
+    assert.equal((await states(member.identityId)).applied, 'Pending')
+    const { links: accounts } = (await explain(world, collectionId, member.identityId)).data
+    assert.ok(accounts.every(({ directoryObjectId }) => directoryObjectId === member.account))
+  })
+})
