@@ -118,7 +118,7 @@ async function respond(
       identityId,
       path: readPath(matched.path, route.parameters),
       query: readQuery(route.query, url.searchParams),
-      body: await validBody(request, route),
+      body: await validBody(request, route, deps),
       ifMatch: ifMatchOf(request),
     }
     const result = await runRoute(route, input, request, deps.idempotency)
@@ -161,9 +161,9 @@ async function identityOf(
   return identityId
 }
 
-async function validBody(request: HttpRequest, route: Route): Promise<unknown> {
+async function validBody(request: HttpRequest, route: Route, { scheduler }: DispatchDependencies): Promise<unknown> {
   if (route.body === undefined) return undefined
-  const body = withoutOptionalNulls(route.body, await readJsonBody(request, route))
+  const body = withoutOptionalNulls(route.body, await readJsonBody(request, route, scheduler))
   const faults = bodyFaults(route.body, body)
   if (faults.length > 0) throw Refusal.ofAll(faults)
   return knownMembers(route, body)

@@ -1,4 +1,6 @@
+import { type CooperativeScheduler, runToCompletion, type Task } from '../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../kernel/refusals.ts'
+import { jsonDepthSteps, jsonParseSteps } from './json-parse-steps.ts'
 
 /** Bytes. Decisions, section 1; connector batches set their own. */
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
@@ -22,11 +24,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The JSON value of a request's body.
+ * @param scheduler Parses long bodies without blocking other requests. Without it, they are parsed at once.
  * @throws Refusal `BodyTooLarge`, `BodyRequired`, `LengthRequired`, `UnsupportedMediaType`, `InvalidJson`, `BodyTooDeep`.
  */
 export async function readJsonBody(
   request: HttpRequest,
   { bodyLimitBytes: limitBytes = DEFAULT_BODY_LIMIT_BYTES, itemsFailAlone = false }: BodyRules,
+  scheduler?: CooperativeScheduler,
 ): Promise<unknown> {
   const tooLarge = () => new Refusal('BodyTooLarge', `The body is larger than ${limitBytes} bytes`)
   if (Number(request.header('content-length') ?? 0) > limitBytes) throw tooLarge()
@@ -37,32 +41,41 @@ export async function readJsonBody(
     throw new Refusal(request.header('transfer-encoding') === null ? 'BodyRequired' : 'LengthRequired')
   }
   if (!isJson(request.header('content-type'))) throw new Refusal('UnsupportedMediaType')
-  const text = decoded(bytes)
-  if (depthOf(text) > DEPTH_LIMIT) throw new Refusal('BodyTooDeep')
-  const value = parsed(text)
-  if (!itemsFailAlone && !isWellFormed(text)) {
+  const parsing = parseSteps(decoded(bytes), itemsFailAlone)
+  return scheduler === undefined ? runToCompletion(parsing) : scheduler.run(parsing)
+}
+
+function* parseSteps(text: string, itemsFailAlone: boolean): Task<unknown> {
+  if ((yield* jsonDepthSteps(text)) > DEPTH_LIMIT) throw new Refusal('BodyTooDeep')
+  const value = yield* parsed(text)
+  if (!itemsFailAlone && !(yield* isWellFormed(text, value))) {
     throw new Refusal('InvalidJson', 'A string in the body contains an unpaired surrogate')
   }
   return value
 }
 
-function parsed(text: string): unknown {
+function* parsed(text: string): Task<unknown> {
   try {
-    return JSON.parse(text)
+    return yield* jsonParseSteps(text)
   } catch (cause) {
     throw new Refusal('InvalidJson', `The body is not JSON: ${(cause as Error).message}`, undefined, cause)
   }
 }
 
 /** Whether all strings are valid Unicode: RFC 7493, section 2.1. Only an escape can produce an unpaired surrogate. */
-function isWellFormed(json: string): boolean {
-  if (!/\\u[dD][89a-fA-F]/.test(json)) return true
-  let isValid = true
-  JSON.parse(json, (name, value: unknown) => {
-    isValid &&= name.isWellFormed() && (typeof value !== 'string' || value.isWellFormed())
-    return value
-  })
-  return isValid
+function* isWellFormed(json: string, value: unknown): Task<boolean> {
+  return !/\\u[dD][89a-fA-F]/.test(json) || (yield* hasWellFormedStrings(value))
+}
+
+function* hasWellFormedStrings(value: unknown): Task<boolean> {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return true
+  yield
+  for (const name in value) {
+    const member = (value as Readonly<Record<string, unknown>>)[name]
+    if (!name.isWellFormed() || !(yield* hasWellFormedStrings(member))) return false
+  }
+  return true
 }
 
 function isJson(contentType: string | null): boolean {
@@ -75,25 +88,6 @@ function decoded(bytes: Uint8Array): string {
   } catch (cause) {
     throw new Refusal('InvalidJson', 'The body is not UTF-8', undefined, cause)
   }
-}
-
-/** Computed from the text before parsing, so that no nesting can exhaust the stack of later recursive code. */
-function depthOf(text: string): number {
-  let depth = 0
-  let deepest = 0
-  let inString = false
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text.charCodeAt(index)
-    if (inString) {
-      if (character === 0x5c) index += 1
-      else if (character === 0x22) inString = false
-    } else if (character === 0x22) inString = true
-    else if (character === 0x7b || character === 0x5b) {
-      depth += 1
-      if (depth > deepest) deepest = depth
-    } else if (character === 0x7d || character === 0x5d) depth -= 1
-  }
-  return deepest
 }
 
 /** Decisions, section 10. */

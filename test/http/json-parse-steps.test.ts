@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { jsonDepthSteps, jsonParseSteps, MEMBERS_LIMIT_COUNT } from '../../shared/http/json-parse-steps.ts'
+import { runToCompletion } from '../../shared/kernel/cooperative-scheduler.ts'
+
+const parse = (text: string, stepCount: number) => runToCompletion(jsonParseSteps(text, stepCount))
+
+/** The value, or that there is none. */
+function outcome(read: () => unknown): unknown {
+  try {
+    return { value: read() }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return 'SyntaxError'
+  }
+}
+
+const sameAsParse = (text: string, stepCount: number) =>
+  assert.deepEqual(
+    outcome(() => parse(text, stepCount)),
+    outcome(() => JSON.parse(text)),
+    JSON.stringify({ text, stepCount }),
+  )
+
+const stepCounts = fc.integer({ min: 1, max: 40 })
+
+describe('JSON that is parsed in steps', () => {
+  it('is the value that JSON.parse returns, however long the steps are', () => {
+    const texts = fc.tuple(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'))
+    fc.assert(
+      fc.property(texts, stepCounts, ([value, space], stepCount) =>
+        sameAsParse(JSON.stringify(value, null, space), stepCount),
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('is refused if and only if JSON.parse refuses it', () => {
+    const change = fc.record({
+      value: fc.jsonValue(),
+      at: fc.nat(200),
+      removedCount: fc.nat(2),
+      inserted: fc.constantFrom('', ',', '"', '[', ']', '{', '}', ':', '\\', ' ', '1', 'x', ',,', '"a":', '\u00a0'),
+    })
+    fc.assert(
+      fc.property(change, stepCounts, ({ value, at, removedCount, inserted }, stepCount) => {
+        const text = JSON.stringify(value)
+        const place = at % (text.length + 1)
+        sameAsParse(text.slice(0, place) + inserted + text.slice(place + removedCount), stepCount)
+      }),
+      { numRuns: 10_000 },
+    )
+  })
+
+  for (const text of [
+    '{"__proto__":{"a":1},"b":[],"__proto__":2}',
+    '{"a":1,"b":2,"a":3}',
+    '[1,2,3,]',
+    '[,1]',
+    '{"a":1,}',
+    '[]',
+    '{ }',
+    '[ ] x',
+    '[1}',
+    '{"a":[}]',
+    '"[1,2"',
+    '["\\\\","\\"]",{"\\\\\\"":1}]',
+  ]) {
+    it(`is the same as with JSON.parse: ${text}`, () => {
+      for (let stepCount = 1; stepCount < 20; stepCount += 1) sameAsParse(text, stepCount)
+    })
+  }
+
+  it('has at most 10,000 members in one object', () => {
+    const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`name ${at}`, at]))
+    assert.deepEqual(parse(JSON.stringify(members(MEMBERS_LIMIT_COUNT)), 1_000), members(MEMBERS_LIMIT_COUNT))
+    assert.throws(() => parse(JSON.stringify(members(MEMBERS_LIMIT_COUNT + 1)), 1_000), SyntaxError)
+  })
+
+  it('has the depth of its brackets outside of strings', () => {
+    for (const [text, depth] of [
+      ['1', 0],
+      ['[[],[{"a":["]"]}]]', 4],
+      ['["[[[\\"[["]', 1],
+    ] as const) {
+      assert.equal(runToCompletion(jsonDepthSteps(text)), depth, text)
+    }
+  })
+})
