@@ -1,0 +1,126 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { applicationToken, asApplication } from '../journeys/demo-clients.ts'
+import { newDataFolder, startedEnvironment } from '../journeys/started-environment.ts'
+import type { NoisyWork } from './noisy-tenant.ts'
+
+/**
+ * Latencies of one tenant and of the probe while another tenant writes, loads and evaluates: the batches of two times
+ * 100,000 names of custom attributes, then the largest data that is permitted, 200 names and 100,000 objects with 100
+ * values each. Bars: 100 ms at the 99th percentile, and 1 GB of memory in the process of the functions.
+ * Usage: `node test/bench/neighbours.bench.ts [objects]`.
+ */
+const OBJECTS_COUNT = Number(process.argv[2] ?? 100_000)
+const NEIGHBOUR_OBJECTS_COUNT = 100
+const ALONE_MS = 10_000
+const SETTLED_MS = 10_000
+const PAUSE_MS = 10
+const P99_AT_MOST_MS = 100
+const MEMORY_AT_MOST_MB = 1_000
+
+const CONNECTORS = '/iamcore/beta/sync/connectors'
+const LIST = '/iamcore/beta/sync/coreobjects/identities?pageSize=10'
+
+const report = (what: string, measured: string) => process.stdout.write(`${what.padEnd(48)}${measured}\n`)
+
+const environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
+const { apiUrl, demo, processId } = environment
+const noisy = fork(join(import.meta.dirname, 'noisy-tenant.ts'))
+let isMet = true
+try {
+  const noisyConnector = await newConnector(0)
+  await fillNeighbour()
+  const common = {
+    apiUrl,
+    connectorPath: `${CONNECTORS}/${noisyConnector}/data`,
+    connectorToken: await applicationToken(environment, 'connector', demo.scope, 0),
+    writerToken: await applicationToken(environment, 'writer', demo.scope, 0),
+  }
+  const headers = { authorization: `Bearer ${await applicationToken(environment, 'operator', demo.scope, 1)}` }
+  const during = (what: string, work: () => Promise<unknown>) => measured(what, headers, work)
+  const run = async (work: object) => {
+    noisy.send({ ...common, ...work } as NoisyWork)
+    const [answer] = await once(noisy, 'message')
+    report('  ', String(answer))
+    // The evaluation follows the request.
+    await sleep(SETTLED_MS)
+  }
+  await during('warming up', () => sleep(ALONE_MS))
+  isMet = true
+  await during('alone', () => sleep(ALONE_MS))
+  const write = (fromIndex: number, count: number, nameFrom?: number) =>
+    run({ work: 'write', fromIndex, count, nameFrom })
+  await during('a batch of 100,000 names', () => write(0, 1000, 0))
+  await during('a second batch of 100,000 names', () => write(0, 1000, 1_000_000))
+  await during('evaluation of these', () => run({ work: 'evaluate' }))
+  await during(`${OBJECTS_COUNT} objects written`, () => write(1_000_000, OBJECTS_COUNT))
+  await during('evaluation of these', () => run({ work: 'evaluate' }))
+  await during('a thousand more objects, and evaluation', () => write(2_000_000, 1000))
+} finally {
+  noisy.kill()
+  await environment.stop()
+}
+report(`${P99_AT_MOST_MS} ms at p99, ${MEMORY_AT_MOST_MB} MB`, isMet ? 'met' : 'MISSED')
+process.exitCode = isMet ? 0 : 1
+
+async function newConnector(tenantIndex: number): Promise<string> {
+  const operator = await asApplication(environment, 'operator', tenantIndex)
+  const clientId = demo.tenants[tenantIndex]?.apps.find(({ name }) => name === 'connector')?.clientId
+  return (await operator<string>('POST', CONNECTORS, { name: 'Benchmark', clientId })).json.data
+}
+
+async function fillNeighbour(): Promise<void> {
+  const connector = await asApplication(environment, 'connector', 1)
+  const items = Array.from({ length: NEIGHBOUR_OBJECTS_COUNT }, (_, index) => {
+    const data = { displayName: `Person ${index}` }
+    return { op: 'upsert', objectType: 'identity', externalId: String(index), data }
+  })
+  const { status } = await connector('POST', `${CONNECTORS}/${await newConnector(1)}/data/batch`, { items })
+  if (status !== 200) throw new Error(`The neighbour's batch was answered ${status}`)
+}
+
+/** Latencies of the neighbour's list and of the probe, in turns, during some work. */
+async function measured(what: string, headers: Record<string, string>, work: () => Promise<unknown>): Promise<void> {
+  const latenciesMs = { list: [] as number[], health: [] as number[] }
+  let isOver = false
+  const working = work().finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    latenciesMs.list.push(await answerMs(LIST, headers))
+    latenciesMs.health.push(await answerMs('/health', {}))
+    await sleep(PAUSE_MS)
+  }
+  await working
+  const p99s = Object.entries(latenciesMs).map(([name, all]) => {
+    const p99Ms = percentile(all, 0.99)
+    report(
+      `${what}: ${name}`,
+      `p50 ${percentile(all, 0.5).toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, at most ${Math.max(...all).toFixed(0)} ms (${all.length} requests)`,
+    )
+    return p99Ms
+  })
+  const memoryMB = peakMemoryMB()
+  report(`${what}: memory`, `${memoryMB} MB at most so far`)
+  isMet &&= p99s.every((p99Ms) => p99Ms <= P99_AT_MOST_MS) && memoryMB <= MEMORY_AT_MOST_MB
+}
+
+async function answerMs(path: string, headers: Record<string, string>): Promise<number> {
+  const startedMs = performance.now()
+  const answer = await fetch(`${apiUrl}${path}`, { headers })
+  await answer.arrayBuffer()
+  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`)
+  return performance.now() - startedMs
+}
+
+function percentile(values: readonly number[], share: number): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN
+}
+
+function peakMemoryMB(): number {
+  const status = readFileSync(`/proc/${processId}/status`, 'utf8')
+  return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024)
+}
