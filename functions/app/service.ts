@@ -40,6 +40,7 @@ import { conforms } from '../../shared/http/validation.ts'
 import { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.ts'
 import type { Log } from '../../shared/kernel/log.ts'
 import { TENANT_LIMITS, type TenantLimits } from '../../shared/kernel/tenant-limits.ts'
+import { TenantQuota } from '../../shared/kernel/tenant-quota.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import {
   EvaluationMessage,
@@ -109,6 +110,12 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     cursors: coreData.cursors,
     ...linkParts(settings, parts),
     links: linkStore,
+    linkQuota: new TenantQuota({
+      what: 'group links',
+      limitCount: parts.limits.links,
+      count: linkStore.count,
+      elapsedMs: parts.elapsedMs,
+    }),
     tenants,
     collections: overrides.linkedCollections ?? linkedAccounts({ ...collections, deletedObjects }, evaluator),
   }
@@ -152,10 +159,17 @@ type Parts = Foundation &
   }
 
 function collectionParts({ rowsMemoryMB }: Settings, parts: Parts) {
-  const { container, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
+  const { container, limits, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
   const changes = cosmosCoreObjectChanges(container('coreObjects'), elapsedMs)
+  const collections = cosmosCollectionStore(container('collections'))
   return {
-    collections: cosmosCollectionStore(container('collections')),
+    collections,
+    collectionQuota: new TenantQuota({
+      what: 'collections',
+      limitCount: limits.collections,
+      count: collections.count,
+      elapsedMs,
+    }),
     memberships: cosmosMembershipStore(container('members'), scheduler),
     evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
     joined: cosmosJoinedMembers(container('requests')),
@@ -195,13 +209,28 @@ function linkParts(settings: Settings, parts: Parts) {
 }
 
 function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
-  const { container, limits, messageQueue, log, metrics, deriveId, newId, nowMs } = parts
+  const { container, limits, elapsedMs, messageQueue, scheduler, log, metrics, deriveId, newId, nowMs } = parts
   const names = cosmosCustomAttributeNameStore(container('tenants'))
+  const connectors = cosmosConnectorStore(container('connectors'))
+  const objects = cosmosConnectorObjectStore(container('connectorObjects'))
   return {
-    connectors: cosmosConnectorStore(container('connectors')),
-    objects: cosmosConnectorObjectStore(container('connectorObjects')),
+    connectors,
+    connectorQuota: new TenantQuota({
+      what: 'connectors',
+      limitCount: limits.connectors,
+      count: async (tenantId) => (await connectors.list(tenantId)).length,
+      elapsedMs,
+    }),
+    objects,
+    connectorObjectQuota: new TenantQuota({
+      what: 'connector objects',
+      limitCount: limits.connectorObjects,
+      count: objects.count,
+      elapsedMs,
+    }),
     customAttributes: new CustomAttributeRegister(names, limits.customAttributeNames),
     messageQueue,
+    scheduler,
     log,
     metrics,
     evaluationDelayMs,

@@ -64,11 +64,13 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
     route('POST', '/', {
       operationId: 'createCriteriaCollection',
       summary: 'Create a criteria collection',
-      description: 'The members are evaluated in the background, normally within seconds.',
+      description:
+        'The members are evaluated in the background, normally within seconds. A tenant has at most 5,000 collections of ' +
+        'both kinds; concurrent requests can exceed this by a few.',
       roles: COLLECTION_WRITERS,
       body: NewCriteriaCollection,
       reply: { status: 201, schema: Guid },
-      refusals: [...CONDITION_REFUSALS, 'DuplicateTag', 'StaleVersion'],
+      refusals: [...CONDITION_REFUSALS, 'DuplicateTag', 'QuotaExceeded', 'StaleVersion'],
       run: async ({ body, caller, creation }) =>
         created(PREFIXES.criteria, (await createCriteriaCollection(body, caller, deps, creation)).id),
     }),

@@ -81,11 +81,13 @@ const definitionRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
   route('POST', '/', {
     operationId: 'createJoinableCollection',
     summary: 'Create a joinable collection',
-    description: 'The collection has no members at first.',
+    description:
+      'The collection has no members at first. A tenant has at most 5,000 collections of both kinds; concurrent requests ' +
+      'can exceed this by a few.',
     roles: COLLECTION_WRITERS,
     body: NewJoinableCollection,
     reply: { status: 201, schema: Guid },
-    refusals: [...POLICY_REFUSALS, 'StaleVersion'],
+    refusals: [...POLICY_REFUSALS, 'QuotaExceeded', 'StaleVersion'],
     run: async ({ body, caller, creation }) =>
       created(PREFIXES.joinable, (await createJoinableCollection(body, caller, deps, creation)).id),
   }),

@@ -56,12 +56,14 @@ export const BatchItemResult = Closed({
 const ATTRIBUTE_LIMITS =
   'An object has at most 100 custom attributes, and the objects of one type at most 200 different ones in a tenant. ' +
   'A name counts from its first use on, also when no object has it any more. An object that would add one more name is ' +
-  'refused with `TooManyAttributes`; an object that already has its names is not.'
+  'refused with `TooManyAttributes`; an object that already has its names is not. A tenant has at most 2,000,000 ' +
+  'connector objects, including deleted ones that can be restored; beyond, a new object is refused with `QuotaExceeded`.'
 
 const WRITE_REFUSALS = ['ConnectorNotFound', 'NotThisConnector', 'ConnectorDisabled'] as const
 const DATA_REFUSALS = [
   'UnknownAttribute',
   'TooManyAttributes',
+  'QuotaExceeded',
   'ReferenceToItself',
   'ReferenceCycle',
   'StaleVersion',
@@ -102,6 +104,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     description:
       'Processes up to 1000 upserts and deletions. Each item succeeds or fails separately; the results are in the order ' +
       'of the items. When the connector is deleted meanwhile, the remaining items are refused with `ConnectorNotFound`. ' +
+      'A body in which one object has more than 10,000 members is refused with `InvalidJson`. ' +
       'Of two changes that would together make an org unit its own ancestor, the later one is refused. ' +
       ATTRIBUTE_LIMITS,
     roles: CONNECTOR_WRITERS,

@@ -58,9 +58,11 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   route('POST', '/', {
     operationId: 'createConnector',
     summary: 'Create a connector',
+    description: 'A tenant has at most 100 connectors; concurrent requests can exceed this by a few.',
     roles: MANAGERS,
     body: NewConnector,
     reply: { status: 201, schema: Guid },
+    refusals: ['QuotaExceeded'],
     run: async ({ body, caller, creation }) =>
       created(PREFIXES.connectors, (await createConnector(body, caller, deps, creation)).id),
   }),

@@ -88,6 +88,11 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
       for await (const page of pages) found.push(...page.map(collectionOf))
       return found.sort(byName)
     },
+    async count(tenantId) {
+      const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.kind)'
+      const [count = 0] = await queryAll<number>(collections, tenantId, { query })
+      return count
+    },
     async existing(tenantId, ids) {
       const query = 'SELECT * FROM c WHERE IS_DEFINED(c.kind) AND ARRAY_CONTAINS(@ids, c.id)'
       const found = chunk(ids, IDS_PER_QUERY_COUNT).map((some) =>

@@ -11,12 +11,13 @@ import {
 } from '../domain/connectors/connector-object.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { documentParser } from './document-parser.ts'
+import { documentParser, StoredAttributes } from './document-parser.ts'
 import {
   catchUp,
   deletionOf,
   isWriteConflict,
   queryAll,
+  queryDocuments,
   readDocument,
   type Stored,
   writeTogether,
@@ -32,7 +33,6 @@ const LIVE = 'NOT IS_DEFINED(c.deletedAtMs)'
 /** One response holds all documents of a query by keys unless it exceeds the size limit: several documents can share a key. */
 const DOCUMENTS_PER_RESPONSE_COUNT = 5000
 
-const ExternalReference = Type.Object({ externalId: Type.String() })
 const Strings = Type.Array(Type.String())
 
 const parse = documentParser<ConnectorObject>(
@@ -42,10 +42,7 @@ const parse = documentParser<ConnectorObject>(
     connectorId: Type.String(),
     objectType: ObjectTypeName,
     externalId: Type.String(),
-    data: Type.Record(
-      Type.String(),
-      Type.Union([Type.String(), Type.Boolean(), Strings, ExternalReference, Type.Array(ExternalReference)]),
-    ),
+    data: StoredAttributes,
     coreObjectId: Type.String(),
     formerCoreObjectIds: Type.Optional(Strings),
     references: Type.Record(Type.String(), Type.Union([Type.String(), Strings])),
@@ -78,7 +75,17 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     const query = `SELECT * FROM c WHERE ${[`ARRAY_CONTAINS(@values, ${property})`, ...also].join(' AND ')}`
     const parameters: SqlParameter[] = [{ name: '@values', value: [...values] }]
     const options = { maxItemCount: DOCUMENTS_PER_RESPONSE_COUNT }
-    return (await queryAll<Stored<Document>>(container, tenantId, { query, parameters }, options)).map(versioned)
+    const found: Versioned<StoredConnectorObject>[] = []
+    // Page by page: parsing thousands at once would block other requests.
+    for await (const documents of queryDocuments<Stored<Document>>(
+      container,
+      tenantId,
+      { query, parameters },
+      options,
+    )) {
+      found.push(...documents.map(versioned))
+    }
+    return found
   }
   return {
     catchUp: (tenantId) => catchUp(container, tenantId),
@@ -115,7 +122,7 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       writeVersioned(
         container,
         tenantId,
-        writes.map((write) => documentWrite(tenantId, write, softDeletionDays)),
+        writes.values().map((write) => documentWrite(tenantId, write, softDeletionDays)),
         [requireOpen(tenantId, connectorId)],
       ),
     writeTree: ({ tenantId, connectorId, softDeletionDays }, writes, version) =>
@@ -138,6 +145,11 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
         size,
       })
       return { ...page, items: page.items.map(storedObject) }
+    },
+    /** Includes the few guards: without a filter, the database need not look at each document. */
+    async count(tenantId) {
+      const [count = 0] = await queryAll<number>(container, tenantId, { query: 'SELECT VALUE COUNT(1) FROM c' })
+      return count
     },
     async hasLive(tenantId, connectorId) {
       const query = `SELECT TOP 1 c.id FROM c WHERE c.connectorId = @connectorId AND ${LIVE}`

@@ -8,14 +8,13 @@ import type { CoreObject, ObjectType } from '../domain/core/core-object.ts'
 import type { CoreObjectReader, DeletedCoreObjects, SearchScope } from '../domain/core/core-object-store.ts'
 import { compareNames, foldedText } from '../domain/core/search-text.ts'
 import { isGuid } from '../kernel/guid.ts'
-import { documentParser } from './document-parser.ts'
+import type { Versioned } from '../kernel/versioned.ts'
+import { documentParser, StoredAttributes } from './document-parser.ts'
 import { catchUp, type QueryParameters, queryAll, queryDocuments, type Stored, sqlParameters } from './documents.ts'
 import { readPage } from './keyset-page.ts'
 import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
 
 type CoreObjectDocument = Stored<MergedCoreObject & { readonly tenantId: string; readonly ttl?: number }>
-
-const Reference = Type.Object({ objectId: Type.String() })
 
 const parse = documentParser<MergedCoreObject>(
   'core object',
@@ -23,10 +22,7 @@ const parse = documentParser<MergedCoreObject>(
     id: Type.String(),
     objectType: ObjectTypeName,
     externalId: Type.String(),
-    attributes: Type.Record(
-      Type.String(),
-      Type.Union([Type.String(), Type.Boolean(), Reference, Type.Array(Type.String()), Type.Array(Reference)]),
-    ),
+    attributes: StoredAttributes,
     contributors: Type.Array(Type.String()),
     deleted: Type.Boolean(),
     accountMovedAtMs: Type.Optional(Type.Number()),
@@ -60,14 +56,20 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
     catchUp: (tenantId) => catchUp(container, tenantId),
     async mergedOfIds(tenantId, ids) {
       if (ids.length === 0) return []
-      const documents = await find(tenantId, 'ARRAY_CONTAINS(@ids, c.id)', { ids })
-      return documents.map((document) => ({ value: parse(document), version: document._etag }))
+      const query = { query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', parameters: sqlParameters({ ids }) }
+      const options = { maxItemCount: DOCUMENTS_PER_RESPONSE_COUNT }
+      const found: Versioned<MergedCoreObject>[] = []
+      // Page by page: parsing thousands at once would block other requests.
+      for await (const documents of queryDocuments<CoreObjectDocument>(container, tenantId, query, options)) {
+        found.push(...documents.map((document) => ({ value: parse(document), version: document._etag })))
+      }
+      return found
     },
     write: (tenantId, writes, softDeletionDays) =>
       writeVersioned(
         container,
         tenantId,
-        writes.map((write) => documentWrite(tenantId, write, softDeletionDays)),
+        writes.values().map((write) => documentWrite(tenantId, write, softDeletionDays)),
       ),
     claimsTo: (tenantId, accounts) => claimsTo(container, tenantId, accounts),
     async unmetClaims(tenantId) {

@@ -1,6 +1,6 @@
 import type { Resource } from '@azure/cosmos'
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Static, TObject, TSchema } from 'typebox'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Versioned } from '../kernel/versioned.ts'
 
 /** Members that a schema does not name are allowed, so that versions of the service can run side by side. */
@@ -22,6 +22,12 @@ export function documentParser<T extends object>(kind: string, schema: TObject):
     return pick(document as Readonly<Record<string, unknown>>, names) as T
   }
 }
+
+/**
+ * The attributes of an object. Their values are not checked: at 0.8 µs each, this would take most of the time to read
+ * objects with a hundred attributes, and block other requests for 80 ms for a thousand of them.
+ */
+export const StoredAttributes = Type.Object({})
 
 /** Parses documents of one kind that are replaced as a whole. */
 export type VersionedDocumentParser<T> = {

@@ -54,6 +54,10 @@ export function cosmosLinkStore(links: Container): LinkStore {
     ofTenant(tenantId) {
       return inTenant(tenantId, { query: 'SELECT * FROM c' })
     },
+    async count(tenantId) {
+      const [count = 0] = await queryAll<number>(links, tenantId, { query: 'SELECT VALUE COUNT(1) FROM c' })
+      return count
+    },
     async ofGroups(tenantId, directoryGroupIds) {
       if (directoryGroupIds.length === 0) return []
       const found = await inTenant(tenantId, {

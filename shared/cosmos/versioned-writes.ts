@@ -1,5 +1,5 @@
 import type { Container, JSONObject, OperationInput } from '@azure/cosmos'
-import { chunkWithin } from '../kernel/chunk.ts'
+import { chunksWithin } from '../kernel/chunk.ts'
 import { forEachConcurrent } from '../kernel/concurrency.ts'
 import {
   isWriteConflict,
@@ -18,13 +18,14 @@ const TRANSACTIONS_AT_ONCE_COUNT = 4
 
 /**
  * Writes all documents in as few transactions as possible, a few at a time.
+ * @param writes Read as the transactions begin, so that thousands of documents are not converted at once.
  * @param companions Operations added to each transaction. When one fails, the transaction fails.
  * @returns The ids of the documents that were not written because an operation of their transaction had a conflict.
  */
 export async function writeVersioned(
   container: Container,
   partition: string,
-  writes: readonly VersionedWrite[],
+  writes: Iterable<VersionedWrite>,
   companions: readonly OperationInput[] = [],
 ): Promise<ReadonlySet<string>> {
   const transactions = inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.length)
@@ -51,7 +52,7 @@ export async function writeInChain(
   { document, version }: VersionedWrite,
   companions: readonly OperationInput[],
 ): Promise<ReadonlySet<string>> {
-  const transactions = inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.length - 1)
+  const transactions = [...inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.length - 1)]
   let headVersion = version
   for (const [position, transaction] of transactions.entries()) {
     const head = operationOf({ document, version: headVersion })
@@ -72,9 +73,9 @@ function throwUnlessConflict({ status, index }: TransactionFailure): void {
   if (!isWriteConflict(status)) throw new Error(`Operation ${index} of a transaction failed: ${status}`)
 }
 
-function inTransactions(writes: readonly VersionedWrite[], atMostCount: number): VersionedWrite[][] {
+function inTransactions(writes: Iterable<VersionedWrite>, atMostCount: number): Generator<VersionedWrite[]> {
   const limits = { atMostCount, atMostBytes: TRANSACTION_LIMIT_BYTES }
-  return chunkWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))
+  return chunksWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))
 }
 
 function operationOf({ document, version }: VersionedWrite): OperationInput {

@@ -9,23 +9,27 @@ export function chunk<T>(all: readonly T[], sizeCount: number): T[][] {
 export type ChunkLimits = { readonly atMostCount: number; readonly atMostBytes: number }
 
 /** Splits a list into as few chunks as the limits allow, in order. An entry that exceeds the limit is a chunk by itself. */
-export function chunkWithin<T>(
+export function chunkWithin<T>(all: Iterable<T>, limits: ChunkLimits, sizeBytesOf: (entry: T) => number): T[][] {
+  return [...chunksWithin(all, limits, sizeBytesOf)]
+}
+
+/** The same, one chunk after the other. Reads an entry ahead at most. */
+export function* chunksWithin<T>(
   all: Iterable<T>,
   { atMostCount, atMostBytes }: ChunkLimits,
   sizeBytesOf: (entry: T) => number,
-): T[][] {
-  const chunks: T[][] = []
+): Generator<T[]> {
+  let current: T[] = []
   let sizeBytes = 0
   for (const entry of all) {
     const entryBytes = sizeBytesOf(entry)
-    const current = chunks.at(-1)
-    if (current === undefined || current.length === atMostCount || sizeBytes + entryBytes > atMostBytes) {
-      chunks.push([entry])
-      sizeBytes = entryBytes
-    } else {
-      current.push(entry)
-      sizeBytes += entryBytes
+    if (current.length > 0 && (current.length === atMostCount || sizeBytes + entryBytes > atMostBytes)) {
+      yield current
+      current = []
+      sizeBytes = 0
     }
+    current.push(entry)
+    sizeBytes += entryBytes
   }
-  return chunks
+  if (current.length > 0) yield current
 }

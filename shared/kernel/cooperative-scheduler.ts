@@ -9,6 +9,16 @@ export function runToCompletion<T>(task: Task<T>): T {
   }
 }
 
+/** The same as `flatMap`, with one entry in each step. */
+export function* flatMapTask<T, Result>(all: Iterable<T>, map: (entry: T) => readonly Result[]): Task<Result[]> {
+  const results: Result[] = []
+  for (const entry of all) {
+    yield
+    results.push(...map(entry))
+  }
+  return results
+}
+
 /** Milliseconds of computation per round of the event loop. */
 const SLICE_MS = 10
 

@@ -167,6 +167,9 @@ export const REFUSALS = {
   GroupHasHiddenMembership: { kind: 'forbidden', message: 'The membership of the group is hidden' },
   GroupNotVerified: { kind: 'upstream', message: 'The directory group could not be verified' },
 
+  // Limits of a tenant
+  QuotaExceeded: { kind: 'conflict', message: 'A quota of the tenant is used up' },
+
   // Concurrency
   StaleVersion: { kind: 'conflict', message: 'The record was changed by another request at the same time' },
 } as const satisfies Record<string, RefusalDefinition>

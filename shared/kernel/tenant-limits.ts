@@ -2,8 +2,18 @@
 export type TenantLimits = {
   /** Distinct names of custom attributes for each object type. */
   readonly customAttributeNames: number
+  /** Criteria and joinable collections together. */
+  readonly collections: number
+  readonly links: number
+  readonly connectors: number
+  /** Objects of all connectors, including soft-deleted ones until they expire. */
+  readonly connectorObjects: number
 }
 
 export const TENANT_LIMITS: TenantLimits = {
   customAttributeNames: 200,
+  collections: 5_000,
+  links: 2_000,
+  connectors: 100,
+  connectorObjects: 2_000_000,
 }

@@ -5,7 +5,7 @@ import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { deleteConnector, newConnector } from '../../shared/domain/connectors/connector.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
-import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
+import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { interruptedWrites, writeDependencies } from './connector-writes.ts'
 import { localDatabase } from './local-database.ts'
@@ -162,7 +162,7 @@ describe('org units whose parents are set concurrently', () => {
   it('can be written below a stored cycle, and moved out of it', async () => {
     const place = await newPlace()
     await place.write([unit('a', 'top'), unit('b', 'a')])
-    const circle: WriteDependencies = {
+    const circle = {
       ...deps,
       objects: { ...deps.objects, referenceTargets: async () => [] },
     }

@@ -1,15 +1,18 @@
 import type { Overrides } from '../../functions/app/service.ts'
+import type { ConnectorDependencies } from '../../shared/domain/connectors/connector.ts'
 import type { ConnectorObjectStore } from '../../shared/domain/connectors/connector-object.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
 import { builtService } from '../api/built-service.ts'
 
-/** The dependencies of writes to connectors on a test's database. Messages are dropped. */
-export function writeDependencies(database: NonNullable<Overrides['container']>): WriteDependencies {
+/** The dependencies of connectors and of writes to them on a test's database. Messages are dropped. */
+export function writeDependencies(
+  database: NonNullable<Overrides['container']>,
+): WriteDependencies & ConnectorDependencies {
   return builtService(database, { nowMs: () => Date.parse('2030-01-01T00:00:00Z') }).connectors
 }
 
 /** The same stores, with an action that runs once: before or after the first call of one method. */
-export function interruptedWrites(deps: WriteDependencies) {
+export function interruptedWrites<Deps extends WriteDependencies>(deps: Deps) {
   return (at: keyof ConnectorObjectStore, when: 'before' | 'after', happening: () => Promise<unknown>) => {
     let isDue = true
     const happenOnce = async (now: 'before' | 'after') => {
@@ -24,6 +27,6 @@ export function interruptedWrites(deps: WriteDependencies) {
       await happenOnce('after')
       return answer
     }
-    return { ...deps, objects: { ...deps.objects, [at]: replaced } } satisfies WriteDependencies
+    return { ...deps, objects: { ...deps.objects, [at]: replaced } } as Deps
   }
 }

@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
-import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
+import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { writeDependencies } from './connector-writes.ts'
 import { localDatabase } from './local-database.ts'
 
@@ -24,7 +24,7 @@ async function newPlace() {
 }
 
 /** The same stores, with contributions that change after the merge has read them. */
-function overtakenBy(overtake: () => Promise<unknown>): WriteDependencies {
+function overtakenBy(overtake: () => Promise<unknown>): typeof deps {
   let isOvertaken = false
   return {
     ...deps,

@@ -8,6 +8,7 @@ import { parseBatchItems } from '../../shared/domain/connectors/object-input.ts'
 import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
 import { storedConditionSchema } from '../../shared/domain/criteria/schema.ts'
 import { bodyFaults } from '../../shared/http/validation.ts'
+import { runToCompletion } from '../../shared/kernel/cooperative-scheduler.ts'
 
 type Content = { readonly schema: object; readonly example: unknown }
 type Operation = {
@@ -77,7 +78,7 @@ describe('the examples of the description', () => {
       for (const condition of conditionsIn(body)) assert.ok(checkCondition(condition, storedConditionSchema()).ok)
       if (route.operationId === 'writeConnectorBatch') {
         const { items } = body as { items: unknown[] }
-        assert.ok(parseBatchItems(items).every((item) => 'write' in item))
+        assert.ok(runToCompletion(parseBatchItems(items)).every((item) => 'write' in item))
       }
     }
   })

@@ -1,6 +1,7 @@
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AccountChangeStore } from '../core/core-object-store.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
@@ -28,6 +29,8 @@ export interface CollectionStore {
   find(tenantId: string, id: string, kind?: CollectionKind): Promise<Versioned<Collection> | undefined>
   /** By name, then id. */
   list(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
+  /** The number of collections of both kinds. */
+  count(tenantId: string): Promise<number>
   /** The collections among these ids that exist. */
   existing(tenantId: string, ids: readonly string[]): Promise<Collection[]>
   referenceVersion(tenantId: string): Promise<string>
@@ -74,6 +77,7 @@ interface TenantDirectory {
 
 export type CollectionDependencies = {
   readonly collections: CollectionStore
+  readonly collectionQuota: TenantQuota
   /** Members of criteria collections. */
   readonly memberships: MembershipStore
   readonly evaluationLeases: EvaluationLeaseStore

@@ -49,13 +49,13 @@ export function withReferenceGuard<T>(
  */
 export type ReadDefinition = (faults: readonly RefusalEntry[], before?: Collection) => Promise<Definition>
 
-/** Creates a collection of either kind. @throws Refusal with the faults of the body */
+/** Creates a collection of either kind. @throws Refusal with the faults of the body, `QuotaExceeded` */
 export async function createCollection(
   kind: CollectionKind,
   body: CollectionBody & { readonly name: string },
   readDefinition: ReadDefinition,
   caller: Caller,
-  deps: WriteDependencies & Pick<CollectionDependencies, 'tenants'>,
+  deps: WriteDependencies & Pick<CollectionDependencies, 'tenants' | 'collectionQuota'>,
   creation: Creation,
 ): Promise<Collection> {
   const { tenantId } = caller
@@ -67,6 +67,7 @@ export async function createCollection(
     const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, kind))
     if (earlier !== undefined) return earlier
     const { definition, refersTo } = await readDefinition(faults)
+    await deps.collectionQuota.requireRoom(tenantId)
     const nowMs = deps.nowMs()
     const collection: Collection = {
       id,

@@ -39,7 +39,7 @@ export async function writeConnectorBatch(
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
   const connector = await writableConnector(connectorId, caller, deps)
-  const read = parseBatchItems(items)
+  const read = await deps.scheduler.run(parseBatchItems(items))
   const writes = read.flatMap((item) => ('write' in item ? [item.write] : []))
   const outcomes = (await writeObjects(caller.tenantId, connector, writes, deps)).values()
   return read.map((item, index) => outcomeOf(item, index, outcomes))

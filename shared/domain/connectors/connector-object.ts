@@ -175,6 +175,8 @@ export interface ConnectorObjectStore {
     after: string | undefined,
     size: number,
   ): Promise<Page<StoredConnectorObject>>
+  /** The number of stored objects of all connectors, including soft-deleted ones. */
+  count(tenantId: string): Promise<number>
   /** Whether the connector has live objects. */
   hasLive(tenantId: string, connectorId: string): Promise<boolean>
 }

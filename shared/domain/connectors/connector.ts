@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid } from '../../kernel/schema.ts'
+import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
@@ -93,6 +94,7 @@ export interface ConnectorStore {
 
 export type ConnectorDependencies = {
   readonly connectors: ConnectorStore
+  readonly connectorQuota: TenantQuota
   readonly objects: Pick<ConnectorObjectStore, 'hasLive' | 'open' | 'version' | 'close'>
   newId(): string
   nowMs(): number
@@ -109,7 +111,10 @@ export async function requireConnector(
   return found
 }
 
-/** Creates a connector. The attributes of every connector created earlier take precedence over its attributes. */
+/**
+ * Creates a connector. The attributes of every connector created earlier take precedence over its attributes.
+ * @throws Refusal `QuotaExceeded`.
+ */
 export async function createConnector(
   input: NewConnector,
   caller: Caller,
@@ -119,6 +124,7 @@ export async function createConnector(
   const id = creation.newId()
   const earlier = await findFromEarlierAttempt(creation, () => deps.connectors.find(caller.tenantId, id))
   if (earlier !== undefined) return earlier.value
+  await deps.connectorQuota.requireRoom(caller.tenantId)
   const existing = await deps.connectors.list(caller.tenantId)
   const connector = newConnector(input, {
     id,

@@ -1,4 +1,5 @@
 import { chunk } from '../../kernel/chunk.ts'
+import { type CooperativeScheduler, flatMapTask } from '../../kernel/cooperative-scheduler.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
@@ -47,6 +48,7 @@ type MergeDependencies = {
   readonly coreObjects: CoreObjectWriter
   readonly log: Log
   readonly metrics: Metrics
+  readonly scheduler: CooperativeScheduler
   nowMs(): number
 }
 
@@ -150,26 +152,28 @@ async function dueWrites(
   stubs: ReadonlyMap<string, CoreObjectStub | undefined>,
   contested: ReadonlySet<string>,
   rules: ConnectorRules,
-  { objects, coreObjects, nowMs }: MergeDependencies,
+  { objects, coreObjects, scheduler, nowMs }: MergeDependencies,
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
   await objects.catchUp(tenantId)
   const contributors = await liveContributors(tenantId, coreObjectIds, rules, objects)
   const coreObjectOf = await coreObjectResolver(tenantId, [...contributors.values()].flat(), objects)
   const storedById = new Map(stored.map((each) => [each.value.id, each]))
-  const changes = coreObjectIds.flatMap((id) => {
+  const merging = flatMapTask(coreObjectIds, (id): CoreObjectChange[] => {
     const before = storedById.get(id)
     const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, rules, coreObjectOf))
     const after = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id))
     return after === undefined ? [] : [{ before: before?.value, after }]
   })
+  const changes = await scheduler.run(merging)
   const claims = await coreObjects.claimsTo(tenantId, accountsTaken(changes, contested))
-  return assignAccounts(changes, claims, nowMs()).flatMap((object) => {
+  const comparing = flatMapTask(assignAccounts(changes, claims, nowMs()), (object): DueWrite[] => {
     const stored = storedById.get(object.id)
     const before = stored?.value
     if (before !== undefined && isSameCoreObject(before, object)) return []
     return [{ object: withAccountChange(object, before, nowMs()), version: stored?.version, before }]
   })
+  return scheduler.run(comparing)
 }
 
 function mergedOrDeleted(

@@ -1,3 +1,4 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { isGuid } from '../../kernel/guid.ts'
 import { type RefusalCode, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
@@ -38,20 +39,29 @@ export type ObjectWrite =
 /** A change parsed from a request, or all its faults. */
 export type ParsedWrite = { readonly write: ObjectWrite } | { readonly faults: readonly RefusalEntry[] }
 
-/** Parses the items of a batch independently. When several items name the same object, the first is accepted. */
-export function parseBatchItems(items: readonly unknown[]): ParsedWrite[] {
+/**
+ * Parses the items of a batch independently, one in each step. When several items name the same object, the first is
+ * accepted.
+ */
+export function* parseBatchItems(items: readonly unknown[]): Task<ParsedWrite[]> {
   const named = new Set<string>()
-  return items.map((item, index) => {
-    const read = readItem(item, `/items/${index}`)
-    if ('faults' in read) return read
-    const name = JSON.stringify([read.write.objectType, read.write.externalId])
-    if (named.has(name)) {
-      const message = `An earlier item of the batch also names ${read.write.objectType} ${read.write.externalId}`
-      return { faults: [refusalEntry('DuplicateItem', message, `/items/${index}`)] }
-    }
-    named.add(name)
-    return read
-  })
+  const parsed: ParsedWrite[] = []
+  for (const [index, item] of items.entries()) {
+    yield
+    parsed.push(withoutDuplicate(readItem(item, `/items/${index}`), index, named))
+  }
+  return parsed
+}
+
+function withoutDuplicate(read: ParsedWrite, index: number, named: Set<string>): ParsedWrite {
+  if ('faults' in read) return read
+  const name = JSON.stringify([read.write.objectType, read.write.externalId])
+  if (named.has(name)) {
+    const message = `An earlier item of the batch also names ${read.write.objectType} ${read.write.externalId}`
+    return { faults: [refusalEntry('DuplicateItem', message, `/items/${index}`)] }
+  }
+  named.add(name)
+  return read
 }
 
 function readItem(item: unknown, target: string): ParsedWrite {
@@ -122,15 +132,19 @@ export function parseObjectData(objectType: ObjectType, data: unknown, target: s
   if (!isRecord(data)) return { data: {}, faults: [refusalEntry('InvalidType', 'data must be an object', target)] }
   const kept: [string, DataValue][] = []
   const faults: RefusalEntry[] = []
+  let customCount = 0
   for (const [name, value] of Object.entries(data)) {
-    if (faults.length >= FAULTS_REPORTED_COUNT) break
+    if (faults.length >= FAULTS_REPORTED_COUNT || customCount > CUSTOM_ATTRIBUTES_LIMIT_COUNT) break
     const checked = checkAttribute(objectType, name, value)
     if ('faults' in checked) {
       const place = `${target}/${escaped(name)}`
       faults.push(...checked.faults.map(({ code, message, below = '' }) => refusalEntry(code, message, place + below)))
-    } else if (checked.value !== undefined) kept.push([name, checked.value])
+    } else if (checked.value !== undefined) {
+      kept.push([name, checked.value])
+      if (name.startsWith(CUSTOM_ATTRIBUTE_PREFIX)) customCount += 1
+    }
   }
-  if (kept.filter(([name]) => name.startsWith(CUSTOM_ATTRIBUTE_PREFIX)).length > CUSTOM_ATTRIBUTES_LIMIT_COUNT) {
+  if (customCount > CUSTOM_ATTRIBUTES_LIMIT_COUNT) {
     faults.push(
       refusalEntry('InvalidLength', `data has more than ${CUSTOM_ATTRIBUTES_LIMIT_COUNT} custom attributes`, target),
     )

@@ -1,7 +1,9 @@
+import type { CooperativeScheduler, Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { ConnectorStore } from './connector.ts'
 import { byCreation, type Connector } from './connector.ts'
 import type { ConnectorObjectStore } from './connector-object.ts'
@@ -19,7 +21,10 @@ export type WriteDependencies = {
   readonly objects: ConnectorObjectStore
   readonly coreObjects: CoreObjectWriter
   readonly customAttributes: CustomAttributeRegister
+  readonly connectorObjectQuota: TenantQuota
   readonly messageQueue: MessageQueue
+  /** Decides on large batches without blocking other requests. */
+  readonly scheduler: CooperativeScheduler
   readonly log: Log
   readonly metrics: Metrics
   /** Milliseconds between a write and the evaluation of collections, which combines the changes of several writes. */
@@ -114,7 +119,8 @@ async function attemptWrites(
   // Read before the tree, so that a concurrent change of the tree invalidates this version.
   const treeVersion = hasUnits ? await deps.objects.treeVersion(tenantId, connector.id) : undefined
   const context = await readContext(scope, writes, deps)
-  const decisions = decideAll(writes, context, await attributeRefusals(tenantId, writes, context, deps))
+  const refusals = await limitRefusals(tenantId, writes, context, deps)
+  const decisions = await deps.scheduler.run(decideAll(writes, context, refusals))
   const due = new Map(decisions.flatMap((decision) => decision.writes.map((write) => [write.object.id, write])))
   const { treeWrites = [], otherWrites = [] } = Object.groupBy(due.values(), ({ object }) => {
     const before = context.stored.get(object.id)?.value
@@ -127,21 +133,39 @@ async function attemptWrites(
   return { decisions, conflicts: conflicts[0].union(conflicts[1]) }
 }
 
-/** The refusals of objects that would get one custom attribute too many. */
-async function attributeRefusals(
+/** The refusals of objects that would exceed a limit of the tenant: those of custom attributes, then of new objects. */
+async function limitRefusals(
   tenantId: string,
   writes: readonly ObjectWrite[],
-  { stored, connectorId, derive }: WriteContext,
-  { customAttributes }: WriteDependencies,
+  context: WriteContext,
+  { customAttributes, connectorObjectQuota, scheduler }: WriteDependencies,
 ): Promise<ReadonlyMap<ObjectWrite, RefusalEntry>> {
+  const { added, created } = await scheduler.run(additions(writes, context))
+  const tooMany = await customAttributes.register(tenantId, [...added.keys()])
+  const refusals = new Map([...tooMany].map(([one, entry]) => [added.get(one) as ObjectWrite, entry]))
+  const counted = created.filter((write) => !refusals.has(write))
+  const takenCount = await connectorObjectQuota.take(tenantId, counted.length)
+  for (const write of counted.slice(takenCount)) refusals.set(write, connectorObjectQuota.refusal)
+  return refusals
+}
+
+type Additions = {
+  readonly added: ReadonlyMap<AddedNames, ObjectWrite>
+  readonly created: readonly ObjectWrite[]
+}
+
+function* additions(writes: readonly ObjectWrite[], { stored, connectorId, derive }: WriteContext): Task<Additions> {
+  const created: ObjectWrite[] = []
   const added = new Map<AddedNames, ObjectWrite>()
   for (const write of writes) {
+    yield
     if (write.operation === 'delete') continue
     const before = stored.get(connectorObjectId({ ...write, connectorId }, derive))?.value
-    added.set(addedNames(write.objectType, write.data, before?.data), write)
+    const one = addedNames(write.objectType, write.data, before?.data)
+    if (one.names.length > 0) added.set(one, write)
+    if (before === undefined && write.operation !== 'replace' && write.operation !== 'rejoin') created.push(write)
   }
-  const refusals = await customAttributes.register(tenantId, [...added.keys()])
-  return new Map([...refusals].map(([one, entry]) => [added.get(one) as ObjectWrite, entry]))
+  return { added, created }
 }
 
 const refused = (...errors: RefusalEntry[]): ItemOutcome => ({ outcome: 'refused', errors })
@@ -166,21 +190,23 @@ function rejoins(writes: readonly ObjectWrite[], written: readonly (WriteDecisio
 }
 
 /** Decides in order. Each decision sees the org tree as changed by the decisions before it. */
-function decideAll(
+function* decideAll(
   writes: readonly ObjectWrite[],
   context: MutableContext,
   refusals: ReadonlyMap<ObjectWrite, RefusalEntry>,
-): WriteDecision[] {
-  return writes.map((write) => {
+): Task<WriteDecision[]> {
+  const decisions: WriteDecision[] = []
+  for (const write of writes) {
+    yield
     const refusal = refusals.get(write)
-    if (refusal !== undefined) return withoutWrites(refused(refusal))
-    const decision = decideWrite(write, context)
+    const decision = refusal === undefined ? decideWrite(write, context) : withoutWrites(refused(refusal))
     for (const { object } of decision.writes) {
       if (object.objectType !== 'orgUnit') continue
       context.parents.set(object.id, parentOfLive(object))
     }
-    return decision
-  })
+    decisions.push(decision)
+  }
+  return decisions
 }
 
 type MutableContext = WriteContext & { readonly parents: Map<string, string | undefined> }

@@ -25,7 +25,7 @@ export const VERIFICATION_REFUSALS = [
 /**
  * Links a collection to a group and queues the first sync. After a crash between the two, the sweep queues it.
  * @returns The new link's id.
- * @throws Refusal of `VERIFICATION_REFUSALS`, and `GroupAlreadyLinked`.
+ * @throws Refusal of `VERIFICATION_REFUSALS`, `GroupAlreadyLinked` and `QuotaExceeded`.
  */
 export async function createLink(
   tenantId: string,
@@ -57,6 +57,7 @@ async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: 
     { id, tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: group.displayName },
     deps.nowMs(),
   )
+  await deps.linkQuota.requireRoom(tenantId)
   await deps.tenants.register(tenantId)
   const { version } = await deps.links.add(link).catch(async (error: unknown) => {
     if (!isGroupTaken(error)) throw error

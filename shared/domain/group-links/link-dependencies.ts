@@ -1,6 +1,7 @@
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import type { Directory } from './directory.ts'
 import type { GroupLink, SyncOutcome } from './group-link.ts'
@@ -25,6 +26,8 @@ export interface LinkStore {
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>
   ofTenant(tenantId: string): Promise<Versioned<GroupLink>[]>
+  /** The number of links of a tenant. */
+  count(tenantId: string): Promise<number>
   /** The links of these groups, in any order. */
   ofGroups(tenantId: string, directoryGroupIds: readonly string[]): Promise<GroupLink[]>
   /** A page of the links that match the filter, oldest first. */
@@ -116,6 +119,7 @@ export interface LinkedCollections {
 /** Ports and settings of the group link use cases. */
 export type LinkDependencies = {
   readonly links: LinkStore
+  readonly linkQuota: TenantQuota
   readonly jobs: JobStore
   readonly tenants: TenantStore
   readonly collections: LinkedCollections

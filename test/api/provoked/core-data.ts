@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { criteriaRoutes } from '../../../functions/routes/collections-criteria.ts'
+import { connectorRoutes } from '../../../functions/routes/connectors.ts'
 import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 import { builtService } from '../built-service.ts'
 import {
@@ -12,6 +13,7 @@ import {
   sendTo,
   to,
   upsert,
+  user,
 } from '../core-data-service.ts'
 import { type Provocation, provoked } from './provocation.ts'
 
@@ -73,6 +75,14 @@ export function coreDataProvocations(service: CoreDataService) {
       )('GET', '/collections-criteria/beta/tenant-schemas')
       assert.equal(headers['retry-after'], '600')
       return provoked({ status, body })
+    },
+    async QuotaExceeded() {
+      const { connectors, dispatch } = builtService(service.database, {
+        tenantLimits: { connectors: 0 },
+      })
+      const caller = user(randomUUID(), randomUUID(), 'Administrator')
+      const body = { name: 'HR', clientId: randomUUID() }
+      return provoked(await sendTo([connectorRoutes(connectors)], caller, dispatch)('POST', CONNECTORS, body))
     },
     async ReferenceToItself() {
       return (await connected()).add('orgUnit', 'a', { parent: to('a') })

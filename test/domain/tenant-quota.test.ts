@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { TenantQuota } from '../../shared/kernel/tenant-quota.ts'
+
+/** A store of one kind of record for several instances, and how often each of them counted the records. */
+function records(limitCount: number, storedCount: number, clock = { nowMs: 0 }) {
+  const store = { count: storedCount }
+  const newInstance = () => {
+    let countings = 0
+    const quota = new TenantQuota({
+      what: 'things',
+      limitCount,
+      count: async () => {
+        countings += 1
+        return store.count
+      },
+      elapsedMs: () => clock.nowMs,
+    })
+    const add = async (count: number) => {
+      const taken = await quota.take('tenant', count)
+      store.count += taken
+      return taken
+    }
+    return { quota, add, countings: () => countings }
+  }
+  return { store, newInstance, clock }
+}
+
+describe('A quota of a tenant', () => {
+  it('gives no more than what is left', async () => {
+    const { newInstance } = records(10, 7)
+    const { quota, add } = newInstance()
+    assert.deepEqual([await add(2), await add(2), await add(2)], [2, 1, 0])
+    await assert.rejects(quota.requireRoom('tenant'), { code: 'QuotaExceeded', message: /10 things/ })
+  })
+
+  it('counts the records seldom while much is left, and every time when little is left', async () => {
+    const { newInstance } = records(2_000_000, 0)
+    const { add, countings } = newInstance()
+    for (let batch = 0; batch < 2_000; batch += 1) assert.equal(await add(1_000), 1_000)
+    assert.equal(await add(1), 0)
+    assert.ok(countings() < 120, `${countings()} countings`)
+  })
+
+  it('is not exceeded by several instances that take turns', async () => {
+    const { store, newInstance } = records(100_000, 0)
+    const instances = Array.from({ length: 10 }, newInstance)
+    for (let round = 0; round < 50; round += 1) for (const { add } of instances) await add(1_000)
+    assert.equal(store.count, 100_000)
+  })
+
+  it('is exceeded by one at most when an instance adds many at once', async () => {
+    const { newInstance } = records(10, 0)
+    const { add } = newInstance()
+    const taken = await Promise.all(Array.from({ length: 30 }, () => add(1)))
+    const sum = taken.reduce((before, one) => before + one)
+    assert.ok(sum === 10 || sum === 11, `${sum} added`)
+  })
+
+  it('has room again after deletions, and is not counted for each refusal', async () => {
+    const { store, newInstance, clock } = records(10, 10)
+    const { add, countings } = newInstance()
+    for (let time = 0; time < 20; time += 1) assert.equal(await add(1), 0)
+    assert.equal(countings(), 1)
+    store.count -= 5
+    clock.nowMs += 2_000
+    assert.equal(await add(3), 3)
+  })
+})
