@@ -74,13 +74,16 @@ describe('the checker accepts', () => {
     ['user-defined types', 'type size = { width: int, height: int? }\nparam a size\noutput b int = a.width'],
     ['properties whose names are computed', `param a string\noutput b object = { '\${a}-b': 1, 'c.d': 2 }`],
     ['absent members behind .?', 'var a = { b: 1 }\noutput c int = a.?d ?? a.b'],
-    ['what only one branch sets', "param a bool\nvar b = union({ c: 1 }, a ? { d: 'x' } : {})\noutput e string = b.d"],
-    ['a resource with all that it needs', shop("size: 'Small', openAt: 8, heads: ['a']")],
+    [
+      'a property that only one branch sets',
+      "param a bool\nvar b = union({ c: 1 }, a ? { d: 'x' } : {})\noutput e string = b.d",
+    ],
+    ['a resource with all required properties', shop("size: 'Small', openAt: 8, heads: ['a']")],
     ['a property from one of two branches', `param a bool\n${shop("size: a ? 'Small' : 'Large'")}`],
     ['null for an optional property', shop("size: 'Small', openAt: null")],
     ['a child within its parent', shop("size: 'Small'", "resource shelf 'shelves' = { name: 'first' }")],
     [
-      'an existing resource of which only the name is told',
+      'an existing resource with only a name',
       "resource shop 'Microsoft.Test/shops@2024-01-01' existing = { name: 'corner' }\noutput a string = shop.properties.address",
     ],
     [
@@ -95,7 +98,7 @@ describe('the checker accepts', () => {
 describe('the checker reports', () => {
   for (const [claim, text, fault] of [
     ['a bracket left open', 'output a object = {\n  b: 1\n', /syntax error|missing/],
-    ['text that goes over the end of its line', "output a string = 'b\nc'", /1: a string has to end on its line/],
+    ['a string with a line break', "output a string = 'b\nc'", /1: a string must end on the line where it starts/],
     ['two statements on one line', 'param a int param b int', /two things on one line/],
     ['two items on one line', "output a array = ['b' 'c']", /two things on one line/],
     ['an operator at the beginning of a line', 'param a bool\noutput b bool = a\n  && !a', /one line/],
@@ -112,20 +115,20 @@ describe('the checker reports', () => {
     ['a loop over something else', "var a = 'x'\noutput b array = [for one in a: one]", /a loop needs an array/],
     ['a variable that is defined by itself', 'var a = b\nvar b = a\noutput c string = b', /is defined by itself/],
     ['a name that stands for two things', 'param a int\nvar a = 1\noutput b int = a', /2: a is declared twice/],
-    ['a property set twice', 'output a object = { b: 1, b: 2 }', /b stands twice in one object/],
+    ['a property set twice', 'output a object = { b: 1, b: 2 }', /b is set twice in one object/],
     [
       'a condition that is none',
       "param a string\noutput b string = a ? 'x' : 'y'",
-      /condition has to be of type bool, not string/,
+      /condition must be of type bool, not string/,
     ],
-    ['an output of another type', "output a int = 'x'", /a has to be of type int, not 'x'/],
-    ['a limit of the wrong kind', '@minValue(1)\nparam a string\noutput b string = a', /minValue is for int/],
+    ['an output of another type', "output a int = 'x'", /a must be of type int, not 'x'/],
+    ['a limit of the wrong kind', '@minValue(1)\nparam a string\noutput b string = a', /minValue applies to int/],
     [
       'a decorator that does not exist',
       "@descripton('x')\nparam a string\noutput b string = a",
-      /no decorator descripton/,
+      /decorator descripton does not exist/,
     ],
-    ['a default beyond its limit', '@maxValue(3)\nparam a int = 4\noutput b int = a', /a has to be at most 3, not 4/],
+    ['a default beyond its limit', '@maxValue(3)\nparam a int = 4\noutput b int = a', /a must be at most 3, not 4/],
     ['an unused variable', 'var a = 1', /1: variable a is not used/],
     [
       'an unused existing resource',
@@ -135,7 +138,7 @@ describe('the checker reports', () => {
     [
       'a value that a variable brings',
       `var a = 'Smal'\n${shop('size: a')}`,
-      /1: properties\.size has to be one of Small, Large, not 'Smal' \(did you mean Small\?\)/,
+      /1: properties\.size must be one of Small, Large, not 'Smal' \(did you mean Small\?\)/,
     ],
     [
       'a value that a loop brings',
@@ -149,10 +152,10 @@ describe('the checker reports', () => {
     ],
     ['a read-only property', shop("size: 'Small', address: 'x'"), /properties\.address is read-only/],
     ['a required property that is null', shop('size: null'), /properties\.size may not be null/],
-    ['a number beyond its limit', shop("size: 'Small', openAt: 24"), /properties\.openAt has to be 0 to 23, not 24/],
-    ['an item of the wrong type', shop("size: 'Small', heads: [1]"), /properties\.heads\[\] has to be of type string/],
-    ['a name that its pattern forbids', shop("size: 'Small'").replace('corner', 'Corner'), /2: name has to match/],
-    ['a name too long', shop("size: 'Small'").replace('corner', 'cornercorner'), /name has to have 3 to 10 characters/],
+    ['a number beyond its limit', shop("size: 'Small', openAt: 24"), /properties\.openAt must be 0 to 23, not 24/],
+    ['an item of the wrong type', shop("size: 'Small', heads: [1]"), /properties\.heads\[\] must be of type string/],
+    ['a name that its pattern forbids', shop("size: 'Small'").replace('corner', 'Corner'), /2: name must match/],
+    ['a name too long', shop("size: 'Small'").replace('corner', 'cornercorner'), /name must have 3 to 10 characters/],
     [
       'a child without its parent',
       "resource shelf 'Microsoft.Test/shops/shelves@2024-01-01' = { name: 'first' }",
@@ -166,12 +169,12 @@ describe('the checker reports', () => {
     [
       'a module of another scope',
       "targetScope = 'subscription'\nmodule other 'other.bicep' = { name: 'other', params: { count: 1 } }",
-      /is for the scope resourceGroup and is given none/,
+      /module other requires a scope of kind resourceGroup/,
     ],
     [
       'an item of the wrong type for a module',
       "module other 'other.bicep' = { name: 'other', params: { count: 1, names: [2] } }",
-      /params\.names\[\] has to be of type string/,
+      /params\.names\[\] must be of type string/,
     ],
   ] as const) {
     it(claim, () => assert.match(faultsOf(text).join('\n'), fault))

@@ -5,38 +5,38 @@ import { parseProject, type TemplateTexts } from './bicep/read-project.ts'
 import type { Template } from './bicep/syntax.ts'
 import { deploy } from './deployment/deploy.ts'
 import { scenariosOf } from './deployment/scenarios.ts'
-import { alertsAreComplete, healthIsWatched, somebodyIsTold } from './rules/alerts.ts'
-import { settingsAreThoseOfTheCode } from './rules/app-settings.ts'
-import { databaseIsKept, functionAppRunsTheCode } from './rules/function-app.ts'
+import { alertsAreComplete, healthCheckIsMonitored, notificationsHaveRecipients } from './rules/alerts.ts'
+import { settingsMatchTheCode } from './rules/app-settings.ts'
+import { databaseIsProtected, functionAppRunsTheCode } from './rules/function-app.ts'
 import { identitiesAreSeparate } from './rules/identities.ts'
 import { localAuthenticationIsOff, secretsStaySecret, templatesHoldNoSecrets } from './rules/local-authentication.ts'
-import { alertsWatchWhatThereIs, resourcesAreDiagnosed, workbooksCanBeOpened } from './rules/monitoring.ts'
-import { closedResourcesCanBeReached } from './rules/network.ts'
-import { outputsTellWhatTheyName } from './rules/outputs.ts'
+import { alertsUseExistingMetrics, resourcesAreDiagnosed, workbooksCanBeOpened } from './rules/monitoring.ts'
+import { closedResourcesAreReachable } from './rules/network.ts'
+import { outputsMatchTheirNames } from './rules/outputs.ts'
 import { parametersAreConstrained, parametersAreDescribed } from './rules/parameters.ts'
-import { containersAreThoseOfTheCode, queuesAreThoseOfTheCode } from './rules/queues-and-containers.ts'
-import { databaseRolesAreAssignedRight, rolesAreAssignedRight } from './rules/role-assignments.ts'
+import { containersMatchTheCode, queuesMatchTheCode } from './rules/queues-and-containers.ts'
+import { databaseRoleAssignmentsAreCorrect, roleAssignmentsAreCorrect } from './rules/role-assignments.ts'
 import type { ProjectFacts, Rule, TemplateRule } from './rules/rule.ts'
 
 /** Rules for every deployment, regardless of its parameters. */
 const RULES: readonly Rule[] = [
   localAuthenticationIsOff,
   identitiesAreSeparate,
-  rolesAreAssignedRight,
-  databaseRolesAreAssignedRight,
-  settingsAreThoseOfTheCode,
-  queuesAreThoseOfTheCode,
-  containersAreThoseOfTheCode,
-  alertsWatchWhatThereIs,
+  roleAssignmentsAreCorrect,
+  databaseRoleAssignmentsAreCorrect,
+  settingsMatchTheCode,
+  queuesMatchTheCode,
+  containersMatchTheCode,
+  alertsUseExistingMetrics,
   alertsAreComplete,
-  healthIsWatched,
-  somebodyIsTold,
+  healthCheckIsMonitored,
+  notificationsHaveRecipients,
   workbooksCanBeOpened,
   resourcesAreDiagnosed,
   functionAppRunsTheCode,
-  databaseIsKept,
-  closedResourcesCanBeReached,
-  outputsTellWhatTheyName,
+  databaseIsProtected,
+  closedResourcesAreReachable,
+  outputsMatchTheirNames,
 ]
 
 /** Rules for the text of the templates. */

@@ -10,19 +10,19 @@ export const RULE_FAULTS: readonly SeededFault[] = [
   seededFault(
     'keys of the database left on',
     inResource(COSMOS, /disableLocalAuth: true/, 'disableLocalAuth: false'),
-    /disableLocalAuth .* has to be true/,
+    /disableLocalAuth .* must be true/,
   ),
   seededFault(
     'keys of the storage left on',
     inResource(STORAGE, /allowSharedKeyAccess: false/, 'allowSharedKeyAccess: true'),
-    /allowSharedKeyAccess .* has to be false/,
+    /allowSharedKeyAccess .* must be false/,
   ),
   seededFault(
     'keys of the queues not mentioned',
     inResource(SERVICE_BUS, /\n +disableLocalAuth: true/, ''),
     /disableLocalAuth .* not set/,
   ),
-  seededFault('TLS 1.0', inResource(STORAGE, /'TLS1_2'/, "'TLS1_0'"), /minimumTlsVersion .* has to be TLS1_2/),
+  seededFault('TLS 1.0', inResource(STORAGE, /'TLS1_2'/, "'TLS1_0'"), /minimumTlsVersion .* must be TLS1_2/),
   seededFault(
     'a password for publishing',
     inResource(
@@ -30,12 +30,12 @@ export const RULE_FAULTS: readonly SeededFault[] = [
       /name: 'scm'([^}]*)allow: false/,
       "name: 'scm'$1allow: true",
     ),
-    /properties\.allow .* has to be false/,
+    /properties\.allow .* must be false/,
   ),
   seededFault(
     'a key as an output',
     append(/^resource serviceQueues /m, "@description('Key.')\noutput id2 string = namespace.listKeys().primaryKey"),
-    /listKeys: keys are neither read nor held/,
+    /listKeys: templates must not read or contain keys/,
   ),
   seededFault(
     'a connection string as an output',
@@ -43,7 +43,7 @@ export const RULE_FAULTS: readonly SeededFault[] = [
       /^targetScope = 'subscription'/m,
       "@description('To send telemetry.')\noutput TELEMETRY string = monitoring.outputs.connectionString",
     ),
-    /output TELEMETRY gives a way in/,
+    /output TELEMETRY gives access/,
   ),
   seededFault(
     'a secret as an output',
@@ -51,18 +51,18 @@ export const RULE_FAULTS: readonly SeededFault[] = [
       /^targetScope = 'subscription'/m,
       "@description('Keys.')\n@secure()\nparam keys string\n@description('Keys.')\noutput KEYS string = keys",
     ),
-    /output KEYS tells a secret/,
+    /output KEYS contains a secret/,
   ),
   seededFault('a secret as a setting', anywhere(/(\n +)LOG_LEVEL: 'info'/, "$&$1CURSOR_KEYS: 'AAAA'"), /CURSOR_KEYS/),
   seededFault(
-    'an output that tells something else',
+    'an output with other content',
     anywhere(/(output API_URL string = functionApp\.outputs\.)url/, '$1name'),
-    /output API_URL has to tell where the app is/,
+    /output API_URL must be the URL of the app/,
   ),
   seededFault(
     'the id of a role that does not exist',
     anywhere(/'4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0'/, "'4f6d3b9b-027b-4f4c-9142-0e5a2a2247e1'"),
-    /no role that is needed has the id/,
+    /is not the id of a necessary role/,
   ),
   seededFault(
     'a role on the wrong resource',
@@ -70,12 +70,12 @@ export const RULE_FAULTS: readonly SeededFault[] = [
     /Storage Blob Data Owner is assigned on/,
   ),
   seededFault(
-    'one identity for the directories and the data',
+    'a shared identity for the directories and the data',
     anywhere(/GRAPH_IDENTITY_CLIENT_ID: graphIdentityClientId/, 'GRAPH_IDENTITY_CLIENT_ID: serviceIdentityClientId'),
     /service and graph share an identity|graph and service share an identity/,
   ),
   seededFault(
-    'one identity for the deployment and the data',
+    'a shared identity for the deployment and the data',
     inModule('functionApp', /deploymentIdentityId: deploymentIdentity\./, 'deploymentIdentityId: serviceIdentity.'),
     /deployment and service share an identity/,
   ),
@@ -85,9 +85,9 @@ export const RULE_FAULTS: readonly SeededFault[] = [
     /host and service share an identity/,
   ),
   seededFault(
-    'queues of an identity that the settings do not name',
+    'a connection to the queues with the wrong identity',
     anywhere(/(ServiceBus__clientId: )serviceIdentityClientId/, '$1hostIdentityClientId'),
-    /no identity is that of the purpose service/,
+    /the identity for the purpose service is missing/,
   ),
   seededFault(
     "the host's role on the deployment package",
@@ -106,17 +106,17 @@ export const RULE_FAULTS: readonly SeededFault[] = [
   seededFault(
     'a role for the identity of the directories',
     inModule('serviceBus', /principalId: serviceIdentity\./, 'principalId: graphIdentity.'),
-    /principalId has to be that of the service identity: it is \S+graph/,
+    /principalId must be that of the service identity: it is \S+graph/,
   ),
   seededFault(
     "the deployment package's role for the host",
     inModule('storage', /deploymentPrincipalId: deploymentIdentity\./, 'deploymentPrincipalId: hostIdentity.'),
-    /principalId has to be that of the deployment identity/,
+    /principalId must be that of the deployment identity/,
   ),
   seededFault(
     'an app without one of its identities',
     anywhere(/\n +'\$\{deploymentIdentityId\}': \{\}/, ''),
-    /the app has to have the identities, and no other/,
+    /the app must have all identities of the deployment and no others/,
   ),
   seededFault(
     'a database whose reads and writes are not logged',
@@ -124,9 +124,9 @@ export const RULE_FAULTS: readonly SeededFault[] = [
     /DataPlaneRequests of Microsoft\.DocumentDB\/databaseAccounts are not logged/,
   ),
   seededFault(
-    "a database's role for nobody",
+    'a database role without a principal',
     inResource(`${COSMOS}/sqlRoleAssignments`, /\n +principalId: .*/, ''),
-    /principalId has to be that of the service identity: it is missing/,
+    /principalId must be that of the service identity: it is missing/,
   ),
   seededFault(
     "another database's role",
@@ -136,23 +136,23 @@ export const RULE_FAULTS: readonly SeededFault[] = [
   seededFault(
     'an assignment whose name leaves out the role',
     inResource(ROLE, /(guid\(component\.id, \w+), \w+\)/, '$1)'),
-    /name has to be guid\(scope, principal, role\)/,
+    /name must be guid\(scope, principal, role\)/,
   ),
   seededFault(
     'an assignment to a person',
     inResource(ROLE, /(scope: component[^}]*principalType: )'ServicePrincipal'/, "$1'User'"),
-    /principalType .* has to be ServicePrincipal/,
+    /principalType .* must be ServicePrincipal/,
   ),
   seededFault(
     'a misspelt setting',
     anywhere(/EVALUATION_DELAY_MS:/, 'EVALUATION_DELAYS_MS:'),
-    /nothing reads the setting EVALUATION_DELAYS_MS \(did you mean EVALUATION_DELAY_MS/,
+    /the setting EVALUATION_DELAYS_MS is not used \(did you mean EVALUATION_DELAY_MS/,
   ),
-  seededFault('a setting left out', anywhere(/\n +LOG_LEVEL: .*/, ''), /the setting LOG_LEVEL is not set/),
+  seededFault('a missing setting', anywhere(/\n +LOG_LEVEL: .*/, ''), /the setting LOG_LEVEL is not set/),
   seededFault(
-    'a setting that the service refuses',
+    'a setting that the service rejects',
     anywhere(/LOG_LEVEL: 'info'/, "LOG_LEVEL: 'verbose'"),
-    /the service refuses its settings: LOG_LEVEL/,
+    /the service rejects its settings: LOG_LEVEL/,
   ),
   seededFault(
     'a connection without its namespace',
@@ -162,56 +162,56 @@ export const RULE_FAULTS: readonly SeededFault[] = [
   seededFault(
     'a key as a setting',
     anywhere(/COSMOS_ENDPOINT: (\w+)/, "$&\n    COSMOS_KEY: ''"),
-    /COSMOS_KEY is for one machine/,
+    /COSMOS_KEY is for local use only/,
   ),
   seededFault(
     'a number as a setting',
     anywhere(/SYNC_SLICE_S: string\((\w+)\)/, 'SYNC_SLICE_S: $1'),
-    /a setting is a string, SYNC_SLICE_S|SYNC_SLICE_S has to be of type string/,
+    /a setting must be a string, SYNC_SLICE_S|SYNC_SLICE_S must be of type string/,
   ),
   seededFault(
-    'a queue left out',
+    'a missing queue',
     inVariable('queues', /\n +\{[^}]*'membership-changes'[^}]*\}/, ''),
     /queue membership-changes is missing/,
   ),
   seededFault(
-    'a queue too many',
+    'an unknown queue',
     inVariable('queues', /\n( +)\{([^}]*)'sync-jobs'([^}]*)\}/, "$&\n$1{$2'old-jobs'$3}"),
     /the code has no queue old-jobs/,
   ),
   seededFault(
     'another lock',
     inVariable('queues', /('sync-jobs'[^}]*)'PT5M'/, "$1'PT30S'"),
-    /lockDuration of sync-jobs has to be 300 s/,
+    /lockDuration of sync-jobs must be 300 s/,
   ),
   seededFault(
     'another number of deliveries',
     inVariable('queues', /('evaluations'[^}]*maxDeliveryCount: )10/, '$13'),
-    /maxDeliveryCount .* has to be 10: it is 3/,
+    /maxDeliveryCount .* must be 10: it is 3/,
   ),
   seededFault(
-    'expired messages forgotten',
+    'expired messages that are not dead-lettered',
     inResource(
       `${SERVICE_BUS}/queues`,
       /deadLetteringOnMessageExpiration: true/,
       'deadLetteringOnMessageExpiration: false',
     ),
-    /deadLetteringOnMessageExpiration .* has to be true/,
+    /deadLetteringOnMessageExpiration .* must be true/,
   ),
   seededFault(
-    'a container misspelt',
+    'a misspelt container',
     inVariable('containers', /id: 'requests'/, "id: 'request'"),
     /no container request \(did you mean requests/,
   ),
   seededFault(
     'another partition key',
     inVariable('containers', /'\/membersOf'/, "'/tenantId'"),
-    /partitionKey\.paths of container members has to be \["\/membersOf"\]/,
+    /partitionKey\.paths of container members must be \["\/membersOf"\]/,
   ),
   seededFault(
     'another time to live',
     inVariable('containers', /(id: 'jobs'[^[]*defaultTtl: )-1/, '$186400'),
-    /defaultTtl of container jobs has to be -1/,
+    /defaultTtl of container jobs must be -1/,
   ),
   seededFault(
     'another unique key',
@@ -224,12 +224,12 @@ export const RULE_FAULTS: readonly SeededFault[] = [
     /indexingPolicy of container coreObjects/,
   ),
   seededFault(
-    'a metric that there is none of',
+    'a metric that does not exist',
     anywhere(/metricName: 'DeadletteredMessages'/, "metricName: 'DeadLetterMessages'"),
     /no metric DeadLetterMessages \(did you mean DeadletteredMessages/,
   ),
   seededFault(
-    'a dimension that there is none of',
+    'a dimension that does not exist',
     anywhere(/name: 'StatusCode'/, "name: 'Status_Code'"),
     /no dimension Status_Code/,
   ),
@@ -239,24 +239,24 @@ export const RULE_FAULTS: readonly SeededFault[] = [
     /DeadletteredMessages is a metric of/,
   ),
   seededFault(
-    'an alert that tells nobody',
+    'an alert without an action group',
     inResource('Microsoft.Insights/scheduledQueryRules', /actionGroups: \[.*\]/, 'actionGroups: []'),
-    /tells nobody/,
+    /has no action group/,
   ),
   seededFault(
     'a workbook with a name',
     inResource('Microsoft.Insights/workbooks', /name: guid\(.*\)/, "name: 'workbook'"),
-    /name has to be a GUID/,
+    /name must be a GUID/,
   ),
   seededFault(
     'a service that azd does not know',
     inModule('functionApp', /serviceName: '\w+'/, "serviceName: 'app'"),
-    /azd-service-name has to be a service of azure\.yaml/,
+    /azd-service-name must be a service of azure\.yaml/,
   ),
   seededFault(
-    'another Node.js',
+    'another version of Node.js',
     anywhere(/(param nodeVersion string = )'\d+'/, "$1'22'"),
-    /runtime\.version .* has to be 24: it is 22/,
+    /runtime\.version .* must be 24: it is 22/,
   ),
   seededFault(
     'a parameter without description',
@@ -266,16 +266,16 @@ export const RULE_FAULTS: readonly SeededFault[] = [
   seededFault(
     'a private namespace in a tier without it',
     inResource(SERVICE_BUS, /name: \w+ \? 'Premium' : 'Standard'/, "name: 'Standard'"),
-    /sku\.name .* has to be Premium/,
+    /sku\.name .* must be Premium/,
   ),
   seededFault(
     'a private endpoint in the wrong zone',
     anywhere(/privatelink\.servicebus\.windows\.net/, 'privatelink.queues.windows.net'),
-    /not named in the zone privatelink\.servicebus/,
+    /not in the DNS zone privatelink\.servicebus/,
   ),
   seededFault(
     'a database without its diagnostics',
     inResource('Microsoft.Insights/diagnosticSettings', /scope: namespace/, 'scope: serviceQueues[0]'),
-    /nothing is told of Microsoft\.ServiceBus\/namespaces/,
+    /no diagnostic settings for Microsoft\.ServiceBus\/namespaces/,
   ),
 ]

@@ -19,7 +19,7 @@ export const TYPE_FAULTS: readonly SeededFault[] = [
   seededFault(
     'a misspelt value of an enumeration',
     inResource(STORAGE, /kind: 'StorageV2'/, "kind: 'StorageV22'"),
-    /kind has to be one of .*did you mean StorageV2/,
+    /kind must be one of .*did you mean StorageV2/,
   ),
   seededFault(
     'a misspelt value in a variable',
@@ -42,12 +42,12 @@ export const TYPE_FAULTS: readonly SeededFault[] = [
     /no resource type .*did you mean Microsoft\.Web\/serverfarms/,
   ),
   seededFault(
-    'a required property left out',
+    'a missing required property',
     inResource(COSMOS, /\n +databaseAccountOfferType: .*/, ''),
     /databaseAccountOfferType is required/,
   ),
   seededFault(
-    'a required property of an item left out',
+    'a missing required property of an item',
     inResource('Microsoft.Insights/metricAlerts', /\n +timeAggregation: .*/, ''),
     /timeAggregation is required/,
   ),
@@ -57,27 +57,27 @@ export const TYPE_FAULTS: readonly SeededFault[] = [
     /provisioningState is read-only/,
   ),
   seededFault(
-    'text for a truth value',
+    'text for a Boolean',
     inResource(`${SERVICE_BUS}/queues`, /requiresSession: false/, "requiresSession: 'false'"),
-    /requiresSession has to be of type bool/,
+    /requiresSession must be of type bool/,
   ),
   seededFault(
     'text for a number in a list',
     inVariable('queues', /('sync-jobs'.*maxDeliveryCount: )(\d+)/, "$1'$2'"),
-    /maxDeliveryCount has to be of type int/,
+    /maxDeliveryCount must be of type int/,
   ),
   seededFault(
-    'one thing where a list is due',
+    'a single value for a list',
     inResource('Microsoft.Insights/scheduledQueryRules', /scopes: \[(\w+)\]/, 'scopes: $1'),
-    /scopes has to be of type array/,
+    /scopes must be of type array/,
   ),
   seededFault(
     'a number out of its range',
     inResource(`${STORAGE}/blobServices`, /(deleteRetentionPolicy: .*days: )7/, '$10'),
-    /days has to be 1 to 365/,
+    /days must be 1 to 365/,
   ),
   seededFault(
-    'a choice by a name that there is none of',
+    'a discriminator that does not exist',
     inResource(COSMOS, /type: 'Continuous'/, "type: 'Continous'"),
     /backupPolicy\.type.*did you mean Continuous/,
   ),
@@ -87,14 +87,14 @@ export const TYPE_FAULTS: readonly SeededFault[] = [
     /periodicModeProperties does not exist/,
   ),
   seededFault(
-    'a property that a resource does not tell',
+    'an output property that does not exist',
     anywhere(/properties\.documentEndpoint/, 'properties.documentEndpoints'),
     /no property documentEndpoints.*documentEndpoint/,
   ),
   seededFault(
     'a parent of the wrong type',
     inResource(`${STORAGE}/blobServices/containers`, /parent: blobs(\n +name: 'deployments')/, 'parent: account$1'),
-    /parent of deployments has to be a .*blobServices/,
+    /parent of deployments must be a .*blobServices/,
   ),
 ]
 
@@ -117,14 +117,14 @@ export const LANGUAGE_FAULTS: readonly SeededFault[] = [
     /publisherPrincipleId is not declared.*publisherPrincipalId/,
   ),
   seededFault(
-    'a parameter that nothing uses',
+    'an unused parameter',
     append(/^resource budget /m, "@description('For later.')\nparam later string = ''"),
     /parameter later is not used/,
   ),
   seededFault(
     'a function that does not exist',
     anywhere(/uniqueString\(/, 'uniqString('),
-    /no function uniqString.*uniqueString/,
+    /function uniqString does not exist.*uniqueString/,
   ),
   seededFault(
     'too few arguments',
@@ -148,7 +148,7 @@ export const LANGUAGE_FAULTS: readonly SeededFault[] = [
   seededFault(
     "a module's parameter of the wrong type",
     inModule('storage', /(zoneRedundant: )zoneRedundant/, "$1'yes'"),
-    /params\.zoneRedundant has to be of type bool/,
+    /params\.zoneRedundant must be of type bool/,
   ),
   seededFault(
     "a module's output misspelt",
@@ -156,13 +156,13 @@ export const LANGUAGE_FAULTS: readonly SeededFault[] = [
     /no property endpiont.*endpoint/,
   ),
   seededFault(
-    'a module that is not there',
+    'a missing module',
     anywhere(/'modules\/budget\.bicep'/, "'modules/budgets.bicep'"),
-    /no file modules\/budgets\.bicep/,
+    /file modules\/budgets\.bicep does not exist/,
   ),
   seededFault(
     'a default that is not allowed',
     anywhere(/(param cosmosMode string = )'serverless'/, "$1'provisioned'"),
-    /cosmosMode has to be one of serverless, autoscale/,
+    /cosmosMode must be one of serverless, autoscale/,
   ),
 ]

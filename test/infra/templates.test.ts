@@ -53,15 +53,15 @@ describe('the templates', () => {
   }
 
   for (const [claim, find, replacement] of [
-    ['leaves the private network out', /\n.*"vnetEnabled".*/, ''],
-    ['turns the private network off', /("vnetEnabled": \{ "value": )true/, '$1false'],
+    ['omits the private network', /\n.*"vnetEnabled".*/, ''],
+    ['disables the private network', /("vnetEnabled": \{ "value": )true/, '$1false'],
   ] as const) {
-    it(`are not those of a production that ${claim}`, () => {
+    it(`are rejected for production when the file ${claim}`, () => {
       const file = 'infra/prod.parameters.json'
       const faulty = readProjectText(file).replace(find, replacement)
       assert.match(
         parameterFaults(file, faulty).join('\n'),
-        /^infra\/prod\.parameters\.json:\d+: production has to be closed/,
+        /^infra\/prod\.parameters\.json:\d+: production must not have public access/,
       )
     })
   }

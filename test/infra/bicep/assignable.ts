@@ -9,7 +9,7 @@ import {
   type ValueType,
 } from './value-type.ts'
 
-/** What is being assigned: for the message, and whether what is missing matters. */
+/** The target of an assignment, for messages and for the check of required properties. */
 export type Target = {
   readonly at: Location
   /** Path of the property within its declaration. */
@@ -19,7 +19,7 @@ export type Target = {
   readonly needsRequired: boolean
 }
 
-/** Reports whatever of a value does not fit the type. What is not known of the value is taken to fit. */
+/** Reports each part of a value that does not fit the type. Unknown parts are assumed to fit. */
 export function checkAssignable(value: ValueType, type: ValueType, target: Target): void {
   const here = value.at === undefined ? target : { ...target, at: value.at }
   if (value.kind === 'any' || type.kind === 'any') return
@@ -27,7 +27,7 @@ export function checkAssignable(value: ValueType, type: ValueType, target: Targe
     for (const option of value.options) checkAssignable(option, type, here)
     return
   }
-  // Null unsets an optional property. Whether it is optional is seen where the object is looked at.
+  // Null unsets an optional property. The check of the object decides whether the property is optional.
   if (value.kind === 'null') return
   if (type.kind === 'choice') checkChoice(value, type.options, here)
   else if (type.kind === 'discriminated') checkDiscriminated(value, type, here)
@@ -40,7 +40,7 @@ export function checkAssignable(value: ValueType, type: ValueType, target: Targe
 }
 
 const reportWrongType = (value: ValueType, type: ValueType, { at, path, report }: Target): void =>
-  report(at, `${path} has to be of type ${nameOf(type)}, not ${nameOf(value)}`)
+  report(at, `${path} must be of type ${nameOf(type)}, not ${nameOf(value)}`)
 
 function checkChoice(value: ValueType, options: readonly ValueType[], target: Target): void {
   const sameKind = options.filter((option) => kindOf(option) === kindOf(value))
@@ -48,7 +48,7 @@ function checkChoice(value: ValueType, options: readonly ValueType[], target: Ta
     reportWrongType(value, { kind: 'choice', options }, target)
     return
   }
-  // Where known values are listed, another one is a misspelling, also if the list is open.
+  // If known values are listed, any other value is a misspelling, even if the list is open.
   const listed = sameKind.flatMap((option) => ('value' in option && option.value !== undefined ? [option.value] : []))
   if (listed.length === 0) {
     if (sameKind.length === 1 && sameKind[0]) checkAssignable(value, sameKind[0], target)
@@ -56,11 +56,11 @@ function checkChoice(value: ValueType, options: readonly ValueType[], target: Ta
     const known = listed.map(String)
     const hint = suggestion(String(value.value), known)
     const list = known.length > 8 ? `${known.slice(0, 8).join(', ')}, ...` : known.join(', ')
-    target.report(target.at, `${target.path} has to be one of ${list}, not ${nameOf(value)}${hint}`)
+    target.report(target.at, `${target.path} must be one of ${list}, not ${nameOf(value)}${hint}`)
   }
 }
 
-/** A scope, a resource and a choice by discriminator are all objects to whoever asks for one. */
+/** Scopes, resources and choices by discriminator are accepted where an object is expected. */
 const kindOf = ({ kind }: ValueType): string =>
   ['discriminated', 'scope', 'resource'].includes(kind) ? 'object' : kind
 
@@ -71,15 +71,15 @@ function checkString(value: string | undefined, type: StringType, { at, path, re
   if (value === undefined) return
   const { pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = type.limits ?? {}
   if (type.value !== undefined && value !== type.value) {
-    report(at, `${path} has to be '${type.value}', not '${value}'${suggestion(value, [type.value])}`)
+    report(at, `${path} must be '${type.value}', not '${value}'${suggestion(value, [type.value])}`)
   } else if (value.length < minLength || value.length > maxLength) {
-    report(at, `${path} has to have ${range(minLength, maxLength)} characters, not ${value.length}`)
+    report(at, `${path} must have ${range(minLength, maxLength)} characters, not ${value.length}`)
   } else if (pattern !== undefined && !new RegExp(pattern).test(value)) {
-    report(at, `${path} has to match ${pattern}, which '${value}' does not`)
+    report(at, `${path} must match ${pattern}, which '${value}' does not`)
   }
 }
 
-/** Limits as a reader puts them; either may be infinite. */
+/** Limits as text; either may be infinite. */
 function range(from: number, to: number): string {
   if (!Number.isFinite(to)) return `at least ${from}`
   return Number.isFinite(from) ? `${from} to ${to}` : `at most ${to}`
@@ -88,9 +88,9 @@ function range(from: number, to: number): string {
 function checkInt(value: number | undefined, type: IntType, { at, path, report }: Target): void {
   const { minValue = Number.NEGATIVE_INFINITY, maxValue = Number.POSITIVE_INFINITY } = type
   if (value === undefined) return
-  if (type.value !== undefined && type.value !== value) report(at, `${path} has to be ${type.value}, not ${value}`)
+  if (type.value !== undefined && type.value !== value) report(at, `${path} must be ${type.value}, not ${value}`)
   else if (value < minValue || value > maxValue) {
-    report(at, `${path} has to be ${range(minValue, maxValue)}, not ${value}`)
+    report(at, `${path} must be ${range(minValue, maxValue)}, not ${value}`)
   }
 }
 
@@ -140,10 +140,7 @@ function checkDiscriminated(value: ValueType, type: DiscriminatedType, target: T
       checkObject(value, { ...variant, properties: new Map([...type.base, ...variant.properties]) }, target)
     } else {
       const hint = suggestion(option.value, type.variants.keys())
-      target.report(
-        at,
-        `${path} has to be one of ${[...type.variants.keys()].join(', ')}, not '${option.value}'${hint}`,
-      )
+      target.report(at, `${path} must be one of ${[...type.variants.keys()].join(', ')}, not '${option.value}'${hint}`)
     }
   }
 }

@@ -34,11 +34,11 @@ export type AzureResourceType = {
   readonly canBeIn: (scope: string) => boolean
 }
 
-/** The shapes of Azure's resources, as the compiler goes by them. */
+/** The resource types of Azure that the Bicep compiler uses. */
 export type AzureTypes = {
   /** `<type>@<version>`; the type is compared without regard to case. */
   readonly find: (typeAndVersion: string) => AzureResourceType | undefined
-  /** Every `<type>@<version>` there is. */
+  /** Every `<type>@<version>`. */
   readonly names: readonly string[]
 }
 
@@ -64,7 +64,7 @@ export function azureTypes({ types, resources }: Stored): AzureTypes {
   }
 }
 
-/** Reads types by their index; each becomes one object, so that circles close. */
+/** Reads types by index. Each becomes one object, so that circular references work. */
 function typeReader(types: readonly StoredType[]): (reference: Reference) => ValueType {
   const known = new Map<number, ValueType>()
   const read = ({ $ref }: Reference): ValueType => {

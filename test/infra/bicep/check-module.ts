@@ -6,14 +6,14 @@ import { type Inference, infer, type Locals, loopLocals } from './infer.ts'
 import type { Declaration, ModuleDeclaration, ParameterDeclaration, Template } from './syntax.ts'
 import { ANY, type ObjectType, type Property, type ValueType } from './value-type.ts'
 
-/** Every template of the project by its file; undefined for one that has syntax errors, which are told for themselves. */
+/** All templates of the project by file; undefined for a file with syntax errors, which are reported separately. */
 export type Templates = ReadonlyMap<string, Template | undefined>
 
 const MODULE_MEMBERS: readonly string[] = ['name', 'params', 'scope', 'dependsOn']
 
 const isParameter = (declaration: Declaration): declaration is ParameterDeclaration => declaration.kind === 'parameter'
 
-/** The file a module's path names. */
+/** The file that a module's path refers to. */
 export const fileOfModule = ({ at, path }: ModuleDeclaration): string => normalize(join(dirname(at.file), path))
 
 /** The kind of scope a template is deployed to. */
@@ -54,7 +54,7 @@ export function moduleType(module: ModuleDeclaration, templates: Templates): Val
   return module.loop === undefined ? one : { kind: 'array', item: () => one }
 }
 
-/** Checks that the module's file exists, gets its parameters, and is deployed where it can be. */
+/** Checks that the module's file exists, that its parameters are set, and that it supports the scope. */
 export function checkModule(module: ModuleDeclaration, templates: Templates, context: Inference, scope: string): void {
   const { report } = context
   const inner: Locals = module.loop ? loopLocals(module.loop, new Map(), context) : new Map()
@@ -62,7 +62,7 @@ export function checkModule(module: ModuleDeclaration, templates: Templates, con
   const body = infer(module.body, inner, context)
   const file = fileOfModule(module)
   if (!templates.has(file)) {
-    report(module.at, `there is no file ${module.path}${suggestion(file, templates.keys())}`)
+    report(module.at, `file ${module.path} does not exist${suggestion(file, templates.keys())}`)
     return
   }
   const template = templates.get(file)
@@ -79,6 +79,6 @@ export function checkModule(module: ModuleDeclaration, templates: Templates, con
     needsRequired: true,
   })
   if (targetScopeOf(template) !== scope && !body.properties.has('scope')) {
-    report(module.at, `module ${module.name} is for the scope ${targetScopeOf(template)} and is given none`)
+    report(module.at, `module ${module.name} requires a scope of kind ${targetScopeOf(template)}`)
   }
 }

@@ -4,16 +4,16 @@ import { unknownType } from './resource-type.ts'
 import type { ResourceDeclaration } from './syntax.ts'
 import { BOOL, type ObjectType, type ValueType } from './value-type.ts'
 
-/** Members of a declaration that are Bicep's, not the resource's. */
+/** Members of a declaration that belong to Bicep, not to the resource. */
 const DECLARATION_MEMBERS: readonly string[] = ['scope', 'parent', 'dependsOn']
 
-/** What the file around a resource says of it. */
+/** What the check of a resource needs from its file. */
 export type ResourceContext = Inference & {
   readonly fullTypes: ReadonlyMap<ResourceDeclaration, string>
   readonly targetScope: string
 }
 
-/** Checks a declaration, and those within it, against the resource's type. */
+/** Checks a declaration and its nested declarations against the resource type. */
 export function checkResource(resource: ResourceDeclaration, locals: Locals, context: ResourceContext): void {
   const inner = resource.loop ? loopLocals(resource.loop, locals, context) : locals
   if (resource.condition) {
@@ -44,7 +44,7 @@ function checkBody(resource: ResourceDeclaration, body: ObjectType, context: Res
   checkAssignable(own, type, { at: resource.at, path: '', report, needsRequired: !resource.existing })
 }
 
-/** A child needs its parent, and a resource has to be deployed where it can be. */
+/** A child needs its parent, and a resource needs a scope that its type supports. */
 function checkPlace(resource: ResourceDeclaration, body: ObjectType, context: ResourceContext): void {
   const { azureTypes, report, targetScope } = context
   const fullType = context.fullTypes.get(resource) ?? resource.type
@@ -54,16 +54,16 @@ function checkPlace(resource: ResourceDeclaration, body: ObjectType, context: Re
     const parentType = parent.type.split('@')[0] ?? ''
     const expected = fullType.split('@')[0]?.split('/').slice(0, -1).join('/') ?? ''
     if (parentType.toLowerCase() !== expected.toLowerCase()) {
-      report(resource.at, `the parent of ${resource.name} has to be a ${expected}, not a ${parentType}`)
+      report(resource.at, `the parent of ${resource.name} must be a ${expected}, not a ${parentType}`)
     }
-  } else if (parent !== undefined && parent.kind !== 'any') report(resource.at, 'parent has to be a resource')
+  } else if (parent !== undefined && parent.kind !== 'any') report(resource.at, 'parent must be a resource')
   const segments = fullType.split('@')[0]?.split('/').length ?? 0
   if (segments > 2 && !isNested && parent === undefined && isPlain(body.properties.get('name')?.type())) {
     report(resource.at, `${resource.name} is a child resource and has no parent`)
   }
   const scope = body.properties.get('scope')?.type()
   if (scope !== undefined && !['resource', 'scope', 'any', 'choice'].includes(scope.kind)) {
-    report(resource.at, 'scope has to be a resource or a scope')
+    report(resource.at, 'scope must be a resource or a scope')
   }
   const canBeHere = azureTypes.find(fullType)?.canBeIn(targetScope) ?? true
   if (!canBeHere && scope === undefined && parent === undefined && !isNested) {
@@ -71,6 +71,6 @@ function checkPlace(resource: ResourceDeclaration, body: ObjectType, context: Re
   }
 }
 
-/** A child without `parent` has its parent's name, a slash and its own. */
+/** The name of a child without `parent` is its parent's name, a slash and its own name. */
 const isPlain = (name: ValueType | undefined): boolean =>
   name?.kind === 'string' && name.value !== undefined && !name.value.includes('/')

@@ -18,7 +18,7 @@ const DECORATORS: readonly string[] = [
 /** Checks a template against its own declarations, its modules and the types of the Azure resources. */
 export function checkTemplate(template: Template, templates: Templates, azureTypes: AzureTypes): Fault[] {
   const faults = new Map<string, Fault>()
-  // A variable that is used twice is looked at twice.
+  // A variable that is used twice is checked twice.
   const report: Report = ({ file, line }, message) => faults.set(`${file}:${line}:${message}`, { file, line, message })
   const scope = scopeOf(template)
   const types = fullTypes(template)
@@ -41,7 +41,7 @@ export function checkTemplate(template: Template, templates: Templates, azureTyp
   const targetScope = targetScopeOf(template)
   for (const declaration of template.declarations) {
     for (const { name, at } of declaration.decorators) {
-      if (!DECORATORS.includes(name)) report(at, `there is no decorator ${name}`)
+      if (!DECORATORS.includes(name)) report(at, `decorator ${name} does not exist`)
     }
     if (declaration.kind === 'resource') {
       checkResource(declaration, new Map(), { ...context, fullTypes: types, targetScope })
@@ -53,7 +53,7 @@ export function checkTemplate(template: Template, templates: Templates, azureTyp
   return [...faults.values()].sort((first, second) => first.line - second.line)
 }
 
-/** Finds names and counts their uses. A variable is inferred when it is first used. */
+/** Resolves names and counts their uses. The type of a variable is inferred at its first use. */
 function nameFinder(
   { symbols }: Scope,
   typeOf: (declaration: Declaration) => ValueType,
@@ -93,18 +93,18 @@ function checkValue(
   if (declaration.kind === 'output') {
     assign(infer(declaration.value, new Map(), context), declaredType(declaration.type, declared))
   }
-  // Also those that nothing uses.
+  // Unused ones as well.
   if (declaration.kind === 'variable') infer(declaration.value, new Map(), context)
 }
 
-/** Limits belong to the kind of value they limit. */
+/** Reports limits that do not apply to the type of the parameter. */
 function checkLimits(parameter: ParameterDeclaration, report: Report): void {
   const type = declaredType(parameter.type, () => undefined)
   for (const { name, at } of parameter.decorators) {
     if (/^(min|max)Value$/.test(name) && type.kind !== 'int')
-      report(at, `${name} is for int, ${parameter.name} is none`)
+      report(at, `${name} applies to int, not to ${parameter.name}`)
     if (/^(min|max)Length$/.test(name) && !['string', 'array'].includes(type.kind)) {
-      report(at, `${name} is for strings and arrays, ${parameter.name} is none`)
+      report(at, `${name} applies to strings and arrays, not to ${parameter.name}`)
     }
   }
 }

@@ -11,10 +11,10 @@ const PRIMITIVES: Record<string, ValueType> = {
   secureObject: OPEN_OBJECT,
 }
 
-/** What finds a type by its declared name; undefined where there is none. */
+/** Finds a type by its declared name; undefined if there is none. */
 export type NamedTypes = (name: string) => ValueType | undefined
 
-/** A type as written, in the checker's terms. */
+/** Converts a type expression to a type of the checker. */
 export function declaredType(type: TypeExpression, named: NamedTypes): ValueType {
   switch (type.kind) {
     case 'named':
@@ -68,7 +68,7 @@ export function parameterType(parameter: ParameterDeclaration, named: NamedTypes
   return { ...type, ...(minValue === undefined ? {} : { minValue }), ...(maxValue === undefined ? {} : { maxValue }) }
 }
 
-/** Whether a parameter's value is kept out of logs. */
+/** Whether a parameter is marked as secure, so that its value is not logged. */
 export const isSecure = ({ decorators, type }: ParameterDeclaration): boolean =>
   decoratorOf(decorators, 'secure') !== undefined || (type.kind === 'named' && type.name.startsWith('secure'))
 

@@ -1,15 +1,15 @@
 import type { Location } from './syntax.ts'
 
-/** Something wrong in a template. */
+/** An error in a template. */
 export type Fault = Location & { readonly message: string }
 
-/** Takes one fault down. */
+/** Records one fault. */
 export type Report = (at: Location, message: string) => void
 
-/** `file:line: what is wrong`, as editors and terminals make it a link. */
+/** `file:line: message`, which editors and terminals show as a link. */
 export const describeFault = ({ file, line, message }: Fault): string => `${file}:${line}: ${message}`
 
-/** ` (did you mean X?)` with the candidate nearest to what was written, or nothing if none is near. */
+/** ` (did you mean X?)` with the candidate that is most similar, or an empty string if none is similar. */
 export function suggestion(written: string, candidates: Iterable<string>): string {
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(written.length / 3)) + 1
@@ -20,7 +20,7 @@ export function suggestion(written: string, candidates: Iterable<string>): strin
   return best === undefined ? '' : ` (did you mean ${best}?)`
 }
 
-/** Levenshtein's distance: insertions, deletions and replacements that turn one into the other. */
+/** The Levenshtein distance of two texts. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column)
   for (let index = 0; index < from.length; index++) {

@@ -136,10 +136,10 @@ export const FUNCTIONS: ReadonlyMap<string, Signature> = new Map(
     }),
 )
 
-/** Functions that hand out a resource's secrets; they are called on the resource. */
+/** Functions that return secrets of a resource. They are called on the resource. */
 export const KEY_FUNCTIONS: readonly string[] = ['listKeys', 'listSecrets', 'listConnectionStrings', 'listAccountSas']
 
-/** What a call yields, as far as its arguments tell more than its signature. */
+/** The result type of a call, derived from its arguments where they are more specific than the signature. */
 export function resultOf(name: string, given: readonly ValueType[], result: ValueType): ValueType {
   const [first = ANY, second = ANY] = given
   switch (name) {
@@ -177,7 +177,7 @@ export function resultOf(name: string, given: readonly ValueType[], result: Valu
 const choiceArray = (arrays: readonly ValueType[]): ValueType =>
   arrayOf(choiceOf(arrays.flatMap((each) => (each.kind === 'array' ? optionsOf(each.item()) : []))))
 
-/** Objects put together, later ones winning; of arrays, the items of all. What only one alternative sets may be absent. */
+/** Merges objects, where later values win, or joins arrays. A property that only one alternative sets is optional. */
 function merged(given: readonly ValueType[]): ValueType {
   if (given.every((each) => each.kind === 'array')) return choiceArray(given)
   const properties = new Map<string, Property>()

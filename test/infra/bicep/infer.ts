@@ -26,10 +26,10 @@ import {
   type ValueType,
 } from './value-type.ts'
 
-/** The names of loops and lambdas around an expression. */
+/** The variables of the loops and lambdas around an expression. */
 export type Locals = ReadonlyMap<string, ValueType>
 
-/** What inference needs of the file around the expression. */
+/** What inference needs from the file of the expression. */
 export type Inference = {
   readonly scope: Scope
   readonly azureTypes: AzureTypes
@@ -38,7 +38,7 @@ export type Inference = {
   readonly typeOfName: (name: string) => ValueType | undefined
 }
 
-/** What is known of an expression's value. Reports what is wrong within the expression. */
+/** Infers the type of an expression, and reports the errors in it. */
 export function infer(expression: Expression, locals: Locals, context: Inference): ValueType {
   const of = (each: Expression) => infer(each, locals, context)
   const { at } = expression
@@ -135,14 +135,14 @@ function inferObject(expression: ObjectExpression, locals: Locals, context: Infe
       infer(name, locals, context)
       others = () => ANY
     } else {
-      if (properties.has(name)) context.report(at, `${name} stands twice in one object`)
+      if (properties.has(name)) context.report(at, `${name} is set twice in one object`)
       properties.set(name, { type: () => type, required: true, readOnly: false, at })
     }
   }
   return { kind: 'object', at: expression.at, properties, others }
 }
 
-/** The names a loop adds: its item, and its index. */
+/** The variables of a loop: its item and its index. */
 export function loopLocals(
   loop: Pick<ForExpression, 'item' | 'index' | 'source'>,
   locals: Locals,
@@ -207,7 +207,7 @@ function inferCall(expression: CallExpression, locals: Locals, context: Inferenc
   if (name === 'listKeys') return OPEN_OBJECT
   const signature = FUNCTIONS.get(name)
   if (signature === undefined) {
-    context.report(at, `there is no function ${name}${suggestion(name, FUNCTIONS.keys())}`)
+    context.report(at, `function ${name} does not exist${suggestion(name, FUNCTIONS.keys())}`)
     return ANY
   }
   const { parameters, minCount, maxCount } = signature

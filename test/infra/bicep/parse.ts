@@ -11,7 +11,7 @@ await Parser.init()
 const grammar = fileURLToPath(import.meta.resolve('tree-sitter-bicep/tree-sitter-bicep.wasm'))
 const parser = new Parser().setLanguage(await Language.load(grammar))
 
-/** Reads a template. A file with syntax errors has faults and no template. */
+/** Parses a template. A file with syntax errors has faults and no template. */
 export function parseTemplate(file: string, text: string): Parsed {
   const tree = parser.parse(text)
   if (!tree) throw new Error(`${file} was not parsed`)
@@ -24,10 +24,10 @@ export function parseTemplate(file: string, text: string): Parsed {
   }
 }
 
-/** Nodes whose parts Bicep's lines keep apart or together. */
+/** Nodes for whose parts Bicep's line breaks matter. */
 const LINE_BOUND = ['infrastructure', 'object', 'array', 'binary_expression', 'member_expression', 'string']
 
-/** What the parser could not make sense of; else what it lets pass although Bicep's own compiler does not. */
+/** The syntax errors of the parser; without any, what the parser accepts and the Bicep compiler rejects. */
 function syntaxFaults(root: Node, file: string): Fault[] {
   if (root.hasError) return [...parserFaults(root, file)]
   return root.descendantsOfType(LINE_BOUND).flatMap((node) => {
@@ -43,7 +43,7 @@ function* parserFaults(node: Node, file: string): Generator<Fault> {
   else for (const child of node.children) yield* parserFaults(child, file)
 }
 
-/** To the grammar a line's end is a space; to Bicep it ends a statement, an operand and an item. */
+/** The grammar treats a line break as a space. In Bicep it ends a statement, an operand and an item. */
 function lineFault(node: Node): string | undefined {
   const children = node.children.filter((child) => !child.type.endsWith('comment'))
   switch (node.type) {
@@ -56,9 +56,11 @@ function lineFault(node: Node): string | undefined {
     case 'member_expression':
       return children.every((child, index) => startsOnLineOf(child, children[index - 1] ?? child))
         ? undefined
-        : 'an operator and its operands have to stand on one line'
+        : 'an operator and its operands must be on one line'
     case 'string':
-      return !node.text.startsWith("'''") && hasLineBreak(node) ? 'a string has to end on its line' : undefined
+      return !node.text.startsWith("'''") && hasLineBreak(node)
+        ? 'a string must end on the line where it starts'
+        : undefined
     default:
       return undefined
   }
@@ -67,7 +69,7 @@ function lineFault(node: Node): string | undefined {
 const startsOnLineOf = (node: Node, before: Node): boolean =>
   node === before || node.startPosition.row === before.endPosition.row
 
-/** An interpolation may hold anything; the text around it may not go over a line's end. */
+/** Whether the text outside interpolations contains a line break. Interpolations may contain line breaks. */
 const hasLineBreak = (node: Node): boolean =>
   node.namedChildren.some((child) => child.type === 'string_content' && child.text.includes('\n'))
 

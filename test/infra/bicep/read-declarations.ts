@@ -3,7 +3,7 @@ import { fixedText, locationOf, part, partsOf } from './nodes.ts'
 import { readBody, readDecorators, readExpression, readResource } from './read-expressions.ts'
 import type { Declaration, TypeExpression } from './syntax.ts'
 
-/** The declarations of a file without syntax errors, in their order. */
+/** The declarations of a file without syntax errors, in order. */
 export function readDeclarations(root: Node, file: string): Declaration[] {
   const declarations: Declaration[] = []
   let decorators: Node | undefined
@@ -44,7 +44,7 @@ function readDeclaration(node: Node, file: string, decoratorsNode: Node | undefi
   }
 }
 
-/** A type as written. Optional members end in `?`, which makes them a choice with null. */
+/** Reads a type expression. An optional member, written with `?`, is a choice with null. */
 function readType(node: Node): TypeExpression {
   switch (node.type) {
     case 'type':

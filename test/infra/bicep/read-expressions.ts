@@ -11,7 +11,7 @@ import type {
   StringExpression,
 } from './syntax.ts'
 
-/** Turns an expression's node into the model. */
+/** Converts the node of an expression to the model. */
 export function readExpression(node: Node, file: string): Expression {
   const at = locationOf(node, file)
   const read = (which: string | number) => readExpression(part(node, which), file)
@@ -50,8 +50,8 @@ export function readExpression(node: Node, file: string): Expression {
 }
 
 /**
- * The grammar binds `x => x.name` as `(x => x).name`: the operation belongs into the lambda's body, as does all that
- * follows the arrow.
+ * The grammar parses `x => x.name` as `(x => x).name`. This moves the operation, and everything after the arrow, into
+ * the body of the lambda.
  */
 function intoLambda(first: Expression, isWritten: boolean, rebuild: (inner: Expression) => Expression): Expression {
   return first.kind === 'lambda' && !isWritten
@@ -88,7 +88,7 @@ function readCall(node: Node, file: string): Expression {
   const callee = readExpression(part(node, 'function'), file)
   const given = partsOf(part(node, 'arguments')).map((argument) => readExpression(argument, file))
   return intoLambda(callee, false, (inner) => {
-    // Unary operators bind weaker than a call, but the grammar may give the call the operator's whole expression.
+    // A call binds tighter than a unary operator, but the grammar may apply the call to the whole unary expression.
     if (inner.kind === 'unary') {
       const argument = called(inner.argument, given, at)
       return { ...inner, argument }
@@ -99,7 +99,7 @@ function readCall(node: Node, file: string): Expression {
 
 function called(callee: Expression, given: Expression[], at: Location): Expression {
   if (callee.kind === 'member') {
-    // `az.` and `sys.` only say which library a function is of.
+    // `az.` and `sys.` are namespaces of functions.
     const isLibrary = callee.object.kind === 'name' && ['az', 'sys'].includes(callee.object.name)
     const receiver = isLibrary ? undefined : callee.object
     return { kind: 'call', at, name: callee.name, receiver, arguments: given }
@@ -118,13 +118,13 @@ function readLambda(node: Node, file: string): Expression {
   }
 }
 
-/** A string's parts: fixed text and what is interpolated. */
+/** The parts of a string: fixed text and interpolated expressions. */
 function readString(node: Node, file: string): StringExpression {
   const parts = stringParts(node).map((each) => (typeof each === 'string' ? each : readExpression(each, file)))
   return { kind: 'string', at: locationOf(node, file), parts }
 }
 
-/** An object, with the resources that are declared inside it. */
+/** Reads an object and the resources declared in it. */
 function readObject(node: Node, file: string): ObjectExpression {
   const entries: ObjectEntry[] = []
   const resources: ObjectExpression['resources'][number][] = []
@@ -150,11 +150,11 @@ export function textOf(expression: Expression | undefined): string | undefined {
   return expression.parts.join('')
 }
 
-/** The value given to one name of an object. */
+/** The value of a property of an object. */
 export const entryOf = (object: ObjectExpression, name: string): Expression | undefined =>
   object.entries.find((entry) => entry.name === name)?.value
 
-/** A loop over items, with the condition that may stand before its body. */
+/** Reads a loop with the optional condition of its body. */
 function readFor(node: Node, file: string): ForExpression {
   const parameters = node.namedChildren.find((child) => child.type === 'for_loop_parameters')
   const names = parameters ? partsOf(parameters) : [part(node, 'initializer')]
@@ -162,7 +162,7 @@ function readFor(node: Node, file: string): ForExpression {
   const source = partsOf(node).find(
     (child) => child.type !== 'for_loop_parameters' && child.id !== bodyNode.id && child.id !== names[0]?.id,
   )
-  if (!source) throw new Error(`A loop over nothing: ${node.text.slice(0, 80)}`)
+  if (!source) throw new Error(`A loop without a source: ${node.text.slice(0, 80)}`)
   const isConditional = bodyNode.type === 'if_statement'
   return {
     kind: 'for',
@@ -175,7 +175,7 @@ function readFor(node: Node, file: string): ForExpression {
   }
 }
 
-/** A resource, at the top or inside its parent. */
+/** Reads a resource, at the top level or nested in its parent. */
 export function readResource(node: Node, file: string, decorators: Node | undefined): ResourceDeclaration {
   return {
     kind: 'resource',
@@ -195,7 +195,7 @@ export function readBody(node: Node, file: string): Pick<ResourceDeclaration, 'l
     return { loop: undefined, condition, body: readObject(part(node, 1), file) }
   }
   const { at, item, index, source, condition, body } = readFor(node, file)
-  if (body.kind !== 'object') throw new Error(`${file}:${at.line}: a loop whose body is no object`)
+  if (body.kind !== 'object') throw new Error(`${file}:${at.line}: the body of a loop must be an object`)
   return { loop: { at, item, index, source }, condition, body }
 }
 

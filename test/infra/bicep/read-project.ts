@@ -6,18 +6,18 @@ import { type Parsed, parseTemplate } from './parse.ts'
 
 export type TemplateTexts = ReadonlyMap<string, string>
 
-/** The text of every template of the project, by its path from the project folder. */
+/** The text of each template of the project, by path relative to the project folder. */
 export function readTemplateTexts(projectFolder: string): TemplateTexts {
   const files = globSync('infra/**/*.bicep', { cwd: projectFolder }).sort()
   return new Map(files.map((file) => [file, readFileSync(join(projectFolder, file), 'utf8')]))
 }
 
-/** A text is parsed once: what differs between two checks of a project is one file. */
+/** Caches parsed files, because two checks of a project usually differ in one file only. */
 const parsed = new Map<string, Parsed>()
 
 export type ParsedProject = { readonly templates: Templates; readonly faults: readonly Fault[] }
 
-/** Parses all templates. Those with syntax errors are undefined, and have faults. */
+/** Parses all templates. A template with syntax errors is undefined and has faults. */
 export function parseProject(texts: TemplateTexts): ParsedProject {
   const all = [...texts].map(([file, text]) => {
     const key = `${file}\n${text}`

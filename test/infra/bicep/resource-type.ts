@@ -4,7 +4,7 @@ import { suggestion } from './fault.ts'
 import type { ResourceDeclaration, Template } from './syntax.ts'
 import { ANY, type Property, type ValueType } from './value-type.ts'
 
-/** `<type>@<version>` of every resource of a file; a nested one has its parent's type before its own, and its version. */
+/** `<type>@<version>` of each resource of a file. Nested resources inherit the version, and the type as a prefix. */
 export function fullTypes(template: Template): ReadonlyMap<ResourceDeclaration, string> {
   const full = new Map<ResourceDeclaration, string>()
   const add = (resource: ResourceDeclaration, parent: string | undefined): void => {
@@ -18,7 +18,7 @@ export function fullTypes(template: Template): ReadonlyMap<ResourceDeclaration, 
   return full
 }
 
-/** The type of a reference to a resource: an array if it is declared in a loop. */
+/** The type of a reference to a resource; an array if the resource is declared in a loop. */
 export function resourceType(
   resource: ResourceDeclaration,
   types: ReadonlyMap<ResourceDeclaration, string>,
@@ -34,7 +34,7 @@ export function resourceType(
   return resource.loop === undefined ? one : { kind: 'array', item: () => one }
 }
 
-/** A type or a version that the data does not know. */
+/** The fault of a resource whose type or version is missing in the type data. */
 export function unknownType(resource: ResourceDeclaration, type: string, azureTypes: AzureTypes): Fault | undefined {
   if (azureTypes.find(type) !== undefined) return undefined
   const [name = '', version = ''] = type.split('@')

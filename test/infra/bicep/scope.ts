@@ -1,18 +1,18 @@
 import type { Declaration, ResourceDeclaration, Template } from './syntax.ts'
 import type { ValueType } from './value-type.ts'
 
-/** A declaration with what has been found out about it. */
+/** A declaration with its inferred type and its number of uses. */
 export type NamedSymbol = {
   readonly declaration: Declaration
-  /** Set while its type is being inferred, and after. */
+  /** Set during and after the inference of its type. */
   type: ValueType | 'being inferred' | undefined
   uses: number
 }
 
-/** The names of a file: its declarations, and resources that are declared inside others. */
+/** The names of a file: its declarations, including nested resources. */
 export type Scope = { readonly symbols: ReadonlyMap<string, NamedSymbol>; readonly duplicates: readonly Declaration[] }
 
-/** Names that outputs have are their own: nothing in the file can refer to an output. */
+/** Outputs have a separate namespace, because expressions cannot refer to them. */
 const REFERABLE = new Set<Declaration['kind']>(['parameter', 'variable', 'resource', 'module', 'type'])
 
 /** Collects the names of a file. */

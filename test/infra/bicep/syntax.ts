@@ -1,4 +1,4 @@
-/** Where something stands: file relative to the project folder, line from 1. */
+/** A place in a file. The path is relative to the project folder; the first line is 1. */
 export type Location = { readonly file: string; readonly line: number }
 
 type At<Kind extends string> = { readonly kind: Kind; readonly at: Location }
@@ -6,10 +6,10 @@ type At<Kind extends string> = { readonly kind: Kind; readonly at: Location }
 export type StringExpression = At<'string'> & { readonly parts: readonly (string | Expression)[] }
 export type ObjectExpression = At<'object'> & {
   readonly entries: readonly ObjectEntry[]
-  /** Resources declared inside their parent. */
+  /** Resources nested in this one. */
   readonly resources: readonly ResourceDeclaration[]
 }
-/** The name is an expression where it is interpolated. */
+/** An interpolated name is an expression. */
 export type ObjectEntry = { readonly name: string | Expression; readonly value: Expression; readonly at: Location }
 export type ForExpression = At<'for'> & {
   readonly item: string
@@ -20,14 +20,14 @@ export type ForExpression = At<'for'> & {
 }
 export type CallExpression = At<'call'> & {
   readonly name: string
-  /** What stands before the dot, as in `account.listKeys()`. */
+  /** The expression before the dot, as in `account.listKeys()`. */
   readonly receiver: Expression | undefined
   readonly arguments: readonly Expression[]
 }
 export type MemberExpression = At<'member'> & {
   readonly object: Expression
   readonly name: string
-  /** Written `.?`: an absent member is null. */
+  /** True for `.?`, which returns null for an absent member. */
   readonly safe: boolean
 }
 
@@ -53,14 +53,14 @@ export type Expression =
     })
   | (At<'lambda'> & { readonly parameters: readonly string[]; readonly body: Expression })
 
-/** A type as it is written after a parameter's or an output's name. */
+/** The type expression after the name of a parameter or an output. */
 export type TypeExpression =
   | { readonly kind: 'named'; readonly name: string }
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
   | { readonly kind: 'array'; readonly item: TypeExpression }
   | { readonly kind: 'union'; readonly options: readonly TypeExpression[] }
   | { readonly kind: 'object'; readonly properties: readonly { name: string; type: TypeExpression }[] }
-  /** Something the checker does not look into, `resource<'...'>` for one. */
+  /** A type that is not checked, such as `resource<'...'>`. */
   | { readonly kind: 'other' }
 
 type Declared<Kind extends string> = At<Kind> & {
@@ -68,7 +68,7 @@ type Declared<Kind extends string> = At<Kind> & {
   readonly decorators: readonly CallExpression[]
 }
 
-/** A resource or module: its loop and its condition are taken off its body. */
+/** A resource or a module. Its loop and its condition are separate from its body. */
 type Deployed<Kind extends string> = Declared<Kind> & {
   readonly loop: Omit<ForExpression, 'body' | 'kind' | 'condition'> | undefined
   readonly condition: Expression | undefined
@@ -81,7 +81,7 @@ export type ParameterDeclaration = Declared<'parameter'> & {
 }
 export type OutputDeclaration = Declared<'output'> & { readonly type: TypeExpression; readonly value: Expression }
 export type ResourceDeclaration = Deployed<'resource'> & {
-  /** As written: `<type>@<version>`, or for a nested one without a version of its own just the last part of the type. */
+  /** As in the source: `<type>@<version>`, or the last part of the type for a nested resource without a version. */
   readonly type: string
   readonly existing: boolean
 }
@@ -96,7 +96,7 @@ export type Declaration =
   | (Declared<'type'> & { readonly type: TypeExpression })
   | (Declared<'scope'> & { readonly value: string })
 
-/** One file, read. */
+/** A parsed file. */
 export type Template = {
   readonly file: string
   readonly text: string

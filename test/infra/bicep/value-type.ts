@@ -1,9 +1,9 @@
 import type { Location } from './syntax.ts'
 
-/** A property an object may have, or has. Types refer to each other in circles, so they are read when needed. */
+/** A property of an object type or of an object. Types can refer to each other in circles, so they are resolved lazily. */
 export type Property = {
   readonly type: () => ValueType
-  /** Of a resource's type: has to be set. Of a value: is set for certain. */
+  /** For a type: the property must be set. For a value: the property is always set. */
   readonly required: boolean
   readonly readOnly: boolean
   readonly at?: Location | undefined
@@ -11,9 +11,9 @@ export type Property = {
 export type Properties = ReadonlyMap<string, Property>
 
 /**
- * What is known of a value, or asked of one: Azure's resource types, the declared types of parameters, and the inferred
- * types of expressions are all told in these terms. A `value` is known where it is written out. `at` is where an inferred
- * value is written.
+ * The type of a value, or the type that it must have: resource types of Azure, declared types of parameters, and inferred
+ * types of expressions. `value` is set for literals. `at` is the place of the expression whose type was
+ * inferred.
  */
 export type ValueType = { readonly at?: Location } & (
   | { readonly kind: 'any' }
@@ -39,7 +39,7 @@ export type ObjectType = {
   readonly kind: 'object'
   readonly at?: Location
   readonly properties: Properties
-  /** The type of any other property; absent: there may be no other. */
+  /** The type of all other properties; undefined if none are allowed. */
   readonly others?: (() => ValueType) | undefined
 }
 /** An object whose allowed properties depend on the value of one of them. */
@@ -58,18 +58,18 @@ export const BOOL: ValueType = { kind: 'bool' }
 
 export const arrayOf = (item: ValueType): ValueType => ({ kind: 'array', item: () => item })
 
-/** An object that has exactly these. */
+/** The type of an object with exactly these properties. */
 export const objectOf = (members: Readonly<Record<string, ValueType>>): ObjectType => ({
   kind: 'object',
   properties: new Map(Object.entries(members).map(([name, type]) => [name, present(type)])),
 })
 
-/** An object of which nothing is known. */
+/** An object with unknown properties. */
 export const OPEN_OBJECT: ObjectType = { kind: 'object', properties: new Map(), others: () => ANY }
 
 export const present = (type: ValueType): Property => ({ type: () => type, required: true, readOnly: false })
 
-/** One of several. Choices within it are flattened, and of equal plain types one is kept. */
+/** One of several types. Nested choices are flattened, and duplicate plain types are removed. */
 export function choiceOf(options: readonly ValueType[]): ValueType {
   const flat = options.flatMap((option) => (option.kind === 'choice' ? option.options : [option]))
   if (flat.some((option) => option.kind === 'any')) return ANY
@@ -77,10 +77,10 @@ export function choiceOf(options: readonly ValueType[]): ValueType {
   return first !== undefined && flat.length === 1 ? first : { kind: 'choice', options: flat }
 }
 
-/** The alternatives of a type, itself if it is not a choice. */
+/** The alternatives of a type; the type itself if it is not a choice. */
 export const optionsOf = (type: ValueType): readonly ValueType[] => (type.kind === 'choice' ? type.options : [type])
 
-/** The properties and the openness of anything that has members. */
+/** The properties of a type with members, and the type of its other properties. */
 export function membersOf(type: ValueType): Omit<ObjectType, 'kind'> | undefined {
   switch (type.kind) {
     case 'object':
@@ -102,7 +102,7 @@ export function membersOf(type: ValueType): Omit<ObjectType, 'kind'> | undefined
   }
 }
 
-/** The name a reader knows the type by. */
+/** The name of a type in messages. */
 export function nameOf(type: ValueType): string {
   switch (type.kind) {
     case 'string':

@@ -1,6 +1,6 @@
 import { entriesOf, isObject, type ObjectValue, Opaque, placeObject, textOfValue, type Value } from './value.ts'
 
-/** What the cloud would tell; the same in every deployment, as far as the rules are concerned. */
+/** Results that only the cloud has. The rules do not depend on them, so they are constant. */
 const SUBSCRIPTION = {
   id: '/subscriptions/<subscription>',
   subscriptionId: '<subscription>',
@@ -34,7 +34,7 @@ const isEmpty = (value: Value | undefined): boolean =>
 
 const isPlain = (value: Value): boolean => isObject(value) || Array.isArray(value)
 
-/** Functions whose result does not depend on the cloud. Undefined: what they are given is not known well enough. */
+/** Functions whose result does not depend on the cloud. They return undefined if their arguments are not known. */
 const EVALUATED: Readonly<Record<string, (given: readonly Value[]) => Value | undefined>> = {
   any: ([value]) => value,
   array: ([value]) => (Array.isArray(value) ? value : [value ?? null]),
@@ -81,7 +81,7 @@ const EVALUATED: Readonly<Record<string, (given: readonly Value[]) => Value | un
   utcNow: () => '2030-01-01',
 }
 
-/** The value of a call; opaque where only the cloud knows it. */
+/** The value of a call; opaque if only the cloud knows it. */
 export function call(name: string, given: readonly Value[]): Value {
   const known = Object.hasOwn(EVALUATED, name) ? EVALUATED[name]?.(given) : undefined
   return known ?? new Opaque(`${name}(${given.map(textOfValue).join(', ')})`, { name, given })
@@ -98,7 +98,7 @@ function extreme(given: readonly Value[], of: (...numbers: number[]) => number):
   return numbers.some(Number.isNaN) ? undefined : of(...numbers)
 }
 
-/** Objects are put together level by level, the later one winning; of arrays, each item is kept once. */
+/** Merges objects recursively, where later values win. Merges arrays without duplicates. */
 function merged(given: readonly Value[]): Value | undefined {
   if (given.every(Array.isArray)) {
     const items = given.flat() as Value[]

@@ -23,21 +23,21 @@ import {
 
 export type Output = { readonly name: string; readonly value: Value; readonly at: Location }
 
-/** What a template and its modules would deploy with one set of parameters. */
+/** The resources and outputs that a template and its modules deploy with one set of parameters. */
 export type Deployment = {
-  /** Without those whose condition is false. */
+  /** Excludes resources whose condition is false. */
   readonly resources: readonly DeployedResource[]
-  /** Of all templates. */
+  /** The outputs of all templates. */
   readonly outputs: readonly Output[]
 }
 
 export type DeploymentInput = {
   readonly templates: Templates
-  /** Reads a file of the project by its path from the project folder. */
+  /** Reads a file of the project by its path relative to the project folder. */
   readonly readText: (file: string) => string
 }
 
-/** Works out what would be deployed. What only the cloud knows is opaque; parameters without a value have a made-up one. */
+/** Evaluates a deployment. Values that only the cloud knows are opaque; parameters without a value get a placeholder. */
 export function deploy(file: string, parameters: ObjectValue, input: DeploymentInput): Deployment {
   const resources: DeployedResource[] = []
   const outputs: Output[] = []
@@ -48,7 +48,7 @@ export function deploy(file: string, parameters: ObjectValue, input: DeploymentI
 
 type Collected = DeploymentInput & { readonly resources: DeployedResource[]; readonly outputs: Output[] }
 
-/** One template with its parameters. Declarations are evaluated when first referred to: their order is free. */
+/** One template with its parameters. Declarations are evaluated at their first reference, in any order. */
 class TemplateDeployment {
   readonly #template: Template
   readonly #parameters: ObjectValue
@@ -88,7 +88,7 @@ class TemplateDeployment {
   #valueOf(name: string): Value {
     const known = this.#values.get(name)
     if (known !== undefined) return known
-    // Whoever refers to itself in a circle gets this.
+    // The value of a declaration that refers to itself.
     this.#values.set(name, new Opaque(`<${name}>`))
     const declaration = this.#declarations.get(name)
     const value = declaration === undefined ? new Opaque(`<${name}>`) : this.#evaluated(declaration)
@@ -169,7 +169,7 @@ class TemplateDeployment {
 const resourceOf = (value: Value | undefined): DeployedResource | undefined =>
   value instanceof Reference ? value.resource : undefined
 
-/** A value for a parameter that has none: some text that tells whose it is. */
+/** The placeholder of a parameter without a value: a text with the name of the parameter. */
 function madeUpValue({ name, type }: ParameterDeclaration): Value {
   if (type.kind === 'array' || (type.kind === 'named' && type.name === 'array')) return []
   if (type.kind === 'object' || (type.kind === 'named' && /object$/i.test(type.name))) return {}

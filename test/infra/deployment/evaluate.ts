@@ -4,15 +4,15 @@ import { isObject, Opaque, placeObject, Reference, textOfValue, unwritten, type 
 
 export type Locals = ReadonlyMap<string, Value>
 
-/** What evaluation needs of the file around the expression. */
+/** What evaluation needs from the file of the expression. */
 export type Evaluation = {
   /** The value of a declaration. */
   readonly valueOfName: (name: string) => Value
-  /** The text of a file, by its path from the template. */
+  /** The text of a file, by path relative to the template. */
   readonly readText: (path: string) => string
 }
 
-/** The value of an expression. What is wrong in it is for others to find: here it is opaque. */
+/** The value of an expression. Values of invalid expressions are opaque; other checks report the errors. */
 export function evaluate(expression: Expression, locals: Locals, context: Evaluation): Value {
   const of = (each: Expression) => evaluate(each, locals, context)
   switch (expression.kind) {
@@ -61,7 +61,7 @@ type Of = (expression: Expression) => Value
 function stringValue({ parts }: StringExpression, of: Of): Value {
   const [first] = parts
   if (parts.length === 1 && first !== undefined && typeof first !== 'string') {
-    // What the cloud knows stays what it is: `'${x}'` is `x` as text.
+    // An opaque value stays opaque: `'${x}'` equals `x` as text.
     const only = of(first)
     return typeof only === 'number' || typeof only === 'boolean' ? String(only) : only
   }
@@ -75,7 +75,7 @@ function objectValue({ entries }: ObjectExpression, of: Of): Value {
   return object
 }
 
-/** The names within each turn of a loop. */
+/** The local variables of each iteration of a loop. */
 export function iterations(
   { item, index, source }: Pick<ForExpression, 'item' | 'index' | 'source'>,
   locals: Locals,
@@ -117,7 +117,7 @@ function callValue({ name, receiver, arguments: given }: CallExpression, locals:
   return call(name, given.map(of))
 }
 
-/** What is opaque counts as true, so that what depends on it is looked at. */
+/** Opaque conditions count as true, so that the rules check the resources that depend on them. */
 function operate(operator: string, left: Value, right: () => Value): Value {
   switch (operator) {
     case '&&':

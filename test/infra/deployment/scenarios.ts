@@ -2,7 +2,7 @@ import { decoratorOf } from '../bicep/declared-type.ts'
 import type { ParameterDeclaration, Template } from '../bicep/syntax.ts'
 import type { ObjectValue, Value } from './value.ts'
 
-/** Every other value a parameter with few of them may have, its default left out. */
+/** All values of a parameter with few values, except its default. */
 function otherValues({ type, decorators, default: given }: ParameterDeclaration): Value[] {
   if (type.kind === 'named' && type.name === 'bool') {
     return [true, false].filter((value) => given?.kind !== 'boolean' || given.value !== value)
@@ -17,13 +17,13 @@ function otherValues({ type, decorators, default: given }: ParameterDeclaration)
   return values.filter((value) => value !== usual)
 }
 
-/** A number that is not the default, where one has to be tried: what is conditional on `> 0` for one. */
+/** A number other than the default, for parameters in conditions such as `> 0`. */
 const otherNumber = ({ type, default: given }: ParameterDeclaration): Value[] =>
   type.kind === 'named' && type.name === 'int' && given?.kind === 'number' && given.value === 0 ? [100] : []
 
 /**
- * Sets of parameters to deploy with: the defaults; each switch turned by itself; and every other value that a parameter may
- * have, those of different parameters together. What holds in all of them does not hang on a parameter.
+ * Sets of parameters to deploy with: the defaults; each Boolean parameter inverted alone; and all other values of the
+ * parameters, combined across parameters. A rule that holds for all sets does not depend on a parameter.
  */
 export function scenariosOf(template: Template): ObjectValue[] {
   const alternatives = template.declarations.flatMap((declaration): [string, Value[]][] => {

@@ -1,25 +1,25 @@
 import type { Location, ObjectEntry } from '../bicep/syntax.ts'
 
-/** A resource as it would be deployed. */
+/** A resource of a deployment. */
 export type DeployedResource = {
-  /** Without the version. */
+  /** The type without the version. */
   readonly type: string
   readonly name: Value
-  /** Symbolic, but equal for the same resource and different for different ones. */
+  /** A symbolic id, unique for each resource. */
   readonly id: string
   readonly at: Location
   readonly body: ObjectValue
-  /** What it is a child or an extension of. */
+  /** The parent, or the resource that this one extends. */
   readonly parent: DeployedResource | undefined
   readonly scope: DeployedResource | undefined
-  /** False where its condition is: it can be referred to and is not there. `existing` ones are not deployed either. */
+  /** False if its condition is false, and for `existing` resources. Such a resource can still be referred to. */
   readonly isDeployed: boolean
 }
 
-/** A value that only the cloud knows, told as the expression it is of: `guid(...)`, a property of a resource. */
+/** A value that only the cloud knows, represented by its expression: `guid(...)`, or a property of a resource. */
 export class Opaque {
   readonly text: string
-  /** The function it is the result of, and what that was given. */
+  /** The function call that returns the value, with its arguments. */
   readonly call: { readonly name: string; readonly given: readonly Value[] } | undefined
 
   constructor(text: string, call?: Opaque['call']) {
@@ -28,7 +28,7 @@ export class Opaque {
   }
 }
 
-/** A resource or a module as it is referred to. */
+/** A reference to a resource or a module. */
 export class Reference {
   readonly resource: DeployedResource | undefined
   readonly outputs: ObjectValue
@@ -49,14 +49,14 @@ export const isObject = (value: Value | undefined): value is ObjectValue =>
   !(value instanceof Opaque) &&
   !(value instanceof Reference)
 
-/** A value as text, where it is put into a string. */
+/** A value as interpolated text. */
 export function textOfValue(value: Value): string {
   if (value instanceof Opaque) return value.text
   if (value instanceof Reference) return value.resource?.id ?? '<module>'
   return typeof value === 'object' ? JSON.stringify(plain(value)) : String(value)
 }
 
-/** A value as JSON has it, opaque parts as their text. */
+/** A value as plain JSON, with opaque parts as text. */
 export function plain(value: Value): unknown {
   if (value instanceof Opaque || value instanceof Reference) return textOfValue(value)
   if (Array.isArray(value)) return value.map(plain)
@@ -64,7 +64,7 @@ export function plain(value: Value): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]))
 }
 
-/** The value at a path of property names; undefined where there is nothing. */
+/** The value at a path of property names; undefined if there is none. */
 export function valueAt(value: Value | undefined, ...path: readonly string[]): Value | undefined {
   let current = value
   for (const name of path) current = isObject(current) ? current[name] : undefined
@@ -73,26 +73,26 @@ export function valueAt(value: Value | undefined, ...path: readonly string[]): V
 
 const owners = new WeakMap<ObjectValue, string>()
 
-/** Says what an object belongs to, so that what it does not hold can be told as a path. */
+/** Sets the path of an object, from which the paths of its missing properties are derived. */
 export const nameOwner = (object: ObjectValue, path: string): void => {
   owners.set(object, path)
 }
 
-/** A property that is not written down: the cloud may know it. */
+/** The value of a property that the template does not set: opaque, because the cloud may set it. */
 export const unwritten = (object: ObjectValue, name: string): Opaque =>
   new Opaque(`${owners.get(object) ?? ''}.${name}`)
 
 const entries = new WeakMap<ObjectValue, readonly Entry[]>()
 type Entry = Pick<ObjectEntry, 'name' | 'at'>
 
-/** Remembers how an object is written, so that faults can say where. */
+/** Stores the source entries of an object, which give the lines of faults. */
 export const placeObject = (object: ObjectValue, written: readonly Entry[]): void => {
   entries.set(object, written)
 }
 
-/** How an object is written; the last of two entries of a name counts. */
+/** The source entries of an object. The last of several entries with the same name counts. */
 export const entriesOf = (object: ObjectValue): readonly Entry[] => entries.get(object) ?? []
 
-/** Where a property of an object is written. */
+/** The place of a property in the source. */
 export const placeOf = (object: ObjectValue, name: string): Location | undefined =>
   entriesOf(object).findLast((entry) => entry.name === name)?.at

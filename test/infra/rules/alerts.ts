@@ -2,39 +2,39 @@ import type { DeployedResource } from '../deployment/value.ts'
 import { isObject, textOfValue } from '../deployment/value.ts'
 import { at, expect, itemsOf, ofType, type Rule, type Subject } from './rule.ts'
 
-/** What somebody is told of that stands in the logs, and what a query has to look at for that. */
-const ASKED: Readonly<Record<string, readonly RegExp[]>> = {
-  'sync jobs that failed': [/'sync\.jobs'/, /Properties\.outcome == 'Failed'/],
+/** Conditions in the logs that need an alert, with patterns that the query must contain. */
+const LOG_CONDITIONS: Readonly<Record<string, readonly RegExp[]>> = {
+  'failed sync jobs': [/'sync\.jobs'/, /Properties\.outcome == 'Failed'/],
   'a sweep older than two hours': [/'sweep\.age'/, /\bago\(2h\)/, /> 7[0-2]\d\d\b/],
   'server errors': [/\bAppRequests\b/, /toint\(ResultCode\) >= 500\b/],
-  'an app that reports nothing': [/\bAppRequests\b/, /\bisnull\(/, /\bago\(30m\)/],
-  'logs that are capped': [/\b_LogOperation\b/, /'OverQuota'/],
+  'missing telemetry': [/\bAppRequests\b/, /\bisnull\(/, /\bago\(30m\)/],
+  'the daily cap of the logs': [/\b_LogOperation\b/, /'OverQuota'/],
 }
 
-/** What somebody is told of that is a metric of one value of a dimension. */
+/** The dimension values of the alert for throttling. */
 const REFUSALS_OF_DATABASE = ['429']
 
-/** Alerts are switched on, and together they watch what an operator has to learn of. */
+/** Alerts are enabled, and cover all conditions that an operator must know of. */
 export const alertsAreComplete: Rule = (subject) => {
   const metricAlerts = ofType(subject, 'Microsoft.Insights/metricAlerts')
   const logAlerts = ofType(subject, 'Microsoft.Insights/scheduledQueryRules')
   for (const alert of [...metricAlerts, ...logAlerts]) expect(subject, alert, 'properties.enabled', true)
   const queries = logAlerts.flatMap((alert) => criteriaOf(alert).map(({ query }) => textOfValue(query ?? '')))
-  for (const [what, words] of Object.entries(ASKED)) {
-    const isWatched = queries.some((query) => words.every((word) => word.test(query)))
-    if (!isWatched) subject.report(startOf(subject), `no alert tells of ${what}`)
+  for (const [condition, patterns] of Object.entries(LOG_CONDITIONS)) {
+    const isCovered = queries.some((query) => patterns.every((pattern) => pattern.test(query)))
+    if (!isCovered) subject.report(startOf(subject), `no alert covers ${condition}`)
   }
   const dimensions = metricAlerts.flatMap((alert) => criteriaOf(alert).flatMap((each) => itemsOf(each.dimensions)))
   const isThrottlingWatched = dimensions.some(
     (each) => isObject(each) && textOfValue(each.values ?? '') === textOfValue(REFUSALS_OF_DATABASE),
   )
-  if (!isThrottlingWatched) subject.report(startOf(subject), 'no alert tells of a database that answers 429')
+  if (!isThrottlingWatched) subject.report(startOf(subject), 'no alert covers database responses with status 429')
 }
 
 const AVAILABILITY = 'Microsoft.Azure.Monitor.WebtestLocationAvailabilityCriteria'
 
-/** The health check is requested from outside, and an alert fires when it fails: a faulty setting leaves no log. */
-export const healthIsWatched: Rule = (subject) => {
+/** An availability test requests the health check, and its failure raises an alert: an invalid setting leaves no log. */
+export const healthCheckIsMonitored: Rule = (subject) => {
   const site = ofType(subject, 'Microsoft.Web/sites')[0]?.id
   const tests = ofType(subject, 'Microsoft.Insights/webtests')
   const health = tests.find(
@@ -46,33 +46,35 @@ export const healthIsWatched: Rule = (subject) => {
   const alert = ofType(subject, 'Microsoft.Insights/metricAlerts').find(
     (each) => textOfValue(at(each, 'properties.criteria.webTestId') ?? '') === health.id,
   )
-  if (alert === undefined) return subject.report(health.at, 'no alert tells of a failed health check')
+  if (alert === undefined) return subject.report(health.at, 'no alert covers a failed health check')
   const criteria = at(alert, 'properties.criteria')
   if (!isObject(criteria) || criteria['odata.type'] !== AVAILABILITY) {
-    subject.report(alert.at, `the criteria of a web test have to be ${AVAILABILITY}`)
+    subject.report(alert.at, `the criteria of a web test must be ${AVAILABILITY}`)
   }
   const failed = Number(at(alert, 'properties.criteria.failedLocationCount'))
   const locationCount = itemsOf(at(health, 'properties.Locations')).length
   if (!(failed >= 2 && failed <= locationCount)) {
-    subject.report(alert.at, `failedLocationCount has to be 2 to ${locationCount}: it is ${failed}`)
+    subject.report(alert.at, `failedLocationCount must be 2 to ${locationCount}: it is ${failed}`)
   }
 }
 
-/** Whom alerts and budgets tell can be told. */
-export const somebodyIsTold: Rule = (subject) => {
+/** Action groups and budgets have recipients. */
+export const notificationsHaveRecipients: Rule = (subject) => {
   for (const group of ofType(subject, 'Microsoft.Insights/actionGroups')) {
     expect(subject, group, 'properties.enabled', true)
     const receivers = itemsOf(at(group, 'properties.emailReceivers'))
-    const isTold = receivers.some((each) => isObject(each) && textOfValue(each.emailAddress ?? '') !== '')
-    if (!isTold) subject.report(group.at, 'the action group tells nobody')
+    const hasReceiver = receivers.some((each) => isObject(each) && textOfValue(each.emailAddress ?? '') !== '')
+    if (!hasReceiver) subject.report(group.at, 'the action group has no receiver')
   }
   for (const budget of ofType(subject, 'Microsoft.Consumption/budgets')) {
     const notifications = at(budget, 'properties.notifications')
     const all = isObject(notifications) ? Object.values(notifications) : []
-    const telling = all.filter(
+    const complete = all.filter(
       (each) => isObject(each) && each.enabled === true && itemsOf(each.contactEmails).length > 0,
     )
-    if (telling.length === 0 || telling.length < all.length) subject.report(budget.at, 'the budget tells nobody')
+    if (complete.length === 0 || complete.length < all.length) {
+      subject.report(budget.at, 'a notification of the budget is disabled or has no contact')
+    }
   }
 }
 
@@ -80,6 +82,6 @@ function criteriaOf(alert: DeployedResource) {
   return itemsOf(at(alert, 'properties.criteria.allOf')).filter(isObject)
 }
 
-/** What lacks has no line of its own: it would stand beside those whom the alerts tell. */
+/** The place of faults about missing alerts: the action group. */
 const startOf = (subject: Subject) =>
   ofType(subject, 'Microsoft.Insights/actionGroups')[0]?.at ?? { file: 'infra/main.bicep', line: 1 }

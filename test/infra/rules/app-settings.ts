@@ -10,7 +10,7 @@ import {
 } from '../deployment/value.ts'
 import { at, itemsOf, ofType, place, type Rule, type Subject } from './rule.ts'
 
-/** Settings that hold a secret, of which the cloud has none: the identity and the database stand for them. */
+/** Settings with secrets. Azure deployments do not use them: the identity and the database replace them. */
 const LOCAL_ONLY: readonly string[] = [
   SETTINGS.graphClientSecret.name,
   SETTINGS.cosmosKey.name,
@@ -18,7 +18,7 @@ const LOCAL_ONLY: readonly string[] = [
   SETTINGS.cursorKeys.name,
 ]
 
-/** Settings of the platform, all by the managed identity. */
+/** Settings of the platform, which use the managed identity. */
 const PLATFORM: readonly string[] = [
   'AzureWebJobsDisableHomepage',
   'AzureWebJobsStorage__blobServiceUri',
@@ -31,7 +31,7 @@ const PLATFORM: readonly string[] = [
 /** Settings of the service that name an identity. */
 const OF_IDENTITIES: readonly string[] = [SETTINGS.managedIdentityClientId.name, SETTINGS.graphIdentityClientId.name]
 
-/** Values for what only the cloud knows, or somebody keeps to himself. */
+/** Sample values of settings that only the cloud or the operator knows. */
 const MADE_UP: Readonly<Record<string, string>> = {
   [SETTINGS.serviceClientId.name]: '11111111-1111-4111-8111-111111111111',
   [SETTINGS.managedIdentityClientId.name]: '22222222-2222-4222-8222-222222222222',
@@ -41,8 +41,8 @@ const MADE_UP: Readonly<Record<string, string>> = {
   APPLICATIONINSIGHTS_CONNECTION_STRING: 'InstrumentationKey=11111111-1111-4111-8111-111111111111',
 }
 
-/** The service finds every setting it reads, and no other is set. */
-export const settingsAreThoseOfTheCode: Rule = (subject) => {
+/** Exactly the settings that the service reads are set. */
+export const settingsMatchTheCode: Rule = (subject) => {
   const sites = ofType(subject, 'Microsoft.Web/sites')
   for (const site of sites) {
     const config = ofType(subject, 'Microsoft.Web/sites/config').find(
@@ -52,10 +52,10 @@ export const settingsAreThoseOfTheCode: Rule = (subject) => {
     if (!isObject(settings)) subject.report(site.at, 'the site has no settings')
     else checkSettings(subject, owner, settings)
   }
-  if (sites.length === 0) subject.report({ file: 'infra/main.bicep', line: 1 }, 'there is no function app')
+  if (sites.length === 0) subject.report({ file: 'infra/main.bicep', line: 1 }, 'the function app is missing')
 }
 
-/** Settings may be given as a list of names and values within the site. */
+/** The settings of a site that sets them as a list of names and values. */
 function listedSettings(site: DeployedResource): ObjectValue {
   const pairs = itemsOf(at(site, 'properties.siteConfig.appSettings')).flatMap((each): [string, Value][] =>
     isObject(each) ? [[textOfValue(each.name ?? ''), each.value ?? '']] : [],
@@ -75,8 +75,8 @@ function checkSettings(subject: Subject, owner: DeployedResource, settings: Obje
   for (const name of Object.keys(settings)) {
     const where = place(owner, `properties.${name}`)
     if (LOCAL_ONLY.includes(name))
-      subject.report(where, `${name} is for one machine: the cloud has the managed identity`)
-    else if (!wanted.has(name)) subject.report(where, `nothing reads the setting ${name}${suggestion(name, wanted)}`)
+      subject.report(where, `${name} is for local use only: in Azure the managed identity replaces it`)
+    else if (!wanted.has(name)) subject.report(where, `the setting ${name} is not used${suggestion(name, wanted)}`)
   }
   for (const name of wanted) {
     if (settings[name] === undefined) subject.report(owner.at, `the setting ${name} is not set`)
@@ -85,20 +85,20 @@ function checkSettings(subject: Subject, owner: DeployedResource, settings: Obje
   checkValues(subject, owner, settings)
 }
 
-/** Names of settings that say how a connection signs in, and which identity it takes. */
+/** Checks the settings that select the credential and the identity of a connection. */
 function checkIdentitySetting(subject: Subject, owner: DeployedResource, name: string, value: string): void {
   const clientIds = ofType(subject, 'Microsoft.ManagedIdentity/userAssignedIdentities').map(
     ({ id }) => `${id}.properties.clientId`,
   )
   const where = place(owner, `properties.${name}`)
   if (name.endsWith('__credential') && value !== 'managedidentity') {
-    subject.report(where, `${name} has to be managedidentity, not ${value}`)
+    subject.report(where, `${name} must be managedidentity, not ${value}`)
   }
   const isClientId = name.endsWith('__clientId') || OF_IDENTITIES.includes(name)
-  if (isClientId && !clientIds.includes(value)) subject.report(where, `${name} has to be the identity's client id`)
+  if (isClientId && !clientIds.includes(value)) subject.report(where, `${name} must be the identity's client id`)
   if (name === 'APPLICATIONINSIGHTS_AUTHENTICATION_STRING') {
     const expected = clientIds.map((id) => `ClientId=${id};Authorization=AAD`)
-    if (!expected.includes(value)) subject.report(where, `${name} has to be ClientId=<client id>;Authorization=AAD`)
+    if (!expected.includes(value)) subject.report(where, `${name} must be ClientId=<client id>;Authorization=AAD`)
   }
 }
 
@@ -107,16 +107,16 @@ function checkValues({ report }: Subject, owner: DeployedResource, settings: Obj
   const environment: Record<string, string> = {}
   for (const [name, value] of Object.entries(settings)) {
     if (typeof value !== 'string' && !(value instanceof Opaque)) {
-      report(place(owner, `properties.${name}`), `a setting is a string, ${name} is ${textOfValue(value)}`)
+      report(place(owner, `properties.${name}`), `a setting must be a string, ${name} is ${textOfValue(value)}`)
     }
     environment[name] = MADE_UP[name] ?? textOfValue(value)
   }
-  // A value that a parameter gives is not known here.
+  // Values of parameters are not known here.
   for (const [name, value] of Object.entries(environment))
     if (value.startsWith('<')) environment[name] = MADE_UP[name] ?? 'x'
   try {
     readSettings(environment)
   } catch (error) {
-    report(owner.at, `the service refuses its settings: ${error instanceof Error ? error.message : String(error)}`)
+    report(owner.at, `the service rejects its settings: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

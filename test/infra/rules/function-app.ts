@@ -4,13 +4,13 @@ import { at, expect, ofType, place, type Rule, type Subject } from './rule.ts'
 const SITE = 'Microsoft.Web/sites'
 const IDENTITY = 'Microsoft.ManagedIdentity/userAssignedIdentities'
 
-/** The app runs the code that azd puts in place, on the Node.js of the project, with the identities. */
+/** The app runs the code that azd deploys, on the Node.js version of the project, with the identities. */
 export const functionAppRunsTheCode: Rule = (subject) => {
   for (const plan of ofType(subject, 'Microsoft.Web/serverfarms')) {
     expect(subject, plan, 'sku.name', 'FC1')
     expect(subject, plan, 'sku.tier', 'FlexConsumption')
     expect(subject, plan, 'kind', 'functionapp')
-    // Flex Consumption is Linux only, which Azure calls reserved.
+    // Flex Consumption requires Linux. Azure calls this property `reserved`.
     expect(subject, plan, 'properties.reserved', true)
   }
   for (const site of ofType(subject, SITE)) {
@@ -30,7 +30,7 @@ function checkRuntime(subject: Subject, site: DeployedResource): void {
   if (subject.isDefault) expect(subject, site, `${runtime}.version`, subject.facts.nodeMajor)
 }
 
-/** The code lies in a container of the storage account, and is fetched by the identity. */
+/** The code is in a container of the storage account, and the app reads it with its identity. */
 function checkDeployment(subject: Subject, site: DeployedResource): void {
   const storage = 'properties.functionAppConfig.deployment.storage'
   const containers = ofType(subject, 'Microsoft.Storage/storageAccounts/blobServices/containers').map((container) => {
@@ -50,31 +50,28 @@ function checkIdentity(subject: Subject, site: DeployedResource): void {
   const assigned = at(site, 'identity.userAssignedIdentities')
   const names = isObject(assigned) ? Object.keys(assigned) : []
   if (names.toSorted().join() !== ids.toSorted().join()) {
-    subject.report(place(site, 'identity'), 'the app has to have the identities, and no other')
+    subject.report(place(site, 'identity'), 'the app must have all identities of the deployment and no others')
   }
 }
 
-/** azd finds what it deploys to by a tag. */
+/** azd finds its deployment targets by tags. */
 function checkTags(subject: Subject, site: DeployedResource): void {
   const tags = at(site, 'tags')
   const service = isObject(tags) ? textOfValue(tags['azd-service-name'] ?? '') : ''
   if (!subject.facts.serviceNames.includes(service)) {
     const known = subject.facts.serviceNames.join(', ')
-    subject.report(
-      place(site, 'tags'),
-      `azd-service-name has to be a service of azure.yaml (${known}), not '${service}'`,
-    )
+    subject.report(place(site, 'tags'), `azd-service-name must be a service of azure.yaml (${known}), not '${service}'`)
   }
   for (const group of ofType(subject, 'Microsoft.Resources/resourceGroups')) {
     const groupTags = at(group, 'tags')
     if (!isObject(groupTags) || groupTags['azd-env-name'] === undefined) {
-      subject.report(place(group, 'tags'), 'azd looks for its resource group by the tag azd-env-name')
+      subject.report(place(group, 'tags'), 'the resource group must have the tag azd-env-name')
     }
   }
 }
 
-/** The database can be restored to a point in time, and in production nobody deletes it by mistake. */
-export const databaseIsKept: Rule = (subject) => {
+/** The database has point-in-time restore. In production, a lock protects it from deletion. */
+export const databaseIsProtected: Rule = (subject) => {
   for (const account of ofType(subject, 'Microsoft.DocumentDB/databaseAccounts')) {
     expect(subject, account, 'properties.backupPolicy.type', 'Continuous')
     const tier = textOfValue(at(account, 'properties.backupPolicy.continuousModeProperties.tier') ?? '')
@@ -84,7 +81,7 @@ export const databaseIsKept: Rule = (subject) => {
     if ((tier === 'Continuous30Days') !== isLocked) {
       subject.report(
         account.at,
-        `a database restorable for ${tier} ${isLocked ? 'has' : 'has no'} lock: production has both`,
+        `the database with backup tier ${tier} ${isLocked ? 'has a' : 'has no'} lock: production has 30 days and a lock`,
       )
     }
     const capabilities = textOfValue(at(account, 'properties.capabilities') ?? '')
@@ -92,7 +89,7 @@ export const databaseIsKept: Rule = (subject) => {
     for (const database of ofType(subject, 'Microsoft.DocumentDB/databaseAccounts/sqlDatabases')) {
       const hasThroughput = at(database, 'properties.options.autoscaleSettings.maxThroughput') !== undefined
       if (hasThroughput === isServerless)
-        subject.report(database.at, 'throughput is set where, and only where, it is not serverless')
+        subject.report(database.at, 'throughput must be set if and only if the account is not serverless')
     }
   }
 }

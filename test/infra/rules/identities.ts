@@ -4,7 +4,7 @@ import { at, ofType, type Rule, type Subject } from './rule.ts'
 
 const IDENTITY = 'Microsoft.ManagedIdentity/userAssignedIdentities'
 
-/** What an identity is for. */
+/** The purpose of an identity. */
 export type Purpose = 'service' | 'graph' | 'host' | 'deployment'
 
 /** The settings that name the identity of a purpose, by client id. */
@@ -14,7 +14,7 @@ const SETTINGS_OF: Readonly<Record<Exclude<Purpose, 'deployment'>, readonly stri
   host: ['AzureWebJobsStorage__clientId'],
 }
 
-/** The identity of each purpose: what the settings and the site take it for. Undefined where they take several or none. */
+/** The identity of each purpose, from the settings and the site. Undefined if these name several or none. */
 export function identitiesByPurpose(subject: Subject): Record<Purpose, DeployedResource | undefined> {
   const identities = ofType(subject, IDENTITY)
   const [settings] = ofType(subject, 'Microsoft.Web/sites/config').filter(({ name }) => name === 'appsettings')
@@ -34,8 +34,8 @@ export function identitiesByPurpose(subject: Subject): Record<Purpose, DeployedR
 }
 
 /**
- * Each purpose has an identity of its own. One for all could replace the code that runs, and sign in to every directory,
- * with any of its tokens.
+ * Each purpose has its own identity. A token of a shared identity could replace the running code and sign in to every
+ * directory.
  */
 export const identitiesAreSeparate: Rule = (subject) => {
   const purposes = Object.entries(identitiesByPurpose(subject))
@@ -43,7 +43,7 @@ export const identitiesAreSeparate: Rule = (subject) => {
   const where = site?.at ?? { file: 'infra/main.bicep', line: 1 }
   for (const [purpose, identity] of purposes) {
     const sharing = purposes.filter(([other, { id } = { id: '' }]) => other > purpose && id === identity?.id)
-    if (identity === undefined) subject.report(where, `no identity is that of the purpose ${purpose}`)
+    if (identity === undefined) subject.report(where, `the identity for the purpose ${purpose} is missing`)
     else for (const [other] of sharing) subject.report(where, `${purpose} and ${other} share an identity`)
   }
 }

@@ -6,7 +6,7 @@ import type { ModuleDeclaration, ParameterDeclaration, Template } from '../bicep
 import type { Value } from '../deployment/value.ts'
 import { expect, ofType, type Rule, type TemplateRule } from './rule.ts'
 
-/** Per type of resource, what closes every way in but the directory's tokens over TLS 1.2. */
+/** By resource type, the properties that allow only tokens of the directory over TLS 1.2. */
 const CLOSED: Readonly<Record<string, Readonly<Record<string, readonly Value[]>>>> = {
   'Microsoft.DocumentDB/databaseAccounts': {
     'properties.disableLocalAuth': [true],
@@ -35,7 +35,7 @@ const CLOSED: Readonly<Record<string, Readonly<Record<string, readonly Value[]>>
   'Microsoft.Web/sites/basicPublishingCredentialsPolicies': { 'properties.allow': [false] },
 }
 
-/** Nobody comes in by a key, a password or without encryption. */
+/** Access with keys or passwords, and unencrypted access, are disabled. */
 export const localAuthenticationIsOff: Rule = (subject) => {
   for (const [type, paths] of Object.entries(CLOSED)) {
     for (const resource of ofType(subject, type)) {
@@ -46,32 +46,32 @@ export const localAuthenticationIsOff: Rule = (subject) => {
     const policies = ofType(subject, 'Microsoft.Web/sites/basicPublishingCredentialsPolicies')
     for (const name of ['ftp', 'scm']) {
       const isThere = policies.some((policy) => policy.parent?.id === site.id && policy.name === name)
-      if (!isThere) subject.report(site.at, `the site has no policy that closes the publishing password of ${name}`)
+      if (!isThere) subject.report(site.at, `the site has no policy that disables the publishing password of ${name}`)
     }
   }
 }
 
-/** What looks up a secret, or is one. */
+/** Functions that return secrets, and secrets. */
 const SECRETS = new RegExp(`\\b(${KEY_FUNCTIONS.join('|')})\\b|AccountKey|SharedAccessKey\\b|SharedAccessSignature`)
 
-/** The templates neither read keys nor hold them, and what is secret is declared so. */
+/** Templates do not read or contain keys, and mark secret parameters as secure. */
 export const templatesHoldNoSecrets: TemplateRule = ({ templates, report }) => {
   for (const { file, text, declarations } of templates) {
     for (const [index, line] of text.split('\n').entries()) {
       const [found] = SECRETS.exec(line.replace(/\/\/.*/, '')) ?? []
-      if (found) report({ file, line: index + 1 }, `${found}: keys are neither read nor held`)
+      if (found) report({ file, line: index + 1 }, `${found}: templates must not read or contain keys`)
     }
     for (const declaration of declarations) {
       if (declaration.kind !== 'parameter') continue
       const isNamedSecret = /(secret|password|keys?)$/i.test(declaration.name)
       const isMarked = isSecure(declaration)
-      if (isNamedSecret && !isMarked) report(declaration.at, `parameter ${declaration.name} has to be @secure()`)
+      if (isNamedSecret && !isMarked) report(declaration.at, `parameter ${declaration.name} must be @secure()`)
       if (isMarked && declaration.default) report(declaration.at, `secure parameter ${declaration.name} has a default`)
     }
   }
 }
 
-/** What is secret stays so in the modules it is given to. */
+/** Secrets are passed only to parameters of modules that are secure. */
 export const secretsStaySecret: TemplateRule = ({ templates, report }) => {
   for (const template of templates) {
     const secret = secureNames(template)
@@ -80,7 +80,7 @@ export const secretsStaySecret: TemplateRule = ({ templates, report }) => {
       const kept = secureNames(templates.find(({ file }) => file === fileOfModule(module)))
       for (const { name, value, at } of parametersOf(module)) {
         const isOpen = value.kind === 'name' && secret.has(value.name) && !kept.has(String(name))
-        if (isOpen) report(at, `${String(name)} is given the secret ${value.name} and is not @secure()`)
+        if (isOpen) report(at, `${String(name)} receives the secret ${value.name} and is not @secure()`)
       }
     }
   }

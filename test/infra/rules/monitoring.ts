@@ -2,7 +2,7 @@ import { suggestion } from '../bicep/fault.ts'
 import { type DeployedResource, isObject, Opaque, plain, textOfValue, type Value } from '../deployment/value.ts'
 import { at, itemsOf, ofType, place, type Rule, type Subject } from './rule.ts'
 
-/** Metrics that alerts may watch, with their dimensions, by the type of resource that has them. Types do not know them. */
+/** Metrics for alerts with their dimensions, by resource type. The type data does not contain metrics. */
 const METRICS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'Microsoft.ServiceBus/namespaces': {
     ActiveMessages: ['EntityName'],
@@ -15,7 +15,7 @@ const METRICS: Readonly<Record<string, Readonly<Record<string, readonly string[]
   },
 }
 
-/** What somebody has to be told of. */
+/** Metrics that need an alert. */
 const WATCHED: readonly string[] = ['DeadletteredMessages', 'ActiveMessages', 'TotalRequests']
 
 const DIAGNOSED: readonly string[] = [
@@ -26,13 +26,13 @@ const DIAGNOSED: readonly string[] = [
   'Microsoft.Web/sites',
 ]
 
-/** Logs that say who changed a resource, and who read or wrote its data, by type of resource. */
+/** Audit logs of changes to a resource, and of reads and writes of its data, by resource type. */
 const LOGGED: Readonly<Record<string, readonly string[]>> = {
   'Microsoft.DocumentDB/databaseAccounts': ['ControlPlaneRequests', 'DataPlaneRequests'],
 }
 
-/** Alerts watch metrics that there are, of the resource that has them, and tell somebody. */
-export const alertsWatchWhatThereIs: Rule = (subject) => {
+/** Alerts use existing metrics of the right resource, and have action groups. */
+export const alertsUseExistingMetrics: Rule = (subject) => {
   const watched = new Set<string>()
   for (const alert of ofType(subject, 'Microsoft.Insights/metricAlerts')) {
     for (const criterion of itemsOf(at(alert, 'properties.criteria.allOf'))) {
@@ -48,7 +48,7 @@ export const alertsWatchWhatThereIs: Rule = (subject) => {
     const workspaces = ofType(subject, 'Microsoft.OperationalInsights/workspaces').map(({ id }) => id)
     const scopes = itemsOf(at(alert, 'properties.scopes')).map(textOfValue)
     if (scopes.length !== 1 || !workspaces.includes(scopes[0] ?? '')) {
-      subject.report(place(alert, 'properties.scopes'), 'a query has to be of the workspace')
+      subject.report(place(alert, 'properties.scopes'), 'the scope of a query must be the workspace')
     }
   }
   const where = ofType(subject, 'Microsoft.Insights/actionGroups')[0]?.at ?? { file: 'infra/main.bicep', line: 1 }
@@ -62,7 +62,7 @@ function checkCriterion({ report }: Subject, alert: DeployedResource, criterion:
   const metrics = METRICS[namespace]
   const metric = textOfValue(criterion.metricName ?? '')
   if (metrics === undefined)
-    report(where, `no metrics are known of ${namespace}${suggestion(namespace, Object.keys(METRICS))}`)
+    report(where, `the metrics of ${namespace} are not known${suggestion(namespace, Object.keys(METRICS))}`)
   else if (metrics[metric] === undefined) {
     report(where, `${namespace} has no metric ${metric}${suggestion(metric, Object.keys(metrics))}`)
   }
@@ -80,27 +80,27 @@ function checkCriterion({ report }: Subject, alert: DeployedResource, criterion:
 
 function checkActions(subject: Subject, alert: DeployedResource, actions: readonly Value[]): void {
   const groups = ofType(subject, 'Microsoft.Insights/actionGroups').map(({ id }) => id)
-  const told = actions.map(textOfValue)
-  if (told.length === 0 || told.some((each) => !groups.includes(each))) {
-    subject.report(place(alert, 'properties.actions'), `the alert ${textOfValue(alert.name)} tells nobody`)
+  const used = actions.map(textOfValue)
+  if (used.length === 0 || used.some((each) => !groups.includes(each))) {
+    subject.report(place(alert, 'properties.actions'), `the alert ${textOfValue(alert.name)} has no action group`)
   }
 }
 
-/** There is a workbook, and it can be opened: its name is a GUID, its content a workbook with no blank left to fill in. */
+/** The deployment has a workbook. Its name is a GUID, and its content has no unresolved placeholder. */
 export const workbooksCanBeOpened: Rule = (subject) => {
   const workbooks = ofType(subject, 'Microsoft.Insights/workbooks')
-  if (workbooks.length === 0) subject.report({ file: 'infra/main.bicep', line: 1 }, 'there is no workbook')
+  if (workbooks.length === 0) subject.report({ file: 'infra/main.bicep', line: 1 }, 'the workbook is missing')
   for (const workbook of workbooks) {
     const { name } = workbook
     const isGuid =
       name instanceof Opaque
         ? name.call?.name === 'guid'
         : /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(textOfValue(name))
-    if (!isGuid) subject.report(place(workbook, 'name'), `a workbook's name has to be a GUID, not ${textOfValue(name)}`)
+    if (!isGuid) subject.report(place(workbook, 'name'), `the workbook's name must be a GUID, not ${textOfValue(name)}`)
     const text = textOfValue(at(workbook, 'properties.serializedData') ?? '')
     const where = place(workbook, 'properties.serializedData')
     const [blank] = /\{\{\w+\}\}/.exec(text) ?? []
-    if (blank) subject.report(where, `${blank} is left in the workbook`)
+    if (blank) subject.report(where, `the workbook contains the placeholder ${blank}`)
     checkWorkbook(text, (message) => subject.report(where, message))
   }
 }
@@ -110,17 +110,17 @@ function checkWorkbook(text: string, fault: (message: string) => void): void {
     const { items } = JSON.parse(text) as { items?: unknown }
     if (!Array.isArray(items) || items.length === 0) fault('the workbook has no items')
   } catch (error) {
-    fault(`the workbook is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+    fault(`the workbook is not JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
-/** What holds data or answers requests tells the workspace what goes on. */
+/** Resources that store data or handle requests send diagnostics to the workspace. */
 export const resourcesAreDiagnosed: Rule = (subject) => {
   const workspaces = ofType(subject, 'Microsoft.OperationalInsights/workspaces').map(({ id }) => id)
   const settings = ofType(subject, 'Microsoft.Insights/diagnosticSettings')
   for (const resource of DIAGNOSED.flatMap((type) => ofType(subject, type))) {
     const own = settings.filter((each) => each.scope?.id === resource.id)
-    if (own.length === 0) subject.report(resource.at, `nothing is told of ${resource.type}`)
+    if (own.length === 0) subject.report(resource.at, `no diagnostic settings for ${resource.type}`)
     const logs = own.flatMap((each) => itemsOf(at(each, 'properties.logs')))
     const isLogged = (category: string) =>
       logs.some((each) => isObject(each) && each.category === category && each.enabled === true)
@@ -131,10 +131,10 @@ export const resourcesAreDiagnosed: Rule = (subject) => {
   for (const setting of settings) {
     const workspace = textOfValue(at(setting, 'properties.workspaceId') ?? '')
     if (!workspaces.includes(workspace))
-      subject.report(place(setting, 'properties.workspaceId'), 'workspaceId is no workspace')
-    const told = ['logs', 'metrics'].flatMap((kind) => itemsOf(at(setting, `properties.${kind}`)))
-    if (!told.some((each) => isObject(each) && each.enabled === true)) {
-      subject.report(setting.at, `diagnostic settings that tell nothing: ${JSON.stringify(told.map(plain))}`)
+      subject.report(place(setting, 'properties.workspaceId'), 'workspaceId must be the id of a workspace')
+    const sent = ['logs', 'metrics'].flatMap((kind) => itemsOf(at(setting, `properties.${kind}`)))
+    if (!sent.some((each) => isObject(each) && each.enabled === true)) {
+      subject.report(setting.at, `the diagnostic settings send nothing: ${JSON.stringify(sent.map(plain))}`)
     }
   }
 }

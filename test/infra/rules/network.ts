@@ -1,22 +1,22 @@
 import { type DeployedResource, isObject, textOfValue } from '../deployment/value.ts'
 import { at, expect, itemsOf, ofType, place, type Rule, type Subject } from './rule.ts'
 
-/** What a private endpoint connects to, and the zone in which its address is found, by type of resource. */
+/** The sub-resource of private endpoints, and the DNS zone of their address, by resource type. */
 const PRIVATE: Readonly<Record<string, { readonly groupId: string; readonly zone: string }>> = {
   'Microsoft.DocumentDB/databaseAccounts': { groupId: 'Sql', zone: 'privatelink.documents.azure.com' },
   'Microsoft.ServiceBus/namespaces': { groupId: 'namespace', zone: 'privatelink.servicebus.windows.net' },
   'Microsoft.Storage/storageAccounts': { groupId: 'blob', zone: 'privatelink.blob.core.windows.net' },
 }
 
-/** What is closed to the public has its private endpoint, and the app is where it reaches that. */
-export const closedResourcesCanBeReached: Rule = (subject) => {
+/** A resource without public access has a private endpoint, and the app is in the network of the endpoint. */
+export const closedResourcesAreReachable: Rule = (subject) => {
   const closed = Object.keys(PRIVATE)
     .flatMap((type) => ofType(subject, type))
     .filter((resource) => at(resource, 'properties.publicNetworkAccess') === 'Disabled')
   for (const resource of closed) checkEndpoint(subject, resource)
   if (closed.length === 0) return
   if (closed.length < Object.keys(PRIVATE).length) {
-    subject.report(closed[0]?.at ?? { file: '', line: 0 }, 'some resources are closed to the public and some are open')
+    subject.report(closed[0]?.at ?? { file: '', line: 0 }, 'public access is disabled for some resources only')
   }
   for (const namespace of ofType(subject, 'Microsoft.ServiceBus/namespaces')) {
     expect(subject, namespace, 'sku.name', 'Premium')
@@ -40,14 +40,14 @@ function checkEndpoint(subject: Subject, resource: DeployedResource): void {
     textOfValue(at(each, 'properties.privateLinkServiceConnections') ?? '').includes(`"${resource.id}"`),
   )
   if (endpoint === undefined) {
-    subject.report(resource.at, `${resource.type} is closed to the public and has no private endpoint`)
+    subject.report(resource.at, `${resource.type} has neither public access nor a private endpoint`)
     return
   }
   const connections = at(endpoint, 'properties.privateLinkServiceConnections')
   if (!textOfValue(connections ?? '').includes(`"groupIds":["${groupId}"]`)) {
     subject.report(
       place(endpoint, 'properties.privateLinkServiceConnections'),
-      `groupIds for ${resource.type} has to be ${groupId}`,
+      `groupIds for ${resource.type} must be ${groupId}`,
     )
   }
   const zoneOf = ofType(subject, 'Microsoft.Network/privateDnsZones').find(({ name }) => name === zone)
@@ -55,9 +55,9 @@ function checkEndpoint(subject: Subject, resource: DeployedResource): void {
   const isNamed = groups.some(
     (group) => group.parent?.id === endpoint.id && zoneOf && textOfValue(group.body).includes(`"${zoneOf.id}"`),
   )
-  if (!isNamed) subject.report(endpoint.at, `the private endpoint of ${resource.type} is not named in the zone ${zone}`)
+  if (!isNamed) subject.report(endpoint.at, `the private endpoint of ${resource.type} is not in the DNS zone ${zone}`)
   const links = ofType(subject, 'Microsoft.Network/privateDnsZones/virtualNetworkLinks')
   if (zoneOf && !links.some(({ parent }) => parent?.id === zoneOf.id)) {
-    subject.report(zoneOf.at, `the zone ${zone} is linked to no network`)
+    subject.report(zoneOf.at, `the DNS zone ${zone} is not linked to a network`)
   }
 }

@@ -5,7 +5,7 @@ import type { Template } from '../bicep/syntax.ts'
 import { ANY, arrayOf, choiceOf, objectOf, type ValueType } from '../bicep/value-type.ts'
 import type { TemplateRule } from './rule.ts'
 
-/** Whoever reads a parameter or an output learns what it is. */
+/** Parameters and outputs have descriptions. */
 export const parametersAreDescribed: TemplateRule = ({ templates, report }) => {
   for (const { kind, name, at, decorators } of templates.flatMap(({ declarations }) => declarations)) {
     if (kind !== 'parameter' && kind !== 'output') continue
@@ -15,13 +15,13 @@ export const parametersAreDescribed: TemplateRule = ({ templates, report }) => {
   }
 }
 
-/** What holds a parameter of a type to what makes sense. The others have few values, or no decorator that would. */
+/** Decorators that constrain parameters, by type. Other types have few values or no such decorator. */
 const CONSTRAINTS: Readonly<Record<string, readonly string[]>> = {
   string: ['allowed', 'minLength', 'maxLength'],
   int: ['allowed', 'minValue', 'maxValue'],
 }
 
-/** A number or a text that makes no sense is refused before anything is deployed. */
+/** Parameters are constrained, so that invalid values are rejected before the deployment. */
 export const parametersAreConstrained: TemplateRule = ({ templates, report }) => {
   for (const declaration of templates.flatMap(({ declarations }) => declarations)) {
     if (declaration.kind !== 'parameter' || declaration.type.kind !== 'named') continue
@@ -32,12 +32,12 @@ export const parametersAreConstrained: TemplateRule = ({ templates, report }) =>
   }
 }
 
-/** Where azd puts in a variable of its environment; after `=` what it puts in when there is none. */
+/** A variable of the azd environment, with its optional default after `=`. */
 const SUBSTITUTION = /^\$\{\w+(?:=(.*))?\}$/
 
 /**
- * Checks a parameters file (JSON) against the template it is for.
- * @param isComplete whether it has to give every parameter without a default
+ * Checks a parameters file (JSON) against its template.
+ * @param isComplete Whether the file must set every parameter without a default.
  */
 export function checkParametersFile(
   file: string,
@@ -52,18 +52,15 @@ export function checkParametersFile(
   for (const [name, { value }] of Object.entries(parameters)) {
     const at = { file, line: lineOf(name) }
     const type = known.properties.get(name)?.type()
-    if (type === undefined) report(at, `there is no parameter ${name}${suggestion(name, known.properties.keys())}`)
+    if (type === undefined) report(at, `parameter ${name} does not exist${suggestion(name, known.properties.keys())}`)
     else checkAssignable(typeOfJson(value, type), type, { at, path: name, report, needsRequired: true })
   }
   if (parameters.production?.value === true && parameters.vnetEnabled?.value !== true) {
-    report(
-      { file, line: lineOf('production') },
-      'production has to be closed to the public: vnetEnabled has to be true',
-    )
+    report({ file, line: lineOf('production') }, 'production must not have public access: vnetEnabled must be true')
   }
   if (!isComplete) return
   for (const [name, { required }] of known.properties) {
-    if (required && parameters[name] === undefined) report({ file, line: 1 }, `parameter ${name} is not given`)
+    if (required && parameters[name] === undefined) report({ file, line: 1 }, `parameter ${name} is not set`)
   }
 }
 
@@ -71,7 +68,7 @@ function typeOfJson(value: unknown, wanted: ValueType): ValueType {
   if (typeof value === 'string') {
     const substitution = SUBSTITUTION.exec(value)
     if (substitution === null) return { kind: 'string', value }
-    // azd writes the variable's text where the parameter's value goes, whatever its kind.
+    // azd inserts the text of the variable as the value of the parameter, for any type.
     const [, usual] = substitution
     if (usual === undefined || usual === '') return ANY
     const isText =

@@ -12,7 +12,7 @@ import { at, expect, itemsOf, ofType, place, type Rule, type Subject } from './r
 
 const SQL_DATABASE = 'Microsoft.DocumentDB/databaseAccounts/sqlDatabases'
 
-/** Seconds of an ISO 8601 duration without years and months. Undefined for anything else. */
+/** Seconds of an ISO 8601 duration without years and months; undefined for other texts. */
 function durationS(text: string): number | undefined {
   const match = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(text)
   if (!match || text.endsWith('P') || text.endsWith('T')) return undefined
@@ -20,8 +20,8 @@ function durationS(text: string): number | undefined {
   return (((days ?? 0) * 24 + (hours ?? 0)) * 60 + (minutes ?? 0)) * 60 + (seconds ?? 0)
 }
 
-/** The queues are those of the code, with its lock and number of deliveries. */
-export const queuesAreThoseOfTheCode: Rule = (subject) => {
+/** The queues, their lock durations and their delivery counts match the code. */
+export const queuesMatchTheCode: Rule = (subject) => {
   const queues = ofType(subject, 'Microsoft.ServiceBus/namespaces/queues')
   checkNames(
     subject,
@@ -34,27 +34,27 @@ export const queuesAreThoseOfTheCode: Rule = (subject) => {
     if (definition === undefined) continue
     const lock = textOfValue(at(queue, 'properties.lockDuration') ?? '')
     if (durationS(lock) !== definition.lockDurationS) {
-      const message = `lockDuration of ${definition.name} has to be ${definition.lockDurationS} s, not ${lock}`
+      const message = `lockDuration of ${definition.name} must be ${definition.lockDurationS} s, not ${lock}`
       subject.report(place(queue, 'properties.lockDuration'), message)
     }
     expect(subject, queue, 'properties.maxDeliveryCount', definition.maxDeliveryCount)
-    // What an expired message named would be forgotten; and the code neither opens sessions nor sends ids of its own.
+    // Dead-lettering keeps expired messages. The code does not use sessions or its own message ids.
     expect(subject, queue, 'properties.deadLetteringOnMessageExpiration', true)
     for (const name of ['requiresSession', 'requiresDuplicateDetection']) {
       if (at(queue, `properties.${name}`) === true) {
-        subject.report(place(queue, `properties.${name}`), `${name} of ${definition.name} has to be false`)
+        subject.report(place(queue, `properties.${name}`), `${name} of ${definition.name} must be false`)
       }
     }
     for (const name of ['defaultMessageTimeToLive', 'autoDeleteOnIdle', 'forwardTo', 'status']) {
       if (at(queue, `properties.${name}`) !== undefined) {
-        subject.report(place(queue, `properties.${name}`), `the code knows nothing of ${name} of ${definition.name}`)
+        subject.report(place(queue, `properties.${name}`), `the code does not set ${name} of ${definition.name}`)
       }
     }
   }
 }
 
-/** The database and its containers are those of the code: identities that read and write cannot make any. */
-export const containersAreThoseOfTheCode: Rule = (subject) => {
+/** The database and its containers match the code, which cannot create containers with its role. */
+export const containersMatchTheCode: Rule = (subject) => {
   const databases = ofType(subject, SQL_DATABASE)
   checkNames(subject, databases, [DATABASE_ID], 'database')
   for (const database of databases) expect(subject, database, 'properties.resource.id', database.name)
@@ -80,8 +80,8 @@ function checkContainer(subject: Subject, container: DeployedResource, definitio
     const value = at(container, resource(name))
     const found = value === undefined ? null : plain(value)
     if (isDeepStrictEqual(found, expected)) return
-    const [told, wanted] = [JSON.stringify(found), JSON.stringify(expected)]
-    subject.report(place(container, resource(name)), `${name} of container ${id} has to be ${wanted}, not ${told}`)
+    const [actual, wanted] = [JSON.stringify(found), JSON.stringify(expected)]
+    subject.report(place(container, resource(name)), `${name} of container ${id} must be ${wanted}, not ${actual}`)
   }
   same('partitionKey.paths', [partitionKey])
   same('defaultTtl', defaultTtlS)
@@ -89,7 +89,7 @@ function checkContainer(subject: Subject, container: DeployedResource, definitio
     isObject(key) ? plain(key.paths ?? []) : [],
   )
   if (!isDeepStrictEqual(keys, uniqueKeys)) {
-    const message = `unique keys of container ${id} have to be ${JSON.stringify(uniqueKeys)}, not ${JSON.stringify(keys)}`
+    const message = `unique keys of container ${id} must be ${JSON.stringify(uniqueKeys)}, not ${JSON.stringify(keys)}`
     subject.report(place(container, resource('uniqueKeyPolicy')), message)
   }
   same('indexingPolicy', JSON.parse(JSON.stringify(indexingPolicyOf(definition))))

@@ -11,16 +11,16 @@ const COSMOS = 'Microsoft.DocumentDB/databaseAccounts'
 type AssignedRole = {
   readonly name: string
   readonly scope: string
-  /** The names of the resources that it is assigned on; all of the type without one. */
+  /** The names of the resources in scope; undefined for all resources of the type. */
   readonly on?: RegExp
-  /** What the identity is for that has the role. */
+  /** The purpose of the identity with the role. */
   readonly holder: Purpose
 }
 
-/** Containers that the Functions host makes in its storage account. */
+/** Containers that the Functions host creates in its storage account. */
 const OF_THE_HOST = /^azure-webjobs-/
 
-/** The roles that are assigned, by the id Azure gave each, and what each is assigned on. No other ones are needed. */
+/** All necessary roles with their scopes, by role definition id. */
 const ROLES: Readonly<Record<string, AssignedRole>> = {
   '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0': { name: 'Service Bus Data Receiver', scope: QUEUE, holder: 'service' },
   '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39': { name: 'Service Bus Data Sender', scope: QUEUE, holder: 'service' },
@@ -46,8 +46,8 @@ const ROLES: Readonly<Record<string, AssignedRole>> = {
 /** Cosmos DB Built-in Data Contributor: a role of the account. */
 const DATA_CONTRIBUTOR = '00000000-0000-0000-0000-000000000002'
 
-/** Every assignment is of a known role, to the identity that needs it, under a name that a second deployment gives again. */
-export const rolesAreAssignedRight: Rule = (subject) => {
+/** Each assignment has a known role, the identity that needs it, and a deterministic name. */
+export const roleAssignmentsAreCorrect: Rule = (subject) => {
   const seen = new Map<string, DeployedResource>()
   for (const assignment of ofType(subject, 'Microsoft.Authorization/roleAssignments')) {
     const roleId = textOfValue(at(assignment, 'properties.roleDefinitionId') ?? '')
@@ -55,7 +55,7 @@ export const rolesAreAssignedRight: Rule = (subject) => {
     const role = ROLES[id]
     const where = place(assignment, 'properties.roleDefinitionId')
     if (role === undefined) {
-      subject.report(where, `no role that is needed has the id ${id}${suggestion(id, Object.keys(ROLES))}`)
+      subject.report(where, `${id} is not the id of a necessary role${suggestion(id, Object.keys(ROLES))}`)
     } else if (!isScopeOf(role, assignment.scope)) {
       const { type = 'all', name = '' } = assignment.scope ?? {}
       subject.report(
@@ -64,7 +64,7 @@ export const rolesAreAssignedRight: Rule = (subject) => {
       )
     }
     if (!roleId.includes('/providers/Microsoft.Authorization/roleDefinitions/')) {
-      subject.report(where, 'roleDefinitionId has to be the id of a role definition')
+      subject.report(where, 'roleDefinitionId must be the id of a role definition')
     }
     expect(subject, assignment, 'properties.principalType', 'ServicePrincipal')
     if (role !== undefined) checkPrincipal(subject, assignment, role.holder)
@@ -75,12 +75,12 @@ export const rolesAreAssignedRight: Rule = (subject) => {
   checkCompleteness(subject)
 }
 
-/** The database's own roles; its types mark none of what these need as required. */
-export const databaseRolesAreAssignedRight: Rule = (subject) => {
+/** Checks the assignments of database roles, whose properties are all optional in the type data. */
+export const databaseRoleAssignmentsAreCorrect: Rule = (subject) => {
   const assignments = ofType(subject, `${COSMOS}/sqlRoleAssignments`)
   for (const account of ofType(subject, COSMOS)) {
     if (!assignments.some(({ parent }) => parent?.id === account.id)) {
-      subject.report(account.at, 'nobody is assigned a role of the database')
+      subject.report(account.at, 'the database has no role assignment')
     }
   }
   for (const assignment of assignments) {
@@ -92,7 +92,7 @@ export const databaseRolesAreAssignedRight: Rule = (subject) => {
     if (![account, ...databases].includes(scope)) {
       subject.report(
         place(assignment, 'properties.scope'),
-        `scope has to be the account or one of its databases, not ${scope}`,
+        `scope must be the account or one of its databases, not ${scope}`,
       )
     }
     checkName(subject, assignment, [undefined, at(assignment, 'properties.principalId'), DATA_CONTRIBUTOR])
@@ -110,17 +110,17 @@ function checkPrincipal(subject: Subject, assignment: DeployedResource, holder: 
   const found = principal === '' ? 'missing' : principal
   subject.report(
     place(assignment, 'properties.principalId'),
-    `principalId has to be that of the ${holder} identity: it is ${found}`,
+    `principalId must be that of the ${holder} identity: it is ${found}`,
   )
 }
 
-/** A name by chance would be another one with the next deployment, and refused; undefined stands for anything. */
+/** Azure rejects a second assignment under another name, so names are derived. Undefined matches any argument. */
 function checkName({ report }: Subject, assignment: DeployedResource, parts: (Value | undefined)[]): void {
   const { name } = assignment
   const given = name instanceof Opaque && name.call?.name === 'guid' ? name.call.given.map(textOfValue) : []
   const isMade = parts.every((part, index) => part === undefined || given[index] === textOfValue(part))
   if (given.length !== parts.length || !isMade) {
-    report(place(assignment, 'name'), 'name has to be guid(scope, principal, role) of the same assignment')
+    report(place(assignment, 'name'), 'name must be guid(scope, principal, role) of the same assignment')
   }
 }
 
@@ -132,7 +132,8 @@ function checkCompleteness(subject: Subject): void {
         (each) =>
           each.scope?.id === resource.id && textOfValue(at(each, 'properties.roleDefinitionId') ?? '').endsWith(id),
       )
-      if (!isAssigned) subject.report(resource.at, `nobody has the role ${role.name} on ${textOfValue(resource.name)}`)
+      if (!isAssigned)
+        subject.report(resource.at, `the role ${role.name} is not assigned on ${textOfValue(resource.name)}`)
     }
   }
 }

@@ -3,9 +3,9 @@ import type { Template } from '../bicep/syntax.ts'
 import type { Deployment } from '../deployment/deploy.ts'
 import { type DeployedResource, isObject, placeOf, textOfValue, type Value, valueAt } from '../deployment/value.ts'
 
-/** What the code says that the templates have to agree with. */
+/** Facts of the code that the templates must match. */
 export type ProjectFacts = {
-  /** Settings' names that registered functions give as their connection. */
+  /** The connections of the registered functions, which are names of settings. */
   readonly connections: readonly string[]
   /** Major version of Node.js that the project runs on. */
   readonly nodeMajor: string
@@ -13,21 +13,21 @@ export type ProjectFacts = {
   readonly serviceNames: readonly string[]
 }
 
-/** What rules about the text of the templates look at. */
+/** The input of rules for the text of the templates. */
 export type TemplateSubject = { readonly templates: readonly Template[]; readonly report: Report }
 
-/** What rules about a deployment look at. */
+/** The input of rules for a deployment. */
 export type Subject = TemplateSubject & {
   readonly deployment: Deployment
   readonly facts: ProjectFacts
-  /** Deployed with nothing but the defaults of its parameters. */
+  /** Whether all parameters have their defaults. */
   readonly isDefault: boolean
 }
 
-/** Looks at what would be deployed, and reports what must not be so. */
+/** Checks a deployment and reports its faults. */
 export type Rule = (subject: Subject) => void
 
-/** Looks at the templates as they are written, whatever their parameters. */
+/** Checks the text of the templates, independent of parameters. */
 export type TemplateRule = (subject: TemplateSubject) => void
 
 /** The deployed resources of a type. */
@@ -38,7 +38,7 @@ export const ofType = ({ deployment }: Subject, type: string): DeployedResource[
 export const at = (resource: DeployedResource, path: string): Value | undefined =>
   valueAt(resource.body, ...path.split('.'))
 
-/** Where a resource's property is written, or would be. */
+/** The place of a property of a resource in the source; for a missing property, that of the resource or its parent. */
 export function place(resource: DeployedResource, path: string): DeployedResource['at'] {
   let [object, found] = [resource.body as Value | undefined, resource.at]
   for (const name of path.split('.')) {
@@ -49,14 +49,14 @@ export function place(resource: DeployedResource, path: string): DeployedResourc
   return found
 }
 
-/** Reports a property that has none of the values it may have. */
+/** Reports a property whose value is not allowed. */
 export function expect({ report }: Subject, resource: DeployedResource, path: string, ...allowed: Value[]): void {
   const value = at(resource, path)
   if (allowed.some((each) => textOfValue(each) === textOfValue(value ?? '<unset>'))) return
   const wanted = allowed.map(textOfValue).join(' or ')
   const found = value === undefined ? 'not set' : textOfValue(value)
-  report(place(resource, path), `${path} of ${resource.type} has to be ${wanted}: it is ${found}`)
+  report(place(resource, path), `${path} of ${resource.type} must be ${wanted}: it is ${found}`)
 }
 
-/** The items of an array; none if it is something else. */
+/** The items of an array; empty for other values. */
 export const itemsOf = (value: Value | undefined): readonly Value[] => (Array.isArray(value) ? value : [])
