@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { byCreation, Connector, type ConnectorStore } from '../domain/connectors/connector.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
 import { documentParser } from './document-parser.ts'
-import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
+import { catchUp, ifVersion, queryAll, refuse, type Stored } from './documents.ts'
 
 const parse = documentParser<Connector>('connector', Type.Object(Connector.properties))
 
@@ -15,6 +15,7 @@ export function cosmosConnectorStore(container: Container): ConnectorStore {
   const read = batchedDocumentReads<Connector>(container)
   return {
     async list(tenantId) {
+      await catchUp(container, tenantId)
       const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
       return documents.map(connector).sort(byCreation)
     },

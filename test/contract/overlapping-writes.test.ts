@@ -41,6 +41,20 @@ function overtakenBy(overtake: () => Promise<unknown>): typeof deps {
   }
 }
 
+/** The same stores, with a core object that is merged by another call before the first write. */
+function overtakenBeforeWrite(overtake: () => Promise<unknown>): WriteDependencies {
+  let isOvertaken = false
+  const { coreObjects } = deps
+  const write: typeof coreObjects.write = async (...writes) => {
+    if (!isOvertaken) {
+      isOvertaken = true
+      await overtake()
+    }
+    return coreObjects.write(...writes)
+  }
+  return { ...deps, coreObjects: { ...coreObjects, write } }
+}
+
 const unit = (displayName: string): ObjectWrite => ({
   operation: 'upsert',
   objectType: 'orgUnit',
@@ -66,4 +80,36 @@ it('the later of two writes determines the core object, whichever merges last', 
     (await orgUnits()).map(({ attributes }) => attributes.displayName),
     ['third'],
   )
+})
+
+it('a write that takes back another one determines the core object, also when it finds it unchanged', async () => {
+  const { write, orgUnits } = await newPlace()
+  await write(unit('first'))
+  await write(
+    unit('second'),
+    overtakenBeforeWrite(() => write(unit('first'))),
+  )
+  assert.deepEqual(
+    (await orgUnits()).map(({ attributes }) => attributes.displayName),
+    ['first'],
+  )
+})
+
+it('an object that was deleted and restored is referred to again, also when the deletion is merged last', async () => {
+  const { write, orgUnits } = await newPlace()
+  const child: ObjectWrite = {
+    ...unit('child'),
+    externalId: 'o2',
+    data: { parent: { externalId: 'o1' } },
+  } as ObjectWrite
+  await write(unit('parent'))
+  await write(child)
+  const deletion: ObjectWrite = { operation: 'delete', objectType: 'orgUnit', externalId: 'o1' }
+  await write(
+    deletion,
+    overtakenBeforeWrite(() => write(unit('parent'))),
+  )
+  const found = await orgUnits()
+  const parentId = found.find(({ externalId }) => externalId === 'o1')?.id
+  assert.deepEqual(found.find(({ externalId }) => externalId === 'o2')?.attributes.parent, { objectId: parentId })
 })

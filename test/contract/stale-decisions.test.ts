@@ -84,6 +84,17 @@ describe('An instance whose reads are behind what another instance has written',
     assert.deepEqual(people, [{ displayName: 'A', nin: '01010112345', firstName: '7' }])
   })
 
+  it('joins a person to the one that another connector brings, which it has not read yet', async () => {
+    const tenant = await newTenant()
+    const one = newInstance()
+    await tenant.write(one, person('A', { nin: '01010112345' }))
+    cosmos.setReplicaLag(STOPPED)
+    const payroll = await tenant.addPayroll()
+    await tenant.writeAs(payroll, newInstance(), person('A of payroll', { nin: '99999999999' }))
+    await tenant.write(one, person('A', { nin: '99999999999' }))
+    assert.deepEqual(await tenant.people(), [{ displayName: 'A', nin: '99999999999' }])
+  })
+
   it('merges a core object from all that contributes to it by then', async () => {
     const tenant = await newTenant()
     const payroll = await tenant.addPayroll()

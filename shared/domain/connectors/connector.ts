@@ -81,7 +81,7 @@ function nextCreationMs(existing: readonly Connector[], nowMs: number): number {
 
 /** Stores the connectors of each tenant. */
 export interface ConnectorStore {
-  /** Returns all connectors of a tenant, oldest first. */
+  /** Returns all connectors of a tenant, oldest first, including all earlier writes of all instances. */
   list(tenantId: string): Promise<Connector[]>
   /** Undefined when the connector does not exist. */
   find(tenantId: string, id: string): Promise<Versioned<Connector> | undefined>

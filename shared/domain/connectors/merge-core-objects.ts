@@ -52,6 +52,23 @@ type MergeDependencies = {
   nowMs(): number
 }
 
+type CoreObjectMerge = {
+  /**
+   * The core objects to merge, by id. One with a stub but without contributions is written as deleted even if it does not
+   * exist, because a concurrent call may be about to create it from contributions that no longer exist.
+   */
+  readonly stubs: ReadonlyMap<string, CoreObjectStub | undefined>
+  /**
+   * Core objects whose contributions the caller has changed, directly or through a reference. They are written even if they
+   * are up to date: a concurrent call may be about to write what it read before the change, and the new version makes it
+   * merge again.
+   */
+  readonly fed: ReadonlySet<string>
+  /** Days for which deleted core objects are kept. */
+  readonly softDeletionDays: number
+  readonly rules: ConnectorRules
+}
+
 /** Core objects merged together. Bounds the memory used when thousands refer to one object. */
 const BATCH_COUNT = 1000
 const ATTEMPTS_AT_MOST = 12
@@ -59,40 +76,37 @@ const ATTEMPTS_AT_MOST = 12
 /**
  * Merges the live contributions of each core object and writes the objects that change. Objects with a stub are written
  * last: when they are up to date, so are the objects that refer to them, even after an interruption.
- * @param stubs Core objects by id. An object with a stub but without contributions is written as deleted even if it does
- *   not exist, because a concurrent call may be about to create it from contributions that no longer exist.
- * @returns Whether any object was written.
+ * @returns The number of objects written.
  */
 export async function mergeCoreObjects(
   tenantId: string,
-  stubs: ReadonlyMap<string, CoreObjectStub | undefined>,
-  softDeletionDays: number,
-  rules: ConnectorRules,
+  { stubs, fed, softDeletionDays, rules }: CoreObjectMerge,
   deps: MergeDependencies,
-): Promise<boolean> {
-  let hasChanged = false
+): Promise<number> {
+  let writtenCount = 0
+  const unwritten = new Set(fed)
   for (const batch of chunk([...stubs.keys()], BATCH_COUNT)) {
     let pending = batch
     let contested: ReadonlySet<string> = new Set()
     for (let attempt = 0; pending.length > 0; attempt += 1) {
       if (attempt === ATTEMPTS_AT_MOST) throw new Error(`${pending.length} core objects kept changing during the merge`)
-      const due = await dueWrites(tenantId, pending, stubs, contested, rules, deps)
+      const due = await dueWrites(tenantId, pending, { stubs, fed: unwritten, contested, rules }, deps)
       const [referring, own] = [false, true].map((hasStub) =>
         due.filter(({ object: { id } }) => (stubs.get(id) !== undefined) === hasStub),
       ) as [DueWrite[], DueWrite[]]
       const referringConflicts = new Set(await deps.coreObjects.write(tenantId, referring, softDeletionDays))
-      if (referring.length > referringConflicts.size) hasChanged = true
       const ownConflicts =
         referringConflicts.size > 0 ? idsOf(own) : await deps.coreObjects.write(tenantId, own, softDeletionDays)
-      if (own.length > ownConflicts.size) hasChanged = true
       const conflicts = referringConflicts.union(ownConflicts)
       const written = due.filter(({ object }) => !conflicts.has(object.id)).map(changeOf)
+      writtenCount += written.length
+      for (const { after } of written) unwritten.delete(after.id)
       logAccountConflicts(tenantId, written, deps)
       contested = await contestedBy(tenantId, written, deps)
       pending = [...new Set([...pending.filter((id) => conflicts.has(id)), ...contested])]
     }
   }
-  return hasChanged
+  return writtenCount
 }
 
 /** Returns the ids of core objects that differ from the merge of their live contributions. */
@@ -104,7 +118,8 @@ export async function staleCoreObjects(
 ): Promise<ReadonlySet<string>> {
   const stale = new Set<string>()
   for (const batch of chunk(ids, BATCH_COUNT)) {
-    for (const id of idsOf(await dueWrites(tenantId, batch, new Map(), new Set(), rules, deps))) stale.add(id)
+    const merge = { stubs: new Map(), fed: new Set<string>(), contested: new Set<string>(), rules }
+    for (const id of idsOf(await dueWrites(tenantId, batch, merge, deps))) stale.add(id)
   }
   return stale
 }
@@ -144,14 +159,17 @@ const idsOf = (writes: readonly CoreObjectWrite[]): ReadonlySet<string> =>
  * Returns the writes that bring the core objects up to date. Versions are read before the contributions: a call that
  * changes a contribution in the meantime merges later, and one of the two calls conflicts and merges again. For the same
  * reason the contributions must not be read from a replica that is older than the versions.
- * @param contested Identities whose accounts others may hold as well.
+ * @param merge.contested Identities whose accounts others may hold as well.
  */
 async function dueWrites(
   tenantId: string,
   coreObjectIds: readonly string[],
-  stubs: ReadonlyMap<string, CoreObjectStub | undefined>,
-  contested: ReadonlySet<string>,
-  rules: ConnectorRules,
+  {
+    stubs,
+    fed,
+    contested,
+    rules,
+  }: Pick<CoreObjectMerge, 'stubs' | 'fed' | 'rules'> & { readonly contested: ReadonlySet<string> },
   { objects, coreObjects, scheduler, nowMs }: MergeDependencies,
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
@@ -170,7 +188,7 @@ async function dueWrites(
   const comparing = flatMapTask(assignAccounts(changes, claims, nowMs()), (object): DueWrite[] => {
     const stored = storedById.get(object.id)
     const before = stored?.value
-    if (before !== undefined && isSameCoreObject(before, object)) return []
+    if (before !== undefined && !fed.has(object.id) && isSameCoreObject(before, object)) return []
     return [{ object: withAccountChange(object, before, nowMs()), version: stored?.version, before }]
   })
   return scheduler.run(comparing)

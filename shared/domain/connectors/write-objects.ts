@@ -6,7 +6,7 @@ import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { ConnectorStore } from './connector.ts'
 import { byCreation, type Connector } from './connector.ts'
-import type { ConnectorObjectStore } from './connector-object.ts'
+import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
 import { connectorObjectId, type DeriveId, ownCoreObjectId } from './connector-object.ts'
 import { type AddedNames, addedNames, type CustomAttributeRegister } from './custom-attribute-names.ts'
 import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
@@ -241,7 +241,7 @@ async function readContext(
   }
 }
 
-/** Merges the affected core objects. @returns Whether any core object changed. */
+/** Merges the affected core objects. @returns Whether any core object was written. */
 async function mergeAffected(
   { tenantId, connector, rules }: WriteScope,
   decisions: readonly WriteDecision[],
@@ -257,23 +257,33 @@ async function mergeAffected(
   )
   const stale = await staleCoreObjects(tenantId, [...unverified.keys()], rules, deps)
   const staleObjects = possiblyStale.filter((object) => object.coreObjects.some(({ id }) => stale.has(id)))
-  const retargeted = Map.groupBy(
-    [...decisions.flatMap((decision) => decision.retargeted), ...staleObjects],
-    ({ objectType }) => objectType,
-  )
-  const referrers = await Promise.all(
-    [...retargeted].map(([objectType, objects]) =>
-      deps.objects.coreObjectsReferringTo(
+  const retargeted = decisions.flatMap((decision) => decision.retargeted)
+  const referrers = await referringTo(tenantId, [...retargeted, ...staleObjects], deps)
+  const own = new Map([...written, ...[...unverified].filter(([id]) => stale.has(id))])
+  const others = referrers.filter((id) => !own.has(id))
+  const stubs = new Map([...others.map((id) => [id, undefined] as const), ...own])
+  const fed = new Set([...written.keys(), ...(retargeted.length > 0 ? others : [])])
+  const { softDeletionDays } = connector
+  return (await mergeCoreObjects(tenantId, { stubs, fed, softDeletionDays, rules }, deps)) > 0
+}
+
+/** Returns the ids of the core objects whose contributions refer to one of these objects. */
+async function referringTo(
+  tenantId: string,
+  targets: readonly Pick<ConnectorObject, 'id' | 'objectType'>[],
+  { objects }: WriteDependencies,
+): Promise<string[]> {
+  const byType = Map.groupBy(targets, ({ objectType }) => objectType)
+  const found = await Promise.all(
+    [...byType].map(([objectType, ofType]) =>
+      objects.coreObjectsReferringTo(
         tenantId,
         objectType,
-        objects.map(({ id }) => id),
+        ofType.map(({ id }) => id),
       ),
     ),
   )
-  const own = new Map([...written, ...[...unverified].filter(([id]) => stale.has(id))])
-  const others = referrers.flat().filter((id) => !own.has(id))
-  const stubs = new Map([...others.map((id) => [id, undefined] as const), ...own])
-  return mergeCoreObjects(tenantId, stubs, connector.softDeletionDays, rules, deps)
+  return found.flat()
 }
 
 const stubsById = (stubs: readonly CoreObjectStub[]): Map<string, CoreObjectStub> =>
