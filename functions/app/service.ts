@@ -18,6 +18,7 @@ import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/req
 import { cosmosTenantStore, cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
+import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
 import { CustomAttributeRegister } from '../../shared/domain/connectors/custom-attribute-names.ts'
 import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
@@ -28,7 +29,7 @@ import { ObjectAccessResolver, ownIdentity } from '../../shared/domain/object-ac
 import type { ColdTenantAccess } from '../../shared/domain/object-access/visible-by-references.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
-import { enqueueDailyEvaluations, enqueueSweeps, minutesSince, sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import { enqueueDailyWork, enqueueSweeps, minutesSince, sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { sharedWriteBudget } from '../../shared/domain/sync/write-budget.ts'
 import type { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.ts'
@@ -43,6 +44,7 @@ import { TENANT_LIMITS, type TenantLimits } from '../../shared/kernel/tenant-lim
 import { TenantQuota } from '../../shared/kernel/tenant-quota.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import {
+  AuditMessage,
   EvaluationMessage,
   MembershipChangeMessage,
   SweepMessage,
@@ -127,6 +129,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   }
   const findIdentity: DispatchDependencies['findIdentity'] = (caller) => ownIdentity(caller, freshRows, coldAccess)
   const dispatch: DispatchDependencies = { ...parts, findIdentity, idempotency: idempotencyParts(parts) }
+  const connectors = { ...connectorParts(settings, parts), ...coreData }
   return {
     ...foundation,
     messageQueue: parts.messageQueue,
@@ -135,12 +138,13 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     requests,
     evaluator,
     links,
-    connectors: { ...connectorParts(settings, parts), ...coreData },
+    connectors,
     coreObjects: { ...coreData, objectAccess: new ObjectAccessResolver(freshRows, nowMs, coldAccess) },
     dispatch,
     /** Reports which of the servers that the service needs cannot be used now. */
     readiness: readinessCheck({ checks: parts.checks, log, nowMs }),
     messages: {
+      audits: handler(AuditMessage, (message) => auditCoreObjects(message, connectors)),
       evaluations: handler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
       ...linkMessages(links),
     } satisfies Record<QueueName, MessageHandler>,
@@ -254,11 +258,11 @@ function cursorsOf({ cursorKeys }: Settings, { container, nowMs }: Parts): OpenC
 const loadFailed = (tenantId: string, log: Log) => (error: unknown) =>
   log.error('core-objects.load-failed', error, { tenantId })
 
-/** Enqueues the sweeps and daily evaluations that are due since the timer last ran. Both, even when one fails. */
+/** Enqueues the sweeps and the daily work that are due since the timer last ran. Both, even when one fails. */
 async function sweepSince(lastMs: number | undefined, links: SyncDependencies): Promise<void> {
   const minutes = minutesSince(lastMs, links.nowMs())
   try {
-    await enqueueDailyEvaluations(lastMs, links)
+    await enqueueDailyWork(lastMs, links)
   } finally {
     await enqueueSweeps(minutes, links)
   }

@@ -33,8 +33,8 @@ export type Environment = {
   workDone(): Promise<WorkDone>
   /** Whether no message is active, scheduled or locked. */
   isQuiet(): boolean
-  /** Runs a timer function and waits for its end. */
-  fire(timer: string): Promise<void>
+  /** Runs a function of a timer or a queue and waits for its end. `input` is the message of a queue. */
+  fire(name: string, input?: unknown): Promise<void>
   /** Stops all parts, the functions first. */
   close(): Promise<void>
 }
@@ -120,7 +120,7 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
       caFile: join(dataFolder, 'ca.pem'),
       workDone: () => workDoneBy(cosmos, bus, directory),
       isQuiet: () => QUEUES.every(({ name }) => sumOf(waitingOf(bus.counts(name))) === 0),
-      fire: (timer) => host.invoke(timer),
+      fire: (name, input) => host.invoke(name, input),
       close,
     }
   } catch (error) {

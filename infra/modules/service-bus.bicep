@@ -25,6 +25,7 @@ param principalId string
 // Same as shared/messaging/queues.ts. A test compares the two. Durations are in ISO 8601 format. The maximum lock
 // duration of Service Bus is five minutes.
 var queues = [
+  { name: 'audits', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'evaluations', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'membership-changes', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'sweeps', lockDuration: 'PT5M', maxDeliveryCount: 10 }

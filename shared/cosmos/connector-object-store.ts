@@ -22,7 +22,7 @@ import {
   type Stored,
   writeTogether,
 } from './documents.ts'
-import { readPage } from './keyset-page.ts'
+import { readPage, readValues } from './keyset-page.ts'
 import { type VersionedWrite, writeInChain, writeVersioned } from './versioned-writes.ts'
 
 type Document = ConnectorObject & { readonly tenantId: string; readonly ttl?: number }
@@ -105,6 +105,8 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       ])
       return [...new Map([...byNin, ...byDirectoryObjectId].map((found) => [found.value.id, found])).values()]
     },
+    coreObjectIds: (tenantId, after, size) =>
+      readValues(container, tenantId, { property: 'c.coreObjectId', where: LIVE, after, size }),
     async coreObjectsReferringTo(tenantId, objectType, ids) {
       const names = new Map(REFERENCES.filter(({ to }) => to === objectType).map((each) => [each.name, each.isList]))
       const found = await Promise.all(

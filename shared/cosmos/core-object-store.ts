@@ -11,7 +11,7 @@ import { isGuid } from '../kernel/guid.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { documentParser, StoredAttributes } from './document-parser.ts'
 import { catchUp, type QueryParameters, queryAll, queryDocuments, type Stored, sqlParameters } from './documents.ts'
-import { readPage } from './keyset-page.ts'
+import { readPage, readValues } from './keyset-page.ts'
 import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
 
 type CoreObjectDocument = Stored<MergedCoreObject & { readonly tenantId: string; readonly ttl?: number }>
@@ -54,6 +54,8 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
       .sort((one, other) => (one.id < other.id ? -1 : 1))
   return {
     catchUp: (tenantId) => catchUp(container, tenantId),
+    liveIds: (tenantId, after, size) =>
+      readValues(container, tenantId, { property: 'c.id', where: 'c.deleted = false', after, size }),
     async mergedOfIds(tenantId, ids) {
       if (ids.length === 0) return []
       const query = { query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', parameters: sqlParameters({ ids }) }

@@ -1,6 +1,6 @@
 import type { Container, SqlParameter } from '@azure/cosmos'
 import type { Page } from '../kernel/versioned.ts'
-import { queryDocuments } from './documents.ts'
+import { queryAll, queryDocuments } from './documents.ts'
 
 type KeysetQuery = {
   /** A condition on `c`. */
@@ -17,6 +17,20 @@ type KeysetQuery = {
  * https://learn.microsoft.com/azure/cosmos-db/concepts-limits
  */
 const RESPONSES_PER_PAGE_COUNT = 5
+
+/** Returns the next values of a property, in ascending order, of the documents that satisfy a condition on `c`. */
+export function readValues(
+  container: Container,
+  partition: string,
+  { property, where, after, size }: Pick<KeysetQuery, 'where' | 'after' | 'size'> & { readonly property: string },
+): Promise<string[]> {
+  const query = `SELECT TOP @size VALUE ${property} FROM c WHERE ${property} > @after AND ${where} ORDER BY ${property}`
+  const parameters = [
+    { name: '@size', value: size },
+    { name: '@after', value: after ?? '' },
+  ]
+  return queryAll<string>(container, partition, { query, parameters }, { maxItemCount: size })
+}
 
 /** Returns a page ordered by id. Reads one document more than the page size to detect the last page. */
 export async function readPage<T extends { id: string }>(

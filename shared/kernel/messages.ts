@@ -5,6 +5,7 @@ export type Message =
       readonly queue: 'membership-changes'
       readonly message: { readonly tenantId: string; readonly collectionId: string }
     }
+  | { readonly queue: 'audits'; readonly message: { readonly tenantId: string; readonly after?: string } }
   | { readonly queue: 'sync-jobs'; readonly message: { readonly tenantId: string; readonly jobId: string } }
 
 type EnqueueOptions = {

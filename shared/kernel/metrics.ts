@@ -75,6 +75,12 @@ export const METRICS = {
     meaning: 'Identities that began to claim a directory account of another identity',
     by: [],
   },
+  'audit.repaired': {
+    kind: 'counter',
+    unit: '{object}',
+    meaning: 'Core objects that differed from the data of their connectors and were merged again',
+    by: [],
+  },
   'sweep.completed': {
     kind: 'counter',
     unit: '{tenant}',

@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { Closed, Guid } from '../kernel/schema.ts'
 
 /** A queue of the namespace. */
@@ -11,6 +12,7 @@ export type QueueDefinition = {
 
 /** All queues. The sender, triggers, the local broker and the templates' tests use this list. */
 export const QUEUES = [
+  { name: 'audits', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'evaluations', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'membership-changes', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'sweeps', lockDurationS: 300, maxDeliveryCount: 10 },
@@ -23,4 +25,6 @@ export type QueueName = (typeof QUEUES)[number]['name']
 export const EvaluationMessage = Closed({ tenantId: Guid })
 export const MembershipChangeMessage = Closed({ tenantId: Guid, collectionId: Guid })
 export const SweepMessage = Closed({ tenantId: Guid })
+/** `after`: the core object after which an audit continues. */
+export const AuditMessage = Closed({ tenantId: Guid, after: Type.Optional(Guid) })
 export const SyncJobMessage = Closed({ tenantId: Guid, jobId: Guid })

@@ -17,6 +17,7 @@ const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 const FUNCTIONS = {
   'api-document': 'httpTrigger',
   'apply-membership-changes': 'serviceBusTrigger',
+  'audit-tenant': 'serviceBusTrigger',
   collections: 'httpTrigger',
   'collections-criteria': 'httpTrigger',
   'collections-joinable': 'httpTrigger',

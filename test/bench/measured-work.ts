@@ -58,7 +58,9 @@ async function measured(environment: Environment, clients: Clients, say: (line: 
     rows = await rowCount(reader)
   })
   const loadedRow = perOne(listed, rows)
-  say(`${rows} rows read`)
+  const tenantId = clients.tenantId
+  const auditedRow = perOne(await during(() => environment.fire('audit-tenant', { tenantId })), rows)
+  say(`${rows} rows read and audited`)
   // A tenant is swept after its first collection is created.
   await during(() => createCollection(writer, 'nobody'))
   await sleep(OVERLAP_MS)
@@ -109,6 +111,7 @@ async function measured(environment: Environment, clients: Clients, say: (line: 
       sweptTenant: run(sweptTenant, 0),
       sweptLink: run(sweptLink, 0),
       loadedRow: run(loadedRow, 0, 0),
+      auditedRow: run(auditedRow, 0, 0),
       change: run(perOne(changes, CHANGES_COUNT), 1),
       read: run(perOne(reads, READS_COUNT * 3), 1),
     },

@@ -8,6 +8,7 @@ export type Client = <Answer>(method: string, path: string, body?: unknown) => P
 
 /** The first demo tenant's callers. */
 export type Clients = {
+  readonly tenantId: string
   readonly writer: Client
   readonly reader: Client
   readonly connector: Client
@@ -51,6 +52,7 @@ export async function clientsOf({ apiUrl, directoryUrl }: Environment): Promise<
   const tester = await application('tester', directoryUrl, GRAPH_SCOPE)
   const users = (await tester<{ value: { id: string }[] }>('GET', '/v1.0/users?$top=100')).value
   return {
+    tenantId: tenant.tenantId,
     writer: await application('writer'),
     connector: await application('connector'),
     operator: await application('operator'),

@@ -17,6 +17,8 @@ export type MeasuredWork = {
   readonly sweptLink: Work
   /** Reading a tenant's rows into memory, per row. */
   readonly loadedRow: Work
+  /** Comparing a tenant's core objects with the data of its connectors, per row. */
+  readonly auditedRow: Work
   /** A connector changes a person, who becomes a member of a collection and its group. */
   readonly change: Work
   /** Mean of the API's common reads. */
@@ -95,12 +97,16 @@ export function combined(parts: readonly (readonly [work: Work, times: number])[
   return Object.fromEntries(NAMES.map((name) => [name, total(name)])) as Work
 }
 
+/** Each tenant is audited once a day. */
+const HOURS_PER_DAY = 24
+
 /** A message is sent, received and settled. */
 const BUS_OPERATIONS_PER_MESSAGE = 3
 
 /** The formulas, as they are printed. */
 export const FORMULAS = [
   'tenant-hour  = sweptTenant + links x sweptLink + coldShare x rows x loadedRow + changes x change + reads x read',
+  '               + rows x auditedRow / 24',
   'coldShare    = 1 - min(1, rowsPerInstance / (tenants x rows)): messages of a tenant reach any instance',
   'month        = hours x (tenants x tenant-hour + 60 x timer)',
   'bus          = 3 x messages (send, receive, settle)',
@@ -117,6 +123,7 @@ export function forecast(measured: MeasuredWork, workload: Workload): Forecast {
     [measured.sweptTenant, 1],
     [measured.sweptLink, linksPerTenant],
     [measured.loadedRow, coldShare * rowsPerTenant],
+    [measured.auditedRow, rowsPerTenant / HOURS_PER_DAY],
     [measured.change, workload.changesPerTenantHour],
     [measured.read, workload.readsPerTenantHour],
   ])

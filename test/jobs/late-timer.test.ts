@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { enqueueDailyEvaluations, minutesSince } from '../../shared/domain/sync/sweep.ts'
+import { enqueueDailyWork, minutesSince } from '../../shared/domain/sync/sweep.ts'
 import { TENANT } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 
@@ -33,24 +33,25 @@ describe('A late timer at midnight', () => {
     world.sentMessages.length = 0
   })
 
-  const run = (last: number, now: number) => enqueueDailyEvaluations(last, { ...world.deps, nowMs: () => now })
+  const run = (last: number, now: number) => enqueueDailyWork(last, { ...world.deps, nowMs: () => now })
+  const enqueued = () => world.sentMessages.map(({ message }) => message.queue)
   const DAY_MS = 86_400_000
 
-  it('enqueues the evaluations of the new day once', async () => {
+  it('enqueues the work of the new day once', async () => {
     await run(at('00:00:00') - 60_000, at('00:03:20'))
-    assert.equal(world.sentMessages.length, 1)
+    assert.deepEqual(enqueued(), ['evaluations', 'audits'])
     await run(at('00:03:20'), at('00:04:00'))
-    assert.equal(world.sentMessages.length, 1)
+    assert.deepEqual(enqueued(), ['evaluations', 'audits'])
   })
 
-  it('enqueues them once when it is a little early', async () => {
+  it('enqueues it once when it is a little early', async () => {
     await run(at('00:00:00') + DAY_MS - 60_000, at('00:00:00') + DAY_MS - 20)
     await run(at('00:00:00') + DAY_MS, at('00:01:00') + DAY_MS)
-    assert.equal(world.sentMessages.length, 1)
+    assert.deepEqual(enqueued(), ['evaluations', 'audits'])
   })
 
   it('enqueues only the last of several missed days', async () => {
     await run(at('00:00:00') + DAY_MS * 2, at('12:00:00') + DAY_MS * 5)
-    assert.equal(world.sentMessages.length, 1)
+    assert.deepEqual(enqueued(), ['evaluations', 'audits'])
   })
 })

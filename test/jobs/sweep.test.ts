@@ -4,7 +4,7 @@ import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { minuteOfTenant } from '../../shared/domain/group-links/link-dependencies.ts'
 import { setLinkState } from '../../shared/domain/group-links/manage-links.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
-import { enqueueDailyEvaluations, enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import { enqueueDailyWork, enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { SMALL_TENANT, TENANT, users } from './link-directory.ts'
 import { type LinkWorld, openWorld } from './link-world.ts'
 
@@ -137,21 +137,25 @@ describe('The sweep', () => {
     )
   })
 
-  it('enqueues the evaluation of each tenant once in the first minute of a day, and in no other minute', async () => {
+  it('enqueues the evaluation and the audit of each tenant once in the first minute of a day, and in no other minute', async () => {
     await world.deps.tenants.register(TENANT)
     await world.deps.tenants.register(SMALL_TENANT)
     const midnightMs = Date.parse('2031-01-01T00:00:00Z')
     for (const atMs of [midnightMs - 1, midnightMs + 60_000, midnightMs + 3_600_000]) {
-      await enqueueDailyEvaluations(undefined, { ...world.deps, nowMs: () => atMs })
+      await enqueueDailyWork(undefined, { ...world.deps, nowMs: () => atMs })
     }
     assert.equal(world.sentMessages.length, 0)
     for (const atMs of [midnightMs, midnightMs + 59_999])
-      await enqueueDailyEvaluations(undefined, { ...world.deps, nowMs: () => atMs })
+      await enqueueDailyWork(undefined, { ...world.deps, nowMs: () => atMs })
     const enqueuedFor = world.sentMessages.map(({ message }) => [message.queue, message.message.tenantId])
     assert.deepEqual(enqueuedFor.sort(), [
+      ['audits', TENANT],
+      ['audits', SMALL_TENANT],
       ['evaluations', TENANT],
       ['evaluations', SMALL_TENANT],
     ])
+    const audits = world.sentMessages.filter(({ message }) => message.queue === 'audits')
+    for (const { dueMs } of audits) assert.ok(dueMs - world.clock.nowMs() < 24 * 3_600_000)
   })
 
   it('distributes tenants evenly over the hour', () => {

@@ -142,6 +142,8 @@ export interface ConnectorObjectStore {
     nins: readonly string[],
     directoryObjectIds: readonly string[],
   ): Promise<Versioned<StoredConnectorObject>[]>
+  /** Returns the core object ids of the next `size` live objects, in ascending order. An id can occur several times. */
+  coreObjectIds(tenantId: string, after: string | undefined, size: number): Promise<string[]>
   /** Returns the core object ids of the live objects that refer to one of these objects, all of the given type. */
   coreObjectsReferringTo(tenantId: string, objectType: ObjectType, ids: readonly string[]): Promise<string[]>
   /** Opens a space unless it is open. @returns False when the space is closed. */

@@ -9,7 +9,7 @@ import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempot
 import type { ConnectorObjectStore } from './connector-object.ts'
 
 /** Decisions, section 4. */
-const SOFT_DELETION_DEFAULT_DAYS = 90
+export const SOFT_DELETION_DEFAULT_DAYS = 90
 /** Ten years. A longer period is assumed to be a mistake. */
 const SOFT_DELETION_LIMIT_DAYS = 3650
 

@@ -33,6 +33,8 @@ type DueWrite = CoreObjectWrite & { readonly before: MergedCoreObject | undefine
 export interface CoreObjectWriter extends AccountClaimReader {
   /** Later reads include all earlier writes of all instances. Without this call, they can be older. */
   catchUp(tenantId: string): Promise<void>
+  /** Returns the ids of the next `size` live objects, in ascending order. */
+  liveIds(tenantId: string, after: string | undefined, size: number): Promise<string[]>
   /** Returns the objects that exist, soft-deleted ones included. */
   mergedOfIds(tenantId: string, ids: readonly string[]): Promise<Versioned<MergedCoreObject>[]>
   /**

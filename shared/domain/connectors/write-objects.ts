@@ -62,7 +62,9 @@ export async function writeObjects(
   const rejoined = scope.hasOthers ? await writeWithRetries(scope, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
   const hasMerged = await mergeAffected(scope, decisions, deps)
-  if (hasMerged || decisions.some((decision) => decision.writes.length > 0)) await enqueueEvaluation(tenantId, deps)
+  if (hasMerged || decisions.some((decision) => decision.writes.length > 0)) {
+    await enqueueDelayedEvaluation(tenantId, deps)
+  }
   return written.map((decision) => decision?.outcome ?? refused(refusalEntry('StaleVersion')))
 }
 
@@ -289,7 +291,8 @@ async function referringTo(
 const stubsById = (stubs: readonly CoreObjectStub[]): Map<string, CoreObjectStub> =>
   new Map(stubs.map((stub) => [stub.id, stub]))
 
-function rulesOf(connectors: readonly Connector[]): ConnectorRules {
+/** Returns the rules by which the tenant's connectors contribute. */
+export function rulesOf(connectors: readonly Connector[]): ConnectorRules {
   const ranks = new Map(connectors.toSorted(byCreation).map(({ id }, rank) => [id, rank]))
   const unbound = new Set(connectors.flatMap(({ id, bindsAccounts }) => (bindsAccounts ? [] : [id])))
   return {
@@ -299,7 +302,7 @@ function rulesOf(connectors: readonly Connector[]): ConnectorRules {
 }
 
 /** A failure is only logged: the objects are written, and the sweep enqueues the evaluation. */
-async function enqueueEvaluation(
+export async function enqueueDelayedEvaluation(
   tenantId: string,
   { messageQueue, evaluationDelayMs, newId, log }: WriteDependencies,
 ): Promise<void> {

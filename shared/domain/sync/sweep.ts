@@ -39,6 +39,7 @@ const EARLY_MS = 2_000
 
 const HOUR_MS = 60 * MINUTE_MS
 const MINUTES_PER_HOUR = 60
+const HOURS_PER_DAY = 24
 
 /**
  * The minutes of the hour whose tenants are due: all that began since the timer last ran, so that a late run makes up for
@@ -80,22 +81,25 @@ async function* tenantsOf(
 }
 
 /**
- * Enqueues the evaluation of all tenants when a day has begun since `lastMs`, because conditions that use today's date
- * change their result. Messages are spread over a minute, and late enough for slow clocks.
+ * Enqueues the evaluation and the audit of all tenants when a day has begun since `lastMs`. Conditions that use today's
+ * date change their result; these messages are spread over a minute, and late enough for slow clocks. Audits read all
+ * data of a tenant and are spread over the day.
  * @param lastMs When the timer last ran. Undefined for the first run, which covers the first minute of a day only.
  * @throws AggregateError when tenants could not be enqueued.
  */
-export async function enqueueDailyEvaluations(
+export async function enqueueDailyWork(
   lastMs: number | undefined,
   { tenants, messageQueue, nowMs }: LinkDependencies,
 ): Promise<void> {
   const startMs = nowMs()
   const todayMs = dayOf(lastMs === undefined ? startMs : startMs + EARLY_MS)
   if (todayMs <= (lastMs ?? startMs - MINUTE_MS)) return
-  const enqueue = ({ tenantId }: KnownTenant) => {
-    const delayMs = (1 + minuteOfTenant(tenantId)) * 1000
-    const message = { queue: 'evaluations', message: { tenantId } } as const
-    return messageQueue.enqueue(message, { id: `${tenantId}:day:${todayMs}`, delayMs })
+  const enqueue = async ({ tenantId }: KnownTenant) => {
+    const minute = minuteOfTenant(tenantId)
+    const evaluation = { id: `${tenantId}:day:${todayMs}`, delayMs: (1 + minute) * 1000 }
+    await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, evaluation)
+    const audit = { id: `${tenantId}:audit:${todayMs}`, delayMs: minute * HOURS_PER_DAY * MINUTE_MS }
+    await messageQueue.enqueue({ queue: 'audits', message: { tenantId } }, audit)
   }
   throwFailures(await enqueueEach(tenants.list(undefined), enqueue))
 }
