@@ -158,7 +158,7 @@ describe('the command', () => {
   it('reports an error in one line', async () => {
     for (const [words, expected] of [
       [[], /^dead-letters: Specify list or replay/],
-      [['list', '--queue', 'nobody'], /^dead-letters: Unknown queue nobody\. Use one of evaluations, /],
+      [['list', '--queue', 'nobody'], /^dead-letters: Unknown queue nobody\. Use one of audits, /],
       [['list', '--settings', '/nowhere.json'], /^dead-letters: \/nowhere.json is not a valid settings file/],
     ] as const) {
       const { code, stderr } = await run(words, { ServiceBus: '' })
