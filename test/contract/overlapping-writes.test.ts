@@ -42,7 +42,7 @@ function overtakenBy(overtake: () => Promise<unknown>): typeof deps {
 }
 
 /** The same stores, with a core object that is merged by another call before the first write. */
-function overtakenBeforeWrite(overtake: () => Promise<unknown>): WriteDependencies {
+function overtakenBeforeWrite(overtake: () => Promise<unknown>): typeof deps {
   let isOvertaken = false
   const { coreObjects } = deps
   const write: typeof coreObjects.write = async (...writes) => {
