@@ -178,6 +178,7 @@ function collectionParts({ rowsMemoryMB }: Settings, parts: Parts) {
     evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
     joined: cosmosJoinedMembers(container('requests')),
     snapshots: new TenantSnapshots(changes, { bytesAtMost: rowsMemoryMB * 1_000_000, elapsedMs, scheduler }),
+    scheduler,
     accountChanges: cosmosAccountChangeStore(container('coreObjects')),
     messageQueue,
     log,

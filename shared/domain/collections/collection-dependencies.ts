@@ -1,3 +1,4 @@
+import type { CooperativeScheduler } from '../../kernel/cooperative-scheduler.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
@@ -84,6 +85,8 @@ export type CollectionDependencies = {
   /** Members of joinable collections. */
   readonly joined: JoinedMembers
   readonly snapshots: TenantSnapshots
+  /** Parses conditions without blocking other requests. */
+  readonly scheduler: CooperativeScheduler
   readonly accountChanges: AccountChangeStore
   readonly links: CollectionLinks
   readonly tenants: TenantDirectory

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
+import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { Closed } from '../../kernel/schema.ts'
 import { type ConditionCheck, checkCondition, checkConditionTask } from '../criteria/check-condition.ts'
@@ -84,7 +85,12 @@ function isSameCondition(one: ConditionCheck, other: ConditionCheck): boolean {
  * @throws Error when it is invalid: it was checked when it was stored.
  */
 export function storedCondition(collection: Collection): CheckedCondition {
-  const check = storedCheck(collection)
+  return runToCompletion(storedConditionTask(collection))
+}
+
+/** The same as a task: a large condition takes 100 ms to check. */
+export function* storedConditionTask(collection: Collection): Task<CheckedCondition> {
+  const check = yield* checkConditionTask(collection.definition, storedConditionSchema())
   if (check.ok) return check.condition
   throw new Error(`The stored condition of collection ${collection.id} is invalid: ${check.faults[0]?.message}`)
 }

@@ -1,17 +1,19 @@
 import { chunk } from '../../kernel/chunk.ts'
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
 import type { CheckedCondition } from '../criteria/condition.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
-import { storedCondition } from './condition-entry.ts'
+import { storedConditionTask } from './condition-entry.ts'
 import type { WrittenCollections } from './evaluation-lease.ts'
 import { type CachedEvaluation, newCachedEvaluation } from './members-now.ts'
-import type { JoinedCollection, JoinedMembers } from './membership-store.ts'
+import type { JoinedCollection, JoinedMembers, MembershipHead } from './membership-store.ts'
 
 /** Member heads read concurrently: each has a partition of its own. */
 const HEADS_AT_ONCE_COUNT = 20
 
-type CacheDependencies = Pick<CollectionDependencies, 'memberships' | 'log'>
+type CacheDependencies = Pick<CollectionDependencies, 'memberships' | 'scheduler' | 'log'>
 
 /** Evaluated criteria collections, by tenant. An entry is valid until another evaluator writes the collection's members. */
 export class EvaluationCache {
@@ -56,19 +58,25 @@ export class EvaluationCache {
     const { tenantId, id, definitionVersion } = collection
     const cached = this.#tenants.get(tenantId)?.get(id)
     if (cached?.definitionVersion === definitionVersion) return cached
-    const condition = this.#validCondition(collection)
-    return condition && newCachedEvaluation(collection, condition, await this.#deps.memberships.head(tenantId, id))
+    const head = await this.#deps.memberships.head(tenantId, id)
+    return this.#deps.scheduler.run(this.#newEvaluation(collection, head))
   }
 
   /** One invalid collection must not block the evaluation of the tenant's other collections. */
-  #validCondition(collection: Collection): CheckedCondition | undefined {
+  *#newEvaluation(
+    collection: Collection,
+    head: Versioned<MembershipHead> | undefined,
+  ): Task<CachedEvaluation | undefined> {
+    let condition: CheckedCondition
     try {
-      return storedCondition(collection)
+      condition = yield* storedConditionTask(collection)
     } catch (error) {
       const { tenantId, id: collectionId } = collection
       this.#deps.log.error('collection.invalid', error, { tenantId, collectionId })
       return undefined
     }
+    yield
+    return newCachedEvaluation(collection, condition, head)
   }
 }
 

@@ -65,6 +65,11 @@ export class IdTable {
       : this.#dictionary.textOf(slot)
   }
 
+  /** Sorts the ids, so that `idsAfter` has to sort only those that are added later. */
+  *sort(): Task<void> {
+    yield* this.#currentOrder()
+  }
+
   /** The ids of a set of slots, ascending. Ids may be added between the steps of the task. */
   *idsIn(slots: Bitmap): Task<string[]> {
     const count = countBits(slots)

@@ -70,6 +70,11 @@ export class RowSnapshot {
     return change
   }
 
+  /** Sorts the ids of all objects. Without it, the first list of objects would do so without a pause. */
+  *sortIds(): Task<void> {
+    for (const type of OBJECT_TYPES) yield* this.tables[type].ids.sort()
+  }
+
   /** Copies and enlarges in steps what writing the first objects would otherwise copy and enlarge at once. */
   *#prepareFor(objects: readonly SnapshotObject[]): Task<void> {
     for (const type of OBJECT_TYPES) {

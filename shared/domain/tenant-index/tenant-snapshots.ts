@@ -173,6 +173,7 @@ export class TenantSnapshots {
   async #applyTo(entry: Entry, objects: readonly CoreObject[]): Promise<void> {
     const isFew = objects.length <= APPLIED_AT_ONCE_COUNT
     const change = isFew ? entry.rows.apply(objects) : await this.#scheduler.run(entry.rows.applyTask(objects))
+    if (!isFew) await this.#scheduler.run(entry.rows.sortIds())
     if (entry.changes === 'everything') return
     if (entry.changes.count + change.changedCount > CHANGES_KNOWN_COUNT) entry.changes = 'everything'
     else entry.changes.add(change)
@@ -206,6 +207,8 @@ export class TenantSnapshots {
       if (!(await this.#memory.grow(load, rows.sizeBytes, expectedBytes))) return undefined
       mark = page.mark
     }
+    await this.#scheduler.run(rows.sortIds())
+    if (!(await this.#memory.grow(load, rows.sizeBytes, expectedBytes))) return undefined
     if (mark === undefined) throw new Error(`Reading the core objects of tenant ${tenantId} returned no mark`)
     return { rows, loadedCount: rows.seenCount, mark, changes: 'everything' }
   }

@@ -162,6 +162,28 @@ describe('A preview of a hostile condition', () => {
   })
 })
 
+describe('Rows with very many columns', () => {
+  /** A thousand people, each with ten attributes that nobody else has. */
+  const wide = () =>
+    manyPeople(1_000).map((person, index) => ({
+      ...person,
+      attributes: Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`custom/${index}-${at}`, 'x'])),
+    }))
+
+  it('are loaded, refreshed and listed without blocking the thread', async () => {
+    const people = wide()
+    const renamed = people.map((person) => ({ ...person, attributes: { ...person.attributes, displayName: 'New' } }))
+    const deps = tenantOf([people, renamed])
+    for (const what of ['loaded', 'refreshed']) {
+      const stallMs = await longestStallMs(() => deps.snapshots.fresh(TENANT))
+      assert.ok(stallMs < STALL_AT_MOST_MS, `${what}: stalled for ${stallMs} ms`)
+    }
+    const rows = await deps.snapshots.fresh(TENANT)
+    assert.equal(rows.customAttributes().identity.length, 10_000)
+    assert.equal(rows.displayNameOf('identity', personId(7)), 'New')
+  })
+})
+
 describe('A preview of very many identities', () => {
   it('does not block the thread, nor does the first one, which sorts all ids', async () => {
     const people = manyPeople(LARGE_COUNT)
