@@ -103,6 +103,13 @@ describe('generated tokens', () => {
     assert.ok(outcomes.size >= 3, `only ${[...outcomes.keys()]}`)
   })
 
+  it('are refused for each invalid claim alone', async () => {
+    for (const harmful of HARMFUL) {
+      const text = await authority.signed({ ...valid('user', '2.0'), ...harmful })
+      assert.equal(await outcomeOf(`Bearer ${text}`), 'TokenInvalid', JSON.stringify(harmful))
+    }
+  })
+
   it('are refused after any change of their text', async () => {
     const signed = await authority.signed(valid('user', '2.0'))
     const at = fc.nat({ max: signed.length - 1 })
