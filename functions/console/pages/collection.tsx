@@ -5,6 +5,7 @@ import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import { type Api, ApiRefusal } from '../api.ts'
 import { ActionButton, ConfirmedAction } from '../components/actions.tsx'
+import { ExplanationDialog } from '../components/explanation.tsx'
 import { Badge, OptionalText, SearchField } from '../components/fields.tsx'
 import { List } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -82,6 +83,7 @@ const RELOADED_AFTER_MS = 1_500
 function MembersSection({ collection: { id: collectionId, updatedAt } }: { readonly collection: CollectionDto }) {
   const { api } = useConsole()
   const [text, setText] = useState('')
+  const [explained, setExplained] = useState<MemberDto | undefined>(undefined)
   const [more, setMore] = useState<MemberPage>({ members: [], nextCursor: undefined })
   const filter = text.trim() === '' ? '' : `&text=${encodeURIComponent(text.trim())}`
   const path = `/collections/beta/${collectionId}/members?pageSize=${MEMBERS_PER_PAGE}${filter}`
@@ -119,8 +121,23 @@ function MembersSection({ collection: { id: collectionId, updatedAt } }: { reado
                 { head: t('title'), cell: ({ title }) => <OptionalText value={title} /> },
                 { head: t('orgUnit'), cell: ({ orgUnitName }) => <OptionalText value={orgUnitName} /> },
                 { head: t('account'), cell: ({ hasAccount }) => <AccountBadge hasAccount={hasAccount} /> },
+                {
+                  head: t('actions'),
+                  cell: (member) => (
+                    <button type="button" onClick={() => setExplained(member)}>
+                      {t('why')}
+                    </button>
+                  ),
+                },
               ]}
             />
+            {explained !== undefined && (
+              <ExplanationDialog
+                collectionId={collectionId}
+                member={explained}
+                onClose={() => setExplained(undefined)}
+              />
+            )}
             {more.nextCursor !== undefined && <ActionButton run={loadMore}>{t('more')}</ActionButton>}
           </>
         )}
