@@ -82,7 +82,11 @@ export function observedMessage(
       })
       if (postponed === undefined) {
         log.info('message.handled', { queue, durationMs: Math.round(elapsedMs() - startedMs) })
-      } else log.error('message.postponed', postponed.fault, { queue, delayMs: postponed.delayMs })
+        return
+      }
+      const { fault, delayMs } = postponed
+      log.warn('message.postponed', { queue, delayMs, reason: fault instanceof Error ? fault.message : String(fault) })
+      trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR })
     } catch (fault) {
       log.error('message.fault', fault, { queue })
       throw fault

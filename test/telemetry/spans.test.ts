@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import type { InvocationContext } from '@azure/functions'
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import { observedMessage } from '../../functions/app/invocations.ts'
 import { groupLinkRoutes } from '../../functions/routes/group-link.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
@@ -147,6 +149,19 @@ describe('The spans of a sync', () => {
         [204, SpanStatusCode.UNSET],
       ],
     )
+  })
+
+  it('have an error status when a message is postponed, which is a warning in the log', async () => {
+    const events: unknown[][] = []
+    const log = { ...deps.log, warn: (...event: unknown[]) => void events.push(event) }
+    const handler = { accepts: () => true, handle: () => Promise.reject(new Error('The database is away')) }
+    const context = { functionName: 'sweep-tenant', triggerMetadata: { messageId: 'm1', deliveryCount: 1 } }
+    const service = { ...world.newService(), log }
+    await observedMessage('sweeps', { tenantId: TENANT }, context as unknown as InvocationContext, handler, service)
+    assert.equal(named('process sweeps').status.code, SpanStatusCode.ERROR)
+    const [[event, details] = []] = events
+    const { reason } = details as { reason?: string }
+    assert.deepEqual([event, reason], ['message.postponed', 'The database is away'])
   })
 
   it('contain the name of an error and not its message', async () => {
