@@ -139,7 +139,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     evaluator,
     links,
     connectors,
-    coreObjects: { ...coreData, objectAccess: new ObjectAccessResolver(freshRows, nowMs, coldAccess) },
+    coreObjects: { ...connectors, objectAccess: new ObjectAccessResolver(freshRows, nowMs, coldAccess) },
     dispatch,
     /** Reports which of the servers that the service needs cannot be used now. */
     readiness: readinessCheck({ checks: parts.checks, log, nowMs }),

@@ -4,6 +4,7 @@ import {
   AccountConflict,
   accountConflicts,
 } from '../../shared/domain/connectors/account-claims.ts'
+import { IdentitySource, readSources, type SourceDependencies } from '../../shared/domain/connectors/read-sources.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { coreObjectDtoSchema } from '../../shared/domain/core/core-object-dto.ts'
 import {
@@ -27,10 +28,11 @@ import type { Caller } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { PREFIXES } from './prefixes.ts'
 
-export type CoreObjectRouteDependencies = CoreObjectDependencies & {
-  readonly coreObjects: AccountClaimReader
-  readonly cursors: OpenCursors
-}
+export type CoreObjectRouteDependencies = CoreObjectDependencies &
+  SourceDependencies & {
+    readonly coreObjects: AccountClaimReader
+    readonly cursors: OpenCursors
+  }
 
 /** Decisions, section 3. */
 const IDS_LIMIT_COUNT = 1000
@@ -72,6 +74,7 @@ export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup 
       ...routesOf('relationship', deps),
       deprecatedRelationships(deps),
       accountConflictsRoute(deps),
+      sourcesRoute(deps),
     ],
   }
 }
@@ -87,6 +90,20 @@ const accountConflictsRoute = ({ coreObjects }: CoreObjectRouteDependencies): Ro
     reply: { status: 200, schema: Type.Array(AccountConflict) },
     refusals: [],
     run: async ({ caller }) => ok(await accountConflicts(caller.tenantId, coreObjects)),
+  })
+
+const sourcesRoute = (deps: CoreObjectRouteDependencies): Route =>
+  route('GET', '/identities/{id}/sources', {
+    operationId: 'listIdentitySources',
+    summary: 'List the sources of an identity',
+    description:
+      'Returns what each connector says of the identity, the oldest connector first, and which of its attributes the ' +
+      'identity has from it. A `directoryObjectId` that another identity holds, or of a connector that does not bind ' +
+      'accounts, is not used.',
+    roles: FULL_ACCESS_ROLES,
+    reply: { status: 200, schema: Type.Array(IdentitySource) },
+    refusals: ['CoreObjectNotFound'],
+    run: async ({ path, caller }) => ok(await readSources(caller.tenantId, path.id, deps)),
   })
 
 const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route[] => [

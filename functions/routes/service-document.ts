@@ -13,6 +13,7 @@ import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/pr
 import { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
 import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
+import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
 import { QueuedSync } from '../../shared/domain/group-links/manage-links.ts'
 import { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
@@ -180,6 +181,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Several: IdsBody,
   SeveralOrgUnits: OrgUnitIdsBody,
 
+  IdentitySource,
   Connector,
   NewConnector,
   ConnectorUpdate,

@@ -106,6 +106,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/orgunits/{id}/relationships'],
   [CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/relationships/identity/{identityId}'],
   [ALL_CORE_OBJECTS, 200, 'GET /iamcore/beta/sync/coreobjects/account-conflicts'],
+  [ALL_CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/identities/{id}/sources'],
   [CONNECTORS, 200, 'GET /iamcore/sync/connectors, GET /iamcore/beta/sync/connectors'],
   [CONNECTORS, 400, 'GET /iamcore/sync/connectors/{id}, GET /iamcore/beta/sync/connectors/{id}'],
   [CONNECTORS, 400, 'POST /iamcore/beta/sync/connectors, PUT /iamcore/beta/sync/connectors/{id}'],

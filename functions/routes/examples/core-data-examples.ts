@@ -1,5 +1,6 @@
 import type { Connector, ConnectorUpdate, NewConnector } from '../../../shared/domain/connectors/connector.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
+import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { GroupLinkDto, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
 import type { LinkableGroup } from '../../../shared/domain/group-links/search-groups.ts'
@@ -126,6 +127,14 @@ const JOB: SyncJobDto = {
   error: null,
 }
 
+const IDENTITY_SOURCE: IdentitySource = {
+  connectorId: CONNECTOR_ID,
+  connectorName: 'Payroll',
+  externalId: 'employee-4711',
+  attributes: { displayName: 'Kari Nordmann', email: 'kari@example.org' },
+  used: ['displayName'],
+}
+
 /** Examples of core objects, connectors, group links and sync jobs, by component name. */
 export const CORE_DATA_EXAMPLES = {
   AccountConflict: { directoryObjectId: ACCOUNT_ID, holderId: IDENTITY_ID, claimantIds: [MANAGER_ID] },
@@ -134,6 +143,7 @@ export const CORE_DATA_EXAMPLES = {
   Relationship: RELATIONSHIP,
   Several: { ids: [IDENTITY_ID] },
   SeveralOrgUnits: { ids: [ORG_UNIT_ID], includeParents: true },
+  IdentitySource: IDENTITY_SOURCE,
   Connector: CONNECTOR,
   NewConnector: NEW_CONNECTOR,
   ConnectorUpdate: CONNECTOR_UPDATE,

@@ -220,6 +220,21 @@ async function liveContributors(
   return Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
 }
 
+/** A live contributor of a core object, with what it contributes. */
+type LiveContribution = { readonly object: ConnectorObject; readonly contribution: Contribution }
+
+/** Returns the live contributions to a core object, those of the oldest connector first. */
+export async function liveContributions(
+  tenantId: string,
+  coreObjectId: string,
+  rules: ConnectorRules,
+  objects: MergeDependencies['objects'],
+): Promise<LiveContribution[]> {
+  const contributors = (await liveContributors(tenantId, [coreObjectId], rules, objects)).get(coreObjectId) ?? []
+  const coreObjectOf = await coreObjectResolver(tenantId, contributors, objects)
+  return contributors.map((object) => ({ object, contribution: contribution(object, rules, coreObjectOf) }))
+}
+
 type CoreObjectOf = (connectorObjectId: string) => string | undefined
 
 async function coreObjectResolver(

@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox'
+import { Refusal } from '../../kernel/refusals.ts'
+import { Closed, Described, Guid } from '../../kernel/schema.ts'
+import type { CoreObjectReader } from '../core/core-object-store.ts'
+import type { ConnectorStore } from './connector.ts'
+import { type ConnectorObjectStore, ExternalId } from './connector-object.ts'
+import { liveContributions } from './merge-core-objects.ts'
+import { mergedCoreObject } from './merged-core-object.ts'
+import { rulesOf } from './write-objects.ts'
+
+/** What one connector says of an identity: decisions, section 14. */
+export const IdentitySource = Closed({
+  connectorId: Guid,
+  connectorName: Type.String(),
+  externalId: ExternalId,
+  attributes: Described(
+    Type.Record(Type.String(), Type.Unknown()),
+    'The attributes as the connector sent them, by name. References name external ids of the same connector.',
+  ),
+  used: Described(
+    Type.Array(Type.String()),
+    'The names of those attributes whose values the identity has from this connector, in alphabetical order.',
+  ),
+})
+export type IdentitySource = Static<typeof IdentitySource>
+
+export type SourceDependencies = {
+  readonly coreObjects: CoreObjectReader
+  readonly connectors: ConnectorStore
+  readonly objects: ConnectorObjectStore
+}
+
+/**
+ * Lists what each connector says of an identity, the oldest connector first.
+ * @throws Refusal `CoreObjectNotFound`.
+ */
+export async function readSources(
+  tenantId: string,
+  identityId: string,
+  { coreObjects, connectors, objects }: SourceDependencies,
+): Promise<IdentitySource[]> {
+  const [found, all] = await Promise.all([
+    coreObjects.ofIds(tenantId, 'identity', [identityId]),
+    connectors.list(tenantId),
+  ])
+  const [identity] = found
+  if (identity === undefined) throw new Refusal('CoreObjectNotFound', `There is no identity ${identityId}`, 'id')
+  const contributions = await liveContributions(tenantId, identityId, rulesOf(all), objects)
+  const names = new Map(all.map(({ id, name }) => [id, name]))
+  // An account that another identity holds is in no attributes, whichever connector names it.
+  const taken = new Set<string>(Object.keys(identity.attributes))
+  return contributions.map(({ object, contribution }) => {
+    const merged = mergedCoreObject(identityId, [contribution])
+    const used = Object.keys(merged.attributes).filter((name) => taken.delete(name))
+    const { connectorId, externalId, data } = object
+    return { connectorId, connectorName: names.get(connectorId) ?? '', externalId, attributes: data, used: used.sort() }
+  })
+}
