@@ -73,7 +73,7 @@ function openDirectory(settings: Settings, { nowMs, sleep, random, metrics }: Fo
   const { serviceClientId: clientId, graphClientSecret: clientSecret } = settings
   const tokens = graphTokens({ authorityUrl, homeTenantId, clientId, clientSecret, graphIdentityClientId }, nowMs)
   const send = observedCalls(graphCalls(graphUrl, tokens, nowMs), metrics)
-  return graphDirectory({ graphUrl, send, sleep, nowMs, random })
+  return graphDirectory({ graphUrl, send, servicePrincipalOf: tokens.servicePrincipalId, sleep, nowMs, random })
 }
 
 /**

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Static, TSchema } from 'typebox'
+import { cosmosAccountHolders } from '../../shared/cosmos/account-holders.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
@@ -12,8 +13,9 @@ import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosEvaluationLeaseStore } from '../../shared/cosmos/evaluation-lease-store.ts'
 import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
-import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
+import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
+import { cosmosRemovalPlanStore } from '../../shared/cosmos/removal-plan-store.ts'
 import { cosmosJoinedMembers, cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import { cosmosTenantStore, cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
@@ -118,6 +120,9 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
       count: linkStore.count,
       elapsedMs: parts.elapsedMs,
     }),
+    settings: cosmosLinkSettingsStore(container('links')),
+    removalPlans: cosmosRemovalPlanStore(container('removalPlans')),
+    accountHolders: cosmosAccountHolders(container('coreObjects')),
     tenants,
     collections: overrides.linkedCollections ?? linkedAccounts({ ...collections, deletedObjects }, evaluator),
   }
@@ -189,7 +194,7 @@ function collectionParts({ rowsMemoryMB }: Settings, parts: Parts) {
 }
 
 function linkParts(settings: Settings, parts: Parts) {
-  const { container, directory, messageQueue, log, metrics, nowMs, newId, random, sleep } = parts
+  const { container, directory, messageQueue, log, metrics, nowMs, newId, deriveId, random, sleep } = parts
   return {
     jobs: cosmosJobStore(container('jobs')),
     directory,
@@ -204,6 +209,7 @@ function linkParts(settings: Settings, parts: Parts) {
     metrics,
     nowMs,
     newId,
+    deriveId,
     random,
     sleep,
     retryDelaysS: settings.syncRetryDelaysS,

@@ -5,7 +5,8 @@ import { joinableRoutes } from './collections-joinable.ts'
 import type { ConnectorDataDependencies } from './connector-data.ts'
 import { connectorReadRoutes, connectorRoutes } from './connectors.ts'
 import { type CoreObjectRouteDependencies, coreObjectRoutes } from './core-objects.ts'
-import { groupLinkRoutes, type LinkRouteDependencies } from './group-link.ts'
+import { groupLinkRoutes } from './group-link.ts'
+import type { LinkRouteDependencies } from './group-protection.ts'
 
 export type AllRouteDependencies = {
   readonly requests: CollectionRouteDependencies

@@ -25,10 +25,11 @@ import { LinkableGroup, searchGroups } from '../../shared/domain/group-links/sea
 import { SyncJobDto, SyncJobStatus } from '../../shared/domain/group-links/sync-job.ts'
 import { LinkPreview, LinkPreviewInput, previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
-import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
+import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { created, deleted, ok, type Route, type RouteGroup, type RouteInput, route } from '../../shared/http/route.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-contract.ts'
+import { groupProtectionRoutes, type LinkRouteDependencies } from './group-protection.ts'
 import { PREFIXES } from './prefixes.ts'
 
 /** The same roles as for collections: statement, "Roles for collections and group links". */
@@ -47,6 +48,7 @@ const LinkQuery = Type.Object({
   directoryGroupId: Type.Optional(Guid),
   state: Type.Optional(LinkState),
   lastSyncOutcome: Type.Optional(SyncOutcome),
+  held: Type.Optional(Type.Boolean({ description: 'Whether the removal guard holds removals of the link.' })),
   ...PageQuery.properties,
 })
 const JobQuery = Type.Object({
@@ -66,12 +68,10 @@ const GroupQuery = Type.Object({
   text: Type.String({ description: '2 to 256 characters. The start of the name of the groups; case does not matter.' }),
 })
 
-export type LinkRouteDependencies = LinkDependencies & { readonly cursors: OpenCursors }
-
 /** Group links and sync jobs: statement, "Group links and sync jobs". */
 export const groupLinkRoutes = (deps: LinkRouteDependencies): RouteGroup => ({
   prefix: PREFIXES.groupLink,
-  routes: [...readRoutes(deps), ...writeRoutes(deps), ...jobRoutes(deps)],
+  routes: [...readRoutes(deps), ...writeRoutes(deps), ...jobRoutes(deps), ...groupProtectionRoutes(deps)],
 })
 
 const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
@@ -84,8 +84,16 @@ const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
     reply: { status: 200, schema: Type.Array(GroupLinkDto), paged: true },
     refusals: ['InvalidCursor'],
     run: ({ query: { pageSize, nextCursor, ...filter }, caller: { tenantId } }) => {
-      const { collectionId, directoryGroupId, state, lastSyncOutcome } = filter
-      const binding = [tenantId, 'group-links', collectionId, directoryGroupId, state, lastSyncOutcome]
+      const { collectionId, directoryGroupId, state, lastSyncOutcome, held } = filter
+      const binding = [
+        tenantId,
+        'group-links',
+        collectionId,
+        directoryGroupId,
+        state,
+        lastSyncOutcome,
+        held?.toString(),
+      ]
       return pagedResult({ pageSize, nextCursor }, binding, deps.cursors, (after, size) =>
         listLinks(tenantId, filter, after, size, deps),
       )
@@ -149,7 +157,10 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     reply: { status: 201, schema: Guid },
     refusals: [...VERIFICATION_REFUSALS, 'GroupAlreadyLinked', 'QuotaExceeded'],
     run: async ({ body, caller, creation }) =>
-      created(`${PREFIXES.groupLink}/group-links`, await createLink(caller.tenantId, body, deps, creation)),
+      created(
+        `${PREFIXES.groupLink}/group-links`,
+        await createLink(caller.tenantId, { ...body, createdBy: caller.objectId }, deps, creation),
+      ),
   }),
   route('PATCH', '/group-links/{id}', {
     operationId: 'setGroupLinkState',
@@ -179,14 +190,17 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
     description:
       'Queues a sync job for each enabled link of the collection. Poll the jobs for their outcome. A link with a queued ' +
       'job gets no second one: the existing job is returned.\n\n' +
-      'Members without `directoryObjectId` are counted in `skipped`. While there are any, jobs add members and remove ' +
-      'none. The service does not check what a `directoryObjectId` refers to. If it is the id of a group, the directory ' +
-      'nests that group; later jobs fail with `The directory has no account <id>` and remove no members until the data ' +
-      'is corrected.',
+      'Members without `directoryObjectId` are counted in `skipped`. So are members whose `directoryObjectId` the ' +
+      'directory does not know, or that is not the id of a user: the job lists up to 20 of these ids in `unresolved`, ' +
+      'and takes out of the group again what it has added and is not a user. While there are any, jobs add members and ' +
+      'remove none. A job with more than 1,000 such ids fails.\n\n' +
+      'Removals beyond the limit of the removal guard are held: the job ends `Succeeded` with their number in `held`. ' +
+      "See the link's `heldRemovals`.",
     roles: WRITERS,
     reply: { status: 202, schema: QueuedSync },
     refusals: ['LinkNotFound', 'LinkDisabled', 'StaleVersion'],
-    run: async ({ path: { collectionId }, caller }) => ok(await requestSync(caller.tenantId, collectionId, deps)),
+    run: async ({ path: { collectionId }, caller }) =>
+      ok(await requestSync(caller.tenantId, collectionId, deps, caller.objectId)),
   }),
   route('GET', '/sync-jobs', {
     operationId: 'listSyncJobs',

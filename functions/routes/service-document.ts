@@ -15,7 +15,14 @@ import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/co
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
+import { LinkSettingsChange, LinkSettingsDto } from '../../shared/domain/group-links/link-settings.ts'
 import { QueuedSync } from '../../shared/domain/group-links/manage-links.ts'
+import {
+  ApprovedRemovals,
+  HeldRemovalsDto,
+  RemovalApproval,
+  RemovalPlanDto,
+} from '../../shared/domain/group-links/removal-plan.ts'
 import { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
 import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { ExplainedCondition, Explanation } from '../../shared/domain/insight/explain-membership.ts'
@@ -173,6 +180,12 @@ const NAMED_SCHEMAS: NamedSchemas = {
   LinkableGroup,
   SyncJob: SyncJobDto,
   QueuedSync,
+  LinkSettings: LinkSettingsDto,
+  LinkSettingsChange,
+  HeldRemovals: HeldRemovalsDto,
+  RemovalPlan: RemovalPlanDto,
+  RemovalApproval,
+  ApprovedRemovals,
 
   AccountConflict,
   Identity: CORE_OBJECT_RECORDS.identity,

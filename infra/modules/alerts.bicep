@@ -124,6 +124,19 @@ AppMetrics
 '''
   }
   {
+    name: 'removals-held'
+    description: 'The removal guard holds removals from directory groups until a person approves them.'
+    severity: 2
+    evaluationFrequency: 'PT15M'
+    windowSize: 'PT15M'
+    lookBack: 'PT15M'
+    threshold: 0
+    query: '''
+AppMetrics
+| where Name == 'removals.held' and Sum > 0
+'''
+  }
+  {
     name: 'account-conflict'
     description: 'A connector assigned a directory account to an identity, and another identity holds the account.'
     severity: 2

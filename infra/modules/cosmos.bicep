@@ -150,6 +150,9 @@ var containers = [
     excludedPaths: [
       { path: '/lease/*' }
       { path: '/recentWrites/*' }
+      { path: '/removalWindow/*' }
+      { path: '/unseenAdditions/*' }
+      { path: '/unresolved/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []
@@ -164,6 +167,19 @@ var containers = [
       { path: '/unresolved/*' }
       { path: '/unconfirmed/*' }
       { path: '/error/?' }
+      { path: '/approvalNotes/?' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: []
+  }
+  {
+    id: 'removalPlans'
+    partitionKey: '/planOf'
+    defaultTtl: -1
+    uniqueKeys: []
+    includedPaths: [{ path: '/*' }]
+    excludedPaths: [
+      { path: '/accounts/?' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

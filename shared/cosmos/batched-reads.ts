@@ -8,22 +8,29 @@ const DOCUMENTS_PER_READ_COUNT = 50
 /** Well above what a read takes, and below what a caller notices. */
 const PATIENCE_MS = 100
 
+export const READ_LIMITS = { keysAtMost: DOCUMENTS_PER_READ_COUNT, patienceMs: PATIENCE_MS }
+
 /**
  * Reads documents by id, undefined where there is none. A read alone is a point read; those of one partition that
  * are asked for while one is under way share the next request, for the units of as many point reads.
- * @param areCurrent Whether reads include all earlier writes of all instances. Then a single read is a batch too, because
- *   batches run on the primary replica.
  */
 export function batchedDocumentReads<T extends ItemDefinition>(
   container: Container,
-  { areCurrent = false }: { readonly areCurrent?: boolean } = {},
 ): (partition: string, id: string) => Promise<Stored<T> | undefined> {
   return batchReads(
-    async (partition, ids) =>
-      (ids.length > 1 || areCurrent ? await readTogether<T>(container, partition, ids) : undefined) ??
-      (await readEach<T>(container, partition, ids)),
-    { keysAtMost: DOCUMENTS_PER_READ_COUNT, patienceMs: PATIENCE_MS },
+    (partition, ids) =>
+      ids.length > 1 ? readCurrentDocuments<T>(container, partition, ids) : readEach<T>(container, partition, ids),
+    READ_LIMITS,
   )
+}
+
+/** The documents that exist, by id, in one request if all do. Reads include all earlier writes of all instances. */
+export async function readCurrentDocuments<T extends ItemDefinition>(
+  container: Container,
+  partition: string,
+  ids: readonly string[],
+): Promise<Map<string, Stored<T>>> {
+  return (await readTogether<T>(container, partition, ids)) ?? (await readEach<T>(container, partition, ids))
 }
 
 async function readEach<T extends ItemDefinition>(container: Container, partition: string, ids: readonly string[]) {

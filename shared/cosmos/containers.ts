@@ -65,14 +65,15 @@ export const CONTAINERS = [
     id: 'links',
     partitionKey: '/tenantId',
     uniqueKeys: [['/directoryGroupId']],
-    unindexed: ['/lease/*', '/recentWrites/*'],
+    unindexed: ['/lease/*', '/recentWrites/*', '/removalWindow/*', '/unseenAdditions/*', '/unresolved/*'],
   },
   {
     id: 'jobs',
     partitionKey: '/tenantId',
     defaultTtlS: -1,
-    unindexed: ['/unresolved/*', '/unconfirmed/*', '/error/?'],
+    unindexed: ['/unresolved/*', '/unconfirmed/*', '/error/?', '/approvalNotes/?'],
   },
+  { id: 'removalPlans', partitionKey: '/planOf', defaultTtlS: -1, unindexed: ['/accounts/?'] },
   {
     id: 'tenants',
     partitionKey: '/tenantId',

@@ -37,15 +37,20 @@ export type VersionedDocumentParser<T> = {
   parseWritten(response: { readonly resource?: Resource | undefined }): Versioned<T>
 }
 
-/** As `documentParser`, but keeps members that the schema does not name, so that a replacement does not remove them. */
+/**
+ * As `documentParser`, but keeps members that the schema does not name, so that a replacement does not remove them.
+ * @param added values of members that documents of earlier versions of the service lack.
+ */
 export function versionedDocumentParser<S extends TSchema>(
   kind: string,
   schema: S,
+  added: Partial<Static<S>> = {},
 ): VersionedDocumentParser<Static<S>> {
   const check = documentCheck(kind, schema)
   const parse = (document: unknown): Versioned<Static<S>> => {
-    check(document)
-    const { _etag: version, ...rest } = document as Resource
+    const complete = { ...added, ...(document as Resource) }
+    check(complete)
+    const { _etag: version, ...rest } = complete
     const members = Object.entries(rest).filter(([key]) => !key.startsWith('_') && key !== 'ttl')
     return { value: Object.fromEntries(members) as Static<S>, version }
   }

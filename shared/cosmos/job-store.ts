@@ -7,7 +7,14 @@ import { matching, readPageByCreation } from './creation-page.ts'
 import { versionedDocumentParser } from './document-parser.ts'
 import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse, type Stored, statusOf } from './documents.ts'
 
-const { parse, parseWritten } = versionedDocumentParser('sync job', SyncJob)
+const { parse, parseWritten } = versionedDocumentParser('sync job', SyncJob, {
+  held: 0,
+  requestedBy: null,
+  approvedPlanId: null,
+  approvedBy: null,
+  approvalNotes: null,
+  userCountAtStart: null,
+})
 
 const FILTERS = {
   collectionId: 'c.collectionId = @collectionId',

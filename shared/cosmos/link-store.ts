@@ -1,27 +1,52 @@
 import type { Container, SqlQuerySpec } from '@azure/cosmos'
 import { GroupLink } from '../domain/group-links/group-link.ts'
-import type { LinkFilter, LinkStore } from '../domain/group-links/link-dependencies.ts'
+import type { CurrentLink, LinkFilter, LinkStore } from '../domain/group-links/link-dependencies.ts'
+import { DEFAULT_LINK_SETTINGS, LinkSettings, type LinkSettingsStore } from '../domain/group-links/link-settings.ts'
+import { EMPTY_WINDOW } from '../domain/group-links/removal-window.ts'
+import { batchReads } from '../kernel/concurrency.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { batchedDocumentReads } from './batched-reads.ts'
+import { batchedDocumentReads, READ_LIMITS, readCurrentDocuments } from './batched-reads.ts'
 import { matching, readPageByCreation } from './creation-page.ts'
 import { versionedDocumentParser } from './document-parser.ts'
-import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse, type Stored } from './documents.ts'
+import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse, type Stored, statusOf } from './documents.ts'
 
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 
-const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink)
+const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink, {
+  createdBy: null,
+  heldRemovals: null,
+  removalWindow: EMPTY_WINDOW,
+  hasAdded: false,
+  userCount: null,
+  unseenAdditions: [],
+  unresolved: [],
+})
+
+/** Id of the document with the tenant's settings, in the partition of its links: one request reads both. */
+const SETTINGS_ID = 'settings'
+
+const settingsParser = versionedDocumentParser('record of link settings', LinkSettings)
+
+/** The version of default settings that are not stored. */
+const NOT_STORED = ''
 
 const FILTERS = {
   collectionId: 'c.collectionId = @collectionId',
   directoryGroupId: 'c.directoryGroupId = @directoryGroupId',
   state: 'c.state = @state',
   lastSyncOutcome: 'c.lastSyncOutcome = @lastSyncOutcome',
+  held: 'IS_DEFINED(c.heldRemovals.planId) = @held',
 } as const satisfies Record<keyof LinkFilter, string>
 
 /** Container `links`: partition key `/tenantId`, unique key `/directoryGroupId`, which decides between concurrent creates. */
 export function cosmosLinkStore(links: Container): LinkStore {
   const read = batchedDocumentReads<GroupLink>(links)
-  const readCurrent = batchedDocumentReads<GroupLink>(links, { areCurrent: true })
+  const readCurrent = batchReads<CurrentLink>(async (tenantId, ids) => {
+    const found = await readCurrentDocuments<object>(links, tenantId, [...ids, SETTINGS_ID])
+    const settings = settingsOf(found.get(SETTINGS_ID)).value
+    found.delete(SETTINGS_ID)
+    return new Map([...found].map(([id, document]) => [id, { ...parse(document), settings }]))
+  }, READ_LIMITS)
   /** A tenant has few links. Reading all of them costs one page. */
   async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<GroupLink>[]> {
     const found = await queryAll<unknown>(links, tenantId, query)
@@ -34,10 +59,7 @@ export function cosmosLinkStore(links: Container): LinkStore {
       const document = await read(tenantId, linkId)
       return document === undefined ? undefined : parse(document)
     },
-    async findCurrent(tenantId, linkId) {
-      const document = await readCurrent(tenantId, linkId)
-      return document === undefined ? undefined : parse(document)
-    },
+    findCurrent: readCurrent,
     ofCollection(tenantId, collectionId) {
       return inTenant(tenantId, {
         query: 'SELECT * FROM c WHERE c.collectionId = @collectionId',
@@ -52,10 +74,11 @@ export function cosmosLinkStore(links: Container): LinkStore {
       return link
     },
     ofTenant(tenantId) {
-      return inTenant(tenantId, { query: 'SELECT * FROM c' })
+      return inTenant(tenantId, { query: `SELECT * FROM c WHERE c.id != '${SETTINGS_ID}'` })
     },
     async count(tenantId) {
-      const [count = 0] = await queryAll<number>(links, tenantId, { query: 'SELECT VALUE COUNT(1) FROM c' })
+      const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.collectionId)'
+      const [count = 0] = await queryAll<number>(links, tenantId, { query })
       return count
     },
     async ofGroups(tenantId, directoryGroupIds) {
@@ -84,6 +107,34 @@ export function cosmosLinkStore(links: Container): LinkStore {
       await links.item(linkId, tenantId).delete(ifVersion(version)).catch(refuse(NOT_CURRENT))
     },
   }
+}
+
+/** Container `links`: one document in the partition of each tenant. */
+export function cosmosLinkSettingsStore(links: Container): LinkSettingsStore {
+  const known = new Set<string>()
+  return {
+    async register(tenantId) {
+      if (known.has(tenantId)) return
+      const document = { ...DEFAULT_LINK_SETTINGS, id: SETTINGS_ID, tenantId }
+      await links.items.create(document).catch((error: unknown) => {
+        if (statusOf(error) !== 409) throw error
+      })
+      known.add(tenantId)
+    },
+    async findCurrent(tenantId) {
+      return settingsOf((await readCurrentDocuments<object>(links, tenantId, [SETTINGS_ID])).get(SETTINGS_ID))
+    },
+    async replace(tenantId, settings, version) {
+      const item = links.item(SETTINGS_ID, tenantId)
+      const document = { ...settings, id: SETTINGS_ID, tenantId }
+      const conflict = refuse({ 412: 'StaleVersion', 404: 'StaleVersion' })
+      return settingsParser.parseWritten(await item.replace(document, ifVersion(version)).catch(conflict)).value
+    },
+  }
+}
+
+function settingsOf(document: object | undefined): Versioned<LinkSettings> {
+  return document === undefined ? { value: DEFAULT_LINK_SETTINGS, version: NOT_STORED } : settingsParser.parse(document)
 }
 
 /** Timestamps of one format sort as text. The id decides between links of the same millisecond. */

@@ -12,13 +12,16 @@ export type GraphDirectoryOptions = {
   /** Without a trailing slash: `https://graph.microsoft.com`. */
   readonly graphUrl: string
   readonly send: SendCall
+  /** Object id of the service's service principal in a tenant. @throws DirectoryFault */
+  servicePrincipalOf(tenantId: string): Promise<string>
   sleep(delayMs: number): Promise<void>
   nowMs(): number
   random(): number
 }
 
 /** The properties that `groupRefusal` and the link's display name need. */
-const GROUP_PROPERTIES = 'id,displayName,groupTypes,mailEnabled,onPremisesSyncEnabled,isAssignableToRole,visibility'
+const GROUP_PROPERTIES =
+  'id,displayName,groupTypes,mailEnabled,onPremisesSyncEnabled,isAssignableToRole,visibility,isManagementRestricted'
 
 /** The largest page that Graph returns. https://learn.microsoft.com/graph/api/group-list-members */
 const MEMBERS_PER_PAGE_COUNT = 999
@@ -56,6 +59,16 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       if (replyKind(reply) !== 'done') throw replyFault(reply)
       return groupsOf(reply.body)
     },
+    async readOwnership(tenantId, groupId) {
+      const servicePrincipalId = await options.servicePrincipalOf(tenantId)
+      // Version 1.0 leaves service principals out of the list of owners. The filtered list has them.
+      // https://learn.microsoft.com/graph/api/group-list-owners
+      const filter = encodeURIComponent(`id eq '${servicePrincipalId}'`)
+      const reply = await read(tenantId, `${groupPath(groupId)}/owners?$filter=${filter}&$select=id`)
+      if (replyKind(reply) !== 'done') throw replyFault(reply)
+      const { users, others } = pageOf(reply.body)
+      return { servicePrincipalId, isOwned: [...users, ...others].includes(servicePrincipalId) }
+    },
     async listMembers(tenantId, groupId, continueAfter) {
       const first = `${groupPath(groupId)}/members?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
       const path = continueAfter === undefined ? first : pathOf(continueAfter, graphUrl)
@@ -88,6 +101,7 @@ function groupOf(body: unknown, groupId: string): DirectoryGroup {
     onPremisesSyncEnabled: typeof group.onPremisesSyncEnabled === 'boolean' ? group.onPremisesSyncEnabled : null,
     isAssignableToRole: typeof group.isAssignableToRole === 'boolean' ? group.isAssignableToRole : null,
     visibility: typeof group.visibility === 'string' ? group.visibility : null,
+    isManagementRestricted: typeof group.isManagementRestricted === 'boolean' ? group.isManagementRestricted : null,
   }
 }
 

@@ -15,6 +15,8 @@ export type GraphCredentialSettings = {
 export type GraphTokens = {
   /** @throws DirectoryFault when the tenant issues no token. */
   get(tenantId: string): Promise<string>
+  /** Object id of the service's service principal in the tenant. @throws DirectoryFault */
+  servicePrincipalId(tenantId: string): Promise<string>
   /** Drops a token that Graph has rejected. The next call fetches a new one. */
   invalidate(tenantId: string): void
 }
@@ -51,8 +53,17 @@ export function graphTokens(
   })
   return {
     get: (tenantId) => tokens.forceFetch(tenantId),
+    servicePrincipalId: async (tenantId) => objectIdIn(await tokens.forceFetch(tenantId)),
     invalidate: (tenantId) => void tokens.delete(tenantId),
   }
+}
+
+/** The `oid` of a token. https://learn.microsoft.com/entra/identity-platform/access-token-claims-reference */
+function objectIdIn(token: string): string {
+  const [, payload = ''] = token.split('.')
+  const { oid } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { oid?: unknown }
+  if (typeof oid !== 'string') throw new DirectoryFault('refused', "The tenant's access token has no object id.")
+  return oid.toLowerCase()
 }
 
 /**

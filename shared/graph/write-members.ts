@@ -47,11 +47,12 @@ type Tally = {
   written: string[]
   unchanged: string[]
   missing: string[]
+  refused: string[]
   sentCount: number
   fault?: DirectoryFault
 }
 
-const emptyTally = (): Tally => ({ written: [], unchanged: [], missing: [], sentCount: 0 })
+const emptyTally = (): Tally => ({ written: [], unchanged: [], missing: [], refused: [], sentCount: 0 })
 
 /** Adds accounts in PATCHes of twenty. After a refused PATCH, finds the outcome of each of its accounts. */
 export async function addMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
@@ -145,24 +146,37 @@ function tallyOne(
 export async function removeMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
   const tally = emptyTally()
   for (const some of chunk([...new Set(accounts)], CALLS_PER_BATCH_COUNT)) {
+    if (tally.fault !== undefined) {
+      tally.refused.push(...some)
+      continue
+    }
     const results = await sendAll(
       writes,
       some.map((account) => removeCall(writes.groupId, account)),
       tally,
     )
-    for (const [index, account] of some.entries()) {
-      const result = results[index]
-      if (result === undefined) continue
-      const { reply, mayHaveSucceededBefore } = result
-      const message = replyMessage(reply).toLowerCase()
-      const isNoMember = reply.status === 404 || (reply.status === 400 && message.includes('do not exist'))
-      if (replyKind(reply) === 'done') tally.written.push(account)
-      else if (isNoMember && reply.isJson) (mayHaveSucceededBefore ? tally.written : tally.unchanged).push(account)
-      else tally.fault ??= replyFault(reply)
-    }
-    if (tally.fault !== undefined) break
+    for (const [index, account] of some.entries()) tallyRemoval(account, results[index], tally)
   }
   return tally
+}
+
+/** @param result undefined when nothing was sent. */
+function tallyRemoval(account: string, result: CallResult | undefined, tally: Tally): void {
+  if (result === undefined || result.attemptCount === 0) {
+    tally.refused.push(account)
+    if (result !== undefined) tally.fault ??= replyFault(result.reply)
+    return
+  }
+  const { reply, mayHaveSucceededBefore } = result
+  const message = replyMessage(reply).toLowerCase()
+  const isNoMember = reply.status === 404 || (reply.status === 400 && message.includes('do not exist'))
+  const kind = replyKind(reply)
+  if (kind === 'done') tally.written.push(account)
+  else if (isNoMember && reply.isJson) (mayHaveSucceededBefore ? tally.written : tally.unchanged).push(account)
+  else {
+    tally.fault ??= replyFault(reply)
+    if (kind === 'denied' && !mayHaveSucceededBefore) tally.refused.push(account)
+  }
 }
 
 /** A missing token and the deadline end the write with a fault. The tally keeps what was written before. */

@@ -30,18 +30,33 @@ type AskedPage = { readonly pageSize?: number | undefined; readonly nextCursor?:
  * Returns one page of a list. Without `pageSize` in the query, the page size of the cursor applies.
  * @throws Refusal `InvalidCursor`.
  */
-export async function pagedResult<T>(
-  { pageSize, nextCursor }: AskedPage,
+export function pagedResult<T>(
+  query: AskedPage,
   binding: CursorBinding,
   cursors: OpenCursors,
   read: (after: string | undefined, size: number) => Promise<Page<T>>,
   defaultSize = PAGE_SIZE_DEFAULT,
 ): Promise<RouteResult<readonly T[]>> {
+  const readItems = async (after: string | undefined, size: number) => {
+    const { items, continueAfter } = await read(after, size)
+    return { data: items, continueAfter }
+  }
+  return pagedRecord(query, binding, cursors, readItems, defaultSize)
+}
+
+/** As `pagedResult`, for a record that has the page among its members. */
+export async function pagedRecord<T>(
+  { pageSize, nextCursor }: AskedPage,
+  binding: CursorBinding,
+  cursors: OpenCursors,
+  read: (after: string | undefined, size: number) => Promise<{ data: T; continueAfter?: string | undefined }>,
+  defaultSize = PAGE_SIZE_DEFAULT,
+): Promise<RouteResult<T>> {
   const position = nextCursor === undefined ? undefined : (await cursors()).open(nextCursor, binding)
   const size = pageSize ?? position?.pageSize ?? defaultSize
-  const { items, continueAfter } = await read(position?.after, size)
-  if (continueAfter === undefined) return { data: items }
-  return { data: items, nextCursor: (await cursors()).seal({ after: continueAfter, pageSize: size }, binding) }
+  const { data, continueAfter } = await read(position?.after, size)
+  if (continueAfter === undefined) return { data }
+  return { data, nextCursor: (await cursors()).seal({ after: continueAfter, pageSize: size }, binding) }
 }
 
 /** Where the next page starts. */

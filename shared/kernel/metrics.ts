@@ -51,6 +51,12 @@ export const METRICS = {
     meaning: 'Members without an account, per completed job',
     by: [],
   },
+  'removals.held': {
+    kind: 'counter',
+    unit: '{account}',
+    meaning: 'Accounts that the removal guard kept from being removed, per completed job',
+    by: ['reason'],
+  },
   'directory.throttled': {
     kind: 'counter',
     unit: '{call}',

@@ -165,6 +165,13 @@ export const REFUSALS = {
   GroupIsSyncedFromOnPremises: { kind: 'forbidden', message: 'The group is synchronized from on-premises' },
   GroupIsRoleAssignable: { kind: 'forbidden', message: 'The group is role-assignable' },
   GroupHasHiddenMembership: { kind: 'forbidden', message: 'The membership of the group is hidden' },
+  GroupManagementIsRestricted: {
+    kind: 'forbidden',
+    message: 'The group is in a restricted management administrative unit',
+  },
+  GroupNotOwned: { kind: 'forbidden', message: 'The service principal of this service is not an owner of the group' },
+  PlanNotFound: { kind: 'missing', message: 'The link has no held removals' },
+  PlanChanged: { kind: 'conflict', message: 'The held removals are no longer those of this plan' },
   GroupNotVerified: { kind: 'upstream', message: 'The directory group could not be verified' },
 
   // Limits of a tenant

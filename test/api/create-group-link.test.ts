@@ -36,10 +36,12 @@ describe('Creating and previewing group links', () => {
       collectionId,
       directoryGroupId,
       directoryTenantId: TENANT,
+      createdBy: user(0),
       state: 'Enabled',
       lastSyncedAt: null,
       lastSyncOutcome: null,
       directoryGroupDisplayName: 'Rådhuset',
+      heldRemovals: null,
     })
     await api.drain()
     const { data } = (await api.as('reader')('GET', `/sync-jobs?collectionId=${collectionId}`)).body as {
@@ -47,18 +49,23 @@ describe('Creating and previewing group links', () => {
     }
     assert.deepEqual(Object.keys(data[0] ?? {}).sort(), [
       'added',
+      'approvedBy',
+      'approvedPlanId',
       'attempts',
       'collectionId',
       'completedAt',
       'createdAt',
       'directoryGroupId',
       'error',
+      'held',
       'id',
       'removed',
+      'requestedBy',
       'skipped',
       'startedAt',
       'status',
       'type',
+      'unresolved',
     ])
     const synced = (await api.call('GET', `/group-links/by-collection/${collectionId}`)).body.data as Record<
       string,
@@ -75,6 +82,7 @@ describe('Creating and previewing group links', () => {
     ['GroupIsSyncedFromOnPremises', { onPremisesSyncEnabled: true }],
     ['GroupIsRoleAssignable', { isAssignableToRole: true }],
     ['GroupHasHiddenMembership', { visibility: 'HiddenMembership', groupTypes: ['Unified'], mailEnabled: true }],
+    ['GroupManagementIsRestricted', { isManagementRestricted: true }],
   ]
   for (const [code, properties] of UNLINKABLE) {
     it(`refuses a group at creation and preview: ${code} for ${JSON.stringify(properties)}`, async () => {

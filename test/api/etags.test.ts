@@ -73,6 +73,8 @@ const RECORDS: Readonly<Record<string, () => Promise<Versioned>>> = {
   getJoinableCollection: () => collection('/collections-joinable/beta'),
   getGroupLink: () => link((id) => `/group-links/${id}`),
   getGroupLinkOfCollection: () => link((_id, collectionId) => `/group-links/by-collection/${collectionId}`),
+  // Their writes are covered with the settings: they cannot be deleted.
+  getLinkSettings: async () => ({ call: links.as('administrator'), path: '/settings', changes: [] }),
   getRequest: request,
   readConnector: () => connector(CONNECTORS),
   readConnectorUnversioned: () => connector('/iamcore/sync/connectors'),
@@ -96,6 +98,7 @@ it('the routes that return an ETag are covered here, and these writes check If-M
     'DELETE /{id}',
     'DELETE /{id}/data/{connectorObjectId}',
     'PATCH /group-links/{id}',
+    'PATCH /settings',
     'POST /membership-requests/{collectionId}/{requestId}/approve',
     'POST /membership-requests/{collectionId}/{requestId}/cancel',
     'POST /membership-requests/{collectionId}/{requestId}/leave',

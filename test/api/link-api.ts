@@ -4,7 +4,7 @@ import { PREFIXES } from '../../functions/routes/prefixes.ts'
 import type { Caller, Role } from '../../shared/kernel/caller.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { SMALL_TENANT, TENANT, user } from '../jobs/link-directory.ts'
-import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
+import { type LinkWorld, openWorld, type WorldOptions } from '../jobs/link-world.ts'
 import { requestsTo } from './built-service.ts'
 
 export const NOBODYS_ID = 'eeeeeeee-0000-4000-8000-000000000001'
@@ -29,13 +29,14 @@ const ROLES: Record<string, readonly Role[]> = {
   writer: ['collections-criteria.criteria.readwrite.all'],
   stranger: ['collections-criteria.criteria.readwrite.all'],
   nobody: [],
+  administrator: ['collection_criteria_definition-administrator'],
 }
 
 /** The routes of group links on the test's servers. */
 export type LinkApi = LinkWorld & {
   /** As an application that may write. */
   readonly call: Call
-  /** As `reader`, `writer`, `stranger` (a writer of another tenant) or `nobody`. */
+  /** As `reader`, `writer`, `stranger` (a writer of another tenant), `nobody`, or the user `administrator`. */
   as(name: string): Call
   /** Creates a link and returns its id. */
   create(collectionId: string, directoryGroupId: string): Promise<string>
@@ -43,8 +44,8 @@ export type LinkApi = LinkWorld & {
   withProperties<T>(groupId: string, properties: Record<string, unknown>, act: () => Promise<T>): Promise<T>
 }
 
-export async function openLinkApi(): Promise<LinkApi> {
-  const world = await openWorld()
+export async function openLinkApi(options?: WorldOptions): Promise<LinkApi> {
+  const world = await openWorld(options)
   const authenticate = async (header: string | null) => callerOf(header ?? '')
   // The sleep of the test's clock advances it: a key would expire while other requests wait for its result.
   const idempotency = { ...world.dispatch.idempotency, sleep: (delayMs: number) => setTimeout(delayMs) }
@@ -83,7 +84,8 @@ function callerOf(name: string): Caller {
   const roles = ROLES[name]
   if (roles === undefined) throw new Refusal('TokenInvalid')
   const tenantId = name === 'stranger' ? SMALL_TENANT : TENANT
-  return { kind: 'application', tenantId, objectId: user(0), clientId: user(1), roles: new Set(roles) }
+  const kind = name === 'administrator' ? 'user' : 'application'
+  return { kind, tenantId, objectId: user(0), clientId: user(1), roles: new Set(roles) }
 }
 
 export const codes = ({ status, body }: Reply) => [status, ...body.errors.map(({ code }) => code)]

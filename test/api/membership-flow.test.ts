@@ -95,6 +95,7 @@ describe('the accounts of a joinable collection', () => {
       added: [other.account],
       removed: [employee.account],
       withoutAccountCount: 1,
+      accountCount: 1,
       membershipVersion: 6,
     })
     assert.equal(await linkedCollections.changesSince(tenantId, choir, 7), undefined)

@@ -53,6 +53,7 @@ describe('The directory through Graph', () => {
       onPremisesSyncEnabled: null,
       isAssignableToRole: group?.isAssignableToRole,
       visibility: group?.visibility,
+      isManagementRestricted: group?.isManagementRestricted,
     })
     assert.equal(await world.directory.readGroup(TENANT, NO_GROUP), undefined)
     assert.equal(await world.directory.readGroup(SMALL_TENANT, groupId), undefined)
@@ -83,10 +84,10 @@ describe('The directory through Graph', () => {
     const groupId = await world.newGroup()
     world.server.clearRequests()
     const added = await world.directory.addMembers(TENANT, groupId, users(0, 1_000), NO_DEADLINE)
-    assert.deepEqual(added, { written: users(0, 1_000), unchanged: [], missing: [], sentCount: 50 })
+    assert.deepEqual(added, { written: users(0, 1_000), unchanged: [], missing: [], refused: [], sentCount: 50 })
     assert.equal(world.server.requests().length, 10)
     const removed = await world.directory.removeMembers(TENANT, groupId, users(0, 40), NO_DEADLINE)
-    assert.deepEqual(removed, { written: users(0, 40), unchanged: [], missing: [], sentCount: 40 })
+    assert.deepEqual(removed, { written: users(0, 40), unchanged: [], missing: [], refused: [], sentCount: 40 })
     assert.equal(world.server.requests().length, 12)
     assert.equal((await world.membersOf(groupId)).size, 960)
   })
@@ -109,12 +110,14 @@ describe('The directory through Graph', () => {
       written: [],
       unchanged: [user(1)],
       missing: [],
+      refused: [],
       sentCount: 1,
     })
     assert.deepEqual(await world.directory.removeMembers(TENANT, groupId, [user(2)], NO_DEADLINE), {
       written: [],
       unchanged: [user(2)],
       missing: [],
+      refused: [],
       sentCount: 1,
     })
     assert.deepEqual(writes(), ['PATCH', 'DELETE'])
@@ -151,6 +154,7 @@ describe('The directory through Graph', () => {
       graphDirectory({
         graphUrl: 'https://graph.example',
         send: async (): Promise<GraphReply> => ({ status: 200, body, isJson: true, retryAfterMs: undefined }),
+        servicePrincipalOf: async () => '',
         sleep: async () => undefined,
         nowMs: () => 0,
         random: () => 0,

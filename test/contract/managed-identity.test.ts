@@ -75,6 +75,7 @@ describe('Graph tokens by a managed identity', () => {
     const directory = graphDirectory({
       graphUrl: world.server.url,
       send: graphCalls(world.server.url, tokensOf(identity(1)), Date.now),
+      servicePrincipalOf: tokensOf(identity(1)).servicePrincipalId,
       sleep: async () => undefined,
       nowMs: Date.now,
       random: () => 0.5,

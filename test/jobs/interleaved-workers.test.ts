@@ -15,6 +15,7 @@ import {
   type SentMessage,
   syncedLink,
 } from './link-world.ts'
+import { Turns } from './turns.ts'
 
 const RUNS_COUNT = 18
 
@@ -64,59 +65,6 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('sync', 'sweep', 'disable', 'enable') }) },
 )
-
-/** Makes the workers' calls one after another in a chosen order, so that a run can be repeated. */
-class Turns {
-  readonly #waiting: (() => Promise<void>)[] = []
-
-  get waitingCount(): number {
-    return this.#waiting.length
-  }
-
-  /** Dependencies whose calls wait for their turn. From call `diesAt` on, they never resolve. */
-  worker(deps: SyncDependencies, diesAt: number | undefined, onDeath: () => void): SyncDependencies {
-    let callsCount = 0
-    const serialize = <T>(call: () => Promise<T>): Promise<T> => {
-      callsCount += 1
-      if (diesAt !== undefined && callsCount > diesAt) {
-        if (callsCount === diesAt + 1) onDeath()
-        return new Promise<never>(() => undefined)
-      }
-      return new Promise<T>((resolve, reject) => {
-        this.#waiting.push(() => call().then(resolve, reject))
-      })
-    }
-    const waiting = <T extends object>(target: T): T =>
-      new Proxy(target, {
-        get(object, name, receiver) {
-          const member: unknown = Reflect.get(object, name, receiver)
-          if (typeof member !== 'function') return member
-          return (...given: unknown[]) => serialize(async () => member.apply(object, given))
-        },
-      })
-    const { links, jobs, directory, collections, messageQueue, budget } = deps
-    return {
-      ...deps,
-      links: waiting(links),
-      jobs: waiting(jobs),
-      directory: waiting(directory),
-      collections: waiting(collections),
-      messageQueue: waiting(messageQueue),
-      budget: { ...budget, reserve: (...asked) => serialize(() => budget.reserve(...asked)) },
-    }
-  }
-
-  async next(picked: number): Promise<void> {
-    const [turn] = this.#waiting.splice(picked % Math.max(this.#waiting.length, 1), 1)
-    await turn?.()
-    // The worker reaches its next call before another worker makes one.
-    await new Promise(setImmediate)
-  }
-
-  async end(): Promise<void> {
-    while (this.waitingCount > 0) await this.next(0)
-  }
-}
 
 describe('Concurrent incremental syncs, jobs and sweeps', () => {
   let world: LinkWorld

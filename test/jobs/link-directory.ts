@@ -70,27 +70,31 @@ export async function openDirectory(
   })
   const authorities = getCACertificates()
   setDefaultCACertificates([...authorities, server.caPem])
-  const callsAs = (clientId: string, secret: string) =>
-    graphCalls(
-      server.url,
-      graphTokens(
-        {
-          authorityUrl: server.url,
-          homeTenantId: TENANT,
-          clientId,
-          clientSecret: secret,
-          graphIdentityClientId: undefined,
-        },
-        clock.nowMs,
-      ),
+  const tokensOf = (clientId: string, clientSecret: string) =>
+    graphTokens(
+      {
+        authorityUrl: server.url,
+        homeTenantId: TENANT,
+        clientId,
+        clientSecret,
+        graphIdentityClientId: undefined,
+      },
       clock.nowMs,
     )
-  const testerCalls = callsAs(TESTER, 'tester-secret')
+  const testerCalls = graphCalls(server.url, tokensOf(TESTER, 'tester-secret'), clock.nowMs)
   const asTester = (call: GraphCall) => testerCalls(TENANT, call)
-  const send = callsAs(SERVICE, 'service-secret')
+  const tokens = tokensOf(SERVICE, 'service-secret')
+  const send = graphCalls(server.url, tokens, clock.nowMs)
   const { nowMs, sleep } = clock
   const directoryOver = (wire: (send: SendCall) => SendCall) =>
-    graphDirectory({ graphUrl: server.url, send: wire(send), sleep, nowMs, random: () => 0.5 })
+    graphDirectory({
+      graphUrl: server.url,
+      send: wire(send),
+      servicePrincipalOf: tokens.servicePrincipalId,
+      sleep,
+      nowMs,
+      random: () => 0.5,
+    })
   return {
     server,
     waitsMs: clock.waitsMs,

@@ -7,13 +7,14 @@ import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import type { GroupLink } from '../../shared/domain/group-links/group-link.ts'
+import { type LinkSettingsChange, updateLinkSettings } from '../../shared/domain/group-links/link-settings.ts'
 import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import type { WindowStore } from '../../shared/domain/sync/write-budget.ts'
 import type { Message, MessageQueue } from '../../shared/kernel/messages.ts'
 import { builtService } from '../api/built-service.ts'
 import { startLocalAccount } from '../contract/local-database.ts'
-import { openDirectory, TENANT, type TestDirectory, testClock } from './link-directory.ts'
+import { openDirectory, TENANT, type TestDirectory, testClock, user } from './link-directory.ts'
 import { type TestCollections, testCollections } from './test-collections.ts'
 
 /** In seconds of simulated time, the tests write more than a tenant may. */
@@ -51,10 +52,18 @@ export type LinkWorld = TestDirectory & {
 
 export type Linked = { readonly collectionId: string; readonly groupId: string; readonly linkId: string }
 
-export type WorldOptions = Partial<DirectoryOptions> & { readonly sharesClock?: boolean }
+export type WorldOptions = Partial<DirectoryOptions> & {
+  readonly sharesClock?: boolean
+  /** The removal guard has its default settings. Otherwise it is off, because removals are not the subject. */
+  readonly isGuarded?: boolean
+}
 
 /** The directory uses real time unless it shares the clock, for throttling and token lifetimes as well. */
-export async function openWorld({ sharesClock = false, ...options }: WorldOptions = {}): Promise<LinkWorld> {
+export async function openWorld({
+  sharesClock = false,
+  isGuarded = false,
+  ...options
+}: WorldOptions = {}): Promise<LinkWorld> {
   const clock = testClock()
   const { cosmos, container } = await startLocalAccount()
   const testDirectory = await openDirectory(clock, { ...options, ...(sharesClock ? { nowMs: clock.nowMs } : {}) })
@@ -65,6 +74,7 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
   const newService = (overrides: Overrides = {}) =>
     builtService(container, { ...parts, ...overrides }, UNLIMITED_WRITES)
   const { links: deps, dispatch } = newService({ linkedCollections: collections })
+  if (!isGuarded) await setLinkSettings(deps, { removalGuard: { enabled: false } })
   const world: LinkWorld = {
     ...testDirectory,
     cosmos,
@@ -98,6 +108,11 @@ export async function openWorld({ sharesClock = false, ...options }: WorldOption
     },
   }
   return world
+}
+
+/** Changes the settings of the test's tenant, as an administrator does. */
+export async function setLinkSettings(deps: SyncDependencies, change: LinkSettingsChange): Promise<void> {
+  await updateLinkSettings({ tenantId: TENANT, callerId: user(0), ifMatch: undefined, change }, deps)
 }
 
 function recordedMessages(nowMs: () => number): { sentMessages: SentMessage[]; messageQueue: MessageQueue } {

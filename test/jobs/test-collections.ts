@@ -68,6 +68,7 @@ export function testCollections(): TestCollections {
         added: [...touched.intersection(state.accounts)],
         removed: [...touched.difference(state.accounts)],
         withoutAccountCount: state.withoutAccountCount,
+        accountCount: state.accounts.size,
         membershipVersion: collection.states.length,
       }
     },

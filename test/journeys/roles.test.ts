@@ -29,6 +29,7 @@ type Gate = {
 const ANYONE: Gate = { passed: [...APPLICATIONS, ...PEOPLE] }
 const COLLECTIONS_READ: Gate = { passed: ['admin', 'collectionsAdmin', 'reader', 'writer'] }
 const COLLECTIONS_WRITE: Gate = { passed: ['admin', 'collectionsAdmin', 'writer'] }
+const COLLECTIONS_ADMINISTRATION: Gate = { passed: ['admin', 'collectionsAdmin'], isForUsersOnly: true }
 const AS_ONESELF: Gate = {
   passed: ['admin', 'manager', 'employee', 'colleague', 'approver'],
   withoutIdentity: ['collectionsAdmin', 'coreAdmin', 'newcomer'],
@@ -95,6 +96,10 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [COLLECTIONS_WRITE, 400, 'POST /group-link/beta/group-links, PATCH /group-link/beta/group-links/{id}'],
   [COLLECTIONS_WRITE, 400, 'DELETE /group-link/beta/group-links/{id}'],
   [COLLECTIONS_WRITE, 400, 'POST /group-link/beta/group-links/{collectionId}/sync'],
+  [COLLECTIONS_READ, 400, 'GET /group-link/beta/group-links/{id}/removal-plan'],
+  [COLLECTIONS_WRITE, 400, 'POST /group-link/beta/group-links/{id}/removal-plan/{planId}/approve'],
+  [COLLECTIONS_READ, 200, 'GET /group-link/beta/settings'],
+  [COLLECTIONS_ADMINISTRATION, 400, 'PATCH /group-link/beta/settings'],
   ...['identities', 'orgunits', 'relationships'].flatMap((type) => {
     const path = `/iamcore/beta/sync/coreobjects/${type}`
     return [

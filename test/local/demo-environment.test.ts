@@ -141,11 +141,15 @@ describe('The demo environment', () => {
   it('lists groups of every kind, with at least four empty security groups', () => {
     for (const { tenantId, groups } of answer.tenants) {
       const kinds = groups.map(({ kind }) => kind)
-      assert.equal(new Set(kinds).size, 10)
+      assert.equal(new Set(kinds).size, 11)
       assert.ok(kinds.filter((kind) => kind === 'security').length >= 4)
       const seeds = environment.directory.tenants.find((tenant) => tenant.tenantId === tenantId)?.groups ?? []
       for (const { kind, memberIds } of seeds) if (kind === 'security') assert.deepEqual(memberIds, [])
       assert.equal(seeds.find(({ kind }) => kind === 'populated')?.memberIds.length, 7)
+      const owned = seeds.find(({ kind }) => kind === 'owned')
+      const { applications = [] } = environment.directory.tenants.find((tenant) => tenant.tenantId === tenantId) ?? {}
+      const service = applications.find(({ clientId }) => clientId === environment.service.clientId)
+      assert.deepEqual([owned?.memberIds, owned?.ownerIds], [[], [service?.objectId]])
       assert.ok(groups.every(({ id }) => GUID.test(id)))
     }
   })

@@ -3,6 +3,8 @@ import type { ConnectorObjectDto } from '../../../shared/domain/connectors/conne
 import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { GroupLinkDto, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
+import type { LinkSettingsDto } from '../../../shared/domain/group-links/link-settings.ts'
+import type { HeldRemovalsDto } from '../../../shared/domain/group-links/removal-plan.ts'
 import type { LinkableGroup } from '../../../shared/domain/group-links/search-groups.ts'
 import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
 import type { LinkPreview, LinkPreviewInput } from '../../../shared/domain/sync/preview-sync.ts'
@@ -20,6 +22,8 @@ export const REQUEST_ID = 'a7c9e1b3-5d7f-4a2c-8e6b-4f2d0c8a6e06'
 export const GROUP_ID = '65cab758-39a2-5671-86fa-6d0d8285c77c'
 export const LINK_ID = '14cf4436-d7ef-4ac1-ac5f-916d90eb6c83'
 const JOB_ID = 'b85f6154-f417-4419-b879-4f8f72f5afdd'
+const PLAN_ID = '6f0b8d2e-4a1c-8e7f-9b3d-5c7a9e1f3b10'
+const ADMINISTRATOR_ID = '8a1c3e5f-7b9d-4f2e-8c6a-0b2d4f6a8c11'
 const CONNECTOR_ID = 'd6b4f2a0-8e6c-4d2b-9f1a-3c5e7a9b1d07'
 const CONNECTOR_OBJECT_ID = '2e4c6a8f-1b3d-4f5e-8a7c-9d0b2f4e6c08'
 const CONNECTOR_CLIENT_ID = 'f1e3d5c7-b9a8-4c6e-8d2f-5b7a9c1e3d09'
@@ -94,10 +98,29 @@ const LINK: GroupLinkDto = {
   ...NEW_LINK,
   directoryTenantId: TENANT_ID,
   createdAt: CREATED_AT,
+  createdBy: ADMINISTRATOR_ID,
   state: 'Enabled',
   lastSyncedAt: UPDATED_AT,
   lastSyncOutcome: 'Succeeded',
   directoryGroupDisplayName: 'All nurses',
+  heldRemovals: null,
+}
+
+const SETTINGS: LinkSettingsDto = {
+  linkableGroups: 'Any',
+  removalGuard: { enabled: true, percent: 20, minimum: 10 },
+  updatedAt: UPDATED_AT,
+  updatedBy: ADMINISTRATOR_ID,
+}
+
+const HELD: HeldRemovalsDto = {
+  planId: PLAN_ID,
+  reason: 'TooMany',
+  count: 31,
+  limit: 17,
+  removedInWindow: 2,
+  groupSize: 89,
+  createdAt: UPDATED_AT,
 }
 
 const LINKABLE_GROUP: LinkableGroup = {
@@ -121,10 +144,15 @@ const JOB: SyncJobDto = {
   added: 89,
   removed: 0,
   skipped: 0,
+  held: 0,
+  unresolved: [],
   createdAt: CREATED_AT,
   startedAt: CREATED_AT,
   completedAt: UPDATED_AT,
   error: null,
+  requestedBy: ADMINISTRATOR_ID,
+  approvedPlanId: null,
+  approvedBy: null,
 }
 
 const IDENTITY_SOURCE: IdentitySource = {
@@ -165,6 +193,15 @@ export const CORE_DATA_EXAMPLES = {
   LinkableGroup: LINKABLE_GROUP,
   SyncJob: JOB,
   QueuedSync: { jobId: JOB_ID, jobIds: [JOB_ID] },
+  LinkSettings: SETTINGS,
+  LinkSettingsChange: { removalGuard: { percent: 20 } },
+  HeldRemovals: HELD,
+  RemovalPlan: {
+    ...HELD,
+    accounts: [{ directoryObjectId: ACCOUNT_ID, identityId: IDENTITY_ID, displayName: 'Kari Nordmann' }],
+  },
+  RemovalApproval: { notes: 'The ward has closed.' },
+  ApprovedRemovals: { jobId: JOB_ID },
 }
 
 /** The `data` of responses that differ from the example of their schema, by operation id. */

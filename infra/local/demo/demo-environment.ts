@@ -92,7 +92,14 @@ function tenantSeed(
     applications,
     people: demoPeople(tenant, seed),
     users: [...strangers, ...accounts(tenant)],
-    groups: demoGroups({ seed, tenantId, domain, strangerIds, servicePrincipalId: principalId('reader') }),
+    groups: demoGroups({
+      seed,
+      tenantId,
+      domain,
+      strangerIds,
+      servicePrincipalId: principalId('reader'),
+      ownerId: principalId('service'),
+    }),
   }
 }
 

@@ -26,6 +26,7 @@ const PROPERTIES: Record<GroupKind, Readonly<Record<string, unknown>>> = {
     securityEnabled: false,
     visibility: 'HiddenMembership',
   },
+  owned: SECURITY,
 }
 
 /** Six security groups, and one of each other kind. */
@@ -40,10 +41,19 @@ type GroupOptions = {
   /** Users who are not in any collection. */
   readonly strangerIds: readonly string[]
   readonly servicePrincipalId: string
+  /** The service's own service principal. */
+  readonly ownerId: string
 }
 
 /** The demo groups of a tenant, and a group that is nested in the populated group. */
-export function demoGroups({ seed, tenantId, domain, strangerIds, servicePrincipalId }: GroupOptions): GroupSeed[] {
+export function demoGroups({
+  seed,
+  tenantId,
+  domain,
+  strangerIds,
+  servicePrincipalId,
+  ownerId,
+}: GroupOptions): GroupSeed[] {
   const idOf = (name: string) => derivedGuid(seed, tenantId, 'group', name)
   const nestedId = idOf('nested')
   const members: Partial<Record<GroupKind, readonly string[]>> = {
@@ -61,6 +71,7 @@ export function demoGroups({ seed, tenantId, domain, strangerIds, servicePrincip
       kind,
       properties: { ...PROPERTIES[kind], mailNickname: `demo-${name}`, ...mail },
       memberIds: members[kind] ?? [],
+      ...(kind === 'owned' ? { ownerIds: [ownerId] } : {}),
     }
   })
   const nested = { ...SECURITY, mailNickname: 'demo-nested' }

@@ -51,6 +51,7 @@ export function directoryObjects(database: DatabaseSync) {
     remove(object: DirectoryObject): void {
       atomically(database, () => {
         statements.removeMemberships.run(object.key, object.key)
+        statements.removeOwnerships.run(object.key, object.key)
         statements.remove.run(object.key)
       })
     },
@@ -77,6 +78,21 @@ export function directoryObjects(database: DatabaseSync) {
     /** Like `listMembers`, with empty properties. */
     listMemberIds: (group: DirectoryObject, afterKey: number, count: number) =>
       statements.listMemberIds.all(group.key, afterKey, count).map((row) => ({ ...(row as Row), properties: {} })),
+
+    /** Owners after a key. Excludes service principals, like Graph v1.0. */
+    listOwners: (group: DirectoryObject, afterKey: number, count: number) =>
+      statements.listOwners.all(group.key, afterKey, count).map((row) => read(row) as DirectoryObject),
+
+    isOwner: (group: DirectoryObject, owner: DirectoryObject) =>
+      statements.isOwner.get(group.key, owner.key) !== undefined,
+
+    /** False if it is already an owner. */
+    addOwner: (group: DirectoryObject, owner: DirectoryObject) =>
+      statements.addOwner.run(group.key, owner.key).changes === 1,
+
+    /** False if it is not an owner. */
+    removeOwner: (group: DirectoryObject, owner: DirectoryObject) =>
+      statements.removeOwner.run(group.key, owner.key).changes === 1,
 
     /** False if it is already a member. */
     addMember: (group: DirectoryObject, member: DirectoryObject) =>
@@ -115,8 +131,9 @@ export function directoryObjects(database: DatabaseSync) {
     for (const { id, displayName, properties } of newGroups) {
       add(tenant.tenantId, { id, type: 'group', properties: { displayName, ...properties } })
     }
-    for (const { id, memberIds } of newGroups) {
+    for (const { id, memberIds, ownerIds = [] } of newGroups) {
       for (const memberId of memberIds) statements.plantMember.run(tenant.tenantId, id, tenant.tenantId, memberId)
+      for (const ownerId of ownerIds) statements.plantOwner.run(tenant.tenantId, id, tenant.tenantId, ownerId)
     }
   }
 }
@@ -178,6 +195,16 @@ function prepare(database: DatabaseSync) {
     removeMember: database.prepare('DELETE FROM members WHERE group_key = ? AND member_key = ?'),
     plantMember: database.prepare(`INSERT OR IGNORE INTO members
       SELECT groups.key, member.key FROM (${key}) groups, (${key}) member`),
+    listOwners: database.prepare(`SELECT objects.key, objects.id, objects.type, objects.properties
+      FROM owners JOIN objects ON objects.key = owners.owner_key
+      WHERE owners.group_key = ? AND owners.owner_key > ? AND objects.type <> 'servicePrincipal'
+      ORDER BY owners.owner_key LIMIT ?`),
+    isOwner: database.prepare('SELECT 1 FROM owners WHERE group_key = ? AND owner_key = ?'),
+    addOwner: database.prepare('INSERT OR IGNORE INTO owners VALUES (?, ?)'),
+    removeOwner: database.prepare('DELETE FROM owners WHERE group_key = ? AND owner_key = ?'),
+    removeOwnerships: database.prepare('DELETE FROM owners WHERE group_key = ? OR owner_key = ?'),
+    plantOwner: database.prepare(`INSERT OR IGNORE INTO owners
+      SELECT groups.key, owner.key FROM (${key}) groups, (${key}) owner`),
     markSeeded: database.prepare('INSERT OR IGNORE INTO seeded VALUES (?, ?)'),
     setting: database.prepare('SELECT value FROM settings WHERE name = ?'),
     keepSetting: database.prepare('INSERT OR REPLACE INTO settings VALUES (?, ?)'),

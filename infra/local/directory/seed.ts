@@ -10,6 +10,7 @@ export type GroupKind =
   | 'on-premises'
   | 'role-assignable'
   | 'hidden-membership'
+  | 'owned'
 
 /** Initial content of the directory. IDs are lower-case GUIDs. */
 export type DirectorySeed = {
@@ -70,6 +71,8 @@ export type GroupSeed = {
   readonly properties: Readonly<Record<string, unknown>>
   /** Users, groups and service principals of the same tenant. */
   readonly memberIds: readonly string[]
+  /** Users and service principals of the same tenant. */
+  readonly ownerIds?: readonly string[]
 }
 
 /** Response of `GET /local/demo`. Decisions, section 9. */

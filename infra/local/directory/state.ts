@@ -23,6 +23,11 @@ const SCHEMA = `
     member_key INTEGER NOT NULL,
     PRIMARY KEY (group_key, member_key)
   ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS owners (
+    group_key INTEGER NOT NULL,
+    owner_key INTEGER NOT NULL,
+    PRIMARY KEY (group_key, owner_key)
+  ) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS members_by_member ON members (member_key);
 `
 

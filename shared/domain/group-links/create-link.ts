@@ -1,9 +1,10 @@
 import { REFUSALS, Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
-import { DirectoryFault, type DirectoryGroup, groupRefusal } from './directory.ts'
+import { DirectoryFault, type DirectoryGroup, groupRefusal, notOwnedMessage } from './directory.ts'
 import { type GroupLink, type NewGroupLink, newLink } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { queueJob } from './queue-job.ts'
+import { SERVICE_ORIGIN } from './sync-job.ts'
 
 /** Collections whose members can have directory accounts. Org units have none. */
 const LINKABLE_OBJECT_TYPES: readonly string[] = ['Identity', 'Relationship']
@@ -19,8 +20,13 @@ export const VERIFICATION_REFUSALS = [
   'GroupIsSyncedFromOnPremises',
   'GroupIsRoleAssignable',
   'GroupHasHiddenMembership',
+  'GroupManagementIsRestricted',
+  'GroupNotOwned',
   'GroupNotVerified',
 ] as const satisfies readonly RefusalCode[]
+
+/** A link to create. @param createdBy object id of the caller in the directory. */
+export type LinkCreation = NewGroupLink & { readonly createdBy?: string | null }
 
 /**
  * Links a collection to a group and queues the first sync. After a crash between the two, the sweep queues it.
@@ -29,7 +35,7 @@ export const VERIFICATION_REFUSALS = [
  */
 export async function createLink(
   tenantId: string,
-  input: NewGroupLink,
+  input: LinkCreation,
   deps: LinkDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<string> {
@@ -43,22 +49,23 @@ export async function createLink(
   }
   const earlier = await findFromEarlierAttempt(creation, findOwnLink)
   const link = earlier?.value ?? (await addLink(tenantId, id, input, deps).catch(recoverOwnLink))
-  await queueJob(link, 'LinkCreated', deps, jobId)
+  const origin = { ...SERVICE_ORIGIN, requestedBy: link.createdBy }
+  await queueJob(link, 'LinkCreated', deps, { id: jobId, origin })
   return id
 }
 
-async function addLink(tenantId: string, id: string, input: NewGroupLink, deps: LinkDependencies): Promise<GroupLink> {
-  const { collectionId, directoryGroupId } = input
+async function addLink(tenantId: string, id: string, input: LinkCreation, deps: LinkDependencies): Promise<GroupLink> {
+  const { collectionId, directoryGroupId, createdBy = null } = input
   await verifyCollection(tenantId, collectionId, deps)
   const taken = await deps.links.ofGroup(tenantId, directoryGroupId)
   if (taken !== undefined) throw groupTaken(directoryGroupId, taken.value)
   const group = await verifyGroup({ tenantId, groupId: directoryGroupId, target: '/directoryGroupId' }, deps)
   const link = newLink(
-    { id, tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: group.displayName },
+    { id, tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: group.displayName, createdBy },
     deps.nowMs(),
   )
   await deps.linkQuota.requireRoom(tenantId)
-  await deps.tenants.register(tenantId)
+  await Promise.all([deps.tenants.register(tenantId), deps.settings.register(tenantId)])
   const { version } = await deps.links.add(link).catch(async (error: unknown) => {
     if (!isGroupTaken(error)) throw error
     throw groupTaken(directoryGroupId, (await deps.links.ofGroup(tenantId, directoryGroupId))?.value, error)
@@ -105,9 +112,21 @@ export async function verifyGroup(checked: GroupToVerify, deps: LinkDependencies
   const { tenantId, groupId, target } = checked
   const group = await callDirectory(checked, deps, () => deps.directory.readGroup(tenantId, groupId))
   const refusal = groupRefusal(group)
-  if (group !== undefined && refusal === undefined) return group
+  if (group !== undefined && refusal === undefined) {
+    await verifyOwnership(checked, deps)
+    return group
+  }
   const code = refusal ?? 'GroupNotFound'
   throw new Refusal(code, `Directory group ${groupId}: ${REFUSALS[code].message}`, target)
+}
+
+/** @throws Refusal `GroupNotOwned` when the tenant's settings require ownership, `GroupNotVerified`. */
+async function verifyOwnership(checked: GroupToVerify, deps: LinkDependencies): Promise<void> {
+  const { tenantId, groupId, target } = checked
+  const { value: settings } = await deps.settings.findCurrent(tenantId)
+  if (settings.linkableGroups === 'Any') return
+  const ownership = await callDirectory(checked, deps, () => deps.directory.readOwnership(tenantId, groupId))
+  if (!ownership.isOwned) throw new Refusal('GroupNotOwned', notOwnedMessage(groupId, ownership), target)
 }
 
 /** Calls the directory to check a group. @throws Refusal `GroupNotVerified` in place of a DirectoryFault. */

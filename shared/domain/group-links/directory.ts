@@ -9,6 +9,7 @@ export type DirectoryGroup = {
   readonly onPremisesSyncEnabled: boolean | null
   readonly isAssignableToRole: boolean | null
   readonly visibility: string | null
+  readonly isManagementRestricted: boolean | null
 }
 
 /** Outcome of adding or removing accounts. Each account is in one list, or in none when `fault` is set. */
@@ -18,6 +19,8 @@ export type WriteOutcome = {
   readonly unchanged: readonly string[]
   /** The directory has no such account. */
   readonly missing: readonly string[]
+  /** Removals that certainly had no effect: the directory refused them, or they were not sent. Set with `fault`. */
+  readonly refused: readonly string[]
   /** Write requests sent, retries included: what the directory counts against its limits. */
   readonly sentCount: number
   /** Why the remaining accounts were not written, after retries. */
@@ -56,6 +59,12 @@ export type MemberPage = {
   readonly continueAfter?: string
 }
 
+export type GroupOwnership = {
+  readonly isOwned: boolean
+  /** Object id of the service's own service principal in the tenant. */
+  readonly servicePrincipalId: string
+}
+
 /** How the directory batches writes of one kind. */
 type WriteLimits = {
   /** Accounts that one call of the port handles in a single request to the directory. */
@@ -71,6 +80,11 @@ export interface Directory {
   readGroup(tenantId: string, groupId: string): Promise<DirectoryGroup | undefined>
   /** Up to `limit` groups whose display name starts with a text, in any order. Case does not matter. @throws DirectoryFault */
   findGroups(tenantId: string, nameStart: string, limit: number): Promise<DirectoryGroup[]>
+  /**
+   * Whether the service's own service principal is an owner of the group.
+   * @throws DirectoryFault
+   */
+  readOwnership(tenantId: string, groupId: string): Promise<GroupOwnership>
   /** A page that is not the last may be empty. @throws DirectoryFault */
   listMembers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
   /**
@@ -95,7 +109,13 @@ export function groupRefusal(group: DirectoryGroup | undefined): RefusalCode | u
   if (group.onPremisesSyncEnabled === true) return 'GroupIsSyncedFromOnPremises'
   if (group.isAssignableToRole === true) return 'GroupIsRoleAssignable'
   if (group.visibility === 'HiddenMembership') return 'GroupHasHiddenMembership'
+  if (group.isManagementRestricted === true) return 'GroupManagementIsRestricted'
   return undefined
+}
+
+/** The message of `GroupNotOwned`. */
+export function notOwnedMessage(groupId: string, { servicePrincipalId }: GroupOwnership): string {
+  return `The service principal ${servicePrincipalId} is not an owner of the directory group ${groupId}.`
 }
 
 /** A group's direct members: users, and members of other types. */

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import { HeldRemovals, HeldRemovalsDto, toHeldRemovalsDto } from './removal-plan.ts'
+import { EMPTY_WINDOW, RemovalWindow } from './removal-window.ts'
 
 export const LinkState = OneOf(['Enabled', 'Disabled'])
 export const SyncOutcome = OneOf(['Succeeded', 'Failed'])
@@ -13,6 +15,10 @@ export const GroupLinkDto = Closed({
   directoryGroupId: Guid,
   directoryTenantId: Guid,
   createdAt: Timestamp,
+  createdBy: Described(
+    Nullable(Guid),
+    'Object id (`oid`) of the user or application that created the link; null for links that are older than this member.',
+  ),
   state: Described(
     LinkState,
     'The sweep and incremental syncs skip a disabled link. Its group keeps its current members.',
@@ -28,6 +34,10 @@ export const GroupLinkDto = Closed({
   directoryGroupDisplayName: Described(
     Nullable(Type.String()),
     "The group's display name when it was last read; null when the group has none. Display `directoryGroupId` then.",
+  ),
+  heldRemovals: Described(
+    Nullable(HeldRemovalsDto),
+    'Removals that the removal guard held in the last sync; null when it held none.',
   ),
 })
 export type GroupLinkDto = Static<typeof GroupLinkDto>
@@ -72,12 +82,27 @@ export const GroupLink = Type.Object({
   changesPending: Type.Boolean(),
   /** The last ManualSync job. Further requests return it while it is queued. */
   manualJobId: Nullable(Type.String()),
+  heldRemovals: Nullable(HeldRemovals),
+  removalWindow: RemovalWindow,
+  /** A sync of this link has added an account to the group. */
+  hasAdded: Type.Boolean(),
+  /** Users in the group: as last read, plus later writes. Null until the first comparison. */
+  userCount: Nullable(Type.Integer()),
+  /** Added accounts that no read of the group has shown yet, the last ones only. A read shows which are not users. */
+  unseenAdditions: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
+  /** Accounts that the last job could not add: unknown to the directory, or not users. */
+  unresolved: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
 })
 export type GroupLink = Readonly<Static<typeof GroupLink>>
 
 /** A new link: enabled, never synced. */
 export function newLink(
-  input: NewGroupLink & { id: string; tenantId: string; directoryGroupDisplayName: string | null },
+  input: NewGroupLink & {
+    id: string
+    tenantId: string
+    directoryGroupDisplayName: string | null
+    createdBy?: string | null
+  },
   nowMs: number,
 ): GroupLink {
   return {
@@ -87,6 +112,7 @@ export function newLink(
     directoryGroupId: input.directoryGroupId,
     directoryTenantId: input.tenantId,
     createdAt: toTimestamp(nowMs),
+    createdBy: input.createdBy ?? null,
     state: 'Enabled',
     lastSyncedAt: null,
     lastSyncOutcome: null,
@@ -101,6 +127,12 @@ export function newLink(
     recentWrites: [],
     changesPending: false,
     manualJobId: null,
+    heldRemovals: null,
+    removalWindow: EMPTY_WINDOW,
+    hasAdded: false,
+    userCount: null,
+    unseenAdditions: [],
+    unresolved: [],
   }
 }
 
@@ -111,10 +143,12 @@ export function toGroupLinkDto(link: GroupLink): GroupLinkDto {
     directoryGroupId: link.directoryGroupId,
     directoryTenantId: link.directoryTenantId,
     createdAt: link.createdAt,
+    createdBy: link.createdBy,
     state: link.state,
     lastSyncedAt: link.lastSyncedAt,
     lastSyncOutcome: link.lastSyncOutcome,
     directoryGroupDisplayName: link.directoryGroupDisplayName,
+    heldRemovals: link.heldRemovals && toHeldRemovalsDto(link.heldRemovals),
   }
 }
 

@@ -79,7 +79,7 @@ export function yielded(job: SyncJob, dueAtMs: number): SyncJob {
 
 /** The job after a successful run. */
 export function completed(job: SyncJob, nowMs: number): SyncJob {
-  return { ...ended(job, nowMs), status: 'Succeeded', error: null }
+  return { ...ended(job, nowMs), unresolved: job.unresolved, status: 'Succeeded', error: null }
 }
 
 /** The job after a permanent failure, or after the last failed run. */

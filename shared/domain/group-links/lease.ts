@@ -3,6 +3,7 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import type { GroupLink, Lease } from './group-link.ts'
 import type { LinkStore } from './link-dependencies.ts'
+import type { LinkSettings } from './link-settings.ts'
 
 /** A lease is renewed before the next step once it has less than this share of its time left. */
 const RENEWED_BELOW_SHARE = 2 / 3
@@ -79,21 +80,22 @@ export function changeLeasedLink(
 /**
  * Checks before a step that the link exists and that the lease is still held, and renews the lease when it would expire
  * too soon.
- * @returns The link as read, and the lease.
+ * @returns The link and the tenant's settings as read, and the lease.
  * @throws LeaseLost, Refusal `LinkNotFound`.
  */
 export async function renewLease(
   leased: LeasedLink,
   deps: { readonly links: LinkStore; readonly leaseMs: number; nowMs(): number },
-): Promise<{ link: GroupLink; lease: Lease }> {
+): Promise<{ link: GroupLink; lease: Lease; settings: LinkSettings }> {
   // The token of the lease excludes other workers even when clocks differ, provided that the read is current.
   const found = await deps.links.findCurrent(leased.tenantId, leased.linkId)
   if (found === undefined) throw new Refusal('LinkNotFound', `The group link ${leased.linkId} does not exist`)
+  const { settings } = found
   const link = assertLease(found.value, leased.lease)
   const lease = renewedLease(leased.lease, deps.leaseMs, deps.nowMs())
-  if (lease === undefined) return { link, lease: leased.lease }
+  if (lease === undefined) return { link, lease: leased.lease, settings }
   const renewed = await changeLeasedLink(leased, (current) => ({ ...current, lease }), deps)
-  return { link: renewed.value, lease }
+  return { link: renewed.value, lease, settings }
 }
 
 function assertLease(link: GroupLink, lease: Lease): GroupLink {

@@ -5,23 +5,35 @@ import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import type { Directory } from './directory.ts'
 import type { GroupLink, SyncOutcome } from './group-link.ts'
+import type { LinkSettings, LinkSettingsStore } from './link-settings.ts'
+import type { AccountHolders, RemovalPlanStore } from './removal-plan.ts'
 import type { SyncJob } from './sync-job.ts'
 
 /** What links must have. Undefined: any value. */
 export type LinkFilter = Partial<
-  Pick<GroupLink, 'collectionId' | 'directoryGroupId' | 'state'> & { readonly lastSyncOutcome: SyncOutcome }
+  Pick<GroupLink, 'collectionId' | 'directoryGroupId' | 'state'> & {
+    readonly lastSyncOutcome: SyncOutcome
+    /** Whether the removal guard holds removals of the link. */
+    readonly held: boolean
+  }
 >
 
 /** What jobs must have. Undefined: any value. */
 export type JobFilter = Partial<Pick<SyncJob, 'collectionId' | 'linkId' | 'status'>>
+
+/** A link with the settings of its tenant. */
+export type CurrentLink = Versioned<GroupLink> & { readonly settings: LinkSettings }
 
 /** Stored group links. */
 export interface LinkStore {
   /** Milliseconds after which a read includes what another instance has written. */
   readonly replicationLagMs: number
   find(tenantId: string, linkId: string): Promise<Versioned<GroupLink> | undefined>
-  /** As `find`, but includes all earlier writes of all instances: another worker can have acquired the lease. */
-  findCurrent(tenantId: string, linkId: string): Promise<Versioned<GroupLink> | undefined>
+  /**
+   * As `find`, but includes all earlier writes of all instances: another worker can have acquired the lease. The tenant's
+   * settings are read in the same request.
+   */
+  findCurrent(tenantId: string, linkId: string): Promise<CurrentLink | undefined>
   /** The links of a collection, oldest first. */
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>
@@ -97,6 +109,8 @@ export type AccountChanges = {
   /** Accounts that no remaining member has. */
   readonly removed: readonly string[]
   readonly withoutAccountCount: number
+  /** Accounts of all members now. */
+  readonly accountCount: number
   /** The version after these changes. Later changes are not included, even if they were made during the read. */
   readonly membershipVersion: number
 }
@@ -121,6 +135,9 @@ export type LinkDependencies = {
   readonly links: LinkStore
   readonly linkQuota: TenantQuota
   readonly jobs: JobStore
+  readonly settings: LinkSettingsStore
+  readonly removalPlans: RemovalPlanStore
+  readonly accountHolders: AccountHolders
   readonly tenants: TenantStore
   readonly collections: LinkedCollections
   readonly directory: Directory
@@ -129,4 +146,6 @@ export type LinkDependencies = {
   readonly metrics: Metrics
   nowMs(): number
   newId(): string
+  /** A GUID made of texts: the same for the same texts. */
+  deriveId(...parts: string[]): string
 }

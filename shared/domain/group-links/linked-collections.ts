@@ -50,6 +50,7 @@ export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvalu
         added: [...accountsBehind(added, collection, rows).accounts],
         removed: [...lost].filter((account) => !now.accounts.has(account)),
         withoutAccountCount: now.withoutAccountCount,
+        accountCount: now.accounts.size,
         // Each change makes a version. The members read above may already be newer than the history.
         membershipVersion: membershipVersion + changes.length,
       }

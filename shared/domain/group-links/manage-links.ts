@@ -6,7 +6,7 @@ import { type GroupLink, type GroupLinkDto, linkETag, toGroupLinkDto } from './g
 import { changeLink, getLink } from './lease.ts'
 import type { JobFilter, JobStore, LinkDependencies, LinkFilter, LinkStore } from './link-dependencies.ts'
 import { endQueuedJobs, queueJob } from './queue-job.ts'
-import { type SyncJobDto, toSyncJobDto } from './sync-job.ts'
+import { SERVICE_ORIGIN, type SyncJobDto, toSyncJobDto } from './sync-job.ts'
 
 /** A page of the links that match the filter, oldest first. */
 export async function listLinks(
@@ -93,16 +93,18 @@ export const QueuedSync = Closed({
 
 /**
  * Queues a ManualSync for each enabled link of a collection. A link's queued ManualSync is returned instead of a new one.
+ * @param requestedBy object id of the caller in the directory.
  * @throws Refusal `LinkNotFound` without a link, `LinkDisabled` when all links are disabled.
  */
 export async function requestSync(
   tenantId: string,
   collectionId: string,
   deps: LinkDependencies,
+  requestedBy: string | null = null,
 ): Promise<{ jobId: string; jobIds: string[] }> {
   const links = await deps.links.ofCollection(tenantId, collectionId)
   if (links.length === 0) throw withoutLink(collectionId)
-  const queued = await Promise.all(links.map((link) => queueManualSync(link, deps)))
+  const queued = await Promise.all(links.map((link) => queueManualSync(link, requestedBy, deps)))
   const jobIds = queued.filter((id) => id !== undefined)
   const [jobId] = jobIds
   if (jobId === undefined) {
@@ -116,7 +118,12 @@ export async function requestSync(
  * After a crash between the two writes, the next request stores the job.
  * @returns Undefined when the link is disabled.
  */
-async function queueManualSync(link: Versioned<GroupLink>, deps: LinkDependencies): Promise<string | undefined> {
+async function queueManualSync(
+  link: Versioned<GroupLink>,
+  requestedBy: string | null,
+  deps: LinkDependencies,
+): Promise<string | undefined> {
+  const origin = { ...SERVICE_ORIGIN, requestedBy }
   let known: Versioned<GroupLink> | undefined = link
   return retryOnConflict(async () => {
     const { value, version } = known ?? (await getLink(link.value.tenantId, link.value.id, deps.links))
@@ -125,11 +132,11 @@ async function queueManualSync(link: Versioned<GroupLink>, deps: LinkDependencie
     if (value.manualJobId !== null) {
       const job = await deps.jobs.find(value.tenantId, value.manualJobId)
       if (job?.value.status === 'Queued') return job.value.id
-      if (job === undefined) return (await queueJob(value, 'ManualSync', deps, value.manualJobId)).id
+      if (job === undefined) return (await queueJob(value, 'ManualSync', deps, { id: value.manualJobId, origin })).id
     }
     const manualJobId = deps.newId()
     await deps.links.replace({ ...value, manualJobId }, version)
-    return (await queueJob(value, 'ManualSync', deps, manualJobId)).id
+    return (await queueJob(value, 'ManualSync', deps, { id: manualJobId, origin })).id
   })
 }
 

@@ -4,16 +4,16 @@ import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink } from './group-link.ts'
 import { failed } from './job-transitions.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
-import { newJob, type SyncJob, type SyncJobType } from './sync-job.ts'
+import { type JobOrigin, newJob, SERVICE_ORIGIN, type SyncJob, type SyncJobType } from './sync-job.ts'
 
 /** Stores a job and enqueues it. The stored job counts as queued: the sweep repeats a notification that was lost. */
 export async function queueJob(
   link: GroupLink,
   type: SyncJobType,
   deps: LinkDependencies,
-  id: string = deps.newId(),
+  { id = deps.newId(), origin = SERVICE_ORIGIN }: { readonly id?: string; readonly origin?: JobOrigin } = {},
 ): Promise<SyncJob> {
-  const job = newJob({ id, type }, link, deps.nowMs())
+  const job = newJob({ id, type, origin }, link, deps.nowMs())
   await deps.jobs.add(job)
   deps.log.info('sync-job.queued', { tenantId: job.tenantId, jobId: id, linkId: link.id, type })
   try {
@@ -46,8 +46,8 @@ export async function followUp(job: SyncJob, deps: LinkDependencies): Promise<vo
   const { tenantId, id: jobId, linkId, attempts, batchCount } = job
   const delayMs = job.dueAtMs - deps.nowMs()
   if (job.isYielded) return notifyWorker(job, `batch:${attempts}:${batchCount}`, deps, delayMs)
-  const { status, type, added, removed, skipped } = job
-  deps.log.info('sync-job.run-ended', { tenantId, jobId, status, type, attempts, added, removed, skipped })
+  const { status, type, added, removed, skipped, held } = job
+  deps.log.info('sync-job.run-ended', { tenantId, jobId, status, type, attempts, added, removed, skipped, held })
   if (status === 'Queued') await notifyWorker(job, `run:${attempts + 1}`, deps, delayMs)
   else recordEndedJob(job, deps.metrics)
   const waiting = await deps.jobs.unfinishedOf(tenantId, linkId)

@@ -8,6 +8,9 @@ export const SyncJobStatus = OneOf(['Queued', 'Running', 'Succeeded', 'Failed'])
 
 const Count = Type.Integer({ minimum: 0 })
 
+/** Decisions, section 11. */
+const UNRESOLVED_SHOWN_COUNT = 20
+
 /** A sync job on the wire: statement, "Sync job". */
 export const SyncJobDto = Closed({
   id: Guid,
@@ -23,13 +26,27 @@ export const SyncJobDto = Closed({
   removed: Described(Count, 'Number of members removed from the group, over all runs.'),
   skipped: Described(
     Count,
-    'Number of collection members without a directory account in the last run. While it is above zero, no member is ' +
-      'removed from the group.',
+    'Number of collection members without a directory account in the last run. Accounts that the directory does not ' +
+      'know, or that are not users, count as well. While it is above zero, no member is removed from the group.',
+  ),
+  held: Described(
+    Count,
+    "Number of accounts that the removal guard kept from being removed. See the link's `heldRemovals`.",
+  ),
+  unresolved: Described(
+    Type.Array(Guid, { maxItems: UNRESOLVED_SHOWN_COUNT }),
+    `Directory object ids of members that the directory does not know or that are not users, at most ${UNRESOLVED_SHOWN_COUNT}.`,
   ),
   createdAt: Timestamp,
   startedAt: Described(Nullable(Timestamp), 'When the first run started; null until then.'),
   completedAt: Described(Nullable(Timestamp), 'When the last run ended; null until the job has succeeded or failed.'),
   error: Described(Nullable(Type.String()), 'Why the last run failed; null after success.'),
+  requestedBy: Described(
+    Nullable(Guid),
+    'Object id (`oid`) of the user or application that requested the job; null for jobs of the service itself.',
+  ),
+  approvedPlanId: Described(Nullable(Guid), 'The removal plan whose accounts the job removes; null in other jobs.'),
+  approvedBy: Described(Nullable(Guid), 'Object id (`oid`) of the approver of that plan; null in other jobs.'),
 })
 export type SyncJobDto = Static<typeof SyncJobDto>
 
@@ -58,6 +75,9 @@ export const SyncJob = Type.Object({
   /** Accounts of the current run that the directory does not know as users. */
   unresolved: Accounts,
   journal: WriteJournal,
+  approvalNotes: Nullable(Type.String()),
+  /** Users in the group when the job first read it: what the job adds does not raise its limit. Null until then. */
+  userCountAtStart: Nullable(Type.Integer()),
 })
 export type SyncJob = Readonly<Static<typeof SyncJob>>
 
@@ -68,9 +88,20 @@ export function retentionS(type: SyncJobType): number {
   return (type === 'ScheduledSweep' ? 2 : 30) * DAY_S
 }
 
+/** Who asked for a job, and what they approved with it. */
+export type JobOrigin = Pick<SyncJob, 'requestedBy' | 'approvedPlanId' | 'approvedBy' | 'approvalNotes'>
+
+/** The origin of the service's own jobs. */
+export const SERVICE_ORIGIN: JobOrigin = {
+  requestedBy: null,
+  approvedPlanId: null,
+  approvedBy: null,
+  approvalNotes: null,
+}
+
 /** A queued job that is due at once. */
 export function newJob(
-  input: { id: string; type: SyncJobType },
+  input: { id: string; type: SyncJobType; origin?: JobOrigin },
   link: { id: string; tenantId: string; collectionId: string; directoryGroupId: string },
   nowMs: number,
 ): SyncJob {
@@ -86,6 +117,7 @@ export function newJob(
     added: 0,
     removed: 0,
     skipped: 0,
+    held: 0,
     createdAt: toTimestamp(nowMs),
     startedAt: null,
     completedAt: null,
@@ -95,6 +127,8 @@ export function newJob(
     batchCount: 0,
     unresolved: [],
     journal: EMPTY_JOURNAL,
+    userCountAtStart: null,
+    ...(input.origin ?? SERVICE_ORIGIN),
   }
 }
 
@@ -109,9 +143,14 @@ export function toSyncJobDto(job: SyncJob): SyncJobDto {
     added: job.added,
     removed: job.removed,
     skipped: job.skipped,
+    held: job.held,
+    unresolved: job.unresolved.slice(0, UNRESOLVED_SHOWN_COUNT),
     createdAt: job.createdAt,
     startedAt: job.startedAt,
     completedAt: job.completedAt,
     error: job.error,
+    requestedBy: job.requestedBy,
+    approvedPlanId: job.approvedPlanId,
+    approvedBy: job.approvedBy,
   }
 }

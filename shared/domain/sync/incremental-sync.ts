@@ -1,6 +1,7 @@
 import { retryDelayMs } from '../../kernel/lease-expiry.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
+import { DirectoryFault } from '../group-links/directory.ts'
 import type { GroupLink, Lease } from '../group-links/group-link.ts'
 import {
   changeLeasedLink,
@@ -11,8 +12,11 @@ import {
   renewLease,
 } from '../group-links/lease.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
+import type { RemovalGuard } from '../group-links/link-settings.ts'
 import { queueJob, recordMemberWrites } from '../group-links/queue-job.ts'
-import { stepsOf, withRecentWrites } from './plan-sync.ts'
+import { openAccounts, type RemovalOutcomes, withOpenRemovals, withOutcomes } from '../group-links/removal-window.ts'
+import { removedRecently, type SyncStep, stepsOf, withRecentWrites, withUnseen } from './plan-sync.ts'
+import { decideRemovals, outcomesOfStep } from './removal-guard.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { writeStep } from './write-budget.ts'
 
@@ -24,20 +28,57 @@ const LEASE_RETRY_MS = 3_000
 
 export type ChangesDecision =
   | { readonly outcome: 'nothing' }
-  | { readonly outcome: 'write'; readonly add: readonly string[]; readonly remove: readonly string[] }
+  | {
+      readonly outcome: 'write'
+      readonly add: readonly string[]
+      readonly remove: readonly string[]
+      /** The removal guard does not allow the removals. A job compares and stores the plan. */
+      readonly isHeld?: true
+    }
   /** A full comparison is needed, or the changes are too many. */
   | { readonly outcome: 'compare' }
 
-/** What a link needs after its collection has changed. */
+/** What a link needs after its collection has changed, apart from the removal guard. */
 export function changesDecision(link: GroupLink, changes: AccountChanges | undefined): ChangesDecision {
   if (changes === undefined || link.accountsChangedAtMs !== null) return { outcome: 'compare' }
-  const { added, removed, withoutAccountCount, membershipVersion } = changes
+  const { added, removed, membershipVersion } = changes
+  const withoutAccountCount = changes.withoutAccountCount + unresolvedCount(link, changes)
   if (withoutAccountCount === 0 && link.removalsDeferred) return { outcome: 'compare' }
   if (added.length + removed.length > CHANGES_AT_MOST_COUNT) return { outcome: 'compare' }
   // Wrong source data name the group itself as an account. A job reports it.
   if (added.includes(link.directoryGroupId)) return { outcome: 'compare' }
   if (membershipVersion === link.appliedMembershipVersion) return { outcome: 'nothing' }
   return { outcome: 'write', add: added, remove: withoutAccountCount > 0 ? [] : removed }
+}
+
+/** Accounts that the last job could not add and that are still in the collection. */
+function unresolvedCount({ unresolved }: GroupLink, { removed }: AccountChanges): number {
+  return new Set(unresolved).difference(new Set(removed)).size
+}
+
+/** The decision with the removal guard applied. Removals that are held already are due together with further ones. */
+function guardedChanges(
+  link: GroupLink,
+  decision: ChangesDecision,
+  changes: AccountChanges,
+  { guard, nowMs }: { readonly guard: RemovalGuard; readonly nowMs: number },
+): ChangesDecision {
+  if (decision.outcome !== 'write' || decision.remove.length === 0 || !guard.enabled) return decision
+  if (link.userCount === null) return { outcome: 'compare' }
+  const { hold } = decideRemovals(
+    {
+      due: decision.remove,
+      approved: new Set(),
+      recentlyRemoved: removedRecently(link.recentWrites, nowMs),
+      window: link.removalWindow,
+      userCount: link.userCount,
+      isEmptyFromStart: changes.accountCount + changes.withoutAccountCount === 0 && !link.hasAdded,
+    },
+    guard,
+    nowMs,
+  )
+  if (hold === null && link.heldRemovals === null) return decision
+  return decision.add.length === 0 ? { outcome: 'compare' } : { ...decision, remove: [], isHeld: true }
 }
 
 /**
@@ -69,7 +110,9 @@ async function syncLink(
   const { tenantId, collectionId, appliedMembershipVersion } = link.value
   if (appliedMembershipVersion === null) return 0
   const changes = await deps.collections.changesSince(tenantId, collectionId, appliedMembershipVersion)
-  const decision = changesDecision(link.value, changes)
+  const unguarded = changesDecision(link.value, changes)
+  if (unguarded.outcome === 'nothing') return 0
+  const decision = await allowedChanges(link.value, unguarded, changes, deps)
   if (decision.outcome === 'nothing') return 0
   if (decision.outcome === 'compare' || changes === undefined) {
     await leaveToJob(link.value, deps)
@@ -78,7 +121,7 @@ async function syncLink(
   const writeCount = stepsOf(decision, deps.directory.limits).reduce((sum, step) => sum + step.writeCount, 0)
   const waitMs = await deps.budget.reserve(tenantId, writeCount, 'change')
   if (waitMs > 0) return waitMs
-  const lease = await acquireLease(link, deps)
+  const lease = await acquireLease(link, decision.remove, deps)
   if ('retryMs' in lease) return lease.retryMs
   try {
     await writeChanges(link.value, { lease, decision, changes, changedAtMs }, deps)
@@ -91,8 +134,35 @@ async function syncLink(
   return 0
 }
 
+/** The decision under the tenant's current settings. Nothing is written to a group that the service has to own and does not. */
+async function allowedChanges(
+  link: GroupLink,
+  decision: ChangesDecision,
+  changes: AccountChanges | undefined,
+  deps: SyncDependencies,
+): Promise<ChangesDecision> {
+  if (decision.outcome !== 'write' || changes === undefined) return decision
+  const { tenantId, directoryGroupId } = link
+  const { linkableGroups, removalGuard: guard } = (await deps.settings.findCurrent(tenantId)).value
+  if (linkableGroups === 'Owned' && !(await isOwned(tenantId, directoryGroupId, deps))) return { outcome: 'compare' }
+  return guardedChanges(link, decision, changes, { guard, nowMs: deps.nowMs() })
+}
+
+/** False also when the directory cannot be asked: a job retries and reports it. */
+async function isOwned(tenantId: string, groupId: string, { directory, log }: SyncDependencies): Promise<boolean> {
+  try {
+    return (await directory.readOwnership(tenantId, groupId)).isOwned
+  } catch (error) {
+    if (!(error instanceof DirectoryFault)) throw error
+    log.warn('link.group-check-failed', { tenantId, groupId, kind: error.kind, reason: error.message })
+    return false
+  }
+}
+
+/** The removals are counted in the same write, before they are sent. */
 async function acquireLease(
   link: Versioned<GroupLink>,
+  remove: readonly string[],
   deps: SyncDependencies,
 ): Promise<Lease | { readonly retryMs: number }> {
   const { leaseMs, clockDifferenceMs } = deps
@@ -104,7 +174,9 @@ async function acquireLease(
   }
   const { lease } = decision
   try {
-    await deps.links.replace({ ...link.value, lease, lastToken: lease.token }, link.version)
+    const { removalWindow, userCount } = link.value
+    const counted = withOpenRemovals(removalWindow, remove, userCount ?? 0)
+    await deps.links.replace({ ...link.value, lease, lastToken: lease.token, removalWindow: counted }, link.version)
     return lease
   } catch (error) {
     if (error instanceof Refusal) return { retryMs: LEASE_RETRY_MS }
@@ -134,23 +206,32 @@ async function writeChanges(
 ): Promise<void> {
   const { tenantId, id: linkId, directoryGroupId } = link
   const leased = { tenantId, linkId, lease }
-  const { added, removed, isComplete } = await writeSteps(leased, directoryGroupId, decision, deps)
+  const earlier = openAccounts(link.removalWindow)
+  const { outcomes, added, removed, isComplete } = await writeSteps(leased, directoryGroupId, decision, earlier, deps)
   recordChange({ added: added.length, removed: removed.length }, changedAtMs, deps)
-  const defersRemovals = decision.remove.length < changes.removed.length
+  const isHeld = decision.isHeld === true
+  const defersRemovals = !isHeld && decision.remove.length < changes.removed.length
+  const isDone = isComplete && !isHeld
+  const nowMs = deps.nowMs()
   const { value: released } = await changeLeasedLink(
     leased,
     (current) => ({
       ...current,
       lease: null,
       changesPending: false,
-      appliedMembershipVersion: isComplete ? changes.membershipVersion : current.appliedMembershipVersion,
+      appliedMembershipVersion: isDone ? changes.membershipVersion : current.appliedMembershipVersion,
       removalsDeferred: current.removalsDeferred || defersRemovals,
-      recentWrites: withRecentWrites(current.recentWrites, added, removed, deps.nowMs()),
+      recentWrites: withRecentWrites(current.recentWrites, added, removed, nowMs),
+      removalWindow: withOutcomes(current.removalWindow, outcomes, nowMs),
+      userCount: current.userCount === null ? null : current.userCount + added.length - removed.length,
+      hasAdded: current.hasAdded || added.length > 0,
+      unseenAdditions: withUnseen(current.unseenAdditions, added),
     }),
     deps,
   )
-  deps.log.info('link.changes-applied', { tenantId, linkId, added: added.length, removed: removed.length, isComplete })
-  if (!isComplete && released.state === 'Enabled') await leaveToJob(link, deps)
+  const counts = { added: added.length, removed: removed.length }
+  deps.log.info('link.changes-applied', { tenantId, linkId, ...counts, isComplete, isHeld })
+  if (!isDone && released.state === 'Enabled') await leaveToJob(link, deps)
 }
 
 function recordChange(
@@ -163,21 +244,30 @@ function recordChange(
   if (isWritten && changedAtMs !== undefined) metrics.record('sync.change.latency', nowMs() - changedAtMs, {})
 }
 
-type WrittenChanges = { readonly added: string[]; readonly removed: string[]; readonly isComplete: boolean }
+type WrittenChanges = {
+  readonly added: string[]
+  readonly removed: string[]
+  /** What is known about open removals. */
+  readonly outcomes: RemovalOutcomes
+  readonly isComplete: boolean
+}
 
 async function writeSteps(
   { tenantId, linkId, lease: acquired }: LeasedLink,
   groupId: string,
   decision: { readonly add: readonly string[]; readonly remove: readonly string[] },
+  earlier: ReadonlySet<string>,
   deps: SyncDependencies,
 ): Promise<WrittenChanges> {
   const added: string[] = []
   const removed: string[] = []
+  const outcomes = { removed: [] as string[], notRemoved: [] as string[] }
   let lease = acquired
-  for (const [index, step] of stepsOf(decision, deps.directory.limits).entries()) {
+  const steps = stepsOf(decision, deps.directory.limits)
+  for (const [index, step] of steps.entries()) {
     if (index > 0) {
       const renewed = await renewLease({ tenantId, linkId, lease }, deps)
-      if (renewed.link.state === 'Disabled') return { added, removed, isComplete: false }
+      if (renewed.link.state === 'Disabled') return incomplete(steps.slice(index))
       lease = renewed.lease
     }
     const { kind } = step
@@ -185,12 +275,22 @@ async function writeSteps(
     const outcome = await writeStep(write, deps)
     const written = kind === 'add' ? added : removed
     written.push(...outcome.written)
+    const known = outcomesOfStep(kind, outcome, earlier)
+    outcomes.removed.push(...known.removed)
+    outcomes.notRemoved.push(...known.notRemoved)
     if (outcome.fault === undefined && outcome.missing.length === 0) continue
     const reason = outcome.fault?.message ?? 'The directory has no such account.'
     deps.log.warn('link.change-not-written', { tenantId, linkId, kind, reason })
-    return { added, removed, isComplete: false }
+    return incomplete(steps.slice(index + 1))
   }
-  return { added, removed, isComplete: true }
+  return { added, removed, outcomes, isComplete: true }
+
+  /** The removals of steps that were not sent no longer count. */
+  function incomplete(unsent: readonly SyncStep[]): WrittenChanges {
+    const accounts = unsent.filter(({ kind }) => kind === 'remove').flatMap((step) => step.accounts)
+    outcomes.notRemoved.push(...accounts.filter((account) => !earlier.has(account)))
+    return { added, removed, outcomes, isComplete: false }
+  }
 }
 
 /** Queues a job unless one is queued already: one comparison covers any number of changes. */

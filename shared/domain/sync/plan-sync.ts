@@ -1,8 +1,11 @@
 import { chunk } from '../../kernel/chunk.ts'
 import type { Directory, GroupMembers, WriteOutcome } from '../group-links/directory.ts'
-import type { RecentWrite } from '../group-links/group-link.ts'
+import type { GroupLink, RecentWrite } from '../group-links/group-link.ts'
 import type { CollectionAccounts } from '../group-links/link-dependencies.ts'
+import type { RemovalGuard } from '../group-links/link-settings.ts'
+import { openAccounts, type RemovalOutcomes } from '../group-links/removal-window.ts'
 import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
+import { decideRemovals, outcomesOfRead, type RemovalDecision, type RemovalHold } from './removal-guard.ts'
 
 export type SyncPlanOptions = {
   /** Members of the collection without an account. While it is above zero, all removals are deferred. */
@@ -51,6 +54,8 @@ export type SyncStep = {
   readonly accounts: readonly string[]
   /** Writes that the directory counts for the step, without retries. */
   readonly writeCount: number
+  /** Removes accounts that are not users and that this service has added. Not subject to the removal guard. */
+  readonly undoesAdditions?: true
 }
 
 /** The steps of a plan in order. All additions come first, so that a fault never removes a member before others are added. */
@@ -71,32 +76,98 @@ export type BatchPlan = Progress & {
   /** Accounts for which the read of the group is not trusted. */
   readonly uncertain: ReadonlySet<string>
   readonly steps: readonly SyncStep[]
+  /** Accounts that the steps remove from the group because they are not in the collection. */
+  readonly removals: readonly string[]
+  /** Removals that the removal guard does not allow. */
+  readonly hold: RemovalHold | null
+  /** What the read of the group shows about open removals. */
+  readonly removalOutcomes: RemovalOutcomes
+  /** Users in the group. */
+  readonly userCount: number
   readonly deferredRemovalCount: number
   /** Membership version that the group has once the steps are written. */
   readonly membershipVersion: number
 }
 
+/** What a batch is planned from, apart from the collection's accounts and the group's members. */
+export type BatchState = {
+  readonly job: SyncJob
+  readonly link: GroupLink
+  readonly guard: RemovalGuard
+  /** Accounts whose removal a person has approved. */
+  readonly approved: ReadonlySet<string>
+}
+
 export function planBatch(
   { accounts, withoutAccountCount, membershipVersion }: CollectionAccounts,
   { users, others }: GroupMembers,
-  { job, recentWrites }: { readonly job: SyncJob; readonly recentWrites: readonly RecentWrite[] },
+  state: BatchState,
   { limits, nowMs }: { readonly limits: Directory['limits']; readonly nowMs: number },
 ): BatchPlan {
+  const { link } = state
+  const job = { ...state.job, userCountAtStart: state.job.userCountAtStart ?? users.size }
   const reconciliation = reconciledByRead(job.journal, users)
   const earlier = reconciliation.open
   // Wrong source data can name a group, a device or the linked group itself as an account.
   const notUsers = accounts.intersection(new Set([...others, job.directoryGroupId]))
   const unresolved = notUsers.union(new Set(job.unresolved))
-  const untrusted = [...unexpiredWrites(recentWrites, nowMs), ...asRecentWrites(earlier, nowMs)]
+  const recentWrites = [...unexpiredWrites(link.recentWrites, nowMs), ...asRecentWrites(earlier, nowMs)]
+  // The collection has these accounts again. Only adding them shows whether they were removed.
+  const returned = [...openAccounts(link.removalWindow).intersection(accounts)]
+  const untrusted = [...recentWrites, ...asRecentWrites({ added: [], removed: returned }, nowMs)]
   const plan = planSync(accounts, users, { withoutAccountCount, recentWrites: untrusted, unresolved })
+  const { remove, hold } = guarded(plan.remove, { ...state, job }, { accounts, withoutAccountCount, nowMs })
+  const possibleMembers = users.union(new Set([...plan.remove, ...returned]))
+  const undone = [...notUsers.intersection(others).intersection(new Set(link.unseenAdditions))]
   return {
-    ...progress({ ...job, unresolved: [...unresolved], skipped: withoutAccountCount }, reconciliation),
+    ...progress(
+      { ...job, unresolved: [...unresolved], skipped: withoutAccountCount + unresolved.size },
+      reconciliation,
+    ),
     earlier,
     uncertain: new Set(untrusted.map(({ account }) => account)),
-    steps: stepsOf(plan, limits),
+    steps: [...stepsOf({ add: plan.add, remove }, limits), ...stepsThatUndo(undone, limits)],
+    removals: remove,
+    hold,
+    removalOutcomes: outcomesOfRead(link.removalWindow, possibleMembers),
+    userCount: users.size,
     deferredRemovalCount: plan.deferredRemovalCount,
     membershipVersion,
   }
+}
+
+type ComparedMembers = Pick<CollectionAccounts, 'accounts' | 'withoutAccountCount'> & {
+  readonly nowMs: number
+}
+
+function guarded(
+  due: readonly string[],
+  { job, link, guard, approved }: BatchState & { readonly job: { readonly userCountAtStart: number } },
+  { accounts, withoutAccountCount, nowMs }: ComparedMembers,
+): RemovalDecision {
+  return decideRemovals(
+    {
+      due,
+      approved,
+      recentlyRemoved: removedRecently(link.recentWrites, nowMs),
+      window: link.removalWindow,
+      userCount: job.userCountAtStart,
+      isEmptyFromStart: accounts.size + withoutAccountCount === 0 && !link.hasAdded,
+    },
+    guard,
+    nowMs,
+  )
+}
+
+/** Accounts that were removed so recently that reads of the directory may still show them. */
+export function removedRecently(writes: readonly RecentWrite[], nowMs: number): ReadonlySet<string> {
+  const removed = unexpiredWrites(writes, nowMs).filter(({ kind }) => kind === 'removed')
+  return new Set(removed.map(({ account }) => account))
+}
+
+/** The steps that remove accounts which turned out not to be users. */
+export function stepsThatUndo(accounts: readonly string[], limits: Directory['limits']): SyncStep[] {
+  return stepsOf({ add: [], remove: accounts }, limits).map((step) => ({ ...step, undoesAdditions: true }))
 }
 
 /** An earlier worker may have written these although the group does not show it yet. */
@@ -165,8 +236,9 @@ export function progressOfStep(
   const answered = new Set([...written, ...unchanged, ...missing])
   const stillOpen = (accounts: readonly string[]) => accounts.filter((account) => !answered.has(account))
   const unresolved = [...new Set([...job.unresolved, ...missing])]
+  const skipped = job.skipped + unresolved.length - job.unresolved.length
   return progress(
-    { ...job, unresolved },
+    { ...job, unresolved, skipped },
     {
       added: isAdding ? counted : reverted,
       removed: isAdding ? reverted : counted,
@@ -198,6 +270,11 @@ export function withRecentWrites(
     byAccount.set(write.account, write)
   }
   return [...byAccount.values()].slice(-RECENT_WRITES_AT_MOST_COUNT)
+}
+
+/** Added accounts that no read of the group has shown yet. Bounded like the recent writes. */
+export function withUnseen(earlier: readonly string[], added: readonly string[]): string[] {
+  return [...new Set([...earlier, ...added])].slice(-RECENT_WRITES_AT_MOST_COUNT)
 }
 
 /** The writes that a read of the directory may not show yet. */

@@ -17,7 +17,8 @@ export const LinkPreview = Closed({
   ),
   membersWithoutEntraAccount: Described(
     Type.Integer({ minimum: 0 }),
-    'Number of collection members without a directory account. While it is above zero, a sync removes no member.',
+    'Number of collection members without a directory account, those included whose account the last sync job of the ' +
+      "group's link could not add. While it is above zero, a sync removes no member.",
   ),
 })
 export type LinkPreview = Static<typeof LinkPreview>
@@ -36,10 +37,12 @@ export async function previewLink(
   await verifyGroup(group, deps)
   const { accounts, withoutAccountCount } = await deps.collections.accountsOf(tenantId, collectionId)
   const { users, others } = await callDirectory(group, deps, () => readAllMembers(tenantId, groupId, deps.directory))
-  const { add, remove } = planSync(accounts.difference(others), users, { withoutAccountCount: 0 })
+  const link = await deps.links.ofGroup(tenantId, groupId)
+  const unresolved = accounts.intersection(new Set(link?.value.unresolved)).union(accounts.intersection(others))
+  const { add, remove } = planSync(accounts.difference(unresolved), users, { withoutAccountCount: 0 })
   return {
     membersToAdd: [...add],
     membersToRemove: [...remove],
-    membersWithoutEntraAccount: withoutAccountCount,
+    membersWithoutEntraAccount: withoutAccountCount + unresolved.size,
   }
 }

@@ -5,9 +5,10 @@ import { type ClaimDecision, claimDecision, failed } from '../group-links/job-tr
 import { LeaseLost } from '../group-links/lease.ts'
 import { followUp, notifyWorker, recordEndedJob, recordFailure } from '../group-links/queue-job.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
+import type { SyncStep } from './plan-sync.ts'
 import { finalCounts } from './run-failure.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
-import { SyncSession } from './sync-session.ts'
+import { SyncSession, type Yield } from './sync-session.ts'
 
 /** Delay after a conflict with another worker. The next read shows what that worker has written. */
 const CONFLICT_DELAY_MS = 500
@@ -41,11 +42,28 @@ export async function runSyncJob(
  */
 async function runBatch(session: SyncSession): Promise<SyncJob> {
   const plan = await session.compare()
-  for (const [index, step] of plan.steps.entries()) {
-    const pause = await session.apply(step, plan.steps[index + 1])
-    if (pause !== undefined) return session.yield(pause)
+  const { add = [], remove = [] } = Object.groupBy(plan.steps, ({ kind }) => kind)
+  // Removals come last: an account that turns out not to be a user defers them.
+  const pause =
+    (await applySteps(session, add, remove[0])) ??
+    (await applySteps(session, [...(await session.verifyAdditions()), ...remove]))
+  return pause === undefined ? session.complete(plan) : session.yield(pause)
+}
+
+/**
+ * @param following the step after these.
+ * @returns Undefined when all steps are written; otherwise the session has to yield.
+ */
+async function applySteps(
+  session: SyncSession,
+  steps: readonly SyncStep[],
+  following?: SyncStep,
+): Promise<Yield | undefined> {
+  for (const [index, step] of steps.entries()) {
+    const pause = await session.apply(step, steps[index + 1] ?? following)
+    if (pause !== undefined) return pause
   }
-  return session.complete(plan)
+  return undefined
 }
 
 /** Starts a session for the job. Undefined when there is nothing to do, or not yet; then the job is enqueued again. */

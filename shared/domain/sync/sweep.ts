@@ -132,6 +132,7 @@ function throwFailures({ failures }: Enqueued): void {
  */
 export async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<void> {
   try {
+    await deps.settings.register(tenantId)
     await sweepLinks(tenantId, deps)
     await deps.tenants.recordSweep(tenantId, deps.nowMs())
     deps.metrics.record('sweep.completed', 1, { outcome: 'Succeeded' })

@@ -1,27 +1,43 @@
 import { REFUSALS, Refusal } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import { groupRefusal, readAllMembers, readLinkedGroup } from '../group-links/directory.ts'
+import {
+  groupRefusal,
+  notOwnedMessage,
+  readAllMembers,
+  readLinkedGroup,
+  type WriteOutcome,
+} from '../group-links/directory.ts'
 import type { GroupLink, Lease } from '../group-links/group-link.ts'
 import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
 import { changeLeasedLink, type LeasedLink, LeaseLost, renewLease } from '../group-links/lease.ts'
 import type { CollectionAccounts } from '../group-links/link-dependencies.ts'
+import { DEFAULT_LINK_SETTINGS, type LinkSettings } from '../group-links/link-settings.ts'
+import { type HeldRemovals, PLAN_STORED_AGAIN_AFTER_MS } from '../group-links/removal-plan.ts'
+import { openAccounts, type RemovalOutcomes, withOpenRemovals, withOutcomes } from '../group-links/removal-window.ts'
 import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
 import {
   type BatchPlan,
+  type BatchState,
   journaled,
   type Progress,
   planBatch,
   progressOfStep,
   type SyncStep,
+  stepsThatUndo,
   withRecentWrites,
+  withUnseen,
 } from './plan-sync.ts'
+import { outcomesOfStep, type RemovalHold } from './removal-guard.ts'
 import { failureOf, finalCounts, RunFault, unresolvedFault } from './run-failure.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { reserveForJob, writeStep } from './write-budget.ts'
 
 /** More unknown accounts than this have another cause than single wrong ids: the run ends. */
 const UNRESOLVED_AT_MOST_COUNT = 1000
+
+/** Accounts that are counted in one write of the link, so that its document stays small. */
+const COUNTED_AT_ONCE_COUNT = 500
 
 /** An incremental sync waits for a running job at most this long, plus the delay of its message. */
 const UNDISTURBED_MS = 15_000
@@ -50,6 +66,19 @@ export class SyncSession {
   #earlier: WriteJournal
   #uncertain: ReadonlySet<string> = new Set()
   #journaledStep: SyncStep | undefined
+  #settings: LinkSettings = DEFAULT_LINK_SETTINGS
+  /** Removals that the plan allows, in the order of the steps. */
+  #removals: readonly string[] = []
+  /** Removals that an earlier worker has started, with unknown outcome. */
+  readonly #openBefore: ReadonlySet<string>
+  /** Outcomes of open removals that are not saved with the link yet. */
+  #removalOutcomes: RemovalOutcomes = NO_OUTCOMES
+  /** Accounts that this session has added since it read the group. */
+  #writtenSinceRead: string[] = []
+  /** Added accounts that no read of the group has shown yet. */
+  #unseenAdditions: readonly string[]
+  /** Users in the group; undefined until it is read. */
+  #userCount: number | undefined
   /** As read in this session; undefined until then. */
   #displayName: string | null | undefined
 
@@ -61,6 +90,8 @@ export class SyncSession {
     this.#link = link
     this.#job = job
     this.#earlier = job.value.journal
+    this.#openBefore = openAccounts(link.removalWindow)
+    this.#unseenAdditions = link.unseenAdditions
   }
 
   /**
@@ -90,17 +121,68 @@ export class SyncSession {
    */
   async compare(): Promise<BatchPlan> {
     const { directory, nowMs } = this.#deps
+    await this.#assertLease()
     await this.verifyGroup()
+    await this.#verifyOwnership()
     const desired = await this.#desiredAccounts()
-    const { tenantId, directoryGroupId } = this.#link
-    const members = await readAllMembers(tenantId, directoryGroupId, directory, () => this.#assertLease())
-    const known = { job: this.#job.value, recentWrites: this.#link.recentWrites }
-    const plan = planBatch(desired, members, known, { limits: directory.limits, nowMs: nowMs() })
+    const approved = await this.#approvedAccounts()
+    const members = await this.#readMembers()
+    const state: BatchState = { job: this.#job.value, link: this.#link, guard: this.#settings.removalGuard, approved }
+    const plan = planBatch(desired, members, state, { limits: directory.limits, nowMs: nowMs() })
     this.#earlier = plan.earlier
     this.#uncertain = plan.uncertain
+    this.#removals = plan.removals
+    this.#removalOutcomes = plan.removalOutcomes
+    this.#userCount = plan.userCount
     // Saved with the next step, or with the end of the run.
     this.#job = { ...this.#job, value: this.#recorded(plan) }
     return plan
+  }
+
+  /** The lease was renewed shortly before the first page. */
+  async #readMembers() {
+    const { tenantId, directoryGroupId } = this.#link
+    let pageCount = 0
+    const members = await readAllMembers(tenantId, directoryGroupId, this.#deps.directory, async () => {
+      pageCount += 1
+      if (pageCount > 1) await this.#assertLease()
+    })
+    this.#writtenSinceRead = []
+    this.#unseenAdditions = this.#unseenAdditions.filter(
+      (account) => !members.users.has(account) && !members.others.has(account),
+    )
+    return members
+  }
+
+  /**
+   * Reads the group again after additions. Source data can name something other than a user, which the directory adds.
+   * @returns The steps that take such accounts out of the group again. @throws as `compare`.
+   */
+  async verifyAdditions(): Promise<readonly SyncStep[]> {
+    const added = new Set(this.#writtenSinceRead)
+    if (added.size === 0) return []
+    await this.#assertLease()
+    const { others } = await this.#readMembers()
+    const notUsers = [...added.intersection(others)]
+    this.#userCount = (this.#userCount ?? 0) - notUsers.length
+    const job = this.#job.value
+    const unresolved = [...new Set([...job.unresolved, ...notUsers])]
+    const skipped = job.skipped + unresolved.length - job.unresolved.length
+    this.#job = { ...this.#job, value: { ...job, unresolved, skipped } }
+    return stepsThatUndo(notUsers, this.#deps.directory.limits)
+  }
+
+  /** @throws RunFault when the tenant requires ownership and the service does not own the group, DirectoryFault. */
+  async #verifyOwnership(): Promise<void> {
+    if (this.#settings.linkableGroups === 'Any') return
+    const { tenantId, directoryGroupId } = this.#link
+    const ownership = await this.#deps.directory.readOwnership(tenantId, directoryGroupId)
+    if (!ownership.isOwned) throw new RunFault(notOwnedMessage(directoryGroupId, ownership), { isPermanent: true })
+  }
+
+  async #approvedAccounts(): Promise<ReadonlySet<string>> {
+    const { tenantId, approvedPlanId: planId } = this.#job.value
+    return planId === null ? new Set() : this.#deps.removalPlans.accountsOf({ tenantId, planId })
   }
 
   /** @throws RunFault when the group was deleted or can no longer be linked, DirectoryFault. */
@@ -126,15 +208,26 @@ export class SyncSession {
     }
     const waitMs = await reserveForJob(tenantId, step.writeCount, this.#deps, () => this.#assertLease())
     if (waitMs > 0) return { delayMs: waitMs, releasesLease: true }
+    if (step.kind === 'remove' && step.undoesAdditions !== true) await this.#countRemovals(step)
     if (this.#journaledStep !== step) await this.#save(this.#job.value, step)
     return this.#write(step, next)
+  }
+
+  /** Counts the removals of the step and of those that follow, so that no crash leaves a removal that is not counted. */
+  async #countRemovals({ accounts }: SyncStep): Promise<void> {
+    const open = openAccounts(this.#link.removalWindow)
+    if (accounts.every((account) => open.has(account))) return
+    const start = this.#removals.indexOf(accounts[0] ?? '')
+    const counted = this.#removals.slice(start, start + COUNTED_AT_ONCE_COUNT)
+    const size = this.#job.value.userCountAtStart ?? 0
+    await this.#changeLink(({ removalWindow }) => ({ removalWindow: withOpenRemovals(removalWindow, counted, size) }))
   }
 
   async #write(step: SyncStep, next: SyncStep | undefined): Promise<Yield | undefined> {
     const { tenantId, directoryGroupId: groupId } = this.#link
     const write = { tenantId, groupId, step, purpose: 'bulk', deadlineMs: this.#leased.lease.expiresAtMs } as const
     const outcome = await writeStep(write, this.#deps)
-    const job = this.#recorded(progressOfStep(this.#job.value, step, outcome, this.#earlier))
+    const job = this.#afterStep(step, outcome)
     const isTimeUp = this.#deps.nowMs() >= this.#startMs + this.#deps.batchMs
     const continues = !isTimeUp && outcome.fault === undefined && next !== undefined && !isDeferred(job, next)
     await this.#save(job, continues ? next : undefined)
@@ -143,6 +236,27 @@ export class SyncSession {
     // The directory answers every removal from a deleted group with "not a member".
     if (step.kind === 'remove' && outcome.written.length === 0) await this.verifyGroup()
     return isTimeUp && next !== undefined ? { delayMs: 0, releasesLease: false } : undefined
+  }
+
+  /** @returns The job to be saved. */
+  #afterStep(step: SyncStep, outcome: WriteOutcome): SyncJob {
+    const job = this.#job.value
+    if (step.undoesAdditions === true) {
+      this.#removed.push(...outcome.written)
+      return { ...job, added: Math.max(0, job.added - outcome.written.length) }
+    }
+    const { written } = outcome
+    const { removed, notRemoved } = outcomesOfStep(step.kind, outcome, this.#openBefore)
+    this.#removalOutcomes = {
+      removed: [...this.#removalOutcomes.removed, ...removed],
+      notRemoved: [...this.#removalOutcomes.notRemoved, ...notRemoved],
+    }
+    if (step.kind === 'add') {
+      this.#writtenSinceRead.push(...written)
+      this.#unseenAdditions = withUnseen(this.#unseenAdditions, written)
+    }
+    this.#userCount = (this.#userCount ?? 0) + (step.kind === 'add' ? written.length : -written.length)
+    return this.#recorded(progressOfStep(job, step, outcome, this.#earlier))
   }
 
   /** Ends the batch. @returns The saved job. @throws LeaseLost, Refusal `LinkNotFound`. */
@@ -154,25 +268,56 @@ export class SyncSession {
     return this.#job.value
   }
 
-  /** Ends the run successfully. @returns The saved job. @throws RunFault when an account is unresolved, LeaseLost. */
-  async complete({ membershipVersion, deferredRemovalCount }: BatchPlan): Promise<SyncJob> {
-    if (this.#job.value.unresolved.length > 0) throw unresolvedFault(this.#job.value)
+  /** Ends the run successfully. @returns The saved job. @throws LeaseLost. */
+  async complete(plan: BatchPlan): Promise<SyncJob> {
     const { messageQueue, nowMs } = this.#deps
     const { tenantId, collectionId, appliedMembershipVersion } = this.#link
+    const heldRemovals = await this.#heldRemovals(plan.hold)
     const endMs = nowMs()
-    const job = await this.#end(completed(this.#job.value, endMs), (link) => ({
+    const held = plan.hold?.accounts.length ?? 0
+    const { unresolved, skipped } = this.#job.value
+    const hasRemovals = plan.deferredRemovalCount + plan.removals.length + held > 0
+    const job = await this.#end(completed({ ...this.#job.value, held }, endMs), (link) => ({
       lastSyncedAt: toTimestamp(endMs),
       lastSyncOutcome: 'Succeeded',
-      appliedMembershipVersion: membershipVersion,
-      removalsDeferred: deferredRemovalCount > 0,
+      appliedMembershipVersion: plan.membershipVersion,
+      removalsDeferred: skipped > 0 && hasRemovals,
       accountsChangedAtMs: link.accountsChangedAtMs === this.#accountsChangedAtMs ? null : link.accountsChangedAtMs,
       comparedAtMs: this.#startMs,
+      heldRemovals,
+      unresolved,
     }))
+    if (heldRemovals !== null) this.#reportHold(heldRemovals)
     if (appliedMembershipVersion !== null) return job
     // Incremental syncs skip a link that was never synced. Changes made during its first sync are written now.
     const id = `${collectionId}:first:${job.id}`
     await messageQueue.enqueue({ queue: 'membership-changes', message: { tenantId, collectionId } }, { id })
     return job
+  }
+
+  /** Stores the accounts of a new plan before the link refers to it. */
+  async #heldRemovals(hold: RemovalHold | null): Promise<HeldRemovals | null> {
+    if (hold === null) return null
+    const { deriveId, nowMs, removalPlans } = this.#deps
+    const { id, tenantId, heldRemovals } = this.#link
+    const { accounts, ...decision } = hold
+    const planId = deriveId(id, accounts.join())
+    const earlier = heldRemovals?.planId === planId ? heldRemovals : undefined
+    const figures = { ...decision, planId, count: accounts.length }
+    const startMs = nowMs()
+    if (earlier !== undefined && startMs - earlier.storedAtMs < PLAN_STORED_AGAIN_AFTER_MS) {
+      return { ...figures, createdAt: earlier.createdAt, storedAtMs: earlier.storedAtMs }
+    }
+    await removalPlans.save({ tenantId, planId }, accounts)
+    return { ...figures, createdAt: earlier?.createdAt ?? toTimestamp(startMs), storedAtMs: startMs }
+  }
+
+  #reportHold({ planId, reason, count, limit, removedInWindow, groupSize }: HeldRemovals): void {
+    const { log, metrics } = this.#deps
+    const { tenantId, id: linkId } = this.#link
+    const figures = { planId, reason, count, limit, removedInWindow, groupSize }
+    log.warn('removals.held', { tenantId, linkId, jobId: this.#job.value.id, ...figures })
+    metrics.record('removals.held', count, { reason })
   }
 
   /** Ends the run with a failure: the job is queued for a retry, or fails. @returns The saved job. @throws LeaseLost. */
@@ -203,13 +348,21 @@ export class SyncSession {
   async #changeLink(change: (link: GroupLink) => Partial<GroupLink>): Promise<void> {
     const nowMs = this.#deps.nowMs()
     const displayName = this.#displayName
-    const withTraces = (link: GroupLink): GroupLink => ({
-      ...link,
-      ...change(link),
-      recentWrites: withRecentWrites(link.recentWrites, this.#added, this.#removed, nowMs),
-      directoryGroupDisplayName: displayName === undefined ? link.directoryGroupDisplayName : displayName,
-    })
-    await changeLeasedLink(this.#leased, withTraces, this.#deps)
+    const outcomes = this.#removalOutcomes
+    const withTraces = (before: GroupLink): GroupLink => {
+      const link = { ...before, removalWindow: withOutcomes(before.removalWindow, outcomes, nowMs) }
+      return {
+        ...link,
+        ...change(link),
+        recentWrites: withRecentWrites(link.recentWrites, this.#added, this.#removed, nowMs),
+        directoryGroupDisplayName: displayName === undefined ? link.directoryGroupDisplayName : displayName,
+        userCount: this.#userCount ?? link.userCount,
+        hasAdded: link.hasAdded || this.#added.length > 0,
+        unseenAdditions: this.#unseenAdditions,
+      }
+    }
+    this.#link = (await changeLeasedLink(this.#leased, withTraces, this.#deps)).value
+    this.#removalOutcomes = NO_OUTCOMES
   }
 
   /** Saves the job, with `step` journaled as started. @throws LeaseLost when another worker has changed the job. */
@@ -233,8 +386,9 @@ export class SyncSession {
 
   /** @throws RunFault when the link is disabled, LeaseLost, Refusal `LinkNotFound`. */
   async #assertLease(): Promise<void> {
-    const { link, lease } = await renewLease(this.#leased, this.#deps)
+    const { link, lease, settings } = await renewLease(this.#leased, this.#deps)
     this.#link = link
+    this.#settings = settings
     this.#leased = { ...this.#leased, lease }
     if (link.state === 'Disabled') throw new RunFault('The group link is disabled.', { isPermanent: true })
   }
@@ -252,7 +406,9 @@ export class SyncSession {
   }
 }
 
+const NO_OUTCOMES: RemovalOutcomes = { removed: [], notRemoved: [] }
+
 /** No member is removed while an account that belongs in the group cannot be added. */
-function isDeferred({ unresolved }: SyncJob, { kind }: SyncStep): boolean {
-  return kind === 'remove' && unresolved.length > 0
+function isDeferred({ unresolved }: SyncJob, { kind, undoesAdditions }: SyncStep): boolean {
+  return kind === 'remove' && undoesAdditions !== true && unresolved.length > 0
 }

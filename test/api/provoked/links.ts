@@ -1,5 +1,6 @@
 import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 import { users } from '../../jobs/link-directory.ts'
+import { setLinkSettings } from '../../jobs/link-world.ts'
 import { type LinkApi, NOBODYS_ID } from '../link-api.ts'
 import { type Provocation, provoked } from './provocation.ts'
 
@@ -41,6 +42,26 @@ export function linkProvocations(api: LinkApi) {
     GroupIsSyncedFromOnPremises: groupWith({ onPremisesSyncEnabled: true }),
     GroupIsRoleAssignable: groupWith({ isAssignableToRole: true }),
     GroupHasHiddenMembership: groupWith({ visibility: 'HiddenMembership' }),
+    GroupManagementIsRestricted: groupWith({ isManagementRestricted: true }),
+    async GroupNotOwned() {
+      await setLinkSettings(api.deps, { linkableGroups: 'Owned' })
+      const answer = await link(people(), await api.newGroup())
+      await setLinkSettings(api.deps, { linkableGroups: 'Any' })
+      return answer
+    },
+    async PlanNotFound() {
+      return call('GET', `/group-links/${(await linked()).id}/removal-plan`)
+    },
+    async PlanChanged() {
+      const { collectionId, id } = await linked()
+      await setLinkSettings(api.deps, { removalGuard: { enabled: true, minimum: 0 } })
+      await api.drain()
+      api.collections.exchange(collectionId, [])
+      await call('POST', `/group-links/${collectionId}/sync`)
+      await api.drain()
+      await setLinkSettings(api.deps, { removalGuard: { enabled: false } })
+      return call('POST', `/group-links/${id}/removal-plan/${NOBODYS_ID}/approve`, {})
+    },
     async GroupNotVerified() {
       const groupId = await api.newGroup()
       api.server.setFaults([{ method: 'GET', status: 500 }])

@@ -17,6 +17,7 @@ const group: DirectoryGroup = {
   onPremisesSyncEnabled: null,
   isAssignableToRole: null,
   visibility: null,
+  isManagementRestricted: null,
 }
 const linkNamed = (id: string) =>
   newLink(
@@ -36,6 +37,7 @@ describe('groupRefusal', () => {
     ['GroupIsSyncedFromOnPremises', { onPremisesSyncEnabled: true }],
     ['GroupIsRoleAssignable', { isAssignableToRole: true }],
     ['GroupHasHiddenMembership', { visibility: 'HiddenMembership' }],
+    ['GroupManagementIsRestricted', { isManagementRestricted: true }],
   ] as const) {
     it(`is ${expected ?? 'undefined'} for ${JSON.stringify(properties)}`, () => {
       assert.equal(groupRefusal({ ...group, ...properties }), expected)
@@ -45,7 +47,7 @@ describe('groupRefusal', () => {
 })
 
 describe('changesDecision', () => {
-  const changes = { added: ['a'], removed: ['b'], withoutAccountCount: 0, membershipVersion: 4 }
+  const changes = { added: ['a'], removed: ['b'], withoutAccountCount: 0, accountCount: 1, membershipVersion: 4 }
   it('writes what has changed', () => {
     assert.deepEqual(changesDecision(synced, changes), { outcome: 'write', add: ['a'], remove: ['b'] })
   })
@@ -61,7 +63,7 @@ describe('changesDecision', () => {
     assert.equal(changesDecision({ ...synced, removalsDeferred: true }, stillMissing).outcome, 'write')
   })
   it('has nothing to do for a version that is applied already', () => {
-    const none = { added: [], removed: [], withoutAccountCount: 0, membershipVersion: 3 }
+    const none = { added: [], removed: [], withoutAccountCount: 0, accountCount: 1, membershipVersion: 3 }
     assert.equal(changesDecision(synced, none).outcome, 'nothing')
   })
 })

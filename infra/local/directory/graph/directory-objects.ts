@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { type DirectoryObject, type DirectoryType, NameTaken } from '../objects.ts'
 import { answered, badRequest, type GraphAnswer, type GraphCall, insufficientPrivileges, notFound } from './exchange.ts'
 import { bindMembers, existingGroup, memberWriteRefusal, parameter } from './members.ts'
+import { bindOwners } from './owners.ts'
 import { type Filter, filterOf, page } from './pages.ts'
 import { capitalized, objectBody, selection, shown, shownWithType, writtenProperties } from './properties.ts'
 import { GROUP_WRITERS, holdsOneOf } from './rights.ts'
 
 type Kind = 'user' | 'group'
 const BIND = 'members@odata.bind'
+const OWNERS_BIND = 'owners@odata.bind'
 
 /** `GET /users`, `GET /groups`. */
 export const listOf =
@@ -70,13 +72,14 @@ export function createUser(call: GraphCall): GraphAnswer {
   return created(call, 'user', { accountEnabled: true, userType: 'Member', ...properties }, () => undefined)
 }
 
-/** `POST /groups`, with optional initial members. */
+/** `POST /groups`, with optional initial members and owners. */
 export function createGroup(call: GraphCall): GraphAnswer {
   const properties = requiredName('group', writtenProperties('group', call.body))
-  const members = objectBody(call.body)[BIND]
+  const { [BIND]: members, [OWNERS_BIND]: owners } = objectBody(call.body)
   const usual = { groupTypes: [], mailEnabled: false, securityEnabled: true }
   return created(call, 'group', { ...usual, ...properties }, (group) => {
     if (members !== undefined) bindMembers(call, group, members)
+    if (owners !== undefined) bindOwners(call, group, owners)
   })
 }
 

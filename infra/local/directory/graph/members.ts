@@ -121,7 +121,7 @@ export function parameter(call: GraphCall, name: string): string {
 }
 
 /** `https://graph.microsoft.com/v1.0/directoryObjects/{id}`: the host is ignored, the object belongs to this tenant. */
-function referredObject(
+export function referredObject(
   call: GraphCall,
   reference: unknown,
   member: string,
@@ -143,6 +143,7 @@ type GroupProperties = {
   readonly onPremisesSyncEnabled?: boolean | null
   readonly isAssignableToRole?: boolean | null
   readonly visibility?: string | null
+  readonly isManagementRestricted?: boolean | null
 }
 
 /**
@@ -150,7 +151,8 @@ type GroupProperties = {
  * for a missing permission. Only the properties of the group distinguish them.
  */
 export function memberWriteRefusal(group: DirectoryObject, caller: GraphCaller): GraphRefusal | undefined {
-  const { groupTypes, mailEnabled, onPremisesSyncEnabled, isAssignableToRole } = group.properties as GroupProperties
+  const { groupTypes, mailEnabled, onPremisesSyncEnabled, ...others } = group.properties as GroupProperties
+  const { isAssignableToRole, isManagementRestricted } = others
   if (onPremisesSyncEnabled === true) {
     return badRequest(
       'Unable to update the specified properties for on-premises mastered Directory Sync objects or objects currently undergoing migration.',
@@ -159,7 +161,9 @@ export function memberWriteRefusal(group: DirectoryObject, caller: GraphCaller):
   const isDynamic = groupTypes?.includes('DynamicMembership') === true
   const isMailGroup = mailEnabled === true && groupTypes?.includes('Unified') !== true
   const isOutOfReach = isAssignableToRole === true && !caller.roles.has('RoleManagement.ReadWrite.Directory')
-  return isDynamic || isMailGroup || isOutOfReach ? insufficientPrivileges() : undefined
+  return isDynamic || isMailGroup || isOutOfReach || isManagementRestricted === true
+    ? insufficientPrivileges()
+    : undefined
 }
 
 /** A group with hidden membership appears empty without the permission Member.Read.Hidden. */

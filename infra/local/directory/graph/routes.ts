@@ -10,6 +10,7 @@ import {
 } from './directory-objects.ts'
 import { badRequest, type GraphAnswer, type GraphCall, GraphRefusal } from './exchange.ts'
 import { memberCalls } from './members.ts'
+import { addOwner, listOwners, removeOwner } from './owners.ts'
 import {
   GROUP_READERS,
   GROUP_WRITERS,
@@ -49,6 +50,9 @@ export function graphRoutes(): readonly GraphRoute[] {
     route('POST', '/groups/:id/members/$ref', MEMBER_WRITERS, addReference),
     route('DELETE', '/groups/:id/members/:memberId/$ref', MEMBER_WRITERS, removeReference),
     route('DELETE', '/groups/:id/members/:memberId', [...MEMBER_WRITERS, ...USER_WRITERS], deleteMember),
+    route('GET', '/groups/:id/owners', GROUP_READERS, listOwners),
+    route('POST', '/groups/:id/owners/$ref', GROUP_WRITERS, addOwner),
+    route('DELETE', '/groups/:id/owners/:ownerId/$ref', GROUP_WRITERS, removeOwner),
     route('GET', '/users', USER_READERS, listOf('user')),
     route('POST', '/users', USER_WRITERS, createUser),
     route('GET', '/users/:id', USER_READERS, readOf('user')),

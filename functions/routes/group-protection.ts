@@ -1,0 +1,84 @@
+import { approveRemovals, readRemovalPlan } from '../../shared/domain/group-links/approve-removals.ts'
+import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import {
+  type LinkSettings,
+  LinkSettingsChange,
+  LinkSettingsDto,
+  settingsETag,
+  toLinkSettingsDto,
+  updateLinkSettings,
+} from '../../shared/domain/group-links/link-settings.ts'
+import { ApprovedRemovals, RemovalApproval, RemovalPlanDto } from '../../shared/domain/group-links/removal-plan.ts'
+import type { RouteResult } from '../../shared/http/envelope.ts'
+import { type OpenCursors, PageQuery, pagedRecord } from '../../shared/http/paging.ts'
+import { ok, type Route, route } from '../../shared/http/route.ts'
+import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-contract.ts'
+
+export type LinkRouteDependencies = LinkDependencies & { readonly cursors: OpenCursors }
+
+/** Settings that protect the groups of a tenant, and removals held for approval: decisions, section 11. */
+export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
+  route('GET', '/settings', {
+    operationId: 'getLinkSettings',
+    summary: 'Get the settings of group links',
+    description: 'The settings of the tenant. They take effect with the next sync of each link.',
+    roles: COLLECTION_READERS,
+    reply: { status: 200, schema: LinkSettingsDto, versioned: true },
+    refusals: [],
+    run: async ({ caller }) => settingsResult((await deps.settings.findCurrent(caller.tenantId)).value),
+  }),
+  route('PATCH', '/settings', {
+    operationId: 'updateLinkSettings',
+    summary: 'Change the settings of group links',
+    description: 'Members that are left out keep their value.',
+    roles: ['collection_criteria_definition-administrator'],
+    body: LinkSettingsChange,
+    reply: { status: 200, schema: LinkSettingsDto, versioned: true },
+    refusals: ['PreconditionFailed', 'StaleVersion'],
+    run: async ({ caller, ifMatch, body }) => {
+      const update = { tenantId: caller.tenantId, callerId: caller.objectId, ifMatch, change: body }
+      return settingsResult(await updateLinkSettings(update, deps))
+    },
+  }),
+  route('GET', '/group-links/{id}/removal-plan', {
+    operationId: 'getRemovalPlan',
+    summary: 'Get the held removals of a group link',
+    description:
+      'The removals that the removal guard held in the last sync, with a page of their accounts, ordered by ' +
+      '`directoryObjectId`. The guard holds all removals of a sync when, together with those of the last 24 hours, they ' +
+      'exceed `limit`: the larger of `minimum` and `percent` of `groupSize`. Additions are not held.\n\n' +
+      'Read the plan, then approve its `planId`. Without approval, each later sync decides anew: it removes what is due ' +
+      'and within the limit.',
+    roles: COLLECTION_READERS,
+    query: PageQuery,
+    reply: { status: 200, schema: RemovalPlanDto, paged: true },
+    refusals: ['LinkNotFound', 'PlanNotFound', 'InvalidCursor'],
+    run: ({ path: { id: linkId }, query, caller: { tenantId } }) => {
+      return pagedRecord(query, [tenantId, 'removal-plan', linkId], deps.cursors, (after, size) =>
+        readRemovalPlan({ tenantId, linkId }, { after, size }, deps),
+      )
+    },
+  }),
+  route('POST', '/group-links/{id}/removal-plan/{planId}/approve', {
+    operationId: 'approveRemovalPlan',
+    summary: 'Approve the held removals of a group link',
+    description:
+      'Queues a `ManualSync` job that removes those accounts of the plan that are still due, also beyond the limit. ' +
+      'Other removals stay subject to the removal guard, and the approved ones count for it. While the job is queued, ' +
+      'approving the plan again returns the same job. If the job fails, or members without an account keep it from ' +
+      'removing anybody, approve again.',
+    roles: COLLECTION_WRITERS,
+    body: RemovalApproval,
+    reply: { status: 202, schema: ApprovedRemovals },
+    refusals: ['LinkNotFound', 'PlanNotFound', 'PlanChanged', 'LinkDisabled'],
+    run: async ({ path, body, caller }) => {
+      const name = { tenantId: caller.tenantId, linkId: path.id, planId: path.planId }
+      const approval = { ...name, approvedBy: caller.objectId, notes: body.notes ?? null }
+      return ok({ jobId: await approveRemovals(approval, deps) })
+    },
+  }),
+]
+
+function settingsResult(settings: LinkSettings): RouteResult<LinkSettingsDto> {
+  return { data: toLinkSettingsDto(settings), headers: { etag: settingsETag(settings) } }
+}

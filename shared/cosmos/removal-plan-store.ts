@@ -1,0 +1,94 @@
+import type { Container, JSONObject, OperationInput } from '@azure/cosmos'
+import { Type } from 'typebox'
+import { PLAN_KEPT_S, type PlanKey, type RemovalPlanStore } from '../domain/group-links/removal-plan.ts'
+import { chunk } from '../kernel/chunk.ts'
+import { documentParser } from './document-parser.ts'
+import { catchUp, queryDocuments, writeTogether } from './documents.ts'
+
+/** A document has about 43 KB, far below the 2 MB that Cosmos accepts. A page of the default size reads two. */
+const ACCOUNTS_PER_DOCUMENT_COUNT = 2_000
+
+/** About 1 MB: half of what Cosmos accepts in one transaction. */
+const DOCUMENTS_PER_TRANSACTION_COUNT = 25
+
+const GUID_BYTES = 16
+
+type PlanChunk = {
+  /** The last account of the chunk. */
+  readonly id: string
+  /** Ids of accounts in base64, 16 bytes each. */
+  readonly accounts: string
+}
+
+const parse = documentParser<PlanChunk>(
+  'chunk of a removal plan',
+  Type.Object({ id: Type.String(), accounts: Type.String() }),
+)
+
+/** Container `removalPlans`: partition key `/planOf`, a partition for each plan. Each document has a `ttl`. */
+export function cosmosRemovalPlanStore(plans: Container): RemovalPlanStore {
+  /** The chunks with accounts after the given one, in ascending order. */
+  async function* chunksAfter(plan: PlanKey, after: string): AsyncGenerator<readonly string[]> {
+    const partition = partitionOf(plan)
+    // The worker that stored the plan is usually another instance.
+    await catchUp(plans, partition)
+    const query = {
+      query: 'SELECT * FROM c WHERE c.id > @after ORDER BY c.id',
+      parameters: [{ name: '@after', value: after }],
+    }
+    for await (const page of queryDocuments<object>(plans, partition, query, { maxItemCount: CHUNKS_PER_PAGE_COUNT })) {
+      for (const document of page) yield unpacked(parse(document).accounts)
+    }
+  }
+
+  return {
+    async save(plan, accounts) {
+      const partition = partitionOf(plan)
+      const operations = chunk(accounts, ACCOUNTS_PER_DOCUMENT_COUNT).map((some) => upsertOf(partition, some))
+      for (const some of chunk(operations, DOCUMENTS_PER_TRANSACTION_COUNT)) {
+        const failure = await writeTogether(plans, partition, [...some])
+        if (failure !== undefined) throw new Error(`Storing a removal plan failed: ${failure.status}`)
+      }
+    },
+    async page(plan, after, size) {
+      const found: string[] = []
+      for await (const accounts of chunksAfter(plan, after ?? '')) {
+        found.push(...(after === undefined ? accounts : accounts.filter((account) => account > after)))
+        if (found.length > size) break
+      }
+      const items = found.slice(0, size)
+      const last = items.at(-1)
+      return found.length > size && last !== undefined ? { items, continueAfter: last } : { items }
+    },
+    async accountsOf(plan) {
+      const all = new Set<string>()
+      for await (const accounts of chunksAfter(plan, '')) for (const account of accounts) all.add(account)
+      return all
+    },
+  }
+}
+
+/** Chunks in one response: those of the largest page. */
+const CHUNKS_PER_PAGE_COUNT = 4
+
+function partitionOf({ tenantId, planId }: PlanKey): string {
+  return `${tenantId}:${planId}`
+}
+
+function upsertOf(planOf: string, accounts: readonly string[]): OperationInput {
+  const resourceBody: JSONObject = {
+    id: accounts.at(-1) ?? '',
+    planOf,
+    accounts: Buffer.from(accounts.join('').replaceAll('-', ''), 'hex').toString('base64'),
+    ttl: PLAN_KEPT_S,
+  }
+  return { operationType: 'Upsert', resourceBody }
+}
+
+function unpacked(accounts: string): string[] {
+  const bytes = Buffer.from(accounts, 'base64')
+  return Array.from({ length: bytes.length / GUID_BYTES }, (_, index) => {
+    const digits = bytes.toString('hex', index * GUID_BYTES, (index + 1) * GUID_BYTES)
+    return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  })
+}

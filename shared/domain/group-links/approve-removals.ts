@@ -1,0 +1,68 @@
+import { Refusal } from '../../kernel/refusals.ts'
+import type { LinkDependencies } from './link-dependencies.ts'
+import { queueJob } from './queue-job.ts'
+import type { HeldRemovals, RemovalPlanDto } from './removal-plan.ts'
+import { toHeldRemovalsDto } from './removal-plan.ts'
+
+type LinkName = { readonly tenantId: string; readonly linkId: string }
+
+/** The plan with a page of its accounts, and the id after which the next page starts; absent on the last page. */
+type RemovalPlanPage = { readonly data: RemovalPlanDto; readonly continueAfter?: string | undefined }
+
+/**
+ * A page of the removals that are held for a link, by account id.
+ * @throws Refusal `LinkNotFound`, `PlanNotFound` when none are held.
+ */
+export async function readRemovalPlan(
+  { tenantId, linkId }: LinkName,
+  { after, size }: { readonly after: string | undefined; readonly size: number },
+  deps: LinkDependencies,
+): Promise<RemovalPlanPage> {
+  const { held } = await heldRemovalsOf({ tenantId, linkId }, deps)
+  const page = await deps.removalPlans.page({ tenantId, planId: held.planId }, after, size)
+  const holders = await deps.accountHolders.ofAccounts(tenantId, page.items)
+  const accounts = page.items.map((directoryObjectId) => {
+    const { identityId = null, displayName = null } = holders.get(directoryObjectId) ?? {}
+    return { directoryObjectId, identityId, displayName }
+  })
+  return { data: { ...toHeldRemovalsDto(held), accounts }, continueAfter: page.continueAfter }
+}
+
+export type RemovalApprovalRequest = LinkName & {
+  readonly planId: string
+  /** The caller's object id in the directory. */
+  readonly approvedBy: string
+  readonly notes: string | null
+}
+
+/**
+ * Queues a ManualSync job that removes the accounts of the plan that are still due. A queued job for the same plan is
+ * returned instead of a second one.
+ * @returns The job's id.
+ * @throws Refusal `LinkNotFound`, `PlanNotFound`, `PlanChanged` for another plan than the one that is held, `LinkDisabled`.
+ */
+export async function approveRemovals(
+  { tenantId, linkId, planId, approvedBy, notes }: RemovalApprovalRequest,
+  deps: LinkDependencies,
+): Promise<string> {
+  const { link, held } = await heldRemovalsOf({ tenantId, linkId }, deps)
+  if (held.planId !== planId) {
+    throw new Refusal('PlanChanged', `The held removals are those of plan ${held.planId}, not of plan ${planId}.`)
+  }
+  if (link.state === 'Disabled') throw new Refusal('LinkDisabled', `The group link ${linkId} is disabled.`)
+  const unfinished = await deps.jobs.unfinishedOf(tenantId, linkId)
+  const queued = unfinished.find(({ value }) => value.status === 'Queued' && value.approvedPlanId === planId)
+  if (queued !== undefined) return queued.value.id
+  const origin = { requestedBy: approvedBy, approvedPlanId: planId, approvedBy, approvalNotes: notes }
+  const { id } = await queueJob(link, 'ManualSync', deps, { origin })
+  deps.log.info('removals.approved', { tenantId, linkId, planId, jobId: id, count: held.count })
+  return id
+}
+
+async function heldRemovalsOf({ tenantId, linkId }: LinkName, { links }: LinkDependencies) {
+  const found = await links.findCurrent(tenantId, linkId)
+  if (found === undefined) throw new Refusal('LinkNotFound', `The group link ${linkId} does not exist.`)
+  const held: HeldRemovals | null = found.value.heldRemovals
+  if (held === null) throw new Refusal('PlanNotFound', `The group link ${linkId} has no held removals.`)
+  return { link: found.value, held }
+}

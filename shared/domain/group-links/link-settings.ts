@@ -1,0 +1,133 @@
+import { type Static, Type } from 'typebox'
+import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+
+const PERCENT_DEFAULT = 20
+const MINIMUM_DEFAULT = 10
+
+const LinkableGroups = Described(
+  OneOf(['Any', 'Owned']),
+  '`Owned`: only groups that the service principal of this service owns can be linked and synced. Otherwise 403 ' +
+    '`GroupNotOwned`, whose message names the service principal.',
+)
+const Enabled = Described(Type.Boolean(), 'If false, removals are not limited. Takes effect with the next sync.')
+const Percent = Type.Integer({
+  minimum: 1,
+  maximum: 100,
+  description: 'Share of the users of a group that may be removed within 24 hours, in percent, rounded down.',
+})
+const Minimum = Type.Integer({
+  minimum: 0,
+  maximum: 10_000,
+  description: 'Number of accounts that may be removed from a group of any size within 24 hours.',
+})
+
+const RemovalGuard = Closed({ enabled: Enabled, percent: Percent, minimum: Minimum })
+export type RemovalGuard = Readonly<Static<typeof RemovalGuard>>
+
+/** A tenant's settings of group links: decisions, section 11. */
+export const LinkSettingsDto = Closed({
+  linkableGroups: LinkableGroups,
+  removalGuard: Described(
+    RemovalGuard,
+    'Limits how many accounts the service removes from a group within 24 hours: to the larger of `minimum` and ' +
+      '`percent` of its users. Removals beyond the limit are held for approval.',
+  ),
+  updatedAt: Described(Nullable(Timestamp), 'When the settings were last changed; null before the first change.'),
+  updatedBy: Described(
+    Nullable(Guid),
+    'Object id (`oid`) of the user who last changed the settings; null before the first change.',
+  ),
+})
+export type LinkSettingsDto = Static<typeof LinkSettingsDto>
+
+/** Body of a change. Members that are left out keep their value. */
+export const LinkSettingsChange = Type.Object({
+  linkableGroups: Type.Optional(Nullable(LinkableGroups)),
+  removalGuard: Type.Optional(
+    Nullable(
+      Type.Object({
+        enabled: Type.Optional(Nullable(Enabled)),
+        percent: Type.Optional(Nullable(Percent)),
+        minimum: Type.Optional(Nullable(Minimum)),
+      }),
+    ),
+  ),
+})
+export type LinkSettingsChange = Static<typeof LinkSettingsChange>
+
+/** Settings as stored. */
+export const LinkSettings = Type.Object({
+  ...LinkSettingsDto.properties,
+  /** Increases with every change. */
+  revision: Type.Integer(),
+})
+export type LinkSettings = Readonly<Static<typeof LinkSettings>>
+
+export const DEFAULT_LINK_SETTINGS: LinkSettings = {
+  linkableGroups: 'Any',
+  removalGuard: { enabled: true, percent: PERCENT_DEFAULT, minimum: MINIMUM_DEFAULT },
+  updatedAt: null,
+  updatedBy: null,
+  revision: 0,
+}
+
+/** Stored settings of group links, one record for each tenant. */
+export interface LinkSettingsStore {
+  /** Stores the default settings unless the tenant has settings. Further calls for a tenant cost nothing. */
+  register(tenantId: string): Promise<void>
+  /** Includes all earlier writes of all instances. The default settings for a tenant without a record. */
+  findCurrent(tenantId: string): Promise<Versioned<LinkSettings>>
+  /** @throws Refusal `StaleVersion` when `version` is no longer current. */
+  replace(tenantId: string, settings: LinkSettings, version: string): Promise<LinkSettings>
+}
+
+type SettingsDependencies = { readonly settings: LinkSettingsStore; nowMs(): number }
+
+export type SettingsUpdate = {
+  readonly tenantId: string
+  /** The caller's object id in the directory. */
+  readonly callerId: string
+  readonly ifMatch: string | undefined
+  readonly change: LinkSettingsChange
+}
+
+/** Changes a tenant's settings. @throws Refusal `PreconditionFailed`, `StaleVersion` after repeated conflicts. */
+export async function updateLinkSettings(
+  { tenantId, callerId, ifMatch, change }: SettingsUpdate,
+  { settings, nowMs }: SettingsDependencies,
+): Promise<LinkSettings> {
+  await settings.register(tenantId)
+  return retryOnConflict(async () => {
+    const { value, version } = await settings.findCurrent(tenantId)
+    requireIfMatch(settingsETag(value), ifMatch)
+    const updated: LinkSettings = {
+      linkableGroups: change.linkableGroups ?? value.linkableGroups,
+      removalGuard: {
+        enabled: change.removalGuard?.enabled ?? value.removalGuard.enabled,
+        percent: change.removalGuard?.percent ?? value.removalGuard.percent,
+        minimum: change.removalGuard?.minimum ?? value.removalGuard.minimum,
+      },
+      updatedAt: toTimestamp(nowMs()),
+      updatedBy: callerId,
+      revision: value.revision + 1,
+    }
+    return settings.replace(tenantId, updated, version)
+  })
+}
+
+/** The members of the settings that clients see. */
+export function toLinkSettingsDto({
+  linkableGroups,
+  removalGuard,
+  updatedAt,
+  updatedBy,
+}: LinkSettings): LinkSettingsDto {
+  return { linkableGroups, removalGuard, updatedAt, updatedBy }
+}
+
+/** The entity tag of the settings, quoted as in RFC 9110, section 8.8.3. */
+export function settingsETag({ revision }: LinkSettings): string {
+  return `"${revision}"`
+}

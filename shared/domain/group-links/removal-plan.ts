@@ -1,0 +1,90 @@
+import { type Static, Type } from 'typebox'
+import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Timestamp } from '../../kernel/timestamp.ts'
+import type { Page } from '../../kernel/versioned.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+
+const HoldReason = Described(
+  OneOf(['TooMany', 'EmptyCollection']),
+  '`TooMany`: the removals exceed `limit`. `EmptyCollection`: the collection is empty, and the link has not added ' +
+    'anybody yet.',
+)
+export type HoldReason = Static<typeof HoldReason>
+
+const holdProperties = {
+  planId: Described(
+    Guid,
+    'Identifies the link and the exact set of accounts: the same set has the same id, another set has another.',
+  ),
+  reason: HoldReason,
+  count: Described(Count, 'Number of accounts that were not removed.'),
+  limit: Described(Count, 'Number of accounts that may be removed within 24 hours.'),
+  removedInWindow: Described(Count, 'Number of accounts that the service has removed within the last 24 hours.'),
+  groupSize: Described(Count, 'Number of users in the group when the earliest of these removals was decided.'),
+  createdAt: Described(Timestamp, 'When the removals of this plan were first held.'),
+}
+
+/** Removals that the removal guard holds, as shown with the link: decisions, section 11. */
+export const HeldRemovalsDto = Closed(holdProperties)
+export type HeldRemovalsDto = Static<typeof HeldRemovalsDto>
+
+/** As stored with the link. */
+export const HeldRemovals = Type.Object({
+  ...holdProperties,
+  /** When the accounts of the plan were last stored. They expire. */
+  storedAtMs: Type.Number(),
+})
+export type HeldRemovals = Readonly<Static<typeof HeldRemovals>>
+
+export const RemovalPlanDto = Closed({
+  ...holdProperties,
+  accounts: Type.Array(
+    Closed({
+      directoryObjectId: Guid,
+      identityId: Described(Nullable(Guid), 'The identity with this account; null without one.'),
+      displayName: Described(Nullable(Type.String()), "The identity's display name; null when unknown."),
+    }),
+  ),
+})
+export type RemovalPlanDto = Static<typeof RemovalPlanDto>
+
+/** Body of an approval. */
+export const RemovalApproval = Type.Object({
+  notes: Type.Optional(Nullable(Type.String({ maxLength: 2048, description: 'Stored with the sync job.' }))),
+})
+export type RemovalApproval = Static<typeof RemovalApproval>
+
+export const ApprovedRemovals = Closed({
+  jobId: Described(Guid, 'The sync job that removes the approved accounts.'),
+})
+
+/** Identifies a plan. Its accounts never change. */
+export type PlanKey = { readonly tenantId: string; readonly planId: string }
+
+/** Seconds for which a stored plan is kept. A plan that is still held is stored again well before. */
+export const PLAN_KEPT_S = 60 * 24 * 60 * 60
+export const PLAN_STORED_AGAIN_AFTER_MS = 30 * 24 * 60 * 60 * 1000
+
+/** Stored accounts of held plans. Reads include all earlier writes of all instances. */
+export interface RemovalPlanStore {
+  /** Safe to repeat. @param accounts in ascending order. */
+  save(plan: PlanKey, accounts: readonly string[]): Promise<void>
+  /** Accounts in ascending order, after the given one. Empty when the plan has expired. */
+  page(plan: PlanKey, after: string | undefined, size: number): Promise<Page<string>>
+  /** Empty when the plan has expired. */
+  accountsOf(plan: PlanKey): Promise<ReadonlySet<string>>
+}
+
+export type AccountHolder = { readonly identityId: string; readonly displayName: string | null }
+
+/** Live identities by directory account. */
+export interface AccountHolders {
+  /** The holder of each account that has one; of several, the one with the lowest id. */
+  ofAccounts(tenantId: string, accounts: readonly string[]): Promise<ReadonlyMap<string, AccountHolder>>
+}
+
+/** The members of held removals that clients see. */
+export function toHeldRemovalsDto({ storedAtMs: _, ...held }: HeldRemovals): HeldRemovalsDto {
+  return held
+}

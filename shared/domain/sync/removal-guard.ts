@@ -1,0 +1,76 @@
+import type { WriteOutcome } from '../group-links/directory.ts'
+import type { RemovalGuard } from '../group-links/link-settings.ts'
+import type { HoldReason } from '../group-links/removal-plan.ts'
+import {
+  countRemovals,
+  groupSizeOf,
+  openAccounts,
+  type RemovalOutcomes,
+  type RemovalWindow,
+} from '../group-links/removal-window.ts'
+
+export type DueRemovals = {
+  /** Accounts that are in the group and not in the collection. */
+  readonly due: readonly string[]
+  /** Accounts among them that a person has approved. */
+  readonly approved: ReadonlySet<string>
+  /** Removed a short time ago, and counted. A read of the directory may still show them. */
+  readonly recentlyRemoved: ReadonlySet<string>
+  /** Removals from the group within the last 24 hours. */
+  readonly window: RemovalWindow
+  /** Users in the group now. */
+  readonly userCount: number
+  /** The collection is empty, and the link has not added anybody to the group. */
+  readonly isEmptyFromStart: boolean
+}
+
+/** Removals that are held, and the figures of the decision. */
+export type RemovalHold = {
+  readonly accounts: readonly string[]
+  readonly reason: HoldReason
+  readonly limit: number
+  readonly removedInWindow: number
+  readonly groupSize: number
+}
+
+export type RemovalDecision = { readonly remove: readonly string[]; readonly hold: RemovalHold | null }
+
+/**
+ * Which of the due removals are carried out: all, or the approved ones only. Decisions, section 11, "The removal guard".
+ * An account that is removed again because an earlier attempt was interrupted counts once.
+ */
+export function decideRemovals(
+  { due, approved, recentlyRemoved, window, userCount, isEmptyFromStart }: DueRemovals,
+  guard: RemovalGuard,
+  nowMs: number,
+): RemovalDecision {
+  const subject = due.filter((account) => !approved.has(account) && !recentlyRemoved.has(account))
+  if (!guard.enabled || subject.length === 0) return { remove: due, hold: null }
+  const groupSize = groupSizeOf(window, userCount, nowMs)
+  const limit = Math.max(guard.minimum, Math.floor((groupSize * guard.percent) / 100))
+  const dueNow = new Set(due.filter((account) => !recentlyRemoved.has(account)))
+  const removedInWindow = countRemovals(window, dueNow, nowMs)
+  if (!isEmptyFromStart && removedInWindow + dueNow.size <= limit) return { remove: due, hold: null }
+  const reason = isEmptyFromStart ? 'EmptyCollection' : 'TooMany'
+  const remove = due.filter((account) => approved.has(account))
+  return { remove, hold: { accounts: subject, reason, limit, removedInWindow, groupSize } }
+}
+
+/** What the outcome of a step shows about open removals. @param earlier those that an earlier worker has started. */
+export function outcomesOfStep(
+  kind: 'add' | 'remove',
+  { written, unchanged, missing, refused }: WriteOutcome,
+  earlier: ReadonlySet<string>,
+): RemovalOutcomes {
+  // An account that could be added had been removed. A member may have been removed and added again by somebody else.
+  if (kind === 'add') return { removed: [...written, ...missing, ...unchanged], notRemoved: [] }
+  return {
+    removed: [...written, ...unchanged.filter((account) => earlier.has(account))],
+    notRemoved: [...unchanged, ...refused].filter((account) => !earlier.has(account)),
+  }
+}
+
+/** What a read of the group shows about open removals. A read can be stale, so members stay open. */
+export function outcomesOfRead(window: RemovalWindow, members: ReadonlySet<string>): RemovalOutcomes {
+  return { removed: [...openAccounts(window).difference(members)], notRemoved: [] }
+}

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { SERVICE_PRINCIPAL, user, users } from '../jobs/link-directory.ts'
+import { notifyOfMembershipChange } from '../jobs/link-world.ts'
+import { codes, type LinkApi, NOBODYS_ID, openLinkApi, type Reply, TIMESTAMP } from './link-api.ts'
+
+const DEFAULTS = { linkableGroups: 'Any', removalGuard: { enabled: true, percent: 20, minimum: 10 } }
+
+type Settings = typeof DEFAULTS & { updatedAt: string | null; updatedBy: string | null }
+type Link = { heldRemovals: { planId: string; createdAt: string } | null; createdBy: string }
+type Plan = { planId: string; accounts: { directoryObjectId: string; identityId: string | null }[] }
+
+const settingsIn = ({ body }: Reply) => body.data as Settings
+
+describe('The settings of group links', () => {
+  let api: LinkApi
+  before(async () => {
+    api = await openLinkApi({ isGuarded: true })
+  })
+  after(() => api.close())
+
+  it('have defaults before the first change', async () => {
+    const { status, body, headers } = await api.as('reader')('GET', '/settings')
+    assert.deepEqual([status, body.data], [200, { ...DEFAULTS, updatedAt: null, updatedBy: null }])
+    assert.match(headers.etag ?? '', /^"[^"]+"$/)
+  })
+
+  it('are changed by administrators only, and keep what is left out', async () => {
+    const change = { linkableGroups: null, removalGuard: { percent: 35 }, updatedBy: 'ignored' }
+    assert.deepEqual(codes(await api.call('PATCH', '/settings', change)), [403, 'UsersOnly'])
+    const { updatedAt, ...changed } = settingsIn(await api.as('administrator')('PATCH', '/settings', change))
+    assert.deepEqual(changed, {
+      ...DEFAULTS,
+      removalGuard: { ...DEFAULTS.removalGuard, percent: 35 },
+      updatedBy: user(0),
+    })
+    assert.match(updatedAt ?? '', TIMESTAMP)
+    assert.deepEqual(settingsIn(await api.as('reader')('GET', '/settings')), { ...changed, updatedAt })
+    assert.deepEqual(settingsIn(await api.as('stranger')('GET', '/settings')).removalGuard, DEFAULTS.removalGuard)
+  })
+
+  it('are refused out of range, and with an old version', async () => {
+    const patch = api.as('administrator')
+    for (const removalGuard of [
+      { percent: 0 },
+      { percent: 101 },
+      { minimum: -1 },
+      { minimum: 10_001 },
+      { percent: 1.5 },
+    ]) {
+      assert.equal((await patch('PATCH', '/settings', { removalGuard })).status, 400, JSON.stringify(removalGuard))
+    }
+    assert.equal((await patch('PATCH', '/settings', { linkableGroups: 'Some' })).status, 400)
+    const { headers } = await patch('GET', '/settings')
+    const body = { removalGuard: { minimum: 0 } }
+    const condition = { 'if-match': headers.etag ?? '' }
+    assert.equal((await patch('PATCH', '/settings', body, condition)).status, 200)
+    assert.deepEqual(codes(await patch('PATCH', '/settings', body, condition)), [412, 'PreconditionFailed'])
+  })
+
+  it('keep every one of many concurrent changes', async () => {
+    const patch = api.as('administrator')
+    await Promise.all([
+      patch('PATCH', '/settings', { removalGuard: { percent: 11 } }),
+      patch('PATCH', '/settings', { removalGuard: { minimum: 12 } }),
+      patch('PATCH', '/settings', { removalGuard: { enabled: false } }),
+    ])
+    const { removalGuard } = settingsIn(await patch('GET', '/settings'))
+    assert.deepEqual(removalGuard, { enabled: false, percent: 11, minimum: 12 })
+  })
+})
+
+describe('With linkableGroups Owned', () => {
+  let api: LinkApi
+  before(async () => {
+    api = await openLinkApi()
+    await api.as('administrator')('PATCH', '/settings', { linkableGroups: 'Owned' })
+  })
+  after(() => api.close())
+
+  const ownersOf = (groupId: string) => `/groups/${groupId}/owners`
+  const own = async (groupId: string) => {
+    const owner = { '@odata.id': `${api.server.url}/v1.0/directoryObjects/${SERVICE_PRINCIPAL}` }
+    await api.asTester({ method: 'POST', path: `${ownersOf(groupId)}/$ref`, body: owner })
+  }
+
+  it('a group that the service does not own is refused at creation and preview, with the service principal', async () => {
+    const [collectionId, groupId] = [api.collections.make(users(0, 3)), await api.newGroup()]
+    for (const [path, body] of [
+      ['/group-links', { collectionId, directoryGroupId: groupId }],
+      ['/group-links/preview', { collectionId, groupId }],
+    ] as const) {
+      const reply = await api.call('POST', path, body)
+      assert.deepEqual(codes(reply), [403, 'GroupNotOwned'])
+      assert.ok(reply.body.error?.includes(SERVICE_PRINCIPAL), reply.body.error)
+    }
+  })
+
+  it('a group that it owns is linked and synced, with one directory call more', async () => {
+    const [collectionId, groupId] = [api.collections.make(users(0, 3)), await api.newGroup()]
+    await own(groupId)
+    await api.create(collectionId, groupId)
+    await api.drain()
+    api.server.clearRequests()
+    await api.call('POST', `/group-links/${collectionId}/sync`)
+    await api.drain()
+    assert.equal((await api.jobsOf(collectionId))[0]?.status, 'Succeeded')
+    assert.deepEqual(
+      api.server.requests().map(({ method, path }) => [method, path.split('/').at(-1)]),
+      [
+        ['GET', groupId],
+        ['GET', 'owners'],
+        ['GET', 'members'],
+      ],
+    )
+  })
+
+  it('jobs fail at once and changes are not written after the ownership has ended', async () => {
+    const [collectionId, groupId] = [api.collections.make(users(0, 3)), await api.newGroup()]
+    await own(groupId)
+    await api.create(collectionId, groupId)
+    await api.drain()
+    await api.asTester({ method: 'DELETE', path: `${ownersOf(groupId)}/${SERVICE_PRINCIPAL}/$ref` })
+    api.collections.change(collectionId, users(0, 5))
+    await notifyOfMembershipChange(api, collectionId)
+    await api.drain()
+    const [job] = await api.jobsOf(collectionId)
+    assert.deepEqual([job?.type, job?.status, job?.attempts], ['ScheduledSweep', 'Failed', 1])
+    assert.ok(job?.error?.includes(SERVICE_PRINCIPAL), String(job?.error))
+    assert.deepEqual(await api.membersOf(groupId), new Set(users(0, 3)))
+  })
+})
+
+describe('Held removals', () => {
+  let api: LinkApi
+  before(async () => {
+    api = await openLinkApi({ isGuarded: true })
+  })
+  after(() => api.close())
+  beforeEach(() => {
+    api.sentMessages.length = 0
+  })
+
+  /** A link whose group keeps 30 members of whom 20 are held. */
+  async function held() {
+    const [collectionId, groupId] = [api.collections.make(users(0, 30)), await api.newGroup()]
+    const id = await api.create(collectionId, groupId)
+    await api.drain()
+    api.collections.exchange(collectionId, users(0, 10))
+    await api.call('POST', `/group-links/${collectionId}/sync`)
+    await api.drain()
+    const link = (await api.call('GET', `/group-links/${id}`)).body.data as Link
+    const planId = link.heldRemovals?.planId ?? ''
+    return { id, collectionId, groupId, link, planId, plan: `/group-links/${id}/removal-plan` }
+  }
+
+  it('are shown with the link, and their accounts in pages', async () => {
+    const { id, link, plan, planId } = await held()
+    const listed = (await api.call('GET', '/group-links?held=true')).body.data as { id: string }[]
+    assert.ok(listed.some((one) => one.id === id))
+    const others = (await api.call('GET', '/group-links?held=false')).body.data as { id: string }[]
+    assert.ok(others.every((one) => one.id !== id))
+    const figures = { reason: 'TooMany', count: 20, limit: 10, removedInWindow: 0, groupSize: 30 }
+    assert.deepEqual(link.heldRemovals, { planId, ...figures, createdAt: link.heldRemovals?.createdAt })
+    const all: string[] = []
+    let query = '?pageSize=8'
+    for (let pageCount = 0; pageCount < 3; pageCount += 1) {
+      const { status, body } = await api.as('reader')('GET', `${plan}${query}`)
+      const { accounts, ...rest } = body.data as Plan
+      assert.deepEqual([status, rest], [200, { ...link.heldRemovals }])
+      all.push(...accounts.map(({ directoryObjectId }) => directoryObjectId))
+      const { nextCursor } = body as unknown as { nextCursor?: string }
+      assert.equal(nextCursor === undefined, pageCount === 2)
+      query = `?nextCursor=${nextCursor}`
+    }
+    assert.deepEqual(all, users(10, 20))
+  })
+
+  it('have the identities that hold the accounts, with their names', async () => {
+    const { plan } = await held()
+    const identity = { id: user(700), tenantId: '11111111-0000-4000-8000-000000000001', objectType: 'identity' }
+    const attributes = { directoryObjectId: user(12), displayName: 'Kari' }
+    await api.container('coreObjects').items.create({ ...identity, deleted: false, attributes })
+    const { accounts } = (await api.call('GET', `${plan}?pageSize=3`)).body.data as Plan
+    assert.deepEqual(accounts, [
+      { directoryObjectId: user(10), identityId: null, displayName: null },
+      { directoryObjectId: user(11), identityId: null, displayName: null },
+      { directoryObjectId: user(12), identityId: user(700), displayName: 'Kari' },
+    ])
+  })
+
+  it('are carried out by an approval, whose job names plan and approver', async () => {
+    const { id, plan, planId, groupId } = await held()
+    const reply = await api.as('administrator')('POST', `${plan}/${planId}/approve`, { notes: 'The ward has closed.' })
+    assert.equal(reply.status, 202)
+    const { jobId } = reply.body.data as { jobId: string }
+    const again = await api.call('POST', `${plan}/${planId}/approve`, {})
+    assert.deepEqual(again.body.data, { jobId })
+    await api.drain()
+    const job = (await api.call('GET', `/sync-jobs/${jobId}`)).body.data as Record<string, unknown>
+    const { type, status, removed, held: heldCount, approvedPlanId, approvedBy, requestedBy } = job
+    assert.deepEqual([type, status, removed, heldCount], ['ManualSync', 'Succeeded', 20, 0])
+    assert.deepEqual([approvedPlanId, approvedBy, requestedBy], [planId, user(0), user(0)])
+    assert.deepEqual(await api.membersOf(groupId), new Set(users(0, 10)))
+    assert.equal(((await api.call('GET', `/group-links/${id}`)).body.data as Link).heldRemovals, null)
+    assert.deepEqual(codes(await api.call('POST', `${plan}/${planId}/approve`, {})), [404, 'PlanNotFound'])
+  })
+
+  it('are not carried out for another plan, by a reader, or on a disabled link', async () => {
+    const { id, plan, planId } = await held()
+    assert.deepEqual(codes(await api.call('POST', `${plan}/${NOBODYS_ID}/approve`, {})), [409, 'PlanChanged'])
+    assert.deepEqual(codes(await api.as('reader')('POST', `${plan}/${planId}/approve`, {})), [403, 'RoleRequired'])
+    assert.deepEqual(codes(await api.as('stranger')('GET', plan)), [404, 'LinkNotFound'])
+    await api.call('PATCH', `/group-links/${id}`, { state: 'Disabled' })
+    assert.deepEqual(codes(await api.call('POST', `${plan}/${planId}/approve`, {})), [409, 'LinkDisabled'])
+  })
+
+  it('are not found for a link that holds none', async () => {
+    const id = await api.create(api.collections.make(users(0, 3)), await api.newGroup())
+    assert.deepEqual(codes(await api.call('GET', `/group-links/${id}/removal-plan`)), [404, 'PlanNotFound'])
+  })
+})
+
+describe('Links and jobs', () => {
+  let api: LinkApi
+  before(async () => {
+    api = await openLinkApi()
+  })
+  after(() => api.close())
+
+  it('name who created or requested them', async () => {
+    const collectionId = api.collections.make(users(0, 3))
+    const id = await api.create(collectionId, await api.newGroup())
+    await api.call('POST', `/group-links/${collectionId}/sync`)
+    await api.drain()
+    api.collections.change(collectionId, users(0, 4))
+    api.collections.forgetHistory(collectionId)
+    await notifyOfMembershipChange(api, collectionId)
+    await api.drain()
+    assert.equal(((await api.call('GET', `/group-links/${id}`)).body.data as Link).createdBy, user(0))
+    const jobs = (await api.call('GET', `/sync-jobs?collectionId=${collectionId}`)).body.data as Record<
+      string,
+      unknown
+    >[]
+    assert.deepEqual(
+      new Set(jobs.map(({ type, requestedBy }) => `${type} ${requestedBy}`)),
+      new Set([`LinkCreated ${user(0)}`, `ManualSync ${user(0)}`, 'ScheduledSweep null']),
+    )
+  })
+})

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { DEFAULT_LINK_SETTINGS } from '../../../shared/domain/group-links/link-settings.ts'
+import {
+  countRemovals,
+  EMPTY_WINDOW,
+  groupSizeOf,
+  type RemovalWindow,
+  withOpenRemovals,
+  withOutcomes,
+} from '../../../shared/domain/group-links/removal-window.ts'
+import { decideRemovals } from '../../../shared/domain/sync/removal-guard.ts'
+
+const NOW_MS = Date.parse('2030-01-02T00:00:00Z')
+const DAY_BEFORE_MS = Date.parse('2030-01-01T00:00:00Z')
+
+const guard = { enabled: true, percent: 20, minimum: 0 }
+const nothing = {
+  due: [],
+  approved: new Set<string>(),
+  recentlyRemoved: new Set<string>(),
+  window: EMPTY_WINDOW,
+  userCount: 10,
+  isEmptyFromStart: false,
+}
+const removed = (count: number, atMs: number, groupSize = 10): RemovalWindow => ({
+  entries: [{ atMs, count, groupSize }],
+  open: null,
+})
+
+describe('decideRemovals', () => {
+  for (const [claim, input, settings, remove, held] of [
+    ['removes up to the limit', { due: ['a', 'b'] }, guard, ['a', 'b'], undefined],
+    ['removes nobody beyond the limit', { due: ['a', 'b', 'c'] }, guard, [], 3],
+    ['rounds the share of a group down', { due: ['a', 'b'], userCount: 9 }, guard, [], 2],
+    [
+      'allows the minimum in small groups',
+      { due: ['a', 'b', 'c'] },
+      { ...guard, minimum: 3 },
+      ['a', 'b', 'c'],
+      undefined,
+    ],
+    [
+      'allows 10 of a small group by default',
+      { due: [...'abcdefghij'] },
+      DEFAULT_LINK_SETTINGS.removalGuard,
+      [...'abcdefghij'],
+      undefined,
+    ],
+    ['counts removals of the last 24 hours', { due: ['b', 'c'], window: removed(1, DAY_BEFORE_MS + 1) }, guard, [], 2],
+    [
+      'forgets removals after 24 hours',
+      { due: ['b', 'c'], window: removed(1, DAY_BEFORE_MS) },
+      guard,
+      ['b', 'c'],
+      undefined,
+    ],
+    ['takes the group size of the earliest removal', { due: ['b'], window: removed(1, NOW_MS, 5) }, guard, [], 1],
+    [
+      'counts an interrupted removal once',
+      { due: ['a', 'b'], window: withOpenRemovals(EMPTY_WINDOW, ['a'], 10) },
+      guard,
+      ['a', 'b'],
+      undefined,
+    ],
+    [
+      'does not count what a late read still shows',
+      { due: ['a', 'b', 'c'], recentlyRemoved: new Set(['c']) },
+      guard,
+      ['a', 'b', 'c'],
+      undefined,
+    ],
+    [
+      'removes approved accounts only, beyond the limit',
+      { due: ['a', 'b', 'c'], approved: new Set(['a', 'b']) },
+      guard,
+      ['a', 'b'],
+      1,
+    ],
+    [
+      'removes all when all are approved',
+      { due: ['a', 'b', 'c'], approved: new Set(['a', 'b', 'c']) },
+      guard,
+      ['a', 'b', 'c'],
+      undefined,
+    ],
+    [
+      'holds everything for a collection that was empty from the start',
+      { due: ['a'], isEmptyFromStart: true },
+      { ...guard, minimum: 5 },
+      [],
+      1,
+    ],
+    [
+      'limits nothing when it is off',
+      { due: ['a', 'b', 'c'], isEmptyFromStart: true },
+      { ...guard, enabled: false },
+      ['a', 'b', 'c'],
+      undefined,
+    ],
+  ] as const) {
+    it(claim, () => {
+      const decision = decideRemovals({ ...nothing, ...input }, settings, NOW_MS)
+      assert.deepEqual([decision.remove, decision.hold?.accounts.length], [remove, held])
+    })
+  }
+
+  it('explains a hold with its figures', () => {
+    const { hold } = decideRemovals({ ...nothing, due: ['a', 'b'], window: removed(1, NOW_MS, 10) }, guard, NOW_MS)
+    const figures = { reason: 'TooMany', limit: 2, removedInWindow: 1, groupSize: 10 }
+    assert.deepEqual(hold, { accounts: ['a', 'b'], ...figures })
+  })
+})
+
+describe('The window of removals', () => {
+  it('counts open removals until their outcome is known', () => {
+    const open = withOpenRemovals(EMPTY_WINDOW, ['a', 'b', 'c'], 10)
+    assert.equal(countRemovals(open, new Set(), NOW_MS), 3)
+    const known = withOutcomes(open, { removed: ['a'], notRemoved: ['b'] }, DAY_BEFORE_MS)
+    assert.equal(countRemovals(known, new Set(), DAY_BEFORE_MS + 1), 2)
+    assert.equal(countRemovals(known, new Set(), NOW_MS), 1)
+    assert.equal(countRemovals(known, new Set(['c']), NOW_MS), 0)
+  })
+
+  it('keeps the group size of its earliest removal, and none when it is empty', () => {
+    const first = withOutcomes(
+      withOpenRemovals(EMPTY_WINDOW, ['a'], 10),
+      { removed: ['a'], notRemoved: [] },
+      DAY_BEFORE_MS,
+    )
+    const second = withOpenRemovals(first, ['b'], 9)
+    assert.equal(groupSizeOf(second, 8, DAY_BEFORE_MS + 1), 10)
+    assert.equal(groupSizeOf(second, 8, NOW_MS), 9)
+    assert.equal(groupSizeOf(EMPTY_WINDOW, 8, NOW_MS), 8)
+  })
+
+  it('stays small: entries beyond 200 are merged, and none expires too early', () => {
+    let window = EMPTY_WINDOW
+    for (let index = 0; index < 1_000; index += 1) {
+      const opened = withOpenRemovals(window, [`a${index}`], 5_000)
+      window = withOutcomes(opened, { removed: [`a${index}`], notRemoved: [] }, DAY_BEFORE_MS + index)
+    }
+    assert.equal(window.entries.length, 200)
+    assert.equal(countRemovals(window, new Set(), NOW_MS - 1), 1_000)
+    assert.ok(countRemovals(window, new Set(), NOW_MS + 500) >= 500)
+    assert.equal(countRemovals(window, new Set(), NOW_MS + 1_000), 0)
+  })
+})

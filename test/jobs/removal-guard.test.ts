@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { approveRemovals } from '../../shared/domain/group-links/approve-removals.ts'
+import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
+import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
+import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import { TENANT, user, users } from './link-directory.ts'
+import {
+  type Linked,
+  type LinkWorld,
+  notifyOfMembershipChange,
+  openWorld,
+  setLinkSettings,
+  syncedLink,
+} from './link-world.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const APPROVER = user(9)
+
+describe('The removal guard', () => {
+  let world: LinkWorld
+  before(async () => {
+    world = await openWorld({ isGuarded: true })
+  })
+  after(() => world.close())
+  beforeEach(async () => {
+    world.sentMessages.length = 0
+    await setLinkSettings(world.deps, { removalGuard: { enabled: true, percent: 20, minimum: 0 } })
+  })
+
+  const lastJob = async ({ collectionId }: Linked) => {
+    const [job] = await world.jobsOf(collectionId)
+    return [job?.status, job?.removed, job?.held]
+  }
+  const membersOf = async ({ groupId }: Linked) => (await world.membersOf(groupId)).size
+
+  async function sync({ collectionId }: Linked): Promise<void> {
+    await requestSync(TENANT, collectionId, world.deps)
+    await world.drain()
+  }
+
+  async function changed({ collectionId }: Linked, accounts: readonly string[]): Promise<void> {
+    world.collections.change(collectionId, accounts)
+    await notifyOfMembershipChange(world, collectionId)
+    await world.drain()
+  }
+
+  async function approve({ linkId }: Linked): Promise<void> {
+    const planId = (await world.link(linkId)).heldRemovals?.planId ?? ''
+    await approveRemovals({ tenantId: TENANT, linkId, planId, approvedBy: APPROVER, notes: null }, world.deps)
+    await world.drain()
+  }
+
+  const HELD = { reason: 'TooMany', count: 5, limit: 2, removedInWindow: 0, groupSize: 10 }
+
+  async function assertHeld(linked: Linked, expected: object = HELD): Promise<void> {
+    const { heldRemovals } = await world.link(linked.linkId)
+    const { planId, createdAt, storedAtMs, ...figures } = heldRemovals ?? {}
+    assert.deepEqual(figures, expected)
+    assert.ok(planId !== undefined && createdAt !== undefined && storedAtMs !== undefined)
+  }
+
+  describe('keeps 10 members of whom a condition would remove 5', () => {
+    it('from a job', async () => {
+      const linked = await syncedLink(world, users(0, 10))
+      world.collections.exchange(linked.collectionId, users(0, 5))
+      await sync(linked)
+      assert.deepEqual(await lastJob(linked), ['Succeeded', 0, 5])
+      assert.equal(await membersOf(linked), 10)
+      await assertHeld(linked)
+    })
+
+    it('from a job that runs in batches', async () => {
+      const linked = await syncedLink(world, users(0, 10))
+      world.collections.exchange(linked.collectionId, [...users(0, 5), ...users(20, 250)])
+      await requestSync(TENANT, linked.collectionId, world.deps)
+      await world.drain({ ...world.deps, batchMs: 0 })
+      const [job] = await world.jobsOf(linked.collectionId)
+      assert.ok((job?.batchCount ?? 0) > 1)
+      assert.equal(await membersOf(linked), 260)
+      assert.deepEqual(await lastJob(linked), ['Succeeded', 0, 5])
+    })
+
+    it('from an incremental sync, and shows them on the link', async () => {
+      const linked = await syncedLink(world, users(0, 10))
+      await changed(linked, [...users(0, 5), user(20)])
+      assert.equal(await membersOf(linked), 11)
+      await assertHeld(linked, { ...HELD, groupSize: 11 })
+    })
+
+    it('from retries of a job', async () => {
+      const linked = await syncedLink(world, users(0, 10))
+      world.collections.exchange(linked.collectionId, users(0, 5))
+      world.server.setFaults([{ method: 'GET', path: 'members', status: 500, times: 5 }])
+      await sync(linked)
+      const [job] = await world.jobsOf(linked.collectionId)
+      assert.deepEqual([job?.attempts, job?.held], [2, 5])
+      assert.equal(await membersOf(linked), 10)
+      await assertHeld(linked)
+    })
+
+    it('from the first job of a link', async () => {
+      const linked = await syncedLink(world, users(0, 5), users(0, 10))
+      assert.deepEqual(await lastJob(linked), ['Succeeded', 0, 5])
+      assert.equal(await membersOf(linked), 10)
+      await assertHeld(linked)
+    })
+
+    it('from the sweep', async () => {
+      const linked = await syncedLink(world, users(0, 10))
+      world.collections.exchange(linked.collectionId, users(0, 5))
+      await sweepTenant(TENANT, world.deps)
+      await world.drain()
+      assert.equal(await membersOf(linked), 10)
+      await assertHeld(linked)
+    })
+  })
+
+  it('holds the removals of 1,000 changes of one member each at the limit', async () => {
+    const linked = await syncedLink(world, users(0, 1_000))
+    let leftCount = 1_000
+    // Each change is one message. The first one beyond the limit leaves a job behind.
+    for (; leftCount > 0; leftCount -= 1) {
+      world.collections.change(linked.collectionId, users(0, leftCount - 1))
+      if (leftCount % 40 === 0) await world.clock.sleep(60_000)
+      await notifyOfMembershipChange(world, linked.collectionId)
+      await world.drain()
+      if ((await world.link(linked.linkId)).heldRemovals !== null) break
+    }
+    assert.equal(leftCount, 800)
+    world.collections.change(linked.collectionId, [])
+    await notifyOfMembershipChange(world, linked.collectionId)
+    await world.drain()
+    await sweepTenant(TENANT, world.deps)
+    await world.drain()
+    assert.equal(await membersOf(linked), 800)
+    await assertHeld(linked, { ...HELD, count: 800, limit: 200, removedInWindow: 200, groupSize: 1_000 })
+  })
+
+  it('removes what is due and within the limit, also the last account', async () => {
+    const linked = await syncedLink(world, users(0, 10))
+    await changed(linked, users(0, 8))
+    assert.equal(await membersOf(linked), 8)
+    await changed(linked, users(0, 7))
+    assert.equal(await membersOf(linked), 8)
+    await assertHeld(linked, { ...HELD, count: 1, removedInWindow: 2 })
+  })
+
+  it('counts removals for 24 hours from when they were sent', async () => {
+    const linked = await syncedLink(world, users(0, 10))
+    await changed(linked, users(0, 8))
+    await changed(linked, users(0, 7))
+    await world.clock.sleep(DAY_MS - 60_000)
+    await sync(linked)
+    assert.equal(await membersOf(linked), 8)
+    await world.clock.sleep(2 * 60_000)
+    await sync(linked)
+    assert.equal(await membersOf(linked), 7)
+    assert.equal((await world.link(linked.linkId)).heldRemovals, null)
+  })
+
+  it('lets additions go on', async () => {
+    const linked = await syncedLink(world, users(0, 10))
+    await changed(linked, users(3, 10))
+    assert.equal(await membersOf(linked), 13)
+    await changed(linked, users(3, 12))
+    assert.equal(await membersOf(linked), 15)
+  })
+
+  it('removes exactly the approved accounts that are still due', async () => {
+    const linked = await syncedLink(world, users(0, 10))
+    await changed(linked, users(0, 5))
+    world.collections.change(linked.collectionId, [...users(1, 4), user(9)])
+    await approve(linked)
+    assert.deepEqual(await world.membersOf(linked.groupId), new Set([...users(0, 5), user(9)]))
+    const [job] = await world.jobsOf(linked.collectionId)
+    assert.deepEqual([job?.type, job?.removed, job?.held, job?.approvedBy], ['ManualSync', 4, 1, APPROVER])
+    await assertHeld(linked, { ...HELD, count: 1 })
+  })
+
+  it('removes the approved accounts after the worker crashed and the directory failed', async () => {
+    const linked = await syncedLink(world, users(0, 50))
+    await changed(linked, users(0, 5))
+    world.server.setFaults([{ method: 'DELETE', status: 503, applyFirst: true, times: 60 }])
+    await approve(linked)
+    assert.equal(await membersOf(linked), 5)
+    assert.deepEqual((await lastJob(linked)).slice(0, 2), ['Succeeded', 45])
+  })
+
+  it('counts a removal once that is retried, and gives one back that the directory refused', async () => {
+    const linked = await syncedLink(world, users(0, 10))
+    world.server.setFaults([{ method: 'DELETE', status: 403, times: 2 }])
+    await changed(linked, users(0, 8))
+    assert.equal(await membersOf(linked), 8)
+    world.server.setFaults([{ method: 'DELETE', status: 503, applyFirst: true, times: 8 }])
+    await changed(linked, users(0, 7))
+    world.server.setFaults([])
+    await assertHeld(linked, { ...HELD, count: 1, removedInWindow: 2 })
+  })
+
+  it('does not count an account that is no member any more', async () => {
+    const linked = await syncedLink(world, users(0, 10))
+    for (const gone of users(5, 5)) {
+      await world.asTester({ method: 'DELETE', path: `/groups/${linked.groupId}/members/${gone}/$ref` })
+    }
+    await changed(linked, users(0, 9))
+    await changed(linked, users(0, 8))
+    await changed(linked, users(0, 7))
+    assert.equal((await world.link(linked.linkId)).heldRemovals, null)
+    assert.deepEqual((await world.link(linked.linkId)).removalWindow, { entries: [], open: null })
+  })
+
+  it('counts removals that a crashed worker may have sent', async () => {
+    const linked = await syncedLink(world, users(0, 10))
+    world.collections.exchange(linked.collectionId, users(0, 8))
+    await requestSync(TENANT, linked.collectionId, world.deps)
+    const [job] = await world.jobsOf(linked.collectionId)
+    const message = { tenantId: TENANT, jobId: job?.id ?? '' }
+    // The worker stops for good right after the directory has removed the accounts.
+    const { directory } = world.deps
+    let hasRemoved = () => {}
+    const removed = new Promise<void>((resolve) => {
+      hasRemoved = resolve
+    })
+    const crashing = {
+      ...directory,
+      removeMembers: async (...given: Parameters<typeof directory.removeMembers>) => {
+        await directory.removeMembers(...given)
+        hasRemoved()
+        return new Promise<never>(() => undefined)
+      },
+    }
+    void runSyncJob(message, { ...world.deps, directory: crashing })
+    await removed
+    await world.clock.sleep(10 * 60_000)
+    world.collections.exchange(linked.collectionId, users(0, 7))
+    await world.drain()
+    await runSyncJob(message, world.deps)
+    await world.drain()
+    assert.equal(await membersOf(linked), 8)
+    await assertHeld(linked, { ...HELD, count: 1, removedInWindow: 2 })
+  })
+
+  it('holds everything for an empty collection, on every run until the link has added somebody', async () => {
+    await setLinkSettings(world.deps, { removalGuard: { minimum: 100 } })
+    const linked = await syncedLink(world, [], users(0, 10))
+    const expected = { ...HELD, reason: 'EmptyCollection', count: 10, limit: 100 }
+    await assertHeld(linked, expected)
+    await sweepTenant(TENANT, world.deps)
+    await world.drain()
+    assert.equal(await membersOf(linked), 10)
+    await assertHeld(linked, expected)
+    await changed(linked, [user(20)])
+    assert.deepEqual(await world.membersOf(linked.groupId), new Set([...users(0, 10), user(20)]))
+    await sync(linked)
+    assert.deepEqual(await world.membersOf(linked.groupId), new Set([user(20)]))
+  })
+
+  it('is lifted for the next run when it is turned off', async () => {
+    const linked = await syncedLink(world, users(0, 10))
+    await changed(linked, users(0, 5))
+    await setLinkSettings(world.deps, { removalGuard: { enabled: false } })
+    await sync(linked)
+    assert.equal(await membersOf(linked), 5)
+    assert.equal((await world.link(linked.linkId)).heldRemovals, null)
+  })
+
+  it('derives the id of a plan from its accounts', async () => {
+    const linked = await syncedLink(world, users(0, 10))
+    const planOf = async () => (await world.link(linked.linkId)).heldRemovals
+    await changed(linked, users(0, 5))
+    const first = await planOf()
+    await sync(linked)
+    assert.deepEqual(await planOf(), first)
+    await changed(linked, users(0, 4))
+    const second = await planOf()
+    assert.notEqual(second?.planId, first?.planId)
+    await changed(linked, users(0, 5))
+    await sync(linked)
+    assert.equal((await planOf())?.planId, first?.planId)
+  })
+})
