@@ -97,19 +97,20 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     ...overrides.collections,
   }
   const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: cursorsOf(settings, parts) }
+  const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const requests: ExplainDependencies & typeof coreData = {
     linkStore,
     ...collections,
     ...coreData,
     requests: cosmosRequestStore(container('requests')),
     membershipResolver: liveMembershipResolver(collections),
+    deletedObjects,
   }
   const evaluator = new TenantEvaluator({
     ...collections,
     follower: overrides.reconciler ?? new RequestReconciler(requests),
     clockDifferenceMs: settings.clockDifferenceS * 1000,
   })
-  const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const links: SyncDependencies & Pick<typeof coreData, 'cursors'> = {
     cursors: coreData.cursors,
     ...linkParts(settings, parts),

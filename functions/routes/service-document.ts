@@ -83,7 +83,11 @@ const TAGS: ApiDescription['tags'] = {
   },
   'collections-joinable/beta': {
     name: 'Joinable collections and membership requests',
-    description: 'Collections with members by request and approval.',
+    description:
+      'Collections with members by request and approval. When two identities turn out to be one person, the memberships, ' +
+      'pending requests, approver entries and conditions of the one that vanishes belong to the one that stays; of two ' +
+      'memberships or requests, the older one stays. In a Relationship collection, a membership ends when its position ' +
+      'is deleted or handed over. Memberships that ended by a deletion come back when the object is restored in time.',
   },
   'group-link/beta': {
     name: 'Group links',

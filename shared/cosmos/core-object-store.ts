@@ -28,6 +28,7 @@ const parse = documentParser<MergedCoreObject>(
     accountMovedAtMs: Type.Optional(Type.Number()),
     claimedAccount: Type.Optional(Type.String()),
     accountSinceMs: Type.Optional(Type.Number()),
+    mergedInto: Type.Optional(Type.String()),
   }),
 )
 
@@ -148,9 +149,20 @@ export function cosmosDeletedCoreObjects(container: Container): DeletedCoreObjec
   return {
     async ofIds(tenantId, ids) {
       if (ids.length === 0) return []
+      // A replica that lags would have the object still live, or not yet merged into another one.
+      await catchUp(container, tenantId)
       const query = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id) AND c.deleted = true'
       const parameters = [{ name: '@ids', value: [...ids] }]
-      return (await queryAll<CoreObjectDocument>(container, tenantId, { query, parameters })).map(coreObject)
+      const found = await queryAll<CoreObjectDocument>(container, tenantId, { query, parameters })
+      return found.map((document) => {
+        const { mergedInto } = parse(document)
+        const { ttl, _ts: writtenAtS } = document
+        return {
+          ...coreObject(document),
+          ...(mergedInto !== undefined && { mergedInto }),
+          ...(ttl !== undefined && { expiresAtMs: (writtenAtS + ttl) * 1000 }),
+        }
+      })
     },
   }
 }

@@ -94,6 +94,7 @@ export const parseRequest = documentParser<MembershipRequest>(
   Type.Object({
     ...OUTLINE_PROPERTIES,
     currentGate,
+    restorableUntilMs: Type.Optional(Type.Number()),
     approvals: Type.Optional(Type.Array(Type.Object({ type: GateType, approvers: Type.Array(Text) }))),
     tenantId: Text,
     slot: Text,

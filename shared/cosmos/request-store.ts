@@ -123,6 +123,11 @@ export function cosmosRequestStore(requests: Container): RequestStore {
       const found = await Promise.all([by('requesterId'), by('relationshipId')])
       return [...new Map(found.flat().map((document) => [document.id, versionedRequest(document)])).values()]
     },
+    async restorable(tenantId, nowMs) {
+      const where = 'c.restorableUntilMs > @nowMs'
+      const found = await find<Stored<RequestDocument>>(tenantId, '*', { where, parameters: { nowMs } })
+      return found.map(versionedRequest)
+    },
     async liveOutlines(tenantId) {
       const rows = await find<RequestOutline>(tenantId, OUTLINE, { where: "c.type = 'slot'", parameters: {} })
       return rows.map(parseOutline)

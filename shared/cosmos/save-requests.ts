@@ -22,8 +22,8 @@ import { serialize } from './serialize.ts'
 /** Attempts of a save whose membership version other instances change at the same time. */
 const ATTEMPTS_AT_MOST = 30
 
-/** Changes of one transaction. A change takes two operations, and Cosmos accepts 100 in one transaction. */
-const CHANGES_PER_SAVE_COUNT = 40
+/** Changes of one transaction. A change takes up to three operations, and Cosmos accepts 100 in one transaction. */
+const CHANGES_PER_SAVE_COUNT = 32
 /** Bytes of the requests in one transaction. Cosmos accepts 2 MB, including slots and the membership change. */
 const SAVE_LIMIT_BYTES = 1_500_000
 /** Upper bound of UTF-8 bytes for one UTF-16 code unit of JSON. */
@@ -116,22 +116,30 @@ function requestParts({ before, after }: RequestChange): SavePart[] {
 }
 
 function slotParts(before: MembershipRequest | undefined, after: MembershipRequest): SavePart[] {
-  const wasLive = before !== undefined && isLive(before)
-  if (!wasLive && !isLive(after)) return []
-  const id = slotId(after.slot)
+  const slotBefore = before !== undefined && isLive(before) ? before.slot : undefined
+  const slotAfter = isLive(after) ? after.slot : undefined
+  const parts: SavePart[] = []
+  const add = (operation: OperationInput) => parts.push({ about: 'slot', operation })
+  if (slotBefore !== undefined && slotBefore !== slotAfter) add({ operationType: 'Delete', id: slotId(slotBefore) })
+  if (slotAfter === undefined) return parts
   const resourceBody = slotDocument(after)
-  if (!wasLive) return [{ about: 'slot', operation: { operationType: 'Create', resourceBody } }]
-  if (!isLive(after)) return [{ about: 'slot', operation: { operationType: 'Delete', id } }]
-  return [{ about: 'slot', operation: { operationType: 'Replace', id, resourceBody } }]
+  if (slotBefore === slotAfter) add({ operationType: 'Replace', id: slotId(slotAfter), resourceBody })
+  else add({ operationType: 'Create', resourceBody })
+  return parts
 }
 
+/** A membership that another identity takes over is removed from the one and added to the other. */
 function membershipChange(changes: readonly RequestChange[]): MembershipChange | undefined {
-  const isJoined = (request: MembershipRequest | undefined) => request?.status === 'Joined'
-  const changed = changes.filter(({ before, after }) => isJoined(before?.value) !== isJoined(after))
+  const memberOf = (request: MembershipRequest | undefined) =>
+    request?.status === 'Joined' ? request.requesterId : undefined
+  const changed = changes
+    .map(({ before, after }) => ({ removed: memberOf(before?.value), added: memberOf(after) }))
+    .filter(({ removed, added }) => removed !== added)
   if (changed.length === 0) return undefined
-  const identities = (joined: boolean) =>
-    changed.filter(({ after }) => isJoined(after) === joined).map(({ after }) => after.requesterId)
-  return { added: identities(true), removed: identities(false) }
+  return {
+    added: changed.flatMap(({ added }) => added ?? []),
+    removed: changed.flatMap(({ removed }) => removed ?? []),
+  }
 }
 
 function membershipParts({

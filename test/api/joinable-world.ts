@@ -102,8 +102,14 @@ export async function joinableWorld(
     }
   }
 
-  async function write(id: string, objectType: ObjectType, attributes: Attributes, deleted: boolean): Promise<void> {
-    const document = { id, tenantId, objectType, externalId: id, attributes, contributors: [], deleted }
+  async function write(
+    id: string,
+    objectType: ObjectType,
+    attributes: Attributes,
+    deleted: boolean,
+    more: object = {},
+  ): Promise<void> {
+    const document = { id, tenantId, objectType, externalId: id, attributes, contributors: [], deleted, ...more }
     await container('coreObjects').items.upsert(document)
   }
 
@@ -112,7 +118,12 @@ export async function joinableWorld(
     return id
   }
 
-  const remove = (objectType: ObjectType, id: string): Promise<void> => write(id, objectType, {}, true)
+  /** @param more `ttl`, the seconds for which the object can be restored, or `mergedInto`. */
+  const remove = (
+    objectType: ObjectType,
+    id: string,
+    more: { ttl?: number; mergedInto?: string } = {},
+  ): Promise<void> => write(id, objectType, {}, true, more)
 
   function caller(kind: Caller['kind'], roles: readonly Role[], objectId: string = randomUUID()): string {
     const token = randomUUID()

@@ -60,7 +60,7 @@ describe('a new identity keeps its request', () => {
   /** A reconciler of another process that creates an identity while it reads requests. */
   async function followedWhile(
     come: () => Promise<unknown>,
-    follow: (follower: RequestReconciler, rows: RowSnapshot) => Promise<void>,
+    follow: (follower: RequestReconciler, rows: RowSnapshot) => Promise<unknown>,
   ) {
     const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs), {
       bytesAtMost: 10_000_000,

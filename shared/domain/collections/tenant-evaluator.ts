@@ -27,10 +27,13 @@ const PASSES_AT_MOST = 3
 /** The result of one collection in a pass. */
 type Outcome = 'changed' | 'same' | 'invalid'
 
-/** Receives the changes of a tenant's core objects: for data that end with these objects. */
+/** Receives the changes of a tenant's core objects: for data that belong to these objects. */
 export interface ChangeFollower {
-  /** Called with the changes of each pass, before anything is evaluated. The same changes may come more than once. */
-  follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<void>
+  /**
+   * Called with the changes of each pass, before anything is evaluated. The same changes may come more than once.
+   * @returns Whether definitions of collections were changed.
+   */
+  follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<boolean>
 }
 
 type EvaluatorDependencies = CollectionDependencies & {
@@ -115,14 +118,18 @@ export class TenantEvaluator {
   async #evaluateOnce(tenantId: string, lease: HeldLease): Promise<void> {
     const { collections, snapshots, follower, clockDifferenceMs, nowMs, log, metrics } = this.#deps
     const startedMs = nowMs()
-    const criteria = await collections.list(tenantId, { kind: 'criteria' })
-    const cached = await this.#cache.of(criteria)
+    let criteria = await collections.list(tenantId, { kind: 'criteria' })
+    let cached = await this.#cache.of(criteria)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)
     // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.
     const changes = this.#cache.has(tenantId) ? taken : 'everything'
     this.#cache.set(tenantId, cached)
-    await follower.follow(tenantId, rows, changes)
+    if (await follower.follow(tenantId, rows, changes)) {
+      criteria = await collections.list(tenantId, { kind: 'criteria' })
+      cached = await this.#cache.of(criteria)
+      this.#cache.set(tenantId, cached)
+    }
     const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
     const context = memberContext(
       todayFor(cached, { nowMs: nowMs(), clockDifferenceMs }),

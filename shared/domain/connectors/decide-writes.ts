@@ -122,7 +122,7 @@ function placement(
     writes: [{ object: inCoreObject(object, coreObjectId, before), version: stored?.version }, ...others.writes],
     coreObjects: [
       stubOf(object, coreObjectId),
-      ...(former === undefined ? [] : [stubOf(object, former)]),
+      ...(former === undefined ? [] : [stubOf(object, former, coreObjectId)]),
       ...others.coreObjects,
     ],
     retargeted: [...(isRetargeted ? [object] : []), ...movers],
@@ -152,16 +152,24 @@ function moverWrites(
       version: before[index]?.version,
     })),
     coreObjects: movers.flatMap((object, index) =>
-      [object.coreObjectId, before[index]?.value.coreObjectId ?? []].flat().map((id) => stubOf(object, id)),
+      [object.coreObjectId, before[index]?.value.coreObjectId ?? []]
+        .flat()
+        .map((id) => stubOf(object, id, object.coreObjectId)),
     ),
     possiblyStale: before.flatMap((each) => (each === undefined ? [] : [possiblyStaleOf(each.value)])),
   }
 }
 
-const stubOf = ({ objectType, externalId }: Omit<ConnectorObject, 'coreObjectId'>, id: string): CoreObjectStub => ({
+/** @param current The core object to which the contributor belongs now, unless it is deleted. */
+const stubOf = (
+  { objectType, externalId }: Omit<ConnectorObject, 'coreObjectId'>,
+  id: string,
+  current?: string,
+): CoreObjectStub => ({
   id,
   objectType,
   externalId,
+  ...(current !== undefined && current !== id && { successor: current }),
 })
 
 /** Assigns the object to a core object and records those it has left, which must be merged again without it. */
@@ -177,8 +185,9 @@ function inCoreObject(
 }
 
 function possiblyStaleOf(object: ConnectorObject): PossiblyStaleObject {
-  const { id, objectType } = object
-  return { id, objectType, coreObjects: coreObjectsOf(object).map((coreObjectId) => stubOf(object, coreObjectId)) }
+  const { id, objectType, deletedAtMs } = object
+  const current = deletedAtMs === undefined ? object.coreObjectId : undefined
+  return { id, objectType, coreObjects: coreObjectsOf(object).map((former) => stubOf(object, former, current)) }
 }
 
 /** The current core object, then the former ones, latest first. */

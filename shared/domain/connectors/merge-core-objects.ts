@@ -13,6 +13,7 @@ import {
 } from './account-claims.ts'
 import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
 import type { ConnectorRules } from './identity-resolver.ts'
+import { type DueWrite, writeMerged } from './merge-writes.ts'
 import {
   type Contribution,
   type CoreObjectStub,
@@ -25,9 +26,6 @@ import {
 
 /** A write of a core object, with the version it replaces; without one it must be new. */
 export type CoreObjectWrite = { readonly object: MergedCoreObject; readonly version: string | undefined }
-
-/** A write, and the object that it replaces; undefined for a new one. */
-type DueWrite = CoreObjectWrite & { readonly before: MergedCoreObject | undefined }
 
 /** The core objects of each tenant, as the connectors' writes see them. */
 export interface CoreObjectWriter extends AccountClaimReader {
@@ -46,7 +44,7 @@ export interface CoreObjectWriter extends AccountClaimReader {
 }
 
 type MergeDependencies = {
-  readonly objects: Pick<ConnectorObjectStore, 'catchUp' | 'ofCoreObjects' | 'referenceTargets'>
+  readonly objects: Pick<ConnectorObjectStore, 'catchUp' | 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
   readonly coreObjects: CoreObjectWriter
   readonly log: Log
   readonly metrics: Metrics
@@ -82,24 +80,21 @@ const ATTEMPTS_AT_MOST = 12
  */
 export async function mergeCoreObjects(
   tenantId: string,
-  { stubs, fed, softDeletionDays, rules }: CoreObjectMerge,
+  merge: CoreObjectMerge,
   deps: MergeDependencies,
 ): Promise<number> {
-  let writtenCount = 0
+  const { stubs, fed, softDeletionDays, rules } = merge
+  const successors = successorsIn(stubs)
+  const write = (id: string, writes: readonly DueWrite[]) => deps.coreObjects.write(id, writes, softDeletionDays)
+  let writtenCount = await mergeSurvivors(tenantId, merge, deps)
   const unwritten = new Set(fed)
   for (const batch of chunk([...stubs.keys()], BATCH_COUNT)) {
     let pending = batch
     let contested: ReadonlySet<string> = new Set()
     for (let attempt = 0; pending.length > 0; attempt += 1) {
       if (attempt === ATTEMPTS_AT_MOST) throw new Error(`${pending.length} core objects kept changing during the merge`)
-      const due = await dueWrites(tenantId, pending, { stubs, fed: unwritten, contested, rules }, deps)
-      const [referring, own] = [false, true].map((hasStub) =>
-        due.filter(({ object: { id } }) => (stubs.get(id) !== undefined) === hasStub),
-      ) as [DueWrite[], DueWrite[]]
-      const referringConflicts = new Set(await deps.coreObjects.write(tenantId, referring, softDeletionDays))
-      const ownConflicts =
-        referringConflicts.size > 0 ? idsOf(own) : await deps.coreObjects.write(tenantId, own, softDeletionDays)
-      const conflicts = referringConflicts.union(ownConflicts)
+      const due = await dueWrites(tenantId, pending, { stubs, successors, fed: unwritten, contested, rules }, deps)
+      const conflicts = await writeMerged(tenantId, due, (id) => stubs.get(id) !== undefined, write)
       const written = due.filter(({ object }) => !conflicts.has(object.id)).map(changeOf)
       writtenCount += written.length
       for (const { after } of written) unwritten.delete(after.id)
@@ -111,16 +106,47 @@ export async function mergeCoreObjects(
   return writtenCount
 }
 
-/** Returns the ids of core objects that differ from the merge of their live contributions. */
+/**
+ * Writes the objects to which contributions of others have moved, before references move to them and the others are
+ * deleted. An evaluation in between would otherwise find a person without these data, and remove the person's account from
+ * groups. Both hold the account for that moment.
+ * @returns The number of objects written.
+ */
+async function mergeSurvivors(
+  tenantId: string,
+  { stubs, softDeletionDays, rules }: CoreObjectMerge,
+  deps: MergeDependencies,
+): Promise<number> {
+  const successors = successorsIn(stubs)
+  let pending: ReadonlySet<string> = new Set(successors.values().filter((id) => stubs.has(id)))
+  const involved = [...pending.union(successors)]
+  const basis = { stubs, successors, fed: new Set<string>(), contested: new Set<string>(), rules }
+  let writtenCount = 0
+  for (let attempt = 0; pending.size > 0; attempt += 1) {
+    if (attempt === ATTEMPTS_AT_MOST) throw new Error(`${pending.size} core objects kept changing during the merge`)
+    const due = await dueWrites(tenantId, involved, basis, deps)
+    const gaining = due.filter(({ object }) => pending.has(object.id))
+    pending = await deps.coreObjects.write(tenantId, gaining, softDeletionDays)
+    writtenCount += gaining.length - pending.size
+  }
+  return writtenCount
+}
+
+/**
+ * Returns the ids of core objects that differ from the merge of their live contributions.
+ * @param stubs Core objects by id.
+ */
 export async function staleCoreObjects(
   tenantId: string,
-  ids: readonly string[],
+  stubs: ReadonlyMap<string, CoreObjectStub>,
   rules: ConnectorRules,
   deps: MergeDependencies,
 ): Promise<ReadonlySet<string>> {
   const stale = new Set<string>()
-  for (const batch of chunk(ids, BATCH_COUNT)) {
-    const merge = { stubs: new Map(), fed: new Set<string>(), contested: new Set<string>(), rules }
+  const successors = successorsIn(stubs)
+  for (const batch of chunk([...stubs.keys()], BATCH_COUNT)) {
+    // An object that does not exist is not stale, so no stubs are given.
+    const merge = { stubs: new Map(), successors, fed: new Set<string>(), contested: new Set<string>(), rules }
     for (const id of idsOf(await dueWrites(tenantId, batch, merge, deps))) stale.add(id)
   }
   return stale
@@ -157,21 +183,22 @@ function logAccountConflicts(
 const idsOf = (writes: readonly CoreObjectWrite[]): ReadonlySet<string> =>
   new Set(writes.map(({ object }) => object.id))
 
+type MergeBasis = Pick<CoreObjectMerge, 'stubs' | 'fed' | 'rules'> & {
+  /** Core objects that a contributor has left, with those to which it has moved. */
+  readonly successors: ReadonlyMap<string, string>
+  /** Identities whose accounts others may hold as well. */
+  readonly contested: ReadonlySet<string>
+}
+
 /**
  * Returns the writes that bring the core objects up to date. Versions are read before the contributions: a call that
  * changes a contribution in the meantime merges later, and one of the two calls conflicts and merges again. For the same
  * reason the contributions must not be read from a replica that is older than the versions.
- * @param merge.contested Identities whose accounts others may hold as well.
  */
 async function dueWrites(
   tenantId: string,
   coreObjectIds: readonly string[],
-  {
-    stubs,
-    fed,
-    contested,
-    rules,
-  }: Pick<CoreObjectMerge, 'stubs' | 'fed' | 'rules'> & { readonly contested: ReadonlySet<string> },
+  { stubs, successors, fed, contested, rules }: MergeBasis,
   { objects, coreObjects, scheduler, nowMs }: MergeDependencies,
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
@@ -179,10 +206,13 @@ async function dueWrites(
   const contributors = await liveContributors(tenantId, coreObjectIds, rules, objects)
   const coreObjectOf = await coreObjectResolver(tenantId, [...contributors.values()].flat(), objects)
   const storedById = new Map(stored.map((each) => [each.value.id, each]))
+  const left = stored.map(({ value }) => value).filter(({ id, deleted }) => !deleted && !contributors.has(id))
+  const moved = await movedContributors(tenantId, left, objects)
   const merging = flatMapTask(coreObjectIds, (id): CoreObjectChange[] => {
     const before = storedById.get(id)
     const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, rules, coreObjectOf))
-    const after = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id))
+    const mergedInto = successors.get(id) ?? moved.get(id) ?? before?.value.mergedInto
+    const after = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id), mergedInto)
     return after === undefined ? [] : [{ before: before?.value, after }]
   })
   const changes = await scheduler.run(merging)
@@ -200,9 +230,35 @@ function mergedOrDeleted(
   id: string,
   [first, ...others]: readonly Contribution[],
   stub: CoreObjectStub | undefined,
+  mergedInto: string | undefined,
 ): MergedCoreObject | undefined {
   if (first !== undefined) return mergedCoreObject(id, [first, ...others])
-  return stub && deletedCoreObject(stub)
+  return stub && deletedCoreObject(stub, mergedInto)
+}
+
+/** Returns the core objects to which the former contributors of others have moved, by the id of the other. */
+async function movedContributors(
+  tenantId: string,
+  left: readonly MergedCoreObject[],
+  objects: MergeDependencies['objects'],
+): Promise<ReadonlyMap<string, string>> {
+  const identities = left.filter(({ objectType }) => objectType === 'identity')
+  if (identities.length === 0) return new Map()
+  const named = identities.flatMap(({ contributors }) => contributors)
+  const live = (await objects.ofIds(tenantId, named))
+    .map(({ value }) => value)
+    .filter(({ deletedAtMs }) => deletedAtMs === undefined)
+  const coreObjectOf = new Map(live.map(({ id, coreObjectId }) => [id, coreObjectId]))
+  return new Map(
+    identities.flatMap(({ id, contributors }) => {
+      const successor = contributors.map((contributor) => coreObjectOf.get(contributor)).find((at) => at !== undefined)
+      return successor === undefined || successor === id ? [] : [[id, successor] as const]
+    }),
+  )
+}
+
+function successorsIn(stubs: ReadonlyMap<string, CoreObjectStub | undefined>): Map<string, string> {
+  return new Map([...stubs].flatMap(([id, stub]) => (stub?.successor === undefined ? [] : [[id, stub.successor]])))
 }
 
 /** Returns the live contributors by core object, those of the oldest connector first. */

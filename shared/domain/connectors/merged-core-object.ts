@@ -12,6 +12,8 @@ export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
   readonly claimedAccount?: string
   /** Since when the identity claims its account, by the writer's clock; absent for one written before this was stored. */
   readonly accountSinceMs?: number
+  /** The core object that its former contributors belong to now; absent in a live object, and in one that was deleted. */
+  readonly mergedInto?: string
 }
 
 /** The attributes that one connector contributes to a core object. */
@@ -48,20 +50,28 @@ export function mergedCoreObject(
 /** The members of a core object that are known without reading it. */
 export type CoreObjectStub = Pick<MergedCoreObject, 'id' | 'objectType' | 'externalId'> & {
   readonly attributes?: Attributes
+  /** The core object to which a contributor has moved from this one. */
+  readonly successor?: string | undefined
 }
 
 /**
  * Returns the soft-deleted form of a core object without contributions. It keeps the last attributes, because removing
- * the object from a directory group requires its account.
+ * the object from a directory group requires its account. When its contributors have moved, it names the core object that
+ * they belong to now: what the one had belongs to the other.
  */
-export function deletedCoreObject({ id, objectType, externalId, attributes = {} }: CoreObjectStub): MergedCoreObject {
-  return { id, objectType, externalId, attributes, contributors: [], deleted: true }
+export function deletedCoreObject(
+  { id, objectType, externalId, attributes = {} }: CoreObjectStub,
+  mergedInto: string | undefined,
+): MergedCoreObject {
+  const deleted: MergedCoreObject = { id, objectType, externalId, attributes, contributors: [], deleted: true }
+  return mergedInto === undefined ? deleted : { ...deleted, mergedInto }
 }
 
 /** Whether a stored core object equals the merge of its contributions. */
 export function isSameCoreObject(one: MergedCoreObject, other: MergedCoreObject): boolean {
   return (
     one.deleted === other.deleted &&
+    one.mergedInto === other.mergedInto &&
     one.externalId === other.externalId &&
     one.claimedAccount === other.claimedAccount &&
     JSON.stringify(one.contributors) === JSON.stringify(other.contributors) &&

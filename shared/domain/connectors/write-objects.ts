@@ -257,7 +257,7 @@ async function mergeAffected(
   const unverified = stubsById(
     possiblyStale.flatMap((object) => object.coreObjects).filter(({ id }) => !written.has(id)),
   )
-  const stale = await staleCoreObjects(tenantId, [...unverified.keys()], rules, deps)
+  const stale = await staleCoreObjects(tenantId, unverified, rules, deps)
   const staleObjects = possiblyStale.filter((object) => object.coreObjects.some(({ id }) => stale.has(id)))
   const retargeted = decisions.flatMap((decision) => decision.retargeted)
   const referrers = await referringTo(tenantId, [...retargeted, ...staleObjects], deps)
@@ -288,8 +288,12 @@ async function referringTo(
   return found.flat()
 }
 
-const stubsById = (stubs: readonly CoreObjectStub[]): Map<string, CoreObjectStub> =>
-  new Map(stubs.map((stub) => [stub.id, stub]))
+/** Of several stubs of one object, one that names a successor is kept. */
+function stubsById(stubs: readonly CoreObjectStub[]): Map<string, CoreObjectStub> {
+  const byId = new Map<string, CoreObjectStub>()
+  for (const stub of stubs) if (byId.get(stub.id)?.successor === undefined) byId.set(stub.id, stub)
+  return byId
+}
 
 /** Returns the rules by which the tenant's connectors contribute. */
 export function rulesOf(connectors: readonly Connector[]): ConnectorRules {

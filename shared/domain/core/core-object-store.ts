@@ -31,10 +31,18 @@ export interface CoreObjectReader {
   ): Promise<CoreObject[]>
 }
 
-/** Reads soft-deleted core objects, with their last attributes. */
+/** A soft-deleted core object with its last attributes. */
+export type DeletedCoreObject = CoreObject & {
+  /** The core object that its contributors belong to now; absent when the contributors were deleted. */
+  readonly mergedInto?: string
+  /** The time until which it can be restored. */
+  readonly expiresAtMs?: number
+}
+
+/** Reads soft-deleted core objects. */
 export interface DeletedCoreObjects {
-  /** Returns the objects that are soft-deleted and not yet expired, in any order. */
-  ofIds(tenantId: string, ids: readonly string[]): Promise<CoreObject[]>
+  /** Returns the objects that are soft-deleted and not yet expired, in any order, as of all earlier writes. */
+  ofIds(tenantId: string, ids: readonly string[]): Promise<DeletedCoreObject[]>
 }
 
 /** A change of the directory account of an identity, or of a relationship whose holder changed. */

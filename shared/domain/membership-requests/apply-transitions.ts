@@ -51,9 +51,10 @@ export async function applyTransitions(
   return changedCollections
 }
 
-/** Whether the change joins or leaves a collection. */
+/** Whether the change joins or leaves a collection, or gives a membership to another identity. */
 export function isMembershipChange({ before, after }: RequestChange): boolean {
-  return (before?.value.status === 'Joined') !== (after.status === 'Joined')
+  const [wasJoined, isJoined] = [before?.value.status === 'Joined', after.status === 'Joined']
+  return wasJoined !== isJoined || (isJoined && before?.value.requesterId !== after.requesterId)
 }
 
 function changeBy(decideOn: Decide, before: Versioned<MembershipRequest>): RequestChange | undefined {
@@ -97,6 +98,7 @@ async function retryTransition(
   }
 }
 
-function isRequestConflict(error: unknown): boolean {
-  return error instanceof Refusal && error.code === 'InvalidRequestState'
+/** Whether an error means that a request, or the slot that it needs, was changed by others. */
+export function isRequestConflict(error: unknown): boolean {
+  return error instanceof Refusal && (error.code === 'InvalidRequestState' || error.code === 'RequestAlreadyOpen')
 }

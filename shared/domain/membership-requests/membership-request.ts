@@ -47,7 +47,10 @@ export const REQUEST_PROPERTIES = {
     Type.String(),
     'The actor who submitted the request: the requester, their manager, or the caller who added them directly.',
   ),
-  relationshipId: Described(Nullable(Guid), 'The position that the membership is for.'),
+  relationshipId: Described(
+    Nullable(Guid),
+    'The position that the membership is for. In an Identity collection it becomes null when the position is deleted or handed over.',
+  ),
   status: OneOf(REQUEST_STATUSES),
   currentGate: Described(
     Nullable(Closed({ order: Type.Integer(), type: GateType, approverCount: Type.Integer() })),
@@ -88,6 +91,8 @@ export type MembershipRequest = Readonly<Omit<Static<typeof StoredRequest>, 'lif
   readonly approvals?: readonly Approval[]
   /** The version of the policy that determined the gate where the request waits. Absent in requests of earlier releases. */
   readonly policyVersion?: number
+  /** For a membership that ended by the deletion of its identity or position: the time until which it comes back with it. */
+  readonly restorableUntilMs?: number
 }
 
 /** The type and approvers of the gate that approved a request. */

@@ -1,5 +1,6 @@
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
+import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import { OrgChart } from '../tenant-index/org-chart.ts'
 import type { MembershipRequest, RequestStatus } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
@@ -72,6 +73,8 @@ export interface RequestStore {
   allWaitingIn(tenantId: string, collectionId: string): Promise<Versioned<MembershipRequest>[]>
   /** The live requests of all collections whose subject or position is one of these objects. */
   liveOfObjects(tenantId: string, objectIds: readonly string[]): Promise<Versioned<MembershipRequest>[]>
+  /** The memberships that ended by a deletion and can still come back with the deleted object. */
+  restorable(tenantId: string, nowMs: number): Promise<Versioned<MembershipRequest>[]>
   /** All live requests of the tenant. */
   liveOutlines(tenantId: string): Promise<RequestOutline[]>
   /** The requests that wait under one of the review keys. */
@@ -86,6 +89,7 @@ export interface RequestStore {
 export type RequestDependencies = CollectionDependencies & {
   readonly requests: RequestStore
   readonly membershipResolver: MembershipResolver
+  readonly deletedObjects: DeletedCoreObjects
 }
 
 /** A caller with a core identity. */

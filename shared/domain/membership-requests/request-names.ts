@@ -11,7 +11,8 @@ export function toMembershipRequestDto(
   collection: Pick<Collection, 'name'> | undefined,
   { rows }: OrgChart,
 ): MembershipRequestDto {
-  const { tenantId: _tenantId, slot: _slot, approvals: _approvals, policyVersion: _policyVersion, ...record } = request
+  const { tenantId: _tenantId, slot: _slot, approvals: _approvals, policyVersion: _policyVersion, ...rest } = request
+  const { restorableUntilMs: _restorableUntilMs, ...record } = rest
   const { requesterId, relationshipId, submittedBy } = request
   const nameOf = (identityId: string) => rows.textOf('identity', 'displayName', identityId) ?? null
   return {

@@ -1,6 +1,7 @@
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { ChangeFollower } from '../collections/tenant-evaluator.ts'
+import { schemaName } from '../core/attribute-names.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { KnownChanges, RowChanges } from '../tenant-index/tenant-snapshots.ts'
@@ -10,6 +11,9 @@ import { type Actor, decideRequest, type RequestAction } from './decide-request.
 import { eligibleIdentities } from './eligibility.ts'
 import { type AppliedPolicy, gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, SYSTEM_ACTOR } from './membership-request.ts'
+import { readObjectFates } from './object-fates.ts'
+import { reconcileRequests } from './reconcile-requests.ts'
+import { identitiesNamedBy, type RenamedIdentities, renameInDefinitions } from './rename-identities.ts'
 import {
   freshOrgChart,
   notifyLinkedGroups,
@@ -26,9 +30,6 @@ const NO_POLICY: AppliedPolicy = {
   joinableBy: { collectionIds: [] },
   version: 0,
 }
-
-/** Lifecycle note of a request that ends because its subject, position or collection was deleted. */
-const ORPHANED_NOTE = 'The person, the position or the collection was deleted'
 
 /**
  * Ends live requests: memberships become `Left`, open requests `Cancelled`. Repeating the call has no further effect.
@@ -131,9 +132,9 @@ export async function recheckPolicy(
 }
 
 /**
- * Ends those of the new requests of one collection whose subject, position or collection no longer exists. A deletion
- * ends the requests that exist at that moment; a request saved shortly after it is ended here.
- * @returns Whether any request was orphaned.
+ * Brings new requests in line with core objects that were deleted, merged or handed over, and with a collection that was
+ * deleted, shortly before they were saved: what happens later is followed by the evaluation.
+ * @returns Whether any request changed.
  */
 export async function endOrphaned(
   created: readonly Versioned<MembershipRequest>[],
@@ -141,34 +142,19 @@ export async function endOrphaned(
 ): Promise<boolean> {
   const [first] = created
   if (first === undefined) return false
-  const { tenantId, collectionId } = first.value
-  const [orgChart, collection] = await Promise.all([
-    freshOrgChart(tenantId, deps),
-    deps.collections.find(tenantId, collectionId, 'joinable'),
-  ])
-  const orphaned = created.filter(({ value }) => collection === undefined || isOrphaned(value, orgChart))
-  if (orphaned.length === 0) return false
-  await notifyMembershipChanges(tenantId, await endRequests(orphaned, ORPHANED_NOTE, deps), deps)
-  return true
-}
-
-/** Whether the subject or the position of the request no longer exists. */
-function isOrphaned(
-  { requesterId, relationshipId }: Pick<MembershipRequest, 'requesterId' | 'relationshipId'>,
-  orgChart: OrgChart,
-): boolean {
-  return (
-    !orgChart.has('identity', requesterId) || (relationshipId !== null && !orgChart.has('relationship', relationshipId))
-  )
+  const { tenantId } = first.value
+  const { changedCollections, hasChanged } = await reconcileRequests(tenantId, created, deps)
+  await notifyMembershipChanges(tenantId, changedCollections, deps)
+  return hasChanged
 }
 
 /** Bounds how long a process keeps relying on changes alone, in case another process was interrupted. */
 const FULL_PASS_INTERVAL_MS = 24 * 60 * 60 * 1000
 
 /**
- * Ends memberships and open requests whose subject or position was deleted. A full pass checks all live requests, and
- * also whether their collections and gates still exist; it runs first in each process, after each failure, and once a
- * day. It completes what an interrupted process has left.
+ * Keeps requests, join policies and conditions in line with the core objects: what an identity had that was merged belongs
+ * to the one that remains, what ended by a deletion comes back with the deleted object. A full pass checks everything; it
+ * runs first in each process, after each failure, and once a day. It completes what an interrupted process has left.
  *
  * The org chart is read again after the requests: an identity created in the meantime may have joined.
  */
@@ -181,49 +167,78 @@ export class RequestReconciler implements ChangeFollower {
     this.#deps = deps
   }
 
-  async follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<void> {
+  async follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<boolean> {
     const nowMs = this.#deps.nowMs()
     const fullPassAtMs = this.#fullPassAtMs.get(tenantId)
     // Restored only when this pass succeeds.
     this.#fullPassAtMs.delete(tenantId)
     const isFullPassDue = fullPassAtMs === undefined || nowMs - fullPassAtMs >= FULL_PASS_INTERVAL_MS
-    if (changes === 'everything' || isFullPassDue) {
-      await this.#reconcileAll(tenantId)
-      this.#fullPassAtMs.set(tenantId, nowMs)
-    } else {
-      await this.#reconcileChanged(tenantId, rows, changes)
-      this.#fullPassAtMs.set(tenantId, fullPassAtMs)
-    }
+    const isFull = changes === 'everything' || isFullPassDue
+    const isRewritten = isFull
+      ? await this.#reconcileAll(tenantId)
+      : await this.#reconcileChanged(tenantId, rows, changes)
+    this.#fullPassAtMs.set(tenantId, isFull ? nowMs : fullPassAtMs)
+    return isRewritten
   }
 
-  async #reconcileChanged(tenantId: string, rows: RowSnapshot, { ids }: KnownChanges): Promise<void> {
-    const deleted = [
-      ...[...ids.identity].filter((id) => !rows.has('identity', id)),
-      ...[...ids.relationship].filter((id) => !rows.has('relationship', id)),
-    ]
-    if (deleted.length === 0) return
-    const affected = await this.#deps.requests.liveOfObjects(tenantId, deleted)
-    if (affected.length === 0) return
+  async #reconcileChanged(
+    tenantId: string,
+    rows: RowSnapshot,
+    { ids, attributes, rowsMoved }: KnownChanges,
+  ): Promise<boolean> {
+    const { requests, collections } = this.#deps
+    const deletedIdentities = [...ids.identity].filter((id) => !rows.has('identity', id))
+    const positions = [...ids.relationship].filter((id) => !rows.has('relationship', id) || attributes.has(HOLDER))
+    const affected = [...deletedIdentities, ...positions]
+    const live = affected.length === 0 ? [] : await requests.liveOfObjects(tenantId, affected)
+    const restorable = rowsMoved ? await requests.restorable(tenantId, this.#deps.nowMs()) : []
+    const renamed = await this.#renamed(tenantId, deletedIdentities)
+    const isRewritten =
+      renamed.size > 0 && (await renameInDefinitions(await collections.list(tenantId, {}), renamed, this.#deps))
+    await this.#reconcile(tenantId, [...live, ...restorable])
+    if (isRewritten) await this.#moveMisplaced(tenantId, await requests.liveOutlines(tenantId))
+    return isRewritten
+  }
+
+  async #reconcileAll(tenantId: string): Promise<boolean> {
+    const { requests, collections } = this.#deps
+    const outlines = await requests.liveOutlines(tenantId)
+    const all = await collections.list(tenantId, {})
+    const isRewritten = await renameInDefinitions(
+      all,
+      await this.#renamed(tenantId, all.flatMap(identitiesNamedBy)),
+      this.#deps,
+    )
     const orgChart = await freshOrgChart(tenantId, this.#deps)
-    await this.#end(
-      tenantId,
-      affected.filter(({ value }) => isOrphaned(value, orgChart)),
+    const joinables = new Set(all.flatMap(({ id, kind }) => (kind === 'joinable' ? [id] : [])))
+    const suspect = outlines.filter((outline) => !joinables.has(outline.collectionId) || isSuspect(outline, orgChart))
+    const restorable = await requests.restorable(tenantId, this.#deps.nowMs())
+    await this.#reconcile(tenantId, [...(await this.#read(tenantId, suspect)), ...restorable])
+    await this.#moveMisplaced(tenantId, outlines)
+    return isRewritten
+  }
+
+  /** The identities among these that were merged into others. */
+  async #renamed(tenantId: string, identityIds: readonly string[]): Promise<RenamedIdentities> {
+    if (identityIds.length === 0) return new Map()
+    const fates = await readObjectFates(tenantId, identityIds, this.#deps)
+    return new Map(
+      identityIds.flatMap((id) => {
+        const fate = fates.identity(id)
+        return fate.isLive && fate.id !== id ? [[id, fate.id] as const] : []
+      }),
     )
   }
 
-  async #reconcileAll(tenantId: string): Promise<void> {
-    const { requests, collections } = this.#deps
-    const outlines = await requests.liveOutlines(tenantId)
-    if (outlines.length === 0) return
-    const joinables = new Map((await collections.list(tenantId, { kind: 'joinable' })).map((one) => [one.id, one]))
-    const orgChart = await freshOrgChart(tenantId, this.#deps)
-    const orphaned = outlines.filter((outline) => !joinables.has(outline.collectionId) || isOrphaned(outline, orgChart))
-    await this.#end(tenantId, await this.#read(tenantId, orphaned))
-    for (const [collectionId, ofOne] of Map.groupBy(outlines, (outline) => outline.collectionId)) {
-      const collection = joinables.get(collectionId)
-      if (collection === undefined) continue
+  /** Moves waiting requests that another version of their policy has placed. */
+  async #moveMisplaced(tenantId: string, outlines: readonly RequestOutline[]): Promise<void> {
+    const waiting = outlines.filter(({ status }) => status === 'PendingApproval')
+    if (waiting.length === 0) return
+    const joinables = await this.#deps.collections.list(tenantId, { kind: 'joinable' })
+    const byCollection = Map.groupBy(waiting, ({ collectionId }) => collectionId)
+    for (const collection of joinables) {
       const policy = policyOf(collection)
-      const misplaced = ofOne.filter((outline) => isMisplaced(outline, policy))
+      const misplaced = (byCollection.get(collection.id) ?? []).filter((outline) => isMisplaced(outline, policy))
       if (misplaced.length > 0) {
         await applyPolicyToWaiting(collection, await this.#read(tenantId, misplaced), this.#deps)
       }
@@ -239,7 +254,16 @@ export class RequestReconciler implements ChangeFollower {
   }
 
   /** Enqueues messages for links only: the current pass evaluates the collections that depend on these memberships. */
-  async #end(tenantId: string, requests: readonly Versioned<MembershipRequest>[]): Promise<void> {
-    await notifyLinkedGroups(tenantId, await endRequests(requests, ORPHANED_NOTE, this.#deps), this.#deps)
+  async #reconcile(tenantId: string, requests: readonly Versioned<MembershipRequest>[]): Promise<void> {
+    const { changedCollections } = await reconcileRequests(tenantId, requests, this.#deps)
+    await notifyLinkedGroups(tenantId, changedCollections, this.#deps)
   }
+}
+
+const HOLDER = schemaName('relationship', 'identity')
+
+/** Whether the subject or the position no longer exists, or another identity holds the position. */
+function isSuspect({ requesterId, relationshipId }: RequestOutline, orgChart: OrgChart): boolean {
+  if (!orgChart.has('identity', requesterId)) return true
+  return relationshipId !== null && orgChart.holderOf(relationshipId) !== requesterId
 }

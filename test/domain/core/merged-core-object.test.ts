@@ -58,7 +58,7 @@ describe('merging contributions', () => {
 
   it('keeps the last attributes of an object without contributions', () => {
     const merged = mergedCoreObject('core', [contribution('a', { displayName: 'First' })])
-    const vanished = deletedCoreObject(merged)
+    const vanished = deletedCoreObject(merged, undefined)
     assert.deepEqual(vanished, { ...merged, contributors: [], deleted: true })
     assert.ok(!isSameCoreObject(merged, vanished))
   })

@@ -1,0 +1,51 @@
+import type { Reference } from '../core/core-object.ts'
+import type { MergedCoreObject } from './merged-core-object.ts'
+
+/** A write that is due, with the object that it replaces. */
+export type DueWrite = {
+  readonly object: MergedCoreObject
+  readonly version: string | undefined
+  readonly before: MergedCoreObject | undefined
+}
+
+/** Writes of one transaction at most. Cosmos accepts no more operations. */
+const WRITES_TOGETHER_COUNT = 100
+
+/**
+ * Writes core objects. An identity that was merged into another is deleted together with the references to it: an
+ * evaluation between the two would remove the person's account from groups. Other objects with a stub are written last.
+ * @param hasStub Whether an object has a stub.
+ * @returns The ids of the objects that were not written.
+ */
+export async function writeMerged(
+  tenantId: string,
+  due: readonly DueWrite[],
+  hasStub: (id: string) => boolean,
+  write: (tenantId: string, writes: readonly DueWrite[]) => Promise<ReadonlySet<string>>,
+): Promise<ReadonlySet<string>> {
+  const conflicts = new Set<string>()
+  const pending = new Set(due)
+  for (const vanishing of due.filter(({ object }) => object.deleted && object.mergedInto !== undefined)) {
+    const referring = [...pending].filter(({ object, before }) => !hasStub(object.id) && refersTo(before, vanishing))
+    if (referring.length >= WRITES_TOGETHER_COUNT) continue
+    const together = [...referring, vanishing]
+    for (const each of together) pending.delete(each)
+    for (const id of await write(tenantId, together)) conflicts.add(id)
+  }
+  const { own = [], referring = [] } = Object.groupBy(pending, ({ object }) =>
+    hasStub(object.id) ? 'own' : 'referring',
+  )
+  const referringConflicts = await write(tenantId, referring)
+  for (const id of referringConflicts) conflicts.add(id)
+  const isComplete = referringConflicts.size === 0
+  const ownConflicts = isComplete ? await write(tenantId, own) : own.map(({ object }) => object.id)
+  for (const id of ownConflicts) conflicts.add(id)
+  return conflicts
+}
+
+function refersTo(object: MergedCoreObject | undefined, { object: { id } }: DueWrite): boolean {
+  if (object === undefined) return false
+  return Object.values(object.attributes).some((value) =>
+    [value].flat().some((each) => (each as Partial<Reference>).objectId === id),
+  )
+}

@@ -1,0 +1,64 @@
+import type { DeletedCoreObject } from '../core/core-object-store.ts'
+import type { OrgChart } from '../tenant-index/org-chart.ts'
+import { freshOrgChart, type RequestDependencies } from './request-dependencies.ts'
+
+/** What became of an identity: itself, or the one that it was merged into, live or deleted. */
+type IdentityFate = {
+  readonly id: string
+  readonly isLive: boolean
+  /** For a deleted identity, the time until which it can be restored. */
+  readonly restorableUntilMs?: number | undefined
+}
+
+/** What became of the identities and positions that requests name. */
+export type ObjectFates = {
+  readonly orgChart: OrgChart
+  identity(id: string): IdentityFate
+  /** For a deleted position, the time until which it can be restored. */
+  positionRestorableUntilMs(id: string): number | undefined
+}
+
+/** Reads what became of the objects. Includes everything written before this call. */
+export async function readObjectFates(
+  tenantId: string,
+  objectIds: Iterable<string>,
+  deps: Pick<RequestDependencies, 'snapshots' | 'nowMs' | 'deletedObjects'>,
+): Promise<ObjectFates> {
+  let orgChart = await freshOrgChart(tenantId, deps)
+  const deleted = new Map<string, DeletedCoreObject>()
+  let open = [...new Set(objectIds)].filter((id) => !isLive(id, orgChart))
+  const asked = new Set(open)
+  while (open.length > 0) {
+    const found = await deps.deletedObjects.ofIds(tenantId, open)
+    for (const object of found) deleted.set(object.id, object)
+    const merged = found.flatMap(({ mergedInto }) => mergedInto ?? [])
+    open = [...new Set(merged)].filter((id) => !asked.has(id) && !isLive(id, orgChart))
+    for (const id of open) asked.add(id)
+  }
+  // An object that is neither live nor deleted has expired, or was restored after the org chart was read.
+  if ([...asked].some((id) => !deleted.has(id))) orgChart = await freshOrgChart(tenantId, deps)
+  return {
+    orgChart,
+    identity: (id) => identityFate(id, deleted, orgChart),
+    positionRestorableUntilMs: (id) => deleted.get(id)?.expiresAtMs,
+  }
+}
+
+/** Follows merges to the identity that remains. */
+function identityFate(id: string, deleted: ReadonlyMap<string, DeletedCoreObject>, orgChart: OrgChart): IdentityFate {
+  const seen = new Set<string>()
+  let current = id
+  while (!orgChart.has('identity', current)) {
+    seen.add(current)
+    const { mergedInto, expiresAtMs } = deleted.get(current) ?? {}
+    if (mergedInto === undefined || seen.has(mergedInto)) {
+      return { id: current, isLive: false, restorableUntilMs: expiresAtMs }
+    }
+    current = mergedInto
+  }
+  return { id: current, isLive: true }
+}
+
+function isLive(id: string, orgChart: OrgChart): boolean {
+  return orgChart.has('identity', id) || orgChart.has('relationship', id)
+}

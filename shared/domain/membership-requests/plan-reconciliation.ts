@@ -1,0 +1,126 @@
+import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import type { Collection } from '../collections/collection.ts'
+import { isLive, type MembershipRequest, SYSTEM_ACTOR, slotOf } from './membership-request.ts'
+import type { ObjectFates } from './object-fates.ts'
+import type { RequestChange } from './request-dependencies.ts'
+
+/** Lifecycle notes of what the service does itself. */
+const ORPHANED_NOTE = 'The person, the position or the collection was deleted'
+const HANDED_OVER_NOTE = 'The position was handed over to another person'
+const RESTORED_NOTE = 'The person or the position was restored'
+const MERGED_NOTE = 'Merged'
+
+type CollectionType = Pick<Collection, 'id' | 'objectType'>
+
+/**
+ * The changes that bring requests of one collection in line with the core objects: decisions, section 13. Planned again
+ * after they are saved, there are none.
+ * @param requests Live ones and restorable memberships; with a request of an identity that was merged, all those of the
+ *   identity that remains.
+ * @param collection Undefined when it was deleted.
+ */
+export function planReconciliation(
+  requests: readonly Versioned<MembershipRequest>[],
+  collection: CollectionType | undefined,
+  fates: ObjectFates,
+  nowMs: number,
+): RequestChange[] {
+  const planned = requests.map((before) => ({ before, after: reconciled(before.value, collection, fates, nowMs) }))
+  const bySlot = Map.groupBy(
+    planned.filter(({ after }) => isLive(after)),
+    ({ after }) => after.slot,
+  )
+  const losers = new Set([...bySlot.values()].flatMap((sharing) => sharing.sort(byPrecedence).slice(1)))
+  const changes = planned.flatMap((change) => {
+    const { before, after } = change
+    if (!losers.has(change)) return after === before.value ? [] : [change]
+    // A membership that ended before and comes back to a slot that is taken stays as it is.
+    return isLive(before.value) ? [{ before, after: ended(after, MERGED_NOTE, nowMs) }] : []
+  })
+  // The slots of requests that end are free for those that move.
+  return changes.sort((one, other) => Number(isLive(one.after)) - Number(isLive(other.after)))
+}
+
+/** A live request before one that would come back, a membership before an open request, the older before the younger. */
+function byPrecedence(one: RequestChange, other: RequestChange): number {
+  const rank = ({ before, after }: RequestChange) => [
+    Number(before !== undefined && !isLive(before.value)),
+    Number(after.status !== 'Joined'),
+    `${after.createdAt} ${after.id}`,
+  ]
+  const [first, second] = [rank(one), rank(other)]
+  for (const [index, value] of first.entries()) {
+    if (value !== second[index]) return value < (second[index] as typeof value) ? -1 : 1
+  }
+  return 0
+}
+
+function reconciled(
+  request: MembershipRequest,
+  collection: CollectionType | undefined,
+  fates: ObjectFates,
+  nowMs: number,
+): MembershipRequest {
+  if (isLive(request)) return reconciledLive(request, collection, fates, nowMs)
+  const { restorableUntilMs, ...former } = request
+  if (collection === undefined || (restorableUntilMs ?? 0) <= nowMs) return request
+  const restored = withEntry(former, 'Joined', RESTORED_NOTE, nowMs)
+  const after = reconciledLive(restored, collection, fates, nowMs)
+  return isLive(after) ? after : request
+}
+
+function reconciledLive(
+  request: MembershipRequest,
+  collection: CollectionType | undefined,
+  fates: ObjectFates,
+  nowMs: number,
+): MembershipRequest {
+  if (collection === undefined) return ended(request, ORPHANED_NOTE, nowMs)
+  const owner = fates.identity(request.requesterId)
+  const owned = owner.id === request.requesterId ? request : inSlot({ ...request, requesterId: owner.id }, collection)
+  if (!owner.isLive) return ended(owned, ORPHANED_NOTE, nowMs, owner.restorableUntilMs)
+  const position = lostPosition(owned, fates)
+  if (position === 'held') return owned
+  if (collection.objectType !== 'Relationship') return { ...owned, relationshipId: null }
+  if (position === 'handedOver') return ended(owned, HANDED_OVER_NOTE, nowMs)
+  return ended(owned, ORPHANED_NOTE, nowMs, fates.positionRestorableUntilMs(owned.relationshipId ?? ''))
+}
+
+/** A position without a holder is not handed over: its reference may be missing for a while. */
+function lostPosition(
+  { requesterId, relationshipId }: MembershipRequest,
+  { orgChart }: ObjectFates,
+): 'held' | 'deleted' | 'handedOver' {
+  if (relationshipId === null) return 'held'
+  if (!orgChart.has('relationship', relationshipId)) return 'deleted'
+  const holder = orgChart.holderOf(relationshipId)
+  return holder === undefined || holder === requesterId ? 'held' : 'handedOver'
+}
+
+function inSlot(request: MembershipRequest, collection: CollectionType): MembershipRequest {
+  return { ...request, slot: slotOf(collection, request.requesterId, request.relationshipId) }
+}
+
+/** @param restorableUntilMs For a membership that ends by a deletion, the time until which it comes back with its object. */
+function ended(
+  request: MembershipRequest,
+  notes: string,
+  nowMs: number,
+  restorableUntilMs?: number,
+): MembershipRequest {
+  const wasJoined = request.status === 'Joined'
+  const after = withEntry({ ...request, currentGate: null }, wasJoined ? 'Left' : 'Cancelled', notes, nowMs)
+  return wasJoined && restorableUntilMs !== undefined ? { ...after, restorableUntilMs } : after
+}
+
+function withEntry(
+  request: MembershipRequest,
+  status: 'Joined' | 'Left' | 'Cancelled',
+  notes: string,
+  nowMs: number,
+): MembershipRequest {
+  const at = toTimestamp(nowMs)
+  const entry = { status, actorId: SYSTEM_ACTOR, at, notes }
+  return { ...request, status, updatedAt: at, lifecycle: [...request.lifecycle, entry] }
+}

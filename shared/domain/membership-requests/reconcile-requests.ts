@@ -1,0 +1,89 @@
+import { forEachConcurrent } from '../../kernel/concurrency.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import { isMembershipChange, isRequestConflict, readRequests } from './apply-transitions.ts'
+import type { MembershipRequest } from './membership-request.ts'
+import { type ObjectFates, readObjectFates } from './object-fates.ts'
+import { planReconciliation } from './plan-reconciliation.ts'
+import type { RequestChange, RequestDependencies } from './request-dependencies.ts'
+
+/** Collections whose requests are written at the same time. */
+const COLLECTIONS_AT_ONCE_COUNT = 10
+
+/** Attempts for requests that concurrent actions change at the same time. */
+const ATTEMPTS_AT_MOST = 5
+
+/**
+ * Brings requests in line with the core objects that they name and with their collections: ends, moves and restores them.
+ * Memberships move from one identity to another in one transaction per collection. Repeating the call has no further effect.
+ * @returns Ids of the collections whose members changed, and whether any request changed.
+ */
+export async function reconcileRequests(
+  tenantId: string,
+  requests: readonly Versioned<MembershipRequest>[],
+  deps: RequestDependencies,
+): Promise<{ readonly changedCollections: ReadonlySet<string>; readonly hasChanged: boolean }> {
+  const changedCollections = new Set<string>()
+  let hasChanged = false
+  let pending = requests
+  for (let attempt = 1; pending.length > 0; attempt += 1) {
+    const conflicted: string[] = []
+    await forEachConcurrent(
+      await planned(tenantId, pending, deps),
+      COLLECTIONS_AT_ONCE_COUNT,
+      async ([id, changes]) => {
+        hasChanged = true
+        if (changes.some(isMembershipChange)) changedCollections.add(id)
+        if (!(await savesAll(changes, deps))) conflicted.push(...changes.map(({ after }) => after.id))
+      },
+    )
+    if (attempt === ATTEMPTS_AT_MOST && conflicted.length > 0) {
+      throw new Error(`${conflicted.length} requests kept changing while they were reconciled`)
+    }
+    pending = await readRequests(tenantId, conflicted, deps)
+  }
+  return { changedCollections, hasChanged }
+}
+
+/** The changes by collection, for those that have any. */
+async function planned(
+  tenantId: string,
+  requests: readonly Versioned<MembershipRequest>[],
+  deps: RequestDependencies,
+): Promise<[string, RequestChange[]][]> {
+  const named = requests.flatMap(({ value: { requesterId, relationshipId } }) => [requesterId, relationshipId ?? []])
+  const fates = await readObjectFates(tenantId, named.flat(), deps)
+  const all = await withRequestsOfOwners(tenantId, requests, fates, deps)
+  const byCollection = Map.groupBy(all, ({ value }) => value.collectionId)
+  const found = await deps.collections.existing(tenantId, [...byCollection.keys()])
+  const collections = new Map(found.map((collection) => [collection.id, collection]))
+  return [...byCollection].flatMap(([id, ofOne]) => {
+    const changes = planReconciliation(ofOne, collections.get(id), fates, deps.nowMs())
+    return changes.length === 0 ? [] : [[id, changes] satisfies [string, RequestChange[]]]
+  })
+}
+
+/** Adds the requests of identities into which the subjects of some were merged: they can share a slot. */
+async function withRequestsOfOwners(
+  tenantId: string,
+  requests: readonly Versioned<MembershipRequest>[],
+  fates: ObjectFates,
+  deps: RequestDependencies,
+): Promise<Versioned<MembershipRequest>[]> {
+  const owners = requests.flatMap(({ value: { requesterId } }) => {
+    const { id } = fates.identity(requesterId)
+    return id === requesterId ? [] : [id]
+  })
+  const ofOwners = owners.length === 0 ? [] : await deps.requests.liveOfObjects(tenantId, [...new Set(owners)])
+  return [...new Map([...requests, ...ofOwners].map((request) => [request.value.id, request])).values()]
+}
+
+/** @returns False when a request has changed since it was read. Batches before the conflict are saved. */
+async function savesAll(changes: readonly RequestChange[], deps: RequestDependencies): Promise<boolean> {
+  try {
+    for (const batch of deps.requests.batches(changes)) await deps.requests.save(batch)
+    return true
+  } catch (error) {
+    if (isRequestConflict(error)) return false
+    throw error
+  }
+}

@@ -1,0 +1,117 @@
+import { forEachConcurrent } from '../../kernel/concurrency.ts'
+import { retryOnConflict } from '../../kernel/versioned.ts'
+import type { Collection } from '../collections/collection.ts'
+import { schemaName } from '../core/attribute-names.ts'
+import { applyTransitions } from './apply-transitions.ts'
+import { type ApprovalGate, policyOf } from './join-policy.ts'
+import type { MembershipRequest } from './membership-request.ts'
+import type { RequestDependencies } from './request-dependencies.ts'
+
+/** The identity that remains, by the id of each identity that was merged into it. */
+export type RenamedIdentities = ReadonlyMap<string, string>
+
+/** The fields of conditions whose values are ids of identities. */
+const IDENTITY_FIELDS: ReadonlySet<unknown> = new Set([
+  schemaName('identity', 'id'),
+  schemaName('relationship', 'identity'),
+  schemaName('relationship', 'manager'),
+  schemaName('orgUnit', 'manager'),
+  schemaName('orgUnit', 'deputies'),
+])
+
+/** Definitions written at the same time. */
+const DEFINITIONS_AT_ONCE_COUNT = 10
+
+/** The ids of identities that a join policy or a condition names. */
+export function identitiesNamedBy({ kind, definition }: Pick<Collection, 'kind' | 'definition'>): string[] {
+  if (kind === 'joinable')
+    return (definition as { approvalGates: ApprovalGate[] }).approvalGates.flatMap(identityApprovers)
+  return leavesNamingIdentities(definition)
+    .flatMap(({ value }) => [value].flat())
+    .map((value) => String(value).toLowerCase())
+}
+
+const identityApprovers = ({ type, approvers }: ApprovalGate): readonly string[] =>
+  type === 'Identity' ? approvers : []
+
+type Leaf = { readonly id: unknown; readonly value?: unknown }
+
+function leavesNamingIdentities(node: unknown): Leaf[] {
+  const { conditions, id } = node as { conditions?: unknown[]; id?: unknown }
+  if (Array.isArray(conditions)) return conditions.flatMap(leavesNamingIdentities)
+  return IDENTITY_FIELDS.has(id) ? [node as Leaf] : []
+}
+
+/**
+ * Puts the identities that remain in the place of merged ones, in join policies and conditions: decisions, section 13.
+ * Repeating the call has no further effect.
+ * @param collections Collections of the tenant; those that name none of the identities are not read again.
+ * @returns Whether a definition was changed.
+ */
+export async function renameInDefinitions(
+  collections: readonly Collection[],
+  renamed: RenamedIdentities,
+  deps: RequestDependencies,
+): Promise<boolean> {
+  const affected = collections.filter((collection) => identitiesNamedBy(collection).some((id) => renamed.has(id)))
+  await forEachConcurrent(affected, DEFINITIONS_AT_ONCE_COUNT, async ({ tenantId, id, kind }) => {
+    // Before the policy: after an interruption the policy still names the merged identities, and this is repeated.
+    if (kind === 'joinable') await renameInApprovals(tenantId, id, renamed, deps)
+    await retryOnConflict(async () => {
+      const found = await deps.collections.find(tenantId, id)
+      if (found === undefined) return
+      const { value, version } = found
+      const definition = renamedDefinition(value, renamed)
+      if (JSON.stringify(definition) === JSON.stringify(value.definition)) return
+      const after = { ...value, definition, definitionVersion: value.definitionVersion + 1 }
+      await deps.collections.replace(after, version, undefined)
+    })
+  })
+  return affected.length > 0
+}
+
+function renamedDefinition(collection: Collection, renamed: RenamedIdentities): Collection['definition'] {
+  if (collection.kind !== 'joinable') return renamedNode(collection.definition, renamed) as Collection['definition']
+  const { version: _version, ...policy } = policyOf(collection)
+  const approvalGates = policy.approvalGates.map((gate) =>
+    gate.type === 'Identity' ? { ...gate, approvers: renamedIds(gate.approvers, renamed) } : gate,
+  )
+  return { ...policy, approvalGates } as Collection['definition']
+}
+
+function renamedNode(node: unknown, renamed: RenamedIdentities): unknown {
+  const { conditions, id, value } = node as { conditions?: unknown[]; id?: unknown; value?: unknown }
+  if (Array.isArray(conditions)) {
+    return { ...(node as object), conditions: conditions.map((child) => renamedNode(child, renamed)) }
+  }
+  if (!IDENTITY_FIELDS.has(id) || value === undefined) return node
+  if (Array.isArray(value)) return { ...(node as object), value: renamedIds(value.map(String), renamed) }
+  return { ...(node as object), value: renamed.get(String(value).toLowerCase()) ?? value }
+}
+
+/** Each id once, in the order of their first places. */
+function renamedIds(ids: readonly string[], renamed: RenamedIdentities): string[] {
+  return [...new Set(ids.map((id) => renamed.get(id.toLowerCase()) ?? id))]
+}
+
+/** Approvals count for the gate of the same approvers, so they are renamed with it. */
+async function renameInApprovals(
+  tenantId: string,
+  collectionId: string,
+  renamed: RenamedIdentities,
+  deps: RequestDependencies,
+): Promise<void> {
+  const waiting = await deps.requests.allWaitingIn(tenantId, collectionId)
+  await applyTransitions(
+    waiting,
+    (request) => {
+      const approvals = request.approvals?.map((approval) => ({
+        ...approval,
+        approvers: renamedIds(approval.approvers, renamed),
+      }))
+      if (JSON.stringify(approvals) === JSON.stringify(request.approvals)) return { outcome: 'unchanged' }
+      return { outcome: 'next', request: { ...request, approvals } as MembershipRequest }
+    },
+    deps,
+  )
+}

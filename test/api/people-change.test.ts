@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
+import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
+
+const world = await joinableWorld()
+const { admin, tenantId, call, submit, act, read, results, joinable, person, position } = world
+
+after(() => assert.deepEqual(faults, []))
+
+const evaluate = () => world.evaluator.evaluate(tenantId)
+const RELATIONSHIP = { objectType: 'Relationship' }
+const DAY_S = 24 * 60 * 60
+
+type Person = Awaited<ReturnType<typeof person>>
+const handOver = (relationshipId: string, holder: Person) =>
+  world.put('relationship', { identity: { objectId: holder.identityId }, title: 'Nurse' }, relationshipId)
+const last = async (request: MembershipRequestDto) => {
+  const { status, relationshipId, lifecycle } = (await read(admin, request)).data
+  const { actorId, notes } = lifecycle.at(-1) ?? {}
+  return { status, relationshipId, actorId, notes }
+}
+
+describe('a membership with a position', () => {
+  for (const [claim, lose] of [
+    ['is deleted', (id: string) => world.remove('relationship', id)],
+    ['is handed to another person', async (id: string) => handOver(id, await person())],
+  ] as const) {
+    it(`stays in an Identity collection when the position ${claim}, and ends in a Relationship collection`, async () => {
+      const employee = await person()
+      const relationshipId = await position(employee)
+      const [choir, posts] = [await joinable(OPEN), await joinable(OPEN, RELATIONSHIP)]
+      const [guarded, guardedPosts] = [
+        await joinable(await world.approvedBySomebody()),
+        await joinable(await world.approvedBySomebody(), RELATIONSHIP),
+      ]
+      const [inChoir, inPosts, open, openInPosts] = await Promise.all(
+        [choir, posts, guarded, guardedPosts].map(async (id) => (await submit(employee, id)).data),
+      )
+      assert.ok(inChoir && inPosts && open && openInPosts)
+      assert.equal(inChoir.relationshipId, relationshipId)
+      await evaluate()
+      world.pass(2)
+      await lose(relationshipId)
+      await evaluate()
+      const { status, relationshipId: now } = await last(inChoir)
+      assert.deepEqual([status, now], ['Joined', null])
+      const waiting = await last(open)
+      assert.deepEqual([waiting.status, waiting.relationshipId], ['PendingApproval', null])
+      const [left, cancelled] = [await last(inPosts), await last(openInPosts)]
+      assert.deepEqual([left.status, left.actorId], ['Left', 'system'])
+      assert.deepEqual([cancelled.status, cancelled.actorId], ['Cancelled', 'system'])
+      assert.deepEqual(await results(choir), [{ objectId: employee.identityId, relationshipId: null }])
+    })
+  }
+
+  it('stays when the position has an end date in the past, or no holder for a while', async () => {
+    const employee = await person()
+    const relationshipId = await position(employee)
+    const posts = await joinable(OPEN, RELATIONSHIP)
+    const { data } = await submit(employee, posts)
+    await evaluate()
+    for (const attributes of [{ identity: { objectId: employee.identityId }, endDate: '2020-01-01' }, {}]) {
+      world.pass(2)
+      await world.put('relationship', attributes, relationshipId)
+      await evaluate()
+      assert.equal((await last(data)).status, 'Joined')
+    }
+  })
+})
+
+describe('a membership that ended by a deletion', () => {
+  for (const [claim, afterS, status] of [
+    ['comes back when the person is restored in time', DAY_S, 'Joined'],
+    ['does not come back later', 11 * DAY_S, 'Left'],
+  ] as const) {
+    for (const isNewProcess of [false, true]) {
+      it(`${claim}${isNewProcess ? ', in a process that has just started' : ''}`, async () => {
+        const employee = await person()
+        const relationshipId = await position(employee)
+        const [choir, posts] = [await joinable(OPEN), await joinable(OPEN, RELATIONSHIP)]
+        const requests = [(await submit(employee, choir)).data, (await submit(employee, posts)).data]
+        await evaluate()
+        world.pass(2)
+        await world.remove('identity', employee.identityId, { ttl: 10 * DAY_S })
+        await world.remove('relationship', relationshipId, { ttl: 10 * DAY_S })
+        await evaluate()
+        for (const request of requests) assert.equal((await last(request)).status, 'Left')
+        assert.deepEqual(await results(choir), [])
+        world.pass(afterS)
+        await world.put('identity', { directoryObjectId: employee.account }, employee.identityId)
+        await handOver(relationshipId, employee)
+        await (isNewProcess ? world.evaluatorOf() : world.evaluator).evaluate(tenantId)
+        for (const request of requests) {
+          const now = await last(request)
+          assert.deepEqual([now.status, now.actorId], [status, 'system'])
+        }
+        assert.equal((await results(choir)).length, status === 'Joined' ? 1 : 0)
+      })
+    }
+  }
+
+  it('does not come back when the person had left, was removed, or the collection is gone', async () => {
+    const employee = await person()
+    const [left, gone] = [await joinable(OPEN), await joinable(OPEN)]
+    const { data: membership } = await submit(employee, left)
+    await submit(employee, gone)
+    await act(employee.token, membership, 'leave')
+    await evaluate()
+    world.pass(2)
+    await world.remove('identity', employee.identityId, { ttl: DAY_S })
+    await evaluate()
+    await call(admin, 'DELETE', `/collections-joinable/beta/${gone}`)
+    world.pass(2)
+    await world.put('identity', {}, employee.identityId)
+    await evaluate()
+    assert.deepEqual((await world.deps.requests.liveOf(tenantId, employee.identityId)).length, 0)
+  })
+})
+
+describe('an identity that is merged into another', () => {
+  const merge = async (from: Person, into: Person) => {
+    world.pass(2)
+    await world.remove('identity', from.identityId, { mergedInto: into.identityId, ttl: DAY_S })
+  }
+
+  for (const isNewProcess of [false, true]) {
+    it(`leaves it its memberships and waiting requests${isNewProcess ? ', after an interruption' : ''}`, async () => {
+      const [from, into] = [await person(), await person()]
+      const relationshipId = await position(from)
+      const [choir, posts] = [await joinable(OPEN), await joinable(OPEN, RELATIONSHIP)]
+      const board = await joinable(await world.approvedBySomebody())
+      const [inChoir, inPosts, open] = await Promise.all(
+        [choir, posts, board].map(async (id) => (await submit(from, id)).data),
+      )
+      assert.ok(inChoir && inPosts && open)
+      await evaluate()
+      await handOver(relationshipId, into)
+      await merge(from, into)
+      await (isNewProcess ? world.evaluatorOf() : world.evaluator).evaluate(tenantId)
+      for (const [request, status] of [
+        [inChoir, 'Joined'],
+        [inPosts, 'Joined'],
+        [open, 'PendingApproval'],
+      ] as const) {
+        const { data } = await read(admin, request)
+        assert.deepEqual([data.requesterId, data.status], [into.identityId, status])
+        assert.deepEqual(data.lifecycle, request.lifecycle)
+      }
+      assert.deepEqual(await results(posts), [{ objectId: into.identityId, relationshipId }])
+      assert.equal((await submit(into, choir)).codes[0], 'AlreadyMember')
+      assert.equal((await act(into.token, open, 'cancel')).data.status, 'Cancelled')
+    })
+  }
+
+  it('leaves one of two memberships, the older, and one of two requests', async () => {
+    const [from, into] = [await person(), await person()]
+    const [choir, guild] = [await joinable(OPEN), await joinable(OPEN)]
+    const board = await joinable(await world.approvedBySomebody())
+    const [older] = [(await submit(from, choir)).data]
+    const { data: olderOfInto } = await submit(into, guild)
+    const { data: olderOpen } = await submit(from, board)
+    world.pass(1)
+    const { data: younger } = await submit(into, choir)
+    const { data: youngerOfFrom } = await submit(from, guild)
+    const { data: youngerOpen } = await submit(into, board)
+    await evaluate()
+    await merge(from, into)
+    await evaluate()
+    for (const [request, status] of [
+      [older, 'Joined'],
+      [olderOfInto, 'Joined'],
+      [olderOpen, 'PendingApproval'],
+    ] as const) {
+      const { data } = await read(admin, request)
+      assert.deepEqual([data.requesterId, data.status], [into.identityId, status])
+    }
+    for (const [request, status] of [
+      [younger, 'Left'],
+      [youngerOfFrom, 'Left'],
+      [youngerOpen, 'Cancelled'],
+    ] as const) {
+      const { actorId, notes, ...now } = await last(request)
+      assert.deepEqual([now.status, actorId, notes], [status, 'system', 'Merged'])
+    }
+    for (const id of [choir, guild]) assert.equal((await results(id)).length, 1)
+  })
+
+  it('is replaced in gates and conditions, and its approvals count', async () => {
+    const [from, into, employee, second] = [await person(), await person(), await person(), await person()]
+    const policy = approvedBy(
+      { type: 'Identity', approvers: [from.identityId, second.identityId] },
+      { type: 'Identity', approvers: [into.identityId, from.identityId] },
+    )
+    const board = await joinable(policy)
+    const { data: request } = await submit(employee, board)
+    await act(from.token, request, 'approve')
+    const named = await world.criteria('Identity', equals('identityId', from.identityId))
+    const unit = await world.put('orgUnit', { manager: { objectId: from.identityId } })
+    const led = await world.criteria('OrgUnit', equals('orgUnitManager', from.identityId))
+    await evaluate()
+    world.pass(1)
+    await world.put('orgUnit', { manager: { objectId: into.identityId } }, unit)
+    await merge(from, into)
+    await evaluate()
+    const { data } = await call<{ joinPolicy: { approvalGates: { approvers: string[] }[] } }>(
+      admin,
+      'GET',
+      `/collections-joinable/beta/${board}`,
+    )
+    assert.deepEqual(
+      data.joinPolicy.approvalGates.map(({ approvers }) => approvers),
+      [[into.identityId, second.identityId], [into.identityId]],
+    )
+    assert.deepEqual((await read(admin, request)).data.currentGate?.order, 2)
+    for (const [id, member] of [
+      [named, into.identityId],
+      [led, unit],
+    ] as const) {
+      const { data: members } = await call<{ memberIds: string[] }>(admin, 'GET', `/collections/beta/${id}/results`)
+      assert.deepEqual(members.memberIds, [member])
+    }
+    assert.equal((await act(into.token, request, 'approve')).data.status, 'Joined')
+  })
+
+  it('leaves everything to the last of several, and ends with it', async () => {
+    const [first, next, final] = [await person(), await person(), await person()]
+    const choir = await joinable(OPEN)
+    const { data } = await submit(first, choir)
+    await evaluate()
+    await merge(first, next)
+    await merge(next, final)
+    await evaluate()
+    assert.equal((await read(admin, data)).data.requesterId, final.identityId)
+    world.pass(2)
+    await world.remove('identity', final.identityId, { ttl: DAY_S })
+    await evaluate()
+    assert.equal((await last(data)).status, 'Left')
+  })
+})
