@@ -72,6 +72,8 @@ class Processes {
       if (!isTrouble(error) && !isConflict(error)) throw error
       const aheadMs = AHEAD_MS[index] ?? 0
       if (life.hasEnded && this.life(index) === life) this.#running[index] = this.#start(aheadMs)
+      // It can have held the lease. The notification comes again until the lease has expired.
+      service.clock.nowMs += LEASE_EXPIRES_MS
       await this.evaluate(tenantId, (index + 1) % PROCESS_COUNT)
     }
   }
