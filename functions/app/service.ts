@@ -98,8 +98,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   }
   const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: cursorsOf(settings, parts) }
   const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
+  const removalPlans = cosmosRemovalPlanStore(container('removalPlans'))
   const requests: ExplainDependencies & typeof coreData = {
     linkStore,
+    removalPlans,
     ...collections,
     ...coreData,
     requests: cosmosRequestStore(container('requests')),
@@ -122,7 +124,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
       elapsedMs: parts.elapsedMs,
     }),
     settings: cosmosLinkSettingsStore(container('links')),
-    removalPlans: cosmosRemovalPlanStore(container('removalPlans')),
+    removalPlans,
     accountHolders: cosmosAccountHolders(container('coreObjects')),
     tenants,
     collections: overrides.linkedCollections ?? linkedAccounts({ ...collections, deletedObjects }, evaluator),

@@ -27,14 +27,14 @@ const parse = documentParser<PlanChunk>(
 
 /** Container `removalPlans`: partition key `/planOf`, a partition for each plan. Each document has a `ttl`. */
 export function cosmosRemovalPlanStore(plans: Container): RemovalPlanStore {
-  /** The chunks with accounts after the given one, in ascending order. */
-  async function* chunksAfter(plan: PlanKey, after: string): AsyncGenerator<readonly string[]> {
+  /** The chunks that end at or after the given account, in ascending order. */
+  async function* chunksFrom(plan: PlanKey, account: string): AsyncGenerator<readonly string[]> {
     const partition = partitionOf(plan)
     // The worker that stored the plan is usually another instance.
     await catchUp(plans, partition)
     const query = {
-      query: 'SELECT * FROM c WHERE c.id > @after ORDER BY c.id',
-      parameters: [{ name: '@after', value: after }],
+      query: 'SELECT * FROM c WHERE c.id >= @account ORDER BY c.id',
+      parameters: [{ name: '@account', value: account }],
     }
     for await (const page of queryDocuments<object>(plans, partition, query, { maxItemCount: CHUNKS_PER_PAGE_COUNT })) {
       for (const document of page) yield unpacked(parse(document).accounts)
@@ -52,7 +52,7 @@ export function cosmosRemovalPlanStore(plans: Container): RemovalPlanStore {
     },
     async page(plan, after, size) {
       const found: string[] = []
-      for await (const accounts of chunksAfter(plan, after ?? '')) {
+      for await (const accounts of chunksFrom(plan, after ?? '')) {
         found.push(...(after === undefined ? accounts : accounts.filter((account) => account > after)))
         if (found.length > size) break
       }
@@ -60,9 +60,13 @@ export function cosmosRemovalPlanStore(plans: Container): RemovalPlanStore {
       const last = items.at(-1)
       return found.length > size && last !== undefined ? { items, continueAfter: last } : { items }
     },
+    async includes(plan, account) {
+      for await (const accounts of chunksFrom(plan, account)) return accounts.includes(account)
+      return false
+    },
     async accountsOf(plan) {
       const all = new Set<string>()
-      for await (const accounts of chunksAfter(plan, '')) for (const account of accounts) all.add(account)
+      for await (const accounts of chunksFrom(plan, '')) for (const account of accounts) all.add(account)
       return all
     },
   }

@@ -243,6 +243,14 @@ describe('the links of an explanation', () => {
     const body = { coreIdentityIds: [member.identityId] }
     await world.call(world.admin, 'DELETE', `/collections-joinable/beta/${collectionId}/results/members`, body)
     assert.equal((await states(member.identityId)).applied, 'Pending')
+    const planId = randomUUID()
+    await world.deps.removalPlans.save({ tenantId: world.tenantId, planId }, [member.account])
+    const createdAt = '2030-06-01T08:00:00.000+00:00'
+    const counts = { count: 1, limit: 0, removedInWindow: 0, groupSize: 2 }
+    const heldRemovals = { planId, reason: 'TooMany', ...counts, createdAt, storedAtMs: world.nowMs() }
+    names.set(await link({ appliedMembershipVersion: 2, heldRemovals }), 'held')
+    assert.equal((await states(member.identityId)).held, 'Held')
+    assert.equal((await states(stranger.identityId)).held, 'NotInGroup')
     const { links: accounts } = (await explain(world, collectionId, member.identityId)).data
     assert.ok(accounts.every(({ directoryObjectId }) => directoryObjectId === member.account))
   })

@@ -67,6 +67,7 @@ export function memoryStores(): MemoryStores {
     removalPlans: {
       save: async ({ planId }, accounts) => void plans.set(planId, accounts),
       page: async ({ planId }) => ({ items: plans.get(planId) ?? [] }),
+      includes: async ({ planId }, account) => plans.get(planId)?.includes(account) ?? false,
       accountsOf: async ({ planId }) => new Set(plans.get(planId)),
     },
     tenants: { register: async () => undefined, list: async function* () {}, recordSweep: async () => undefined },

@@ -72,6 +72,8 @@ export interface RemovalPlanStore {
   save(plan: PlanKey, accounts: readonly string[]): Promise<void>
   /** Accounts in ascending order, after the given one. Empty when the plan has expired. */
   page(plan: PlanKey, after: string | undefined, size: number): Promise<Page<string>>
+  /** False when the plan has expired. */
+  includes(plan: PlanKey, account: string): Promise<boolean>
   /** Empty when the plan has expired. */
   accountsOf(plan: PlanKey): Promise<ReadonlySet<string>>
 }

@@ -15,6 +15,7 @@ import { evaluateObjects } from '../criteria/evaluate.ts'
 import { type ExplainedGroup, explainTask } from '../criteria/explain.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkStore } from '../group-links/link-dependencies.ts'
+import type { RemovalPlanStore } from '../group-links/removal-plan.ts'
 import { type MembershipRequest, MembershipRequestDto } from '../membership-requests/membership-request.ts'
 import type { RequestDependencies } from '../membership-requests/request-dependencies.ts'
 import { toMembershipRequestDto } from '../membership-requests/request-names.ts'
@@ -64,7 +65,10 @@ export const Explanation = Closed({
 })
 export type Explanation = Static<typeof Explanation>
 
-export type ExplainDependencies = RequestDependencies & { readonly linkStore: LinkStore }
+export type ExplainDependencies = RequestDependencies & {
+  readonly linkStore: LinkStore
+  readonly removalPlans: RemovalPlanStore
+}
 
 /** Who asks: with the own identity, if any, and whether any object may be explained or only own ones. */
 export type Asker = { readonly caller: Caller; readonly identityId: string | undefined; readonly seesAll: boolean }
@@ -207,6 +211,16 @@ async function joinableVerdict(
   }
 }
 
+/** Whether the account of an object that is no member is in the plan of held removals. */
+async function isHeldFor(
+  { tenantId, heldRemovals }: GroupLink,
+  { isMember, directoryObjectId }: Standing,
+  { removalPlans }: ExplainDependencies,
+): Promise<boolean> {
+  if (isMember || directoryObjectId === null || heldRemovals === null) return false
+  return removalPlans.includes({ tenantId, planId: heldRemovals.planId }, directoryObjectId)
+}
+
 async function linkStandings(
   { tenantId, id, kind }: Collection,
   standing: Standing,
@@ -219,5 +233,9 @@ async function linkStandings(
     return history.changesAfter(tenantId, id, applied)
   }
   const links = await deps.linkStore.ofCollection(tenantId, id)
-  return Promise.all(links.map(async ({ value }) => linkStanding(value, standing, await changesFor(value))))
+  return Promise.all(
+    links.map(async ({ value }) => {
+      return linkStanding(value, standing, await changesFor(value), await isHeldFor(value, standing, deps))
+    }),
+  )
 }

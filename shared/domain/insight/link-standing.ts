@@ -9,9 +9,9 @@ export const LinkStanding = Closed({
   directoryGroupId: Guid,
   directoryObjectId: Described(Nullable(Guid), 'The account of the identity; null without one.'),
   state: Described(
-    OneOf(['NoAccount', 'LinkDisabled', 'Pending', 'Written', 'NotInGroup']),
+    OneOf(['NoAccount', 'LinkDisabled', 'Pending', 'Held', 'Written', 'NotInGroup']),
     '`NoAccount`: a member without an account. `LinkDisabled`: nothing is written. `Pending`: the last change is not ' +
-      'written yet. `Written`: added, as this service last left the group. `NotInGroup`: no member, so not added by ' +
+      'written yet. `Held`: the removal guard holds the removal. `Written`: added, as this service last left the group. `NotInGroup`: no member, so not added by ' +
       'this service.',
   ),
 })
@@ -27,12 +27,14 @@ export type Standing = {
 
 /**
  * Decides where an object stands.
+ * @param isHeld Whether the removal guard holds the removal of the account.
  * @param changes The changes of the collection's members that the link has not applied; undefined when they are not known.
  */
 export function linkStanding(
   link: GroupLink,
   { isMember, directoryObjectId, memberIds }: Standing,
   changes: readonly MembershipChange[] | undefined,
+  isHeld: boolean,
 ): LinkStanding {
   const { id: linkId, directoryGroupId, state } = link
   const standing = (decided: LinkStanding['state']) => ({
@@ -52,6 +54,7 @@ export function linkStanding(
       !changes.some(({ added }) => isNamed(added))
     return standing(isWritten ? 'Written' : 'Pending')
   }
+  if (isHeld) return standing('Held')
   const isLeaving = changes === undefined || changes.some(({ removed }) => isNamed(removed))
   return standing(isLeaving && link.appliedMembershipVersion !== null ? 'Pending' : 'NotInGroup')
 }
