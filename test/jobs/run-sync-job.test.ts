@@ -59,13 +59,15 @@ describe('A sync job', () => {
     assert.deepEqual(
       world.server
         .requests()
-        .slice(0, 6)
+        .slice(0, 7)
         .map(({ method, path, batch }) => [method, path.split('/').at(-1), batch?.length]),
       [
         ['GET', groupId, undefined],
         ['GET', 'members', undefined],
         ['POST', '$batch', 5],
         ['POST', '$batch', 2],
+        // Shows added accounts that are not users, before anybody is removed.
+        ['GET', 'members', undefined],
         ['POST', '$batch', 20],
         ['POST', '$batch', 15],
       ],
