@@ -64,7 +64,7 @@ export type Overrides = Partial<Foundation & Connections> & {
   readonly scheduler?: CooperativeScheduler
   readonly tenantLimits?: Partial<TenantLimits>
   /** Keeps membership requests in line with the core objects during an evaluation. */
-  readonly reconciler?: Pick<RequestReconciler, 'follow'>
+  readonly reconciler?: Pick<RequestReconciler, 'reconcile'>
   readonly collections?: Partial<CollectionDependencies>
   /** The collections as group links see them. */
   readonly linkedCollections?: LinkedCollections
@@ -110,7 +110,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   }
   const evaluator = new TenantEvaluator({
     ...collections,
-    follower: overrides.reconciler ?? new RequestReconciler(requests),
+    reconciler: overrides.reconciler ?? new RequestReconciler(requests),
     clockDifferenceMs: settings.clockDifferenceS * 1000,
   })
   const links: SyncDependencies & Pick<typeof coreData, 'cursors'> = {

@@ -43,7 +43,7 @@ const Ids = Type.Array(Guid, { maxItems: IDS_LIMIT_COUNT })
 export const IdsBody = Type.Object({ ids: Ids })
 export const OrgUnitIdsBody = Type.Object({ ids: Ids, includeParents: Type.Optional(Type.Boolean()) })
 
-export const CORE_OBJECT_RECORDS = {
+export const CORE_OBJECT_SCHEMAS = {
   identity: coreObjectDtoSchema('identity'),
   orgUnit: coreObjectDtoSchema('orgUnit'),
   relationship: coreObjectDtoSchema('relationship'),
@@ -117,7 +117,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
       'end dates of relationships.',
     roles: CORE_OBJECT_READERS,
     query: PageQuery,
-    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]), paged: true },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_SCHEMAS[objectType]), paged: true },
     refusals: ['InvalidCursor'],
     run: ({ query, caller }) =>
       pagedResult(query, [caller.tenantId, objectType, scopeOf(caller)], deps.cursors, (after, size) =>
@@ -134,7 +134,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
         description: '1 to 200 characters. Matches parts of names and titles, and complete ids and numbers.',
       }),
     }),
-    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]) },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_SCHEMAS[objectType]) },
     refusals: ['InvalidLength'],
     run: async ({ query, caller }) => ok(await searchCoreObjects(objectType, query.text, caller, deps)),
   }),
@@ -142,7 +142,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     operationId: `read${NAMES[objectType].one}`,
     summary: `Get ${NAMES[objectType].singular}`,
     roles: CORE_OBJECT_READERS,
-    reply: { status: 200, schema: CORE_OBJECT_RECORDS[objectType] },
+    reply: { status: 200, schema: CORE_OBJECT_SCHEMAS[objectType] },
     refusals: ['CoreObjectNotFound'],
     run: async ({ path: { id }, caller }) => ok(await readCoreObject(objectType, id, caller, deps)),
   }),
@@ -157,7 +157,7 @@ const objectsByIds = (objectType: ObjectType, deps: CoreObjectRouteDependencies)
       'Returns the objects that exist and that the caller can access, in the order given, without duplicates.',
     roles: CORE_OBJECT_READERS,
     body: IdsBody,
-    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS[objectType]) },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_SCHEMAS[objectType]) },
     run: async ({ body, caller }) => ok(await readSeveral(objectType, body.ids, false, caller, deps)),
   })
 
@@ -170,7 +170,7 @@ const orgUnitsByIds = (deps: CoreObjectRouteDependencies): Route =>
       '`includeParents`, each of their ancestors follows once.',
     roles: CORE_OBJECT_READERS,
     body: OrgUnitIdsBody,
-    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.orgUnit) },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_SCHEMAS.orgUnit) },
     run: async ({ body, caller }) =>
       ok(await readSeveral('orgUnit', body.ids, body.includeParents ?? false, caller, deps)),
   })
@@ -181,7 +181,7 @@ const relationshipsOf = (end: 'identity' | 'orgUnit', deps: CoreObjectRouteDepen
     summary: `List the relationships of ${NAMES[end].singular}`,
     description: 'Ordered by id.',
     roles: CORE_OBJECT_READERS,
-    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.relationship) },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_SCHEMAS.relationship) },
     refusals: ['CoreObjectNotFound'],
     run: async ({ path: { id }, caller }) => ok(await readRelationshipsOf(end, id, caller, deps)),
   })
@@ -193,7 +193,7 @@ const deprecatedRelationships = (deps: CoreObjectRouteDependencies): Route =>
     description: 'Deprecated. Use `GET /iamcore/beta/sync/coreobjects/identities/{id}/relationships`.',
     deprecated: true,
     roles: CORE_OBJECT_READERS,
-    reply: { status: 200, schema: Type.Array(CORE_OBJECT_RECORDS.relationship) },
+    reply: { status: 200, schema: Type.Array(CORE_OBJECT_SCHEMAS.relationship) },
     refusals: ['CoreObjectNotFound'],
     run: async ({ path: { identityId }, caller }) =>
       deprecated(await readRelationshipsOf('identity', identityId, caller, deps), identityId),

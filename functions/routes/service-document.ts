@@ -57,7 +57,7 @@ import {
   ObjectDataBody,
   ReplacementBody,
 } from './connector-data.ts'
-import { CORE_OBJECT_RECORDS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
+import { CORE_OBJECT_SCHEMAS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
 import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
 import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
 import { GroupLinkChange } from './group-link.ts'
@@ -192,9 +192,9 @@ const NAMED_SCHEMAS: NamedSchemas = {
   ApprovedRemovals,
 
   AccountConflict,
-  Identity: CORE_OBJECT_RECORDS.identity,
-  OrgUnit: CORE_OBJECT_RECORDS.orgUnit,
-  Relationship: CORE_OBJECT_RECORDS.relationship,
+  Identity: CORE_OBJECT_SCHEMAS.identity,
+  OrgUnit: CORE_OBJECT_SCHEMAS.orgUnit,
+  Relationship: CORE_OBJECT_SCHEMAS.relationship,
   Several: IdsBody,
   SeveralOrgUnits: OrgUnitIdsBody,
 

@@ -61,7 +61,7 @@ var containers = [
       { path: '/attributes/directoryOnPremisesSamAccountName/?' }
       { path: '/attributes/employeeId/?' }
       { path: '/externalId/?' }
-      { path: '/accountMovedAtMs/?' }
+      { path: '/accountChangedAtMs/?' }
       { path: '/claimedAccount/?' }
     ]
     excludedPaths: [

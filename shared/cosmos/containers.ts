@@ -35,7 +35,7 @@ export const CONTAINERS = [
       '/attributes/directoryOnPremisesSamAccountName',
       '/attributes/employeeId',
       '/externalId',
-      '/accountMovedAtMs',
+      '/accountChangedAtMs',
       '/claimedAccount',
     ],
     searched: [

@@ -75,17 +75,17 @@ function coreObjectOf({ id, objectType, externalId, attributes, deleted, _ts }: 
   return { id, objectType, externalId, attributes, deleted: deleted === true, lastUpdatedS: _ts }
 }
 
-const MOVED_SINCE = `SELECT c.id, c.objectType, c.accountMovedAtMs AS movedAtMs FROM c
-  WHERE c.accountMovedAtMs >= @sinceMs`
+const CHANGED_SINCE = `SELECT c.id, c.objectType, c.accountChangedAtMs AS changedAtMs FROM c
+  WHERE c.accountChangedAtMs >= @sinceMs`
 
 /** Cosmos limits a query to 512 KB: for more ids, all account changes are read. */
 const IDS_PER_QUERY_COUNT = 2000
 
-/** Container `coreObjects`, partition key `/tenantId`. Few documents have `accountMovedAtMs`, which is indexed. */
+/** Container `coreObjects`, partition key `/tenantId`. Few documents have `accountChangedAtMs`, which is indexed. */
 export function cosmosAccountChangeStore(coreObjects: Container): AccountChangeStore {
   const since = (tenantId: string, sinceMs: number): Promise<AccountChange[]> => {
     const parameters = [{ name: '@sinceMs', value: sinceMs }]
-    return queryAll<AccountChange>(coreObjects, tenantId, { query: MOVED_SINCE, parameters })
+    return queryAll<AccountChange>(coreObjects, tenantId, { query: CHANGED_SINCE, parameters })
   }
   return {
     since,
@@ -95,7 +95,7 @@ export function cosmosAccountChangeStore(coreObjects: Container): AccountChangeS
         const wanted = new Set(ids)
         return (await since(tenantId, sinceMs)).filter(({ id }) => wanted.has(id))
       }
-      const query = `${MOVED_SINCE} AND ARRAY_CONTAINS(@ids, c.id)`
+      const query = `${CHANGED_SINCE} AND ARRAY_CONTAINS(@ids, c.id)`
       const parameters = [
         { name: '@sinceMs', value: sinceMs },
         { name: '@ids', value: [...ids] },

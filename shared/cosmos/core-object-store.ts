@@ -25,7 +25,7 @@ const parse = documentParser<MergedCoreObject>(
     attributes: StoredAttributes,
     contributors: Type.Array(Type.String()),
     deleted: Type.Boolean(),
-    accountMovedAtMs: Type.Optional(Type.Number()),
+    accountChangedAtMs: Type.Optional(Type.Number()),
     claimedAccount: Type.Optional(Type.String()),
     accountSinceMs: Type.Optional(Type.Number()),
     mergedInto: Type.Optional(Type.String()),

@@ -4,7 +4,8 @@ import { comparedType } from '../domain/criteria/field-expression.ts'
 import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../domain/criteria/operators-of-types.ts'
 import { type AttributeType, conditionSchema, MEMBER_OF_COLLECTION } from '../domain/criteria/schema.ts'
 import { GUID_PATTERN } from '../kernel/guid.ts'
-import { type JsonObject, schemaReference } from './schemas.ts'
+import type { JsonObject } from '../kernel/json.ts'
+import { schemaReference } from './schemas.ts'
 
 const TEXT: JsonObject = { type: 'string' }
 

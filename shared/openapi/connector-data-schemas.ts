@@ -8,7 +8,8 @@ import {
   type ObjectType,
 } from '../domain/core/core-object.ts'
 import { GUID_PATTERN } from '../kernel/guid.ts'
-import { type JsonObject, schemaReference } from './schemas.ts'
+import type { JsonObject } from '../kernel/json.ts'
+import { schemaReference } from './schemas.ts'
 
 const GUID: JsonObject = { type: 'string', format: 'uuid', pattern: GUID_PATTERN }
 const EXTERNAL_ID = JSON.parse(JSON.stringify(ExternalId)) as JsonObject

@@ -1,6 +1,7 @@
 import { httpStatusOf } from '../http/envelope.ts'
 import type { Route, RouteGroup } from '../http/route.ts'
 import { REFUSALS_BEFORE_ROUTING } from '../http/route.ts'
+import type { JsonObject } from '../kernel/json.ts'
 import { REFUSALS, type RefusalCode } from '../kernel/refusals.ts'
 import { parametersOf, SHARED_HEADERS, SHARED_PARAMETERS } from './parameters.ts'
 import { type FileOperation, fileOperation, PROBES_TAG, probePaths } from './public-operations.ts'
@@ -10,7 +11,6 @@ import {
   type DocumentSchemas,
   documentSchemas,
   type Examples,
-  type JsonObject,
   type NamedSchemas,
   type OperationExamples,
   operationExamples,

@@ -1,5 +1,6 @@
 import { isCreating, pathParameters, type Route } from '../http/route.ts'
-import type { DocumentSchemas, JsonObject } from './schemas.ts'
+import type { JsonObject } from '../kernel/json.ts'
+import type { DocumentSchemas } from './schemas.ts'
 
 /** Parameters of many operations, as components. */
 export const SHARED_PARAMETERS: JsonObject = {

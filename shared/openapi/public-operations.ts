@@ -1,9 +1,9 @@
 import { type HttpResponse, refusalEnvelope } from '../http/envelope.ts'
 import { ALIVE, PARTS, READY, unreadyEnvelope } from '../http/probes.ts'
+import type { JsonObject } from '../kernel/json.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import { headerReferences, parameterReference } from './parameters.ts'
 import { bodyOf, failureSchema, NOT_MODIFIED, sharedResponseReference, successSchema } from './responses.ts'
-import type { JsonObject } from './schemas.ts'
 
 /** An operation that serves a file. */
 export type FileOperation = {

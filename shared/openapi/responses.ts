@@ -1,9 +1,10 @@
 import { faultEnvelope, type HttpResponse, httpStatusOf, refusalEnvelope } from '../http/envelope.ts'
 import type { Route } from '../http/route.ts'
 import { refusalsOf } from '../http/route.ts'
+import type { Json, JsonObject } from '../kernel/json.ts'
 import { REFUSALS, Refusal, type RefusalCode } from '../kernel/refusals.ts'
 import { headerReferences } from './parameters.ts'
-import type { DocumentSchemas, Json, JsonObject, OperationExamples } from './schemas.ts'
+import type { DocumentSchemas, OperationExamples } from './schemas.ts'
 
 const FAULT_CODE = 'InternalError'
 type FailureCode = RefusalCode | typeof FAULT_CODE

@@ -1,8 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { Route } from '../http/route.ts'
-
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject
-export type JsonObject = { readonly [member: string]: Json }
+import type { Json, JsonObject } from '../kernel/json.ts'
 
 /** The schemas that become components of the document, by component name. */
 export type NamedSchemas = Readonly<Record<string, TSchema>>

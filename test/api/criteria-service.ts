@@ -44,7 +44,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
     const overrides: Overrides = {
       nowMs: () => clock.nowMs,
       messageQueue: { enqueue: async (message) => void sentMessages.push(message) },
-      reconciler: { follow: async () => false },
+      reconciler: { reconcile: async () => false },
       collections: {
         links: {
           linksOf: async (_tenantId, collectionId) => links.get(collectionId) ?? [],

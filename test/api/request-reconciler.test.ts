@@ -58,9 +58,9 @@ describe('what an interrupted process leaves', () => {
 
 describe('a new identity keeps its request', () => {
   /** A reconciler of another process that creates an identity while it reads requests. */
-  async function followedWhile(
+  async function reconciledWhile(
     come: () => Promise<unknown>,
-    follow: (follower: RequestReconciler, rows: RowSnapshot) => Promise<unknown>,
+    reconcile: (reconciler: RequestReconciler, rows: RowSnapshot) => Promise<unknown>,
   ) {
     const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs), {
       bytesAtMost: 10_000_000,
@@ -76,14 +76,14 @@ describe('a new identity keeps its request', () => {
         return requests.liveOfObjects(tenantId, ids)
       },
     }
-    const follower = new RequestReconciler({ ...world.deps, snapshots, requests: { ...requests, ...read } })
-    await follow(follower, await snapshots.fresh(tenantId))
+    const reconciler = new RequestReconciler({ ...world.deps, snapshots, requests: { ...requests, ...read } })
+    await reconcile(reconciler, await snapshots.fresh(tenantId))
   }
 
   it('during a full pass', async () => {
     const collectionId = await joinable(OPEN)
     const come = async () => submit(await person(), collectionId)
-    await followedWhile(come, (follower, rows) => follower.follow(tenantId, rows, 'everything'))
+    await reconciledWhile(come, (reconciler, rows) => reconciler.reconcile(tenantId, rows, 'everything'))
     assert.equal((await world.results(collectionId)).length, 1)
   })
 
@@ -96,12 +96,12 @@ describe('a new identity keeps its request', () => {
       await world.put('identity', { displayName: 'Back', directoryObjectId: employee.account }, employee.identityId)
       assert.equal((await submit(employee, collectionId)).status, 201)
     }
-    await followedWhile(come, async (follower, rows) => {
-      await follower.follow(tenantId, rows, 'everything')
+    await reconciledWhile(come, async (reconciler, rows) => {
+      await reconciler.reconcile(tenantId, rows, 'everything')
       isBack = true
       const none: ReadonlySet<string> = new Set()
       const ids = { identity: new Set([employee.identityId]), orgUnit: none, relationship: none }
-      await follower.follow(tenantId, rows, { ids, attributes: none, rowsMoved: true })
+      await reconciler.reconcile(tenantId, rows, { ids, attributes: none, rowsMoved: true })
     })
     assert.equal((await world.results(collectionId)).length, 1)
   })

@@ -4,13 +4,13 @@ import fc from 'fast-check'
 import { type Container, openCatalog } from '../../infra/local/cosmos/catalog.ts'
 import { parsePartition } from '../../infra/local/cosmos/item-rules.ts'
 import { createItem } from '../../infra/local/cosmos/items.ts'
-import type { Json, JsonObject } from '../../infra/local/cosmos/json.ts'
 import type { Position } from '../../infra/local/cosmos/query/continuation.ts'
 import { compile } from '../../infra/local/cosmos/query/evaluator.ts'
 import { runQuery } from '../../infra/local/cosmos/query/execute.ts'
 import { compareText } from '../../infra/local/cosmos/query/semantics.ts'
 import type { Expression, Query } from '../../infra/local/cosmos/query/syntax.ts'
 import { openStorage, type Storage } from '../../infra/local/cosmos/storage.ts'
+import type { Json, JsonObject } from '../../shared/kernel/json.ts'
 
 /** Enough documents to create value indexes. */
 const DOCUMENTS_COUNT = 1200

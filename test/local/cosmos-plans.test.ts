@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test'
 import { type Container, openCatalog } from '../../infra/local/cosmos/catalog.ts'
 import { parsePartition } from '../../infra/local/cosmos/item-rules.ts'
 import { createItem } from '../../infra/local/cosmos/items.ts'
-import type { Json } from '../../infra/local/cosmos/json.ts'
 import { type Page, type PageRequest, runQuery } from '../../infra/local/cosmos/query/execute.ts'
 import { parseQuery } from '../../infra/local/cosmos/query/parser.ts'
 import { openStorage, type Storage } from '../../infra/local/cosmos/storage.ts'
+import type { Json } from '../../shared/kernel/json.ts'
 
 /** Three times the number of documents with one of the searched values. */
 const DOCUMENTS_COUNT = 6000

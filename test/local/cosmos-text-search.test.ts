@@ -3,12 +3,12 @@ import { after, before, describe, it } from 'node:test'
 import { type Container, openCatalog } from '../../infra/local/cosmos/catalog.ts'
 import { parsePartition } from '../../infra/local/cosmos/item-rules.ts'
 import { createItem } from '../../infra/local/cosmos/items.ts'
-import type { JsonObject } from '../../infra/local/cosmos/json.ts'
 import type { Position } from '../../infra/local/cosmos/query/continuation.ts'
 import { runQuery } from '../../infra/local/cosmos/query/execute.ts'
 import { parseQuery } from '../../infra/local/cosmos/query/parser.ts'
 import { compareText } from '../../infra/local/cosmos/query/semantics.ts'
 import { openStorage, type Storage } from '../../infra/local/cosmos/storage.ts'
+import type { JsonObject } from '../../shared/kernel/json.ts'
 
 type Item = { readonly id: string; readonly text?: unknown; readonly name?: unknown }
 

@@ -1,6 +1,7 @@
+import type { JsonObject } from '../../../shared/kernel/json.ts'
 import { ITEM_LIMIT_BYTES, parsePartition } from './item-rules.ts'
 import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
-import { isJsonObject, type JsonObject, parseJson, refuseUnknownMembers } from './json.ts'
+import { isJsonObject, parseJson, refuseUnknownMembers } from './json.ts'
 import { badRequest, CosmosFailure } from './response.ts'
 
 /** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */

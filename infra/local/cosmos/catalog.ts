@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject, parseObject, refuseUnknownMembers } from './json.ts'
+import type { Json, JsonObject } from '../../../shared/kernel/json.ts'
+import { isJsonObject, parseObject, refuseUnknownMembers } from './json.ts'
 import { makeCompositeIndex, makeValueIndex } from './query/value-indexes.ts'
 import { badRequest, CosmosFailure } from './response.ts'
 import type { Storage } from './storage.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import type { JsonObject } from '../../../shared/kernel/json.ts'
 import type { Container } from './catalog.ts'
 import type { Partition } from './item-rules.ts'
 import { claimValues, requireUnique, type ValidItem, validItem } from './item-rules.ts'
-import type { JsonObject } from './json.ts'
 import { badRequest, CosmosFailure, readCharge, writeCharge } from './response.ts'
 import type { Storage } from './storage.ts'
 

@@ -1,7 +1,5 @@
+import type { Json, JsonObject } from '../../../shared/kernel/json.ts'
 import { badRequest } from './response.ts'
-
-export type Json = null | boolean | number | string | Json[] | JsonObject
-export type JsonObject = { [name: string]: Json }
 
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isJsonObject, type Json, parseObject, refuseUnknownMembers } from './json.ts'
+import type { Json } from '../../../shared/kernel/json.ts'
+import { isJsonObject, parseObject, refuseUnknownMembers } from './json.ts'
 import type { Scan } from './query/access.ts'
 import { decodeToken, encodeToken } from './query/continuation.ts'
 import type { Parameters } from './query/evaluator.ts'

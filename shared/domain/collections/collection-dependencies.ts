@@ -65,7 +65,7 @@ export interface CollectionLinks {
    * full. Links that were compared since are left out.
    * @returns The collections with a link whose group must be compared.
    */
-  accountsChanged(tenantId: string, movedAtMs: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
+  accountsChanged(tenantId: string, changedAtMs: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
   /** The collections with a link that has applied an older version of the membership. */
   behind(tenantId: string, membershipVersions: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
 }

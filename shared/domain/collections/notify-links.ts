@@ -70,12 +70,12 @@ async function collectionsWithChangedAccounts(
     ? storedAccountChanges(await accountChanges.since(tenantId, nowMs() - ACCOUNT_CHANGE_WINDOW_MS), rows)
     : seen
   const ofJoinables = changes === 'everything' ? stored : seen
-  const moved = await joinableAccountsChanged(tenantId, joinables(linked, criteria), ofJoinables, joined)
+  const changed = await joinableAccountsChanged(tenantId, joinables(linked, criteria), ofJoinables, joined)
   for (const one of fed) {
-    const movedAtMs = accountsChangedAtMs(one, isNew(one, changes) ? stored : seen)
-    if (movedAtMs !== undefined) moved.set(one.collection.id, movedAtMs)
+    const changedAtMs = accountsChangedAtMs(one, isNew(one, changes) ? stored : seen)
+    if (changedAtMs !== undefined) changed.set(one.collection.id, changedAtMs)
   }
-  return moved.size === 0 ? new Set() : links.accountsChanged(tenantId, moved)
+  return changed.size === 0 ? new Set() : links.accountsChanged(tenantId, changed)
 }
 
 /** Collections whose links have not applied the latest version: an evaluator failed after the change and before its message. */
@@ -125,15 +125,15 @@ export function accountChangesInRows(changes: RowChanges, nowMs: number): Change
 }
 
 /** Account changes as stored, for an evaluator that did not have the former rows in memory. */
-export function storedAccountChanges(moves: readonly AccountChange[], rows: RowSnapshot): ChangedAccounts {
+export function storedAccountChanges(accountChanges: readonly AccountChange[], rows: RowSnapshot): ChangedAccounts {
   const identity = new Map<string, number>()
   const relationship = new Map<string, number>()
-  const take = (moved: Map<string, number>, id: string, atMs: number) =>
-    moved.set(id, Math.max(atMs, moved.get(id) ?? 0))
-  for (const { id, objectType, movedAtMs } of moves) {
-    take(objectType === 'identity' ? identity : relationship, id, movedAtMs)
+  const take = (changed: Map<string, number>, id: string, atMs: number) =>
+    changed.set(id, Math.max(atMs, changed.get(id) ?? 0))
+  for (const { id, objectType, changedAtMs } of accountChanges) {
+    take(objectType === 'identity' ? identity : relationship, id, changedAtMs)
     if (objectType !== 'identity') continue
-    for (const held of rows.heldBy(id)) take(relationship, held, movedAtMs)
+    for (const held of rows.heldBy(id)) take(relationship, held, changedAtMs)
   }
   return { ...NONE, identity, relationship }
 }
@@ -152,9 +152,9 @@ export type MembersBeforeAndAfter = {
  */
 export function accountsChangedAtMs(
   { collection, before, after }: MembersBeforeAndAfter,
-  moved: ChangedAccounts,
+  changed: ChangedAccounts,
 ): number | undefined {
-  const ofType = moved[CORE_TYPE[collection.objectType as CriteriaObjectType]]
+  const ofType = changed[CORE_TYPE[collection.objectType as CriteriaObjectType]]
   const concerned = ofType.size === 0 ? [] : (before ?? after ?? []).filter((id) => ofType.has(id))
   if (concerned.length === 0) return undefined
   const stayed = before === undefined || before === after ? undefined : new Set(after)
@@ -172,20 +172,20 @@ export async function joinableAccountsChanged(
   const all = await joined.of(tenantId, joinableIds)
   return new Map(
     [...all].flatMap(([id, { memberships }]) => {
-      const movedAtMs = latest(
+      const changedAtMs = latest(
         memberships.map(({ identityId }) => identityId),
         identity,
       )
-      return movedAtMs === undefined ? [] : [[id, movedAtMs] as const]
+      return changedAtMs === undefined ? [] : [[id, changedAtMs] as const]
     }),
   )
 }
 
-function latest(ids: readonly string[], moved: ReadonlyMap<string, number>): number | undefined {
+function latest(ids: readonly string[], changed: ReadonlyMap<string, number>): number | undefined {
   let latestMs: number | undefined
   for (const id of ids) {
-    const movedAtMs = moved.get(id)
-    if (movedAtMs !== undefined && movedAtMs > (latestMs ?? 0)) latestMs = movedAtMs
+    const changedAtMs = changed.get(id)
+    if (changedAtMs !== undefined && changedAtMs > (latestMs ?? 0)) latestMs = changedAtMs
   }
   return latestMs
 }

@@ -28,16 +28,16 @@ const PASSES_AT_MOST = 3
 type Outcome = 'changed' | 'same' | 'invalid'
 
 /** Receives the changes of a tenant's core objects: for data that belong to these objects. */
-export interface ChangeFollower {
+export interface ChangeReconciler {
   /**
    * Called with the changes of each pass, before anything is evaluated. The same changes may come more than once.
    * @returns Whether definitions of collections were changed.
    */
-  follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<boolean>
+  reconcile(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<boolean>
 }
 
 type EvaluatorDependencies = CollectionDependencies & {
-  readonly follower: ChangeFollower
+  readonly reconciler: ChangeReconciler
   /** The clocks of two evaluators differ by less. */
   readonly clockDifferenceMs: number
 }
@@ -116,7 +116,7 @@ export class TenantEvaluator {
   }
 
   async #evaluateOnce(tenantId: string, lease: HeldLease): Promise<void> {
-    const { collections, snapshots, follower, clockDifferenceMs, nowMs, log, metrics } = this.#deps
+    const { collections, snapshots, reconciler, clockDifferenceMs, nowMs, log, metrics } = this.#deps
     const startedMs = nowMs()
     let criteria = await collections.list(tenantId, { kind: 'criteria' })
     let cached = await this.#cache.of(criteria)
@@ -125,7 +125,7 @@ export class TenantEvaluator {
     // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.
     const changes = this.#cache.has(tenantId) ? taken : 'everything'
     this.#cache.set(tenantId, cached)
-    if (await follower.follow(tenantId, rows, changes)) {
+    if (await reconciler.reconcile(tenantId, rows, changes)) {
       criteria = await collections.list(tenantId, { kind: 'criteria' })
       cached = await this.#cache.of(criteria)
       this.#cache.set(tenantId, cached)

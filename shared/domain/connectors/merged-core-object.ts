@@ -7,7 +7,7 @@ export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
   /** Ids of the connector objects it was merged from, those of the oldest connector first. */
   readonly contributors: readonly string[]
   /** Time of the last account change, by the writer's clock; absent before the first change. */
-  readonly accountMovedAtMs?: number
+  readonly accountChangedAtMs?: number
   /** The account that the identity claims and another one holds. `attributes` has no `directoryObjectId` then. */
   readonly claimedAccount?: string
   /** Since when the identity claims its account, by the writer's clock; absent for one written before this was stored. */
@@ -91,8 +91,8 @@ export function withAccountChange(
 ): MergedCoreObject {
   if (before === undefined) return object
   const hasChanged = accountSource(before) !== accountSource(object)
-  const accountMovedAtMs = hasChanged ? nowMs : before.accountMovedAtMs
-  return accountMovedAtMs === undefined ? object : { ...object, accountMovedAtMs }
+  const accountChangedAtMs = hasChanged ? nowMs : before.accountChangedAtMs
+  return accountChangedAtMs === undefined ? object : { ...object, accountChangedAtMs }
 }
 
 /** The attribute that determines the directory account of an object: the identity's own, or the holder of a position. */

@@ -50,7 +50,7 @@ export type AccountChange = {
   readonly id: string
   readonly objectType: ObjectType
   /** By the clock of the process that merged the object, shortly before the change could be read. */
-  readonly movedAtMs: number
+  readonly changedAtMs: number
 }
 
 /** Reads account changes, those of soft-deleted objects included: for each core object, the last one. */

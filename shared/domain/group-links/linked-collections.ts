@@ -166,8 +166,8 @@ export function collectionLinks(links: LinkStore, nowMs: () => number): Collecti
     async linkedCollections(tenantId) {
       return new Set((await enabled(tenantId)).map(({ collectionId }) => collectionId))
     },
-    async accountsChanged(tenantId, moved) {
-      const affected = (await enabled(tenantId)).filter((link) => mayContainFormerAccounts(link, moved))
+    async accountsChanged(tenantId, changed) {
+      const affected = (await enabled(tenantId)).filter((link) => mayContainFormerAccounts(link, changed))
       for (const { id } of affected) {
         const accountsChangedAtMs = nowMs()
         await changeLink(tenantId, id, (link) => ({ ...link, accountsChangedAtMs: accountsChangedAtMs }), {
@@ -188,10 +188,10 @@ export function collectionLinks(links: LinkStore, nowMs: () => number): Collecti
 
 function mayContainFormerAccounts(
   { collectionId, comparedAtMs }: GroupLink,
-  moved: ReadonlyMap<string, number>,
+  changed: ReadonlyMap<string, number>,
 ): boolean {
-  const movedAtMs = moved.get(collectionId)
-  return movedAtMs !== undefined && (comparedAtMs ?? 0) < movedAtMs + ACCOUNT_CHANGE_DELAY_MS
+  const changedAtMs = changed.get(collectionId)
+  return changedAtMs !== undefined && (comparedAtMs ?? 0) < changedAtMs + ACCOUNT_CHANGE_DELAY_MS
 }
 
 function ignoreDeleted(error: unknown): void {

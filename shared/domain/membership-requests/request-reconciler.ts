@@ -1,6 +1,6 @@
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
-import type { ChangeFollower } from '../collections/tenant-evaluator.ts'
+import type { ChangeReconciler } from '../collections/tenant-evaluator.ts'
 import { schemaName } from '../core/attribute-names.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
@@ -158,7 +158,7 @@ const FULL_PASS_INTERVAL_MS = 24 * 60 * 60 * 1000
  *
  * The org chart is read again after the requests: an identity created in the meantime may have joined.
  */
-export class RequestReconciler implements ChangeFollower {
+export class RequestReconciler implements ChangeReconciler {
   readonly #deps: RequestDependencies
   /** Time of the last full pass, for tenants whose changes have all been processed since. */
   readonly #fullPassAtMs = new Map<string, number>()
@@ -167,7 +167,7 @@ export class RequestReconciler implements ChangeFollower {
     this.#deps = deps
   }
 
-  async follow(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<boolean> {
+  async reconcile(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<boolean> {
     const nowMs = this.#deps.nowMs()
     const fullPassAtMs = this.#fullPassAtMs.get(tenantId)
     // Restored only when this pass succeeds.

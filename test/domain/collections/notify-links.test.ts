@@ -54,7 +54,7 @@ const collection = (objectType: string, before: string[] | undefined, after: str
   return { collection: { id: 'collection', objectType } as Collection, before, after }
 }
 
-const movedBy = async (...written: SnapshotObject[]) => accountChangesInRows(await changesOf(...written), NOW_MS)
+const changedBy = async (...written: SnapshotObject[]) => accountChangesInRows(await changesOf(...written), NOW_MS)
 
 describe('Accounts of members that stay', () => {
   for (const [claim, written, objectType, members] of [
@@ -66,24 +66,24 @@ describe('Accounts of members that stay', () => {
   ] as const) {
     it(`have changed when one is ${claim}`, async () => {
       const overTime = collection(objectType, [...members], [...members])
-      assert.equal(accountsChangedAtMs(overTime, await movedBy(written)), NOW_MS)
+      assert.equal(accountsChangedAtMs(overTime, await changedBy(written)), NOW_MS)
     })
   }
 
   it('have not changed when it is that of another identity', async () => {
-    const moved = await movedBy(identity(BO, { directoryObjectId: id(902) }))
-    assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA]), moved), undefined)
+    const changed = await changedBy(identity(BO, { directoryObjectId: id(902) }))
+    assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA]), changed), undefined)
   })
 
   it('have not changed when another attribute of a member changes', async () => {
-    const moved = await movedBy(identity(ADA, { directoryObjectId: id(901), displayName: 'Ada' }))
-    assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA]), moved), undefined)
+    const changed = await changedBy(identity(ADA, { directoryObjectId: id(901), displayName: 'Ada' }))
+    assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA]), changed), undefined)
   })
 
   it('have not changed for members that are added or removed at the same time', async () => {
-    const moved = await movedBy(identity(BO, { directoryObjectId: id(902) }))
-    assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA, BO]), moved), undefined)
-    assert.equal(accountsChangedAtMs(collection('Identity', [ADA, BO], [ADA]), moved), undefined)
+    const changed = await changedBy(identity(BO, { directoryObjectId: id(902) }))
+    assert.equal(accountsChangedAtMs(collection('Identity', [ADA], [ADA, BO]), changed), undefined)
+    assert.equal(accountsChangedAtMs(collection('Identity', [ADA, BO], [ADA]), changed), undefined)
   })
 
   it('are found among the members of joinable collections as well', async () => {
@@ -94,9 +94,9 @@ describe('Accounts of members that stay', () => {
           ['with Ada', { memberships: [{ identityId: ADA, relationshipId: POST_OF_ADA }], membershipVersion: 1 }],
         ]),
     } as never
-    const moved = await movedBy(identity(BO, { directoryObjectId: id(902) }))
+    const changed = await changedBy(identity(BO, { directoryObjectId: id(902) }))
     assert.deepEqual(
-      await joinableAccountsChanged(TENANT, ['with Bo', 'with Ada'], moved, joined),
+      await joinableAccountsChanged(TENANT, ['with Bo', 'with Ada'], changed, joined),
       new Map([['with Bo', NOW_MS]]),
     )
   })
@@ -105,27 +105,51 @@ describe('Accounts of members that stay', () => {
 describe('Account changes as stored', () => {
   const rows = new RowSnapshot()
   rows.apply([identity(ADA), identity(BO), relationship(POST_OF_ADA, ADA), relationship(POST_OF_BO, BO)])
-  const moves = (...all: [string, 'identity' | 'relationship', number][]) =>
+  const accountChanges = (...all: [string, 'identity' | 'relationship', number][]) =>
     storedAccountChanges(
-      all.map(([of, objectType, movedAtMs]) => ({ id: of, objectType, movedAtMs })),
+      all.map(([of, objectType, changedAtMs]) => ({ id: of, objectType, changedAtMs })),
       rows,
     )
 
   for (const [claim, stored, objectType, after, expected] of [
-    ['are the last of several members’', moves([ADA, 'identity', 5], [BO, 'identity', 7]), 'Identity', [ADA, BO], 7],
-    ['are looked for among members only', moves([ADA, 'identity', 5], [BO, 'identity', 7]), 'Identity', [ADA], 5],
-    ['are those of the positions that a person holds', moves([ADA, 'identity', 5]), 'Relationship', [POST_OF_ADA], 5],
-    ['are not those of others’ positions', moves([ADA, 'identity', 5]), 'Relationship', [POST_OF_BO], undefined],
+    [
+      'are the last of several members’',
+      accountChanges([ADA, 'identity', 5], [BO, 'identity', 7]),
+      'Identity',
+      [ADA, BO],
+      7,
+    ],
+    [
+      'are looked for among members only',
+      accountChanges([ADA, 'identity', 5], [BO, 'identity', 7]),
+      'Identity',
+      [ADA],
+      5,
+    ],
+    [
+      'are those of the positions that a person holds',
+      accountChanges([ADA, 'identity', 5]),
+      'Relationship',
+      [POST_OF_ADA],
+      5,
+    ],
+    [
+      'are not those of others’ positions',
+      accountChanges([ADA, 'identity', 5]),
+      'Relationship',
+      [POST_OF_BO],
+      undefined,
+    ],
     [
       'are the holder’s where that is later',
-      moves([ADA, 'identity', 5], [POST_OF_ADA, 'relationship', 3]),
+      accountChanges([ADA, 'identity', 5], [POST_OF_ADA, 'relationship', 3]),
       'Relationship',
       [POST_OF_ADA],
       5,
     ],
     [
       'are of the position where another holds it since',
-      moves([ADA, 'identity', 5], [POST_OF_ADA, 'relationship', 9]),
+      accountChanges([ADA, 'identity', 5], [POST_OF_ADA, 'relationship', 9]),
       'Relationship',
       [POST_OF_ADA],
       9,

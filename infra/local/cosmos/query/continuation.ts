@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Json } from '../json.ts'
+import type { Json } from '../../../../shared/kernel/json.ts'
 import { badRequest } from '../response.ts'
 import type { RowKey } from './access.ts'
 

@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts'
+import type { Json } from '../../../../shared/kernel/json.ts'
 import { constantOf, type Parameters } from './evaluator.ts'
 import type { ComparisonOperator, Expression } from './syntax.ts'
 
