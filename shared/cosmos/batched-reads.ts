@@ -2,17 +2,17 @@ import type { Container, ItemDefinition, OperationInput } from '@azure/cosmos'
 import { batchReads } from '../kernel/concurrency.ts'
 import { readDocument, type Stored, statusOf } from './documents.ts'
 
-/** Documents that one request reads: few enough for one answer, whose size Cosmos limits. */
+/** Documents that one request reads, because Cosmos limits the size of a response. */
 const DOCUMENTS_PER_READ_COUNT = 50
 
-/** Well above what a read takes, and below what a caller notices. */
-const PATIENCE_MS = 100
+/** Longer than a usual read, and shorter than a delay that users notice. */
+const OVERLAP_AFTER_MS = 100
 
-export const READ_LIMITS = { keysAtMost: DOCUMENTS_PER_READ_COUNT, patienceMs: PATIENCE_MS }
+export const READ_LIMITS = { keysAtMost: DOCUMENTS_PER_READ_COUNT, overlapAfterMs: OVERLAP_AFTER_MS }
 
 /**
- * Reads documents by id, undefined where there is none. A read alone is a point read; those of one partition that
- * are asked for while one is under way share the next request, for the units of as many point reads.
+ * Reads documents by id; undefined if there is none. A single read is a point read. Reads of one partition during another
+ * read share the next request, which costs as many request units as the same point reads.
  */
 export function batchedDocumentReads<T extends ItemDefinition>(
   container: Container,
@@ -43,7 +43,7 @@ async function readEach<T extends ItemDefinition>(container: Container, partitio
   return found
 }
 
-/** In one transaction. Undefined when one is not there, which fails it as a whole, or when the answer is too large. */
+/** Reads in one transaction. Undefined if a document is missing, which fails the transaction, or if the response is too large. */
 async function readTogether<T>(
   container: Container,
   partition: string,

@@ -4,21 +4,21 @@ import type { AccountChange, AccountChangeStore } from '../domain/core/core-obje
 import type { ChangeMark, CoreObjectChanges } from '../domain/tenant-index/tenant-snapshots.ts'
 import { queryAll, queryDocuments, type Stored } from './documents.ts'
 
-/** `_ts` has whole seconds and is set before a write is visible. The last seconds are therefore read again. */
+/** `_ts` is in whole seconds and is set before a write becomes visible. Each read therefore repeats the last seconds. */
 const OVERLAP_S = 5
 
-/** The same when the store's clock is estimated from the elapsed time. */
+/** The overlap when the store's clock is estimated from the elapsed time. */
 const OVERLAP_BY_TIME_S = 15
 
-/** Half of the shortest time for which a connector may ask to keep what is deleted, a day. */
+/** Half of the shortest retention of deleted objects that a connector can set, which is a day. */
 const DELETIONS_KEPT_MS = 12 * 60 * 60 * 1000
 
 const OBJECTS_PER_PAGE_COUNT = 2000
 
 /**
- * Container `coreObjects`, partition key `/tenantId`, read in the order of changes. The mark advances with time, so that the
- * last burst of writes is not read again by every call. Documents are not parsed by a schema: 3.5 µs for each of them
- * would add a sixth to the time to load a tenant.
+ * Reads changes of container `coreObjects`, partition key `/tenantId`. The mark advances with time, so that calls do not read
+ * the last burst of writes again. Documents are not parsed with a schema, because 3.5 µs for each would make the loading
+ * of a tenant a sixth slower.
  * @param elapsedMs A monotonic clock.
  */
 export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () => number): CoreObjectChanges {
@@ -46,8 +46,8 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
           const clock = { seenUntilS: latestS, seenAtMs: elapsedMs() }
           current = { ...current, ...clock, readFromS: Math.max(current.readFromS, storeClockS(clock, startedMs)) }
         }
-        // While later pages are read, objects of earlier ones are written to: these writes are not seen, and may be older
-        // than the latest of a later page.
+        // Objects of earlier pages can change while later pages are read. The query misses these writes, which can be older
+        // than the latest object of a later page.
         if (isFirst) current = { ...current, firstSeenS: Math.max(current.firstSeenS, latestS) }
         isFirst = false
         yield { objects: documents.map(coreObjectOf), mark: current }
@@ -61,12 +61,12 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
   }
 }
 
-/** The least that the store's clock shows, or showed, at a time of this process's clock. */
+/** A lower bound of the store's clock in seconds at `atMs` of this process's clock. */
 function storeClockS({ seenUntilS, seenAtMs }: Pick<ChangeMark, 'seenUntilS' | 'seenAtMs'>, atMs: number): number {
   return seenUntilS + Math.floor((atMs - seenAtMs) / 1000)
 }
 
-/** A reading has seen all that was written before it began: by its first page, or by the time that it has taken. */
+/** The time from which the next read starts: a read includes all writes before its start, which two clocks estimate. */
 function startS({ firstSeenS, readFromS }: ChangeMark): number {
   return Math.max(firstSeenS - OVERLAP_S, readFromS - OVERLAP_BY_TIME_S)
 }
@@ -78,7 +78,7 @@ function coreObjectOf({ id, objectType, externalId, attributes, deleted, _ts }: 
 const CHANGED_SINCE = `SELECT c.id, c.objectType, c.accountChangedAtMs AS changedAtMs FROM c
   WHERE c.accountChangedAtMs >= @sinceMs`
 
-/** Cosmos limits a query to 512 KB: for more ids, all account changes are read. */
+/** Cosmos limits a query to 512 KB. For more ids, all account changes are read. */
 const IDS_PER_QUERY_COUNT = 2000
 
 /** Container `coreObjects`, partition key `/tenantId`. Few documents have `accountChangedAtMs`, which is indexed. */

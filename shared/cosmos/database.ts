@@ -3,25 +3,25 @@ import type { TokenCredential } from '@azure/identity'
 import { type ContainerId, DATABASE_ID } from './containers.ts'
 import { DatabaseSession } from './database-session.ts'
 
-/** Where the database is, and who asks it: whoever has its key, or whoever the credential stands for. */
+/** The endpoint of the database, and the key or the credential for it. */
 export type DatabaseSettings = { readonly endpoint: string } & (
   | { readonly key: string }
   | { readonly credential: TokenCredential }
 )
 
 /**
- * The containers by name. Reads see at least what the session has seen; what others wrote, perhaps not yet.
+ * Returns the containers by name. Reads include all writes that the session has seen. Other writes can be missing.
  *
- * The account's default is Session as well, but the SDK sends session tokens only when the client asks for it itself.
- * Point reads and queries may be answered by any replica that has what the token names; writes and batches, also those
- * that only read, by the primary. https://learn.microsoft.com/azure/cosmos-db/consistency-levels
+ * The default of the account is Session as well, but the SDK sends session tokens only if the client sets the level.
+ * Any replica that has the writes of the token can answer point reads and queries. The primary replica runs writes and
+ * batches, including batches of reads. https://learn.microsoft.com/azure/cosmos-db/consistency-levels
  */
 export function openDatabase(
   settings: DatabaseSettings,
   session: DatabaseSession = new DatabaseSession(),
 ): (id: ContainerId) => Container {
   const { endpoint } = settings
-  // The SDK's types name what a plugin is, and leave the option out.
+  // The types of the SDK declare plugins, but not this option.
   const options: CosmosClientOptions & { readonly plugins: PluginConfig[] } = {
     endpoint,
     consistencyLevel: 'Session',

@@ -31,7 +31,7 @@ export type BatchReadLimits = {
   /** Keys per read. */
   readonly keysAtMost: number
   /** After this time, a read no longer delays the next one. */
-  readonly patienceMs: number
+  readonly overlapAfterMs: number
 }
 
 /**
@@ -41,7 +41,7 @@ export type BatchReadLimits = {
  */
 export function batchReads<T>(
   readAll: (group: string, keys: readonly string[]) => Promise<ReadonlyMap<string, T>>,
-  { keysAtMost, patienceMs }: BatchReadLimits,
+  { keysAtMost, overlapAfterMs }: BatchReadLimits,
 ): (group: string, key: string) => Promise<T | undefined> {
   const groups = new Map<string, Group<T>>()
 
@@ -60,13 +60,13 @@ export function batchReads<T>(
       group.isReading = false
       readNext(name, group)
     }
-    const patience = setTimeout(goOn, patienceMs)
+    const overlap = setTimeout(goOn, overlapAfterMs)
     const settled = readAll(name, [...batch.keys()]).then(
       (found) => batch.forEach(({ resolve }, key) => void resolve(found.get(key))),
       (error: unknown) => batch.forEach(({ reject }) => void reject(error)),
     )
     void settled.then(() => {
-      clearTimeout(patience)
+      clearTimeout(overlap)
       goOn()
     })
   }

@@ -11,7 +11,7 @@ const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true,
 after(() => cosmos.close())
 await createContainers(cosmos.endpoint, key)
 
-/** An instance of the service with a session of its own. */
+/** An instance of the service with its own session. */
 function instance() {
   const session = new DatabaseSession()
   const container = openDatabase(cosmos, session)
@@ -26,8 +26,8 @@ function instance() {
   }
 }
 
-describe('The session of an instance, where the replica that answers is behind', () => {
-  it('sees its own writes, by point reads and queries', async () => {
+describe('The session of an instance with a lagging replica', () => {
+  it('sees its own writes in point reads and queries', async () => {
     const [one, other] = [instance(), instance()]
     await one.write('a')
     assert.equal(await one.has('a'), true)
@@ -35,7 +35,7 @@ describe('The session of an instance, where the replica that answers is behind',
     assert.equal(await other.has('a'), false)
   })
 
-  it('sees what another instance has seen once it is given its tokens', async () => {
+  it('sees what another instance has seen once it has the tokens of that instance', async () => {
     const [one, other] = [instance(), instance()]
     await one.write('b')
     const before = other.session.tokens()
@@ -48,7 +48,7 @@ describe('The session of an instance, where the replica that answers is behind',
     assert.equal(await third.has('b'), true)
   })
 
-  it('sees what overtook it, and what a batch has seen', async () => {
+  it('sees a write that conflicted with its own, and what a batch has read', async () => {
     const [one, other, third] = [instance(), instance(), instance()]
     await one.write('c')
     await other.batch()
@@ -57,7 +57,7 @@ describe('The session of an instance, where the replica that answers is behind',
     assert.equal(await third.has('c'), true)
   })
 
-  it('leaves out what is no token, and keeps the newest of each range', () => {
+  it('ignores invalid tokens, and keeps the newest token of each range', () => {
     const session = new DatabaseSession()
     session.advance({ links: '0:-1#5,1:-1#7', jobs: 'no token', tenants: '' })
     session.advance({ links: '1:-1#6,0:-1#9,2:3#1#4=7' })
@@ -65,7 +65,7 @@ describe('The session of an instance, where the replica that answers is behind',
     assert.deepEqual(session.tokens(), { links: '0:-1#9,1:-1#7,2:3#1#4=7' })
   })
 
-  it('goes on without what no replica has any more', async () => {
+  it('drops a token whose writes no replica has', async () => {
     const one = instance()
     await one.write('e')
     one.session.advance({ links: '0:-1#999999' })

@@ -20,9 +20,9 @@ const write = (tenantId: string, id: string, more: object) =>
     ...more,
   })
 
-describe('An instance that had nothing to do with a tenant', () => {
+describe('An instance without activity for a tenant', () => {
   for (const idleMs of [DAY_MS / 24, DAY_MS - 1_000, 2 * DAY_MS, 30 * DAY_MS]) {
-    it(`for ${idleMs / 3_600_000} hours does not bring back a person who was deleted meanwhile`, async () => {
+    it(`for ${idleMs / 3_600_000} hours does not keep a person who was deleted in the meantime`, async () => {
       const tenantId = randomUUID()
       const snapshots = new TenantSnapshots(
         cosmosCoreObjectChanges(container('coreObjects'), () => clock.nowMs),
@@ -42,7 +42,7 @@ describe('An instance that had nothing to do with a tenant', () => {
     })
   }
 
-  it('knows of it as much as one that has just started', async () => {
+  it('evaluates the tenant in full, like an instance that has just started', async () => {
     const tenantId = randomUUID()
     const snapshots = new TenantSnapshots(
       cosmosCoreObjectChanges(container('coreObjects'), () => clock.nowMs),

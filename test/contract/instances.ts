@@ -8,13 +8,13 @@ import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { DatabaseSession } from '../../shared/cosmos/database-session.ts'
 
-/** An instance of the service: a client of the database with a session of its own. */
+/** An instance of the service: a database client with its own session. */
 export type Instance = { readonly session: DatabaseSession; readonly container: (id: ContainerId) => Container }
 
-/** A replica that gets no write: a read sees what its session has seen, by way of the primary, or nothing new at all. */
+/** A replica that receives no writes. A read returns what its session has seen, from the primary, or the old state. */
 export const STOPPED: ReplicaLag = { behindWrites: Number.MAX_SAFE_INTEGER }
 
-/** A database whose reads may be told to lag, for several instances. It ends with the file's tests. */
+/** A database with a configurable replica lag for several instances. It is closed after the tests of the file. */
 export async function databaseOfInstances(): Promise<{ cosmos: LocalCosmos; newInstance(): Instance }> {
   const key = randomBytes(64).toString('base64')
   const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true })

@@ -24,17 +24,17 @@ async function newPlace() {
 }
 
 /** The same stores, with contributions that change after the merge has read them. */
-function overtakenBy(overtake: () => Promise<unknown>): typeof deps {
-  let isOvertaken = false
+function changedDuring(change: () => Promise<unknown>): typeof deps {
+  let hasChanged = false
   return {
     ...deps,
     objects: {
       ...deps.objects,
       async ofCoreObjects(tenantId, coreObjectIds) {
         const found = await deps.objects.ofCoreObjects(tenantId, coreObjectIds)
-        if (coreObjectIds.length === 0 || isOvertaken) return found
-        isOvertaken = true
-        await overtake()
+        if (coreObjectIds.length === 0 || hasChanged) return found
+        hasChanged = true
+        await change()
         return found
       },
     },
@@ -62,10 +62,10 @@ const unit = (displayName: string): ObjectWrite => ({
   data: { displayName },
 })
 
-it('a contribution deleted during the merge leaves no core object', async () => {
+it('a contribution that is deleted during the merge leaves no core object', async () => {
   const { write, orgUnits } = await newPlace()
   const deletion = () => write({ operation: 'delete', objectType: 'orgUnit', externalId: 'o1' })
-  await write(unit('first'), overtakenBy(deletion))
+  await write(unit('first'), changedDuring(deletion))
   assert.deepEqual(await orgUnits(), [])
 })
 
@@ -74,7 +74,7 @@ it('the later of two writes determines the core object, whichever merges last', 
   await write(unit('first'))
   await write(
     unit('second'),
-    overtakenBy(() => write(unit('third'))),
+    changedDuring(() => write(unit('third'))),
   )
   assert.deepEqual(
     (await orgUnits()).map(({ attributes }) => attributes.displayName),

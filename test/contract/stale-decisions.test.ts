@@ -17,7 +17,7 @@ const person = (displayName: string, more: object = {}): ObjectWrite => ({
 })
 const removal: ObjectWrite = { operation: 'delete', objectType: 'identity', externalId: 'p1' }
 
-/** A tenant with connectors that write through any instance. Core objects are read as they are. */
+/** A tenant with connectors that write through any instance. Core objects are read from the primary. */
 async function newTenant() {
   const tenantId = randomUUID()
   const addConnector = async (createdAt: string) => {
@@ -50,10 +50,10 @@ async function newTenant() {
   }
 }
 
-describe('An instance whose reads are behind what another instance has written', () => {
+describe('An instance that does not see the writes of another instance yet', () => {
   beforeEach(() => cosmos.setReplicaLag(undefined))
 
-  it('does not take a write for unchanged that takes back what the other has written', async () => {
+  it('does not treat a write as unchanged if it reverts a write of the other instance', async () => {
     const tenant = await newTenant()
     const [one, other] = [newInstance(), newInstance()]
     await tenant.write(one, person('A'))
@@ -63,7 +63,7 @@ describe('An instance whose reads are behind what another instance has written',
     assert.deepEqual(await tenant.people(), [{ displayName: 'A' }])
   })
 
-  it('deletes what the other has just created, and creates what the other has just deleted', async () => {
+  it('deletes an object that the other has just created, and creates one that the other has just deleted', async () => {
     const tenant = await newTenant()
     cosmos.setReplicaLag(STOPPED)
     assert.deepEqual(await tenant.write(newInstance(), person('A')), ['created'])
@@ -74,7 +74,7 @@ describe('An instance whose reads are behind what another instance has written',
     assert.deepEqual(await tenant.people(), [{ displayName: 'B' }])
   })
 
-  it('joins a person to the one that another connector has just brought', async () => {
+  it('merges a person with one that another connector has just created', async () => {
     const tenant = await newTenant()
     const payroll = await tenant.addPayroll()
     cosmos.setReplicaLag(STOPPED)
@@ -84,7 +84,7 @@ describe('An instance whose reads are behind what another instance has written',
     assert.deepEqual(people, [{ displayName: 'A', nin: '01010112345', firstName: '7' }])
   })
 
-  it('joins a person to the one that another connector brings, which it has not read yet', async () => {
+  it('merges a person with one that another connector has just created, before it has read that connector', async () => {
     const tenant = await newTenant()
     const one = newInstance()
     await tenant.write(one, person('A', { nin: '01010112345' }))
@@ -95,7 +95,7 @@ describe('An instance whose reads are behind what another instance has written',
     assert.deepEqual(await tenant.people(), [{ displayName: 'A', nin: '99999999999' }])
   })
 
-  it('merges a core object from all that contributes to it by then', async () => {
+  it('merges a core object from all current contributions', async () => {
     const tenant = await newTenant()
     const payroll = await tenant.addPayroll()
     const [one, other] = [newInstance(), newInstance()]

@@ -14,7 +14,7 @@ const lease = (token: number): Lease => ({ owner: `worker ${token}`, expiresAtMs
 describe('A worker with lagging reads', () => {
   beforeEach(() => cosmos.setReplicaLag(undefined))
 
-  it('detects before its next step that another worker has acquired the lease, independent of their clocks', async () => {
+  it('detects before its next step that another worker has acquired the lease, regardless of their clocks', async () => {
     const [one, other] = [newInstance(), newInstance()].map(({ container }) => cosmosLinkStore(container('links')))
     assert.ok(one !== undefined && other !== undefined)
     const [tenantId, linkId] = [randomUUID(), randomUUID()]

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { batchReads } from '../../shared/kernel/concurrency.ts'
 
-const limits = { keysAtMost: 50, patienceMs: 60_000 }
+const limits = { keysAtMost: 50, overlapAfterMs: 60_000 }
 type Read = { readonly group: string; readonly keys: readonly string[] }
 
 /** Answers every key with itself, a turn later, and remembers what it was asked for. */
@@ -76,7 +76,7 @@ describe('batched reads', () => {
         if (keys.includes('slow')) await ends.promise
         return new Map(keys.map((key) => [key, key]))
       },
-      { ...limits, patienceMs: 5 },
+      { ...limits, overlapAfterMs: 5 },
     )
     const slow = read('t', 'slow')
     assert.equal(await read('t', 'a'), 'a')
@@ -104,7 +104,7 @@ describe('batched reads', () => {
             for (let turns = delays[readCount++ % delays.length] ?? 0; turns > 0; turns -= 1) await turn()
             return found
           },
-          { keysAtMost: 2, patienceMs: 60_000 },
+          { keysAtMost: 2, overlapAfterMs: 60_000 },
         )
         const reads: Promise<void>[] = []
         for (const { does, key: one } of steps) {

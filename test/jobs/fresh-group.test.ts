@@ -6,7 +6,7 @@ import { type LinkWorld, openWorld } from './link-world.ts'
 
 const GROUP_IS_MISSING = { method: 'GET', path: '/groups/[^/]+$', status: 404 }
 
-describe('A group that the directory does not show', () => {
+describe('A sync job for a group that the directory does not return', () => {
   let world: LinkWorld
   before(async () => {
     world = await openWorld()
@@ -14,7 +14,7 @@ describe('A group that the directory does not show', () => {
   after(() => world.close())
   beforeEach(() => world.server.setFaults([]))
 
-  it('shortly after it was linked does not fail the first job for good', async () => {
+  it('succeeds if the directory returns the group shortly after it was linked', async () => {
     const { groupId, collectionId } = await world.linked(users(0, 5))
     world.server.setFaults([{ ...GROUP_IS_MISSING, times: 3 }])
     await world.drain()
@@ -23,7 +23,7 @@ describe('A group that the directory does not show', () => {
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
   })
 
-  it('after half a minute is gone: no retry can mend that', async () => {
+  it('fails permanently if the directory does not return the group for half a minute after it was linked', async () => {
     const { collectionId } = await world.linked(users(0, 5))
     world.server.setFaults([GROUP_IS_MISSING])
     await world.drain()
@@ -31,7 +31,7 @@ describe('A group that the directory does not show', () => {
     assert.deepEqual([job?.status, job?.attempts], ['Failed', 1])
   })
 
-  it('long after it was linked is gone at once', async () => {
+  it('fails permanently at once if the group was linked long ago', async () => {
     const { collectionId } = await world.linked(users(0, 5))
     await world.drain()
     await world.clock.sleep(600_000)

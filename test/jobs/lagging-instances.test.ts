@@ -12,7 +12,7 @@ const RUNS_COUNT = Number(process.env.LAGGING_RUNS ?? 20)
 const INSTANCE_COUNT = 3
 const PERSON_COUNT = 4
 
-/** A change of a person's attribute through one instance, or the delivery of a message to one instance. */
+/** A change of an attribute of a person through one instance, or the delivery of a message to one instance. */
 type Step =
   | { readonly kind: 'write'; readonly instance: number; readonly person: number; readonly isThere: boolean }
   | { readonly kind: 'deliver'; readonly instance: number; readonly isDoubled: boolean }
@@ -65,7 +65,7 @@ describe('Instances with lagging replicas', () => {
   })
   after(() => world.close())
 
-  it('write every change of the members to the group by messages alone, in any distribution', async () => {
+  it('write every change of the members to the group without a sweep, in any distribution of the messages', async () => {
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {

@@ -6,7 +6,7 @@ import { KEY, openAccount } from './cosmos-account.ts'
 
 const START_MS = Date.parse('2030-01-01T00:00:00Z')
 
-/** An account with a lagging replica, and clients that each have a session of their own. */
+/** An account with a lagging replica, and clients with separate sessions. */
 async function openLagging(t: TestContext, replicaLag: ReplicaLag) {
   const clock = { nowMs: START_MS }
   const account = await openAccount(t, { replicaLag, nowMs: () => clock.nowMs })
@@ -27,7 +27,7 @@ async function openLagging(t: TestContext, replicaLag: ReplicaLag) {
   return { ...account, clock, session }
 }
 
-it('shows a write to other sessions once as many have followed, and to its own at once', async (t) => {
+it('shows a write to other sessions after the configured number of writes, and to its own session at once', async (t) => {
   const { session } = await openLagging(t, { behindWrites: 2 })
   const [writer, reader] = [session(), session()]
   await writer.write('a', 1)
@@ -40,7 +40,7 @@ it('shows a write to other sessions once as many have followed, and to its own a
   assert.deepEqual(await writer.all(), [3])
 })
 
-it('shows a write to other sessions after a time', async (t) => {
+it('shows a write to other sessions after the configured time', async (t) => {
   const { session, clock } = await openLagging(t, { behindMs: 500 })
   const [writer, reader] = [session(), session()]
   await writer.write('a', 1)
@@ -50,7 +50,7 @@ it('shows a write to other sessions after a time', async (t) => {
   assert.equal(await reader.read('a'), 1)
 })
 
-it('never shows a session less than it has seen', async (t) => {
+it('never shows a session an older state than it has seen', async (t) => {
   const { session } = await openLagging(t, { behindWrites: 100 })
   const [writer, reader] = [session(), session()]
   await writer.write('a', 1)
@@ -59,7 +59,7 @@ it('never shows a session less than it has seen', async (t) => {
   assert.equal(await session().read('a'), undefined)
 })
 
-it('runs batches on the primary, and what they have read is seen by the session from then on', async (t) => {
+it('runs batches on the primary, and later reads of the session include what a batch has read', async (t) => {
   const { session } = await openLagging(t, { behindWrites: 100 })
   const [writer, reader] = [session(), session()]
   await writer.write('a', 1)
@@ -68,7 +68,7 @@ it('runs batches on the primary, and what they have read is seen by the session 
   assert.equal(await reader.read('a'), 1)
 })
 
-it('serves a read that is given the token of a write, whoever wrote it', async (t) => {
+it('answers a read with the token of a write of another session', async (t) => {
   const { session } = await openLagging(t, { behindWrites: 100 })
   const { headers } = await session().write('a', 1)
   const reader = session()
@@ -77,7 +77,7 @@ it('serves a read that is given the token of a write, whoever wrote it', async (
   assert.equal(read.resource?.amount, 1)
 })
 
-it('shows deletions, items made anew and whole batches in the order of the writes', async (t) => {
+it('shows deletions, recreated items and whole batches in the order of the writes', async (t) => {
   const { session, clock } = await openLagging(t, { behindMs: 1_000 })
   const [writer, reader] = [session(), session()]
   for (const [key, value] of Object.entries({ a: 1, b: 2 })) await writer.write(key, value)
@@ -99,7 +99,7 @@ it('shows deletions, items made anew and whole batches in the order of the write
   assert.deepEqual(await reader.all(), [3])
 })
 
-it('makes documents expire on the replica as well, also where one of the same id has followed', async (t) => {
+it('expires documents on the replica as well, also before a new document with the same id', async (t) => {
   const { session, clock } = await openLagging(t, { behindMs: 10_000 })
   const [writer, reader] = [session(), session()]
   await writer.container.items.create({ id: 'a', tenantId: 't1', amount: 1, ttl: 5 })
@@ -111,7 +111,7 @@ it('makes documents expire on the replica as well, also where one of the same id
   assert.equal(await reader.read('a'), 2)
 })
 
-it('lags for chosen containers alone, and begins and ends while it runs', async (t) => {
+it('lags only for the configured containers, and can be changed at run time', async (t) => {
   const { session, cosmos } = await openLagging(t, { behindWrites: 5, containers: ['others'] })
   await session().write('a', 1)
   assert.equal(await session().read('a'), 1)

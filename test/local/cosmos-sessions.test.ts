@@ -20,7 +20,7 @@ async function openItems(t: TestContext) {
 
 const lsnOf = (token: unknown): number => Number(/^0:-1#(\d+)$/.exec(String(token))?.[1])
 
-it('gives each container its own LSN, which rises with the writes of the container alone', async (t) => {
+it('counts the LSN of each container separately', async (t) => {
   const { things, others } = await openItems(t)
   const first = await things.items.create({ id: 'a', tenantId: 't1' })
   await others.items.create({ id: 'a', tenantId: 't1' })
@@ -30,7 +30,7 @@ it('gives each container its own LSN, which rises with the writes of the contain
   assert.ok(lsnOf(second.headers['x-ms-session-token']) > lsnOf(first.headers['x-ms-session-token']))
 })
 
-it('does not count a batch that was rolled back', async (t) => {
+it('does not count a rolled back batch', async (t) => {
   const { things } = await openItems(t)
   const { headers } = await things.items.create({ id: 'a', tenantId: 't1' })
   const operations = ['b', 'a'].map((id) => ({
@@ -42,7 +42,7 @@ it('does not count a batch that was rolled back', async (t) => {
   assert.equal(read.headers['x-ms-session-token'], headers['x-ms-session-token'])
 })
 
-it('tells the token with refusals as well, so that a caller that was overtaken sees by what', async (t) => {
+it('returns the token with errors as well, so that a caller can read the conflicting write', async (t) => {
   const { things, get } = await openItems(t)
   const { headers } = await things.items.create({ id: 'a', tenantId: 't1' })
   const missing = await get('b')
@@ -51,7 +51,7 @@ it('tells the token with refusals as well, so that a caller that was overtaken s
   assert.equal(missing.headers.get('x-ms-content-path'), headers['x-ms-content-path'])
 })
 
-it('refuses a read whose token names a write that it does not have, with 404 and 1002', async (t) => {
+it('rejects a read with a token of an unknown write with 404 and substatus 1002', async (t) => {
   const { things, get } = await openItems(t)
   const { headers } = await things.items.create({ id: 'a', tenantId: 't1' })
   const lsn = lsnOf(headers['x-ms-session-token'])
@@ -60,12 +60,12 @@ it('refuses a read whose token names a write that it does not have, with 404 and
   assert.deepEqual([refused.status, refused.headers.get('x-ms-substatus')], [404, '1002'])
 })
 
-it('refuses a token that it has not issued', async (t) => {
+it('rejects an invalid token', async (t) => {
   const { get } = await openItems(t)
   for (const token of ['', '5', '0:-1#x', '1:-1#5']) assert.equal((await get('a', token)).status, 400, token)
 })
 
-it('the client of the service sends the token of its last write with each read and query', async (t) => {
+it('receives the token of the last write with each read and query of the service', async (t) => {
   const { cosmos, client } = await openAccount(t)
   const { database } = await client.databases.createIfNotExists({ id: 'collections' })
   await database.containers.createIfNotExists({ id: 'links', partitionKey: { paths: ['/tenantId'] } })

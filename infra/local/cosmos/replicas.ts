@@ -3,22 +3,22 @@ import { parseObject, refuseUnknownMembers } from './json.ts'
 import { badRequest } from './response.ts'
 import { type Commit, openStorage, type Storage } from './storage.ts'
 
-/** How far the replica that answers reads is behind the primary. */
+/** The lag of the replica that answers reads behind the primary. */
 export type ReplicaLag = {
-  /** The containers that have such a replica; all of them unless given. */
+  /** The ids of the containers with a lagging replica. Default: all containers. */
   readonly containers?: readonly string[]
-  /** Milliseconds of the account's clock until a write reaches the replica. */
+  /** Delay of writes on the replica, by the clock of the account. */
   readonly behindMs?: number
-  /** The newest writes of each container that the replica does not have, however old they are. */
+  /** Number of the newest writes of each container that the replica does not have, regardless of their age. */
   readonly behindWrites?: number
 }
 
-/** Where a read is answered: the state and the LSN of the container in it. */
+/** The state that answers a read, and the LSN of the container in this state. */
 export type ReadState = { readonly storage: Storage; readonly lsn: number }
 
 const LAG_MEMBERS = new Set(['containers', 'behindMs', 'behindWrites'])
 
-/** Reads the body of `POST /local/replicas`. Undefined, from an empty object, ends the lag. @throws CosmosFailure 400 */
+/** Parses the body of `POST /local/replicas`. Undefined for an empty object, which ends the lag. @throws CosmosFailure 400 */
 export function parseLag(body: string): ReplicaLag | undefined {
   const lag = parseObject(body, 'The lag')
   refuseUnknownMembers(lag, LAG_MEMBERS, 'The lag')
@@ -36,10 +36,10 @@ export function parseLag(body: string): ReplicaLag | undefined {
 }
 
 /**
- * The replicas of an account. By default all of them are as new as the primary. With a lag, one that is behind answers
- * the reads, as the cloud may choose any, unless the session token of the read names a write that it does not have: then
- * the primary answers. The cloud's gateway looks for a replica that has it, too, and a client in the region of the
- * writes never sees 1002 for it. A replica never goes back.
+ * The replicas of an account. By default no replica lags. With a lag, a lagging replica answers reads, because the cloud
+ * can choose any replica. If the replica does not have the writes of the read's session token, the primary answers. The
+ * gateway of the cloud also finds a replica that has them, so that a client in the write region does not receive 1002.
+ * The LSN of a replica never decreases.
  */
 export class Replicas {
   readonly #primary: Storage
@@ -59,7 +59,7 @@ export class Replicas {
     }
   }
 
-  /** @param seenLsn what the caller has seen: no more than the primary has. */
+  /** @param seenLsn The LSN that the caller has seen, at most that of the primary. */
   forRead({ number, resource }: Container, seenLsn: number): ReadState {
     const { lag, replica } = this.#lagging ?? {}
     const isLagging = lag !== undefined && lag.containers?.includes(String(resource.id)) !== false
@@ -76,19 +76,19 @@ export class Replicas {
 
 type LoggedCommit = Commit & { readonly atMs: number }
 
-/** A copy of the primary's documents, and the commits of each container that it does not have yet. */
+/** A copy of the primary's documents, and the commits of each container that are not applied to it yet. */
 class Replica {
   readonly storage: Storage
   readonly #primary: Storage
   readonly #logs = new Map<number, LoggedCommit[]>()
-  /** Of the containers that have been written since the copy was made. */
+  /** The LSNs of the containers to which commits were applied. */
   readonly #lsns = new Map<number, number>()
   readonly #lsnOfCopy = new Map<number, number>()
 
   constructor(primary: Storage) {
     this.#primary = primary
     this.storage = openStorage(':memory:', primary.nowMs)
-    // The documents alone are copied: the catalog is the primary's.
+    // Only documents are copied. The catalog is that of the primary.
     this.storage.execute('PRAGMA foreign_keys = OFF')
     this.storage.write(() => {
       for (const document of primary.prepare('SELECT * FROM docs').iterate()) this.#insert(document)
@@ -101,7 +101,7 @@ class Replica {
     })
   }
 
-  /** Applies what the lag no longer keeps back. @returns The LSN that is reached. */
+  /** Applies the commits that the lag no longer delays. @returns The LSN of the container on the replica. */
   caughtUp(container: number, { behindMs = 0, behindWrites = 0 }: ReplicaLag): number {
     const log = this.#logs.get(container) ?? []
     const visibleMs = this.#primary.nowMs() - behindMs

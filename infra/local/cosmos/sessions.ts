@@ -2,19 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type Call, containerOf, HANDLERS, type OperationKind } from './handlers.ts'
 import { type Answer, badRequest, CosmosFailure, failureAnswer } from './response.ts'
 
-/** Reads that a replica may answer. A batch, even one that only reads, is run by the primary. */
+/** Operations that a replica can answer. The primary runs batches, including batches of reads. */
 const READS: ReadonlySet<OperationKind> = new Set(['read', 'query'])
 const OTHERS_OF_ITEMS: ReadonlySet<OperationKind> = new Set(['create', 'upsert', 'replace', 'delete', 'batch', 'bulk'])
 
-/** Each container has one partition key range, with this id; -1 is the version of a range that was never moved. */
+/** The id of the only partition key range of each container, and the version of a range that was never moved. */
 const TOKEN_PREFIX = '0:-1#'
 const READ_SESSION_NOT_AVAILABLE = 1002
 
 /**
- * Carries out an operation under session consistency. Each answer about items, a refusal included, has a session token
- * with the LSN of the state that was seen or made, beside the container's rid: without the rid the client drops the
- * token. A write ignores the token that it brings, as accounts with one write region do.
- * @throws CosmosFailure 404 with substatus 1002 for a read whose token names a write that no replica has
+ * Runs an operation with session consistency. Each response about items, including errors, has a session token with the
+ * LSN of the state that was read or written, and the rid of the container, without which the client ignores the token.
+ * A write ignores the token of its request, as in accounts with one write region.
+ * @throws CosmosFailure 404 with substatus 1002 for a read if no replica has the writes of its token
  */
 export function inSession(operation: OperationKind, call: Call): Answer {
   const isRead = READS.has(operation)

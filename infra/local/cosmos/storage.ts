@@ -10,15 +10,15 @@ export type Storage = {
   /** Deletes expired documents, then runs the work in one transaction. An exception rolls back the transaction. */
   write<T>(work: () => T): T
   /**
-   * The number of a write to a container; no row or version had it before. Inside `write` only.
-   * @param row the row that is written; one that is new gets the number
+   * Returns a new number for a write to a container, which no row or version has had. Only inside `write`.
+   * @param row The written row. A new row gets the number.
    */
   nextSequence(container: number, row?: number): number
-  /** The number of the container's last committed write (its LSN). It only rises, also over restarts and deletions. */
+  /** The LSN of the container: the number of its last committed write. It never decreases, even by restarts and deletions. */
   lsnOf(container: number): number
-  /** Writes of documents since the file was made, those that were rolled back left out. */
+  /** Number of committed writes of documents since the file was created. */
   writeCount(): number
-  /** Calls the observer with each commit from now on; undefined ends it. */
+  /** Sets the observer of commits; undefined removes it. */
   onCommit(observer: ((commit: Commit) => void) | undefined): void
   close(): void
 }
@@ -115,7 +115,7 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
   }
   let sequence = Number(prepare('SELECT sequence FROM counter').get()?.sequence)
   let savedSequence = sequence
-  // The file does not say which container was written last: after a start, each may have been.
+  // The file does not store LSNs by container, so after a start each container has the highest LSN.
   const firstLsn = sequence
   const lsns = new Map<number, number>()
   const written = new Map<number, { lsn: number; rows: Set<number> }>()
@@ -149,7 +149,7 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
     write(work) {
       prepare('BEGIN IMMEDIATE').run()
       try {
-        // Not by a timer: an expired document must not conflict with the id or unique key of a new document.
+        // Expired documents are deleted here and not by a timer, because they must not conflict with new documents.
         prepare('DELETE FROM docs WHERE expires_ms <= ?').run(nowMs())
         const result = work()
         if (sequence !== savedSequence) prepare('UPDATE counter SET sequence = ?').run(sequence)

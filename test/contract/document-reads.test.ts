@@ -9,7 +9,7 @@ type Note = { readonly id: string; readonly tenantId: string; readonly text: str
 const { cosmos, container } = await localAccount()
 const links = container('links')
 
-/** A tenant with so many documents, which are numbered unless all say the same. */
+/** A tenant with this number of documents, numbered unless all have the same text. */
 async function tenantOf(count: number, text?: string) {
   const tenantId = randomUUID()
   const notes = Array.from({ length: count }, (_, index): Note & { directoryGroupId: string } => ({
@@ -22,8 +22,8 @@ async function tenantOf(count: number, text?: string) {
   return { tenantId, notes }
 }
 
-describe('gathered reads', () => {
-  it('read one document by a point read', async () => {
+describe('batched document reads', () => {
+  it('use a point read for one document', async () => {
     const { tenantId, notes } = await tenantOf(1)
     const read = batchedDocumentReads<Note>(links)
     const operations = await operationsDuring({ cosmos }, async () => {
@@ -32,7 +32,7 @@ describe('gathered reads', () => {
     assert.deepEqual(operations, { read: 1 })
   })
 
-  it('read fifty documents that are asked for at once by two requests, each with its version', async () => {
+  it('read fifty documents at once with two requests, each with its version', async () => {
     const { tenantId, notes } = await tenantOf(50)
     const read = batchedDocumentReads<Note>(links)
     const operations = await operationsDuring({ cosmos }, async () => {
@@ -47,7 +47,7 @@ describe('gathered reads', () => {
     assert.deepEqual(operations, { read: 2, batch: 1 })
   })
 
-  it('find the others when one of them is not there', async () => {
+  it('return the other documents when one is missing', async () => {
     const { tenantId, notes } = await tenantOf(3)
     const read = batchedDocumentReads<Note>(links)
     const ids = [...notes.map(({ id }) => id), randomUUID()]
@@ -58,14 +58,14 @@ describe('gathered reads', () => {
     )
   })
 
-  it('find documents that are together too large for one answer', async () => {
+  it('return documents that are together too large for one response', async () => {
     const { tenantId, notes } = await tenantOf(4, 'x'.repeat(1_500_000))
     const read = batchedDocumentReads<Note>(links)
     const found = await Promise.all(notes.map(({ id }) => read(tenantId, id)))
     assert.ok(found.every((note) => note?.text.length === 1_500_000))
   })
 
-  it('never find a document of another partition', async () => {
+  it('never return a document of another partition', async () => {
     const mine = await tenantOf(2)
     const theirs = await tenantOf(2)
     const read = batchedDocumentReads<Note>(links)
@@ -77,7 +77,7 @@ describe('gathered reads', () => {
     )
   })
 
-  it('are tried again where the database has too much to do', async () => {
+  it('are retried when the database throttles them', async () => {
     const { tenantId, notes } = await tenantOf(3)
     const read = batchedDocumentReads<Note>(links)
     const lift = cosmos.throttleNext({ count: 2, operation: 'batch' })
