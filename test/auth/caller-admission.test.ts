@@ -49,7 +49,7 @@ describe('the tenants of the settings', () => {
 })
 
 describe('the limit of requests', () => {
-  it('is reached after so many within a minute, and says when the next request is admitted', () => {
+  it('is reached after that number of requests within a minute, and returns when the next request is admitted', () => {
     const { send, pass } = admission({ requestsPerCallerPerMinute: 3 })
     assert.deepEqual([send(), send(), send(), send()], ['admitted', 'admitted', 'admitted', 'TooManyRequests 20'])
     pass(18_500)
@@ -72,12 +72,12 @@ describe('the limit of requests', () => {
     assert.deepEqual([send(), send(), send()], ['admitted', 'admitted', 'TooManyRequests 30'])
   })
 
-  it('is lifted by 0', () => {
+  it('does not exist when the setting is 0', () => {
     const { send } = admission({ requestsPerCallerPerMinute: 0 })
     for (let count = 0; count < 10_000; count += 1) assert.equal(send(), 'admitted')
   })
 
-  it('is kept for 10,000 callers: the bucket of a busy caller is not evicted by one that many others use once', () => {
+  it('is kept for 10,000 callers, and many callers with one request do not evict a busy caller', () => {
     const { send } = admission({ requestsPerCallerPerMinute: 1 })
     for (let other = 0; other < 30_000; other += 1) {
       if (other % 1_000 === 0) assert.equal(send(), other === 0 ? 'admitted' : 'TooManyRequests 60')
@@ -85,7 +85,7 @@ describe('the limit of requests', () => {
     }
   })
 
-  it('admits at most a minute’s requests plus what refills, and after Retry-After always one', () => {
+  it('admits at most the requests of a minute plus the refill, and always one after Retry-After', () => {
     const step = fc.record({ delayMs: fc.integer({ min: 0, max: 5_000 }), waits: fc.boolean() })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), fc.array(step, { maxLength: 300 }), (limit, steps) => {

@@ -28,7 +28,7 @@ const refused = (code: RefusalCode, headers?: Record<string, string>) =>
   identified(refusalEnvelope(new Refusal(code), headers))
 
 describe('a response conforms to the API document', () => {
-  it('when it is the record, a refusal of the route, or a refusal before routing', () => {
+  it('when it is a result, a refusal of the route, or a refusal before routing', () => {
     assertConforming('GET', PATH, found(CONNECTOR))
     assertConforming('GET', PATH, refused('ConnectorNotFound'))
     assertConforming('GET', PATH, refused('TokenMissing', { 'www-authenticate': 'Bearer' }))

@@ -47,7 +47,7 @@ describe('A message whose handling fails', () => {
     assert.ok(tookMs > 80 * 60_000 && tookMs < 120 * 60_000)
   })
 
-  it('is left to the queue when it cannot be enqueued again', async () => {
+  it('is redelivered by the queue when it cannot be enqueued again', async () => {
     const fault = new Error('The database is away')
     const messageQueue = { enqueue: () => Promise.reject(new Error('The queue is away')) }
     const delivery = { message, id: 'message', failureCount: 0 }

@@ -46,7 +46,7 @@ describe('joining a collection, end to end', () => {
     })
   })
 
-  it('has the employee ask and the manager find and approve it', async () => {
+  it('lets the employee submit a request, and the manager find and approve it', async () => {
     const eligible = await employee<CollectionDto[]>('GET', `${REQUESTS}/eligible`)
     assert.ok(eligible.json.data.some(({ id }) => id === collectionId))
     const submitted = await employee<MembershipRequestDto>('POST', `${REQUESTS}/${collectionId}/submit`, {
@@ -65,7 +65,7 @@ describe('joining a collection, end to end', () => {
     assert.equal(approved.json.data.status, 'Joined')
   })
 
-  it('writes the member to the group without a job, and whoever is added directly', async () => {
+  it('writes the member, and a member who is added directly, to the group without a job', async () => {
     assert.deepEqual(await groupIs([accountOf('employee')]), [accountOf('employee')])
     const self = await manager<ListedObject[]>('GET', '/iamcore/beta/sync/coreobjects/identities?pageSize=100')
     const own = self.json.data.find(({ directoryObjectId }) => directoryObjectId === accountOf('manager'))
@@ -79,7 +79,7 @@ describe('joining a collection, end to end', () => {
     assert.equal(jobs.json.data.length, 1)
   })
 
-  it('takes out who leaves', async () => {
+  it('removes a member who leaves', async () => {
     const left = await employee<MembershipRequestDto>('POST', `${REQUESTS}/${collectionId}/${requestId}/leave`, {})
     assert.equal(left.json.data.status, 'Left')
     assert.deepEqual(await groupIs([accountOf('manager')]), [accountOf('manager')])

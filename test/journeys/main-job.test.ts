@@ -105,7 +105,7 @@ describe('the main job, end to end', () => {
     assert.deepEqual(link.json.data.membersToRemove, [])
   })
 
-  it('makes the group in the directory hold exactly their accounts', async () => {
+  it('makes the group contain exactly their accounts', async () => {
     const created = await writer<string>('POST', '/group-link/beta/group-links', {
       collectionId,
       directoryGroupId: groupId(),
@@ -119,7 +119,7 @@ describe('the main job, end to end', () => {
     assert.equal(link.json.data.lastSyncOutcome, 'Succeeded')
   })
 
-  it('goes on after everything was killed in the middle of a sync, and loads nothing twice', async () => {
+  it('continues after all processes were killed during a sync, and loads nothing twice', async () => {
     const before = await expectedMembers(await asPerson(environment, 'coreAdmin'))
     const queued = await writer<{ jobId: string }>('POST', `/group-link/beta/group-links/${collectionId}/sync`)
     assert.equal(queued.status, 202)
@@ -133,7 +133,7 @@ describe('the main job, end to end', () => {
     assert.deepEqual(await groupMembers(environment, groupId()), expected.accounts)
   })
 
-  it('repairs by the sweep what was changed in the directory directly', async () => {
+  it('reverts manual changes in the directory by the sweep', async () => {
     const [account] = expected.accounts
     const tester = await graphClient(environment)
     const removed = await tester('DELETE', `/v1.0/groups/${groupId()}/members/${account}/$ref`)
@@ -145,7 +145,7 @@ describe('the main job, end to end', () => {
     assert.deepEqual(await groupMembers(environment, groupId()), expected.accounts)
   })
 
-  it('takes a person whose position ends out of collection and group within seconds, without a job', async () => {
+  it('removes a person whose position ends from the collection and the group within seconds, without a job', async () => {
     const connector = await asApplication(environment, 'connector')
     const operator = await asApplication(environment, 'operator')
     const connectorId = (await operator<Connector[]>('GET', '/iamcore/sync/connectors')).json.data[0]?.id
@@ -162,7 +162,7 @@ describe('the main job, end to end', () => {
     assert.equal((await finishedJobs(3)).length, 3)
   })
 
-  it('exchanges the account in the group when a member who stays gets another one', async () => {
+  it('replaces the account in the group when the account of a member changes', async () => {
     const connector = await asApplication(environment, 'connector')
     const operator = await asApplication(environment, 'operator')
     const connectorId = (await operator<Connector[]>('GET', '/iamcore/sync/connectors')).json.data[0]?.id

@@ -36,7 +36,7 @@ describe('the probes of a started environment', () => {
     return { status: response.status, headers: response.headers, json: (await response.json()) as { data: unknown } }
   }
 
-  it('say without a token that the process answers, and that all parts can be used', async () => {
+  it('report without a token that the process responds, and that all dependencies are available', async () => {
     const [health, ready] = await Promise.all([probe('/health'), probe('/ready')])
     assert.deepEqual([health.status, health.json.data], [200, { status: 'alive' }])
     assert.deepEqual(ready.json.data, { database: 'ready', queue: 'ready', directoryKeys: 'ready' })
@@ -44,7 +44,7 @@ describe('the probes of a started environment', () => {
     assert.match(ready.headers.get('x-request-id') ?? '', /^[\w.-]{1,128}$/)
   })
 
-  it('leave no trace but the answer: nothing of hosts and keys', async () => {
+  it('return no host names and no keys', async () => {
     const { Values } = JSON.parse(readFileSync(join(dataFolder, 'local.settings.json'), 'utf8'))
     const told = JSON.stringify([await probe('/health'), await probe('/ready')])
     for (const name of ['COSMOS_ENDPOINT', 'COSMOS_KEY', 'ServiceBus', 'AUTHORITY_URL']) {
@@ -52,7 +52,7 @@ describe('the probes of a started environment', () => {
     }
   })
 
-  it('have, as everything that is answered, the id of the request: the one that was sent, or else a new one', async () => {
+  it('return the request id that was sent, or a new one, like every response', async () => {
     const ids = new Set<string>()
     for (const path of PATHS) {
       for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PATCH']) {

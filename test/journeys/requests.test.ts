@@ -12,7 +12,7 @@ const OPEN = { approvalRequired: false, approvalGates: [] }
 type Person = 'admin' | 'manager' | 'employee' | 'colleague' | 'approver' | 'outsider'
 type Member = { objectId: string; relationshipId: string | null }
 
-describe('membership requests, by the tokens of the demo people', () => {
+describe('membership requests of the people of the demo', () => {
   let environment: StartedEnvironment
   const as = {} as Record<Person, ApiClient>
   const identityIds = {} as Record<Person, string>
@@ -70,7 +70,7 @@ describe('membership requests, by the tokens of the demo people', () => {
   /** Status and code of a refusal. */
   const refusal = ({ status, json }: ApiReply<unknown>) => [status, json.errors[0]?.code]
 
-  it('let everybody join and leave an open collection', async () => {
+  it('let every user join and leave an open collection', async () => {
     const collectionId = await newCollection('Runners', OPEN)
     const joined = await submit('employee', collectionId, { notes: 'I run' })
     assert.deepEqual([joined.status, joined.json.data.status], [201, 'Joined'])
@@ -86,7 +86,7 @@ describe('membership requests, by the tokens of the demo people', () => {
     assert.deepEqual(refusal(await act('employee', joined.json.data, 'leave')), [409, 'InvalidRequestState'])
   })
 
-  it('pass two gates, a collection and then the manager, each seen by who is due and no other', async () => {
+  it('pass two gates, a collection and then the manager, and are visible to the approvers of the current gate only', async () => {
     const collectionId = await newCollection('Keys', twoGates())
     const { json } = await submit('employee', collectionId)
     const request = json.data
@@ -128,7 +128,7 @@ describe('membership requests, by the tokens of the demo people', () => {
     assert.deepEqual(refusal(await act('manager', json.data, 'approve')), [409, 'InvalidRequestState'])
   })
 
-  it('can be cancelled while they wait, at either gate, and never after', async () => {
+  it('can be cancelled only while they are pending, at either gate', async () => {
     const collectionId = await newCollection('Garage', twoGates())
     const atFirst = (await submit('employee', collectionId)).json.data
     assert.equal((await act('employee', atFirst, 'cancel')).json.data.status, 'Cancelled')
@@ -145,7 +145,7 @@ describe('membership requests, by the tokens of the demo people', () => {
     assert.deepEqual(refusal(await act('employee', joined, 'cancel')), [409, 'InvalidRequestState'])
   })
 
-  it('are made on behalf of a report by the manager, and by nobody else', async () => {
+  it('can be submitted on behalf of a report by the manager only', async () => {
     const collectionId = await newCollection('Course', twoGates())
     const onBehalf = `${REQUESTS}/${collectionId}/submit-on-behalf`
     const refused = await as.colleague('POST', onBehalf, { requesterId: identityIds.employee })
@@ -166,7 +166,7 @@ describe('membership requests, by the tokens of the demo people', () => {
     assert.equal((await act('manager', json.data, 'cancel')).json.data.status, 'Cancelled')
   })
 
-  it('are for one of two positions only', async () => {
+  it('can be for one of two positions only', async () => {
     const [one, other] = positionsOfColleague
     assert.equal(positionsOfColleague.length, 2)
     const collectionId = await newCollection('Duty', OPEN, 'Relationship')
@@ -183,7 +183,7 @@ describe('membership requests, by the tokens of the demo people', () => {
     ])
   })
 
-  it('stand behind a direct add and removal as well, with who did it', async () => {
+  it('record a direct addition and removal as well, with the actor', async () => {
     const collectionId = await newCollection('Board', twoGates())
     assert.deepEqual((await direct('POST', collectionId, 'employee')).json.data, { added: 1, alreadyMembers: 0 })
     assert.deepEqual((await direct('POST', collectionId, 'employee')).json.data, { added: 0, alreadyMembers: 1 })
@@ -199,7 +199,7 @@ describe('membership requests, by the tokens of the demo people', () => {
     assert.equal(ended.lifecycle.length, request.lifecycle.length + 1)
   })
 
-  it('are nothing to somebody without a role', async () => {
+  it('are refused for a person without a role', async () => {
     assert.deepEqual(refusal(await as.outsider('GET', `${REQUESTS}/eligible`)), [403, 'RoleRequired'])
   })
 })

@@ -143,7 +143,7 @@ async function met(api: ApiClient, named: string): Promise<string> {
   return `${status} ${status === 400 ? 'input' : error.code}`
 }
 
-describe('who may call what', () => {
+describe('access by role', () => {
   let environment: StartedEnvironment
   const clients = new Map<Name, ApiClient>()
 
@@ -160,13 +160,13 @@ describe('who may call what', () => {
     return known
   }
 
-  it('is asked of every application and person of the demo', () => {
+  it('is tested with every application and person of the demo', () => {
     const [tenant] = environment.demo.tenants
     assert.deepEqual(tenant?.apps.map(({ name }) => name).sort(), [...APPLICATIONS].sort())
     assert.deepEqual(tenant?.people.map(({ name }) => name).sort(), [...PEOPLE].sort())
   })
 
-  it('is said for every route that there is', () => {
+  it('is specified for every route', () => {
     const served = routeTables().flatMap(({ prefix, routes }) =>
       routes.map(({ method, path }) => `${method} /${prefix}${path === '/' ? '' : path}`),
     )
@@ -174,14 +174,14 @@ describe('who may call what', () => {
   })
 
   for (const name of [...APPLICATIONS, ...PEOPLE]) {
-    it(`is so for ${name}`, async () => {
+    it(`is as specified for ${name}`, async () => {
       for (const { gate, status, named } of ROUTES) {
         assert.equal(await met(client(name), named), expected(gate, status, name), named)
       }
     })
   }
 
-  it('is nobody without a token, or with a broken one', async () => {
+  it('is refused without a token and with an invalid token', async () => {
     const token = await applicationToken(environment, 'writer', environment.demo.scope)
     for (const [sent, code] of [
       [undefined, 'TokenMissing'],
@@ -192,7 +192,7 @@ describe('who may call what', () => {
     }
   })
 
-  it('is described at /openapi.json for anyone', async () => {
+  it('to /openapi.json needs no token', async () => {
     const response = await fetch(`${environment.apiUrl}/openapi.json`)
     assert.equal(response.status, 200)
     assert.deepEqual(await response.json(), JSON.parse(JSON.stringify(serviceDocument())))
@@ -201,7 +201,7 @@ describe('who may call what', () => {
     assert.deepEqual([head.status, await head.text()], [200, ''])
   })
 
-  it('lets a person look at what only concerns their reports or themselves', async () => {
+  it('lets a person read data about themselves and their reports', async () => {
     const people = environment.demo.tenants[0]?.people ?? []
     const account = (name: Name) => people.find((person) => person.name === name)?.objectId
     const eligible = (name: Name, of: Name) =>
@@ -214,7 +214,7 @@ describe('who may call what', () => {
     assert.equal(await eligible('reader', 'employee'), '200')
   })
 
-  it('lists core objects only as far as a person sees, and all of them for administrators', async () => {
+  it('lists the core objects that a person can see, and all of them for administrators', async () => {
     const count = async (name: Name) =>
       (await client(name)<unknown[]>('GET', '/iamcore/beta/sync/coreobjects/identities')).json.data.length
     assert.equal(await count('newcomer'), 0)

@@ -24,7 +24,7 @@ const BODY_TEXT = 'I took the course in Reykjavik'
 
 type Line = { readonly event: string; readonly [detail: string]: unknown }
 
-describe('what the service tells of itself', () => {
+describe('the telemetry of the service', () => {
   let ingestion: IngestionEndpoint
   let environment: StartedEnvironment
   let names: readonly string[]
@@ -94,7 +94,7 @@ describe('what the service tells of itself', () => {
     assert.deepEqual(request?.properties?.['request.id'], REQUEST_ID)
   })
 
-  it('measures the requests, the change, the job and the evaluations', () => {
+  it('has metrics of the requests, the change, the job and the evaluations', () => {
     const measured = telemetry.flatMap(({ data }) => data.baseData.metrics ?? []).map(({ name }) => name)
     const expected = [
       'evaluation.duration',
@@ -110,7 +110,7 @@ describe('what the service tells of itself', () => {
     assert.ok(latency.value > 0 && latency.value < 20_000, `${latency.value} ms`)
   })
 
-  it('says of every request who asked for what, and what came of it', () => {
+  it('has a log line for every request with caller, operation and outcome', () => {
     const answered = said.filter(({ event }) => event === 'http.completed')
     assert.ok(answered.length > 10, `${answered.length} lines`)
     for (const line of answered) {
@@ -125,7 +125,7 @@ describe('what the service tells of itself', () => {
     assert.deepEqual([joined?.traceId, joined?.tenantId, joined?.status], [TRACE_ID, tenantId, 201])
   })
 
-  it('says in every line what it belongs to, in the words of the trace', () => {
+  it('has the ids of the trace in every log line', () => {
     const lines = said.filter(({ event }) => !event.startsWith('telemetry.'))
     assert.ok(new Set(lines.map(({ event }) => event)).size > 4)
     for (const line of lines) {
@@ -141,7 +141,7 @@ describe('what the service tells of itself', () => {
     )
   })
 
-  it('says nowhere a token, a body or a name', () => {
+  it('contains no token, no body and no name', () => {
     assert.ok(names.length > 100)
     for (const text of [...said, ...telemetry].map((told) => JSON.stringify(told))) {
       assert.doesNotMatch(text, /eyJ[\w-]{10,}/, 'a token')

@@ -9,7 +9,7 @@ import { newDataFolder, type StartedEnvironment, startedEnvironment } from './st
 
 const PATH = '/collections-joinable/beta'
 
-describe('what the host lets through', () => {
+describe('HTTP over the host', () => {
   let environment: StartedEnvironment
   let authorization: string
 
@@ -33,7 +33,7 @@ describe('what the host lets through', () => {
     assert.equal((await send('HEAD', `${PATH}/x`)).status, 400)
   })
 
-  it('OPTIONS is a 405 with Allow, without a token too', async () => {
+  it('OPTIONS returns 405 with Allow, also without a token', async () => {
     const { status, headers, body } = await send('OPTIONS', PATH, { authorization: '' })
     assert.deepEqual(
       [status, headers.allow, JSON.parse(body).errors[0].code],
@@ -46,7 +46,7 @@ describe('what the host lets through', () => {
     assert.deepEqual([status, body.includes(authorization)], [404, false])
   })
 
-  it('a version that is known is a 304 without a body', async () => {
+  it('a request with the current version in If-None-Match returns 304 without a body', async () => {
     const json = { 'content-type': 'application/json' }
     const made = { objectType: 'Identity', name: 'Choir', joinPolicy: { approvalRequired: false } }
     const { headers } = await send('POST', PATH, json, JSON.stringify(made))
@@ -55,7 +55,7 @@ describe('what the host lets through', () => {
     assert.deepEqual([known.status, known.body, known.headers.etag], [304, '', read.etag])
   })
 
-  it('a creation that is sent again with its key is answered again, over the wire too', async () => {
+  it('a creation that is repeated with its idempotency key returns the same response', async () => {
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'first choir' }
     const made = JSON.stringify({ objectType: 'Identity', name: 'Choir', joinPolicy: { approvalRequired: false } })
     const [one, other] = await Promise.all([send('POST', PATH, headers, made), send('POST', PATH, headers, made)])
@@ -68,7 +68,7 @@ describe('what the host lets through', () => {
     assert.deepEqual([reused.status, JSON.parse(reused.body).errors[0].code], [422, 'IdempotencyKeyReused'])
   })
 
-  it('a creation whose client goes away is made all the same, and answered when the client comes back', async () => {
+  it('a creation whose client disconnects is completed, and its repetition returns the response', async () => {
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'impatient' }
     const made = JSON.stringify({ objectType: 'Identity', name: 'Impatient', joinPolicy: { approvalRequired: false } })
     const options = { method: 'POST', headers: { authorization, ...headers } }
@@ -81,7 +81,7 @@ describe('what the host lets through', () => {
     assert.equal(data.filter(({ name }: { name: string }) => name === 'Impatient').length, 1)
   })
 
-  it('a chunked body is refused before its end, with the remedy, and has no effect', async () => {
+  it('a chunked body is refused before its end, with a remedy in the message, and has no effect', async () => {
     const request = httpRequest(`${environment.apiUrl}${PATH}`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
@@ -99,7 +99,7 @@ describe('what the host lets through', () => {
     )
   })
 
-  it('ids in a path are decoded once: one that contains a percent sign is not another one', async () => {
+  it('ids in a path are decoded once, also with a percent sign', async () => {
     const connectors = '/iamcore/beta/sync/connectors'
     const json = { 'content-type': 'application/json' }
     const { demo } = environment
@@ -125,7 +125,7 @@ describe('what the host lets through', () => {
     }
   })
 
-  it('a path whose letters are encoded is found, and one with two tokens is not authenticated', async () => {
+  it('a path with encoded letters is found, and a request with two tokens is not authenticated', async () => {
     assert.equal((await send('GET', PATH.replace('c', '%63'))).status, 200)
     const headers = [
       'host',
@@ -140,12 +140,12 @@ describe('what the host lets through', () => {
     assert.deepEqual([response.statusCode, JSON.parse(await text(response)).errors[0].code], [401, 'TokenInvalid'])
   })
 
-  it('headers of 16 KiB are read, those over 32 KiB refused before the service', async () => {
+  it('headers of 16 KiB are accepted, and headers over 32 KiB are refused by the host', async () => {
     assert.equal((await send('GET', PATH, { 'x-noise': 'x'.repeat(16_000) })).status, 200)
     assert.equal((await send('GET', PATH, { 'x-noise': 'x'.repeat(33_000) })).status, 431)
   })
 
-  it('a client that goes away, or never ends its body, keeps nobody else waiting', async () => {
+  it('a client that disconnects or never ends its body does not delay other clients', async () => {
     const { hostname, port } = new URL(environment.apiUrl)
     const sockets = Array.from({ length: 50 }, () => connect(Number(port), hostname))
     for (const socket of sockets) {

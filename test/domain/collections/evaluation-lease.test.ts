@@ -34,7 +34,7 @@ describe('The lease of evaluation', () => {
     assert.equal(acquired(released(lease, [], NOON_MS), 'bob', 0, at(NOON_MS)).outcome, 'acquired')
   })
 
-  it('can be acquired again by its own holder, which lost the answer to its release', () => {
+  it('can be acquired again by its own holder after the response to its release was lost', () => {
     const known = released(acquire(undefined, 'bob').lease, [], NOON_MS)
     const again = acquire(acquire(known, 'ann').lease, 'ann')
     assert.equal(again.stale, 'all')
@@ -42,7 +42,7 @@ describe('The lease of evaluation', () => {
     assert.equal(acquire(released(again.lease, [], NOON_MS), 'bob', known.epoch).stale, 'all')
   })
 
-  it('names what others wrote since the evaluator last held it, and nothing that it knows', () => {
+  it('names the collections that others wrote since the evaluator last held it, and no others', () => {
     const lease = evaluatedByAnn(['choir'], ['band', 'choir'], [])
     assert.equal(acquire(lease, 'bob').stale, 'all')
     assert.deepEqual(acquire(lease, 'bob', 1).stale, ['band', 'choir'])
@@ -58,7 +58,7 @@ describe('The lease of evaluation', () => {
     assert.deepEqual(acquire(long, 'bob', 2).stale, ['choir'])
   })
 
-  it('lets nobody trust a cache while a holder whose lease expired may still write', () => {
+  it('invalidates all caches while a holder with an expired lease may still write', () => {
     const expiredMs = NOON_MS + EVALUATION_LEASE_MS + 2 * MINUTE_MS
     const { lease } = acquire(undefined, 'ann')
     const taken = acquire(lease, 'bob', 0, expiredMs).lease
