@@ -14,6 +14,7 @@ import { LinkView } from './pages/link.tsx'
 import { LinksView, NewLinkView } from './pages/links.tsx'
 import { JoinView, MeView } from './pages/me.tsx'
 import { PeopleView, PersonView } from './pages/people.tsx'
+import { SettingsView } from './pages/settings.tsx'
 import { hrefOf, matched, navigate, viewPath } from './router.ts'
 import { ConsoleContext, isCollectionsAdministrator, isCoreAdministrator, isPerson } from './session.ts'
 import { signInWithPage, signOut } from './sign-in.ts'
@@ -37,6 +38,7 @@ const VIEWS: readonly View[] = [
   { pattern: '/links', view: LinksView, isFor: isCollectionsAdministrator, menu: 'links' },
   { pattern: '/links/new/:id', view: NewLinkView, isFor: isCollectionsAdministrator },
   { pattern: '/links/:id', view: LinkView, isFor: isCollectionsAdministrator },
+  { pattern: '/settings', view: SettingsView, isFor: isCollectionsAdministrator, menu: 'settings' },
   { pattern: '/inbox', view: InboxView, isFor: isPerson, menu: 'inbox' },
   { pattern: '/me', view: MeView, isFor: isPerson, menu: 'me' },
   { pattern: '/join', view: JoinView, isFor: isPerson, menu: 'join' },

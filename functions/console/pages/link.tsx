@@ -11,6 +11,7 @@ import { t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
+import { HeldRemovalsSection } from './held-removals.tsx'
 import { groupNameOf } from './links.tsx'
 
 /** While a job is queued or running, the list is loaded again after this time. */
@@ -46,6 +47,9 @@ export function LinkView({ parameters: { id = '' } }: { readonly parameters: { r
             <Badge kind={data.state === 'Enabled' ? 'good' : 'plain'}>{t(data.state)}</Badge>{' '}
             <a href={hrefOf(`/collections/${data.collectionId}`)}>{t('collection')}</a>
           </p>
+          {data.heldRemovals !== null && (
+            <HeldRemovalsSection linkId={id} held={data.heldRemovals} onApproved={jobs.reload} />
+          )}
           <Section title={t('jobs')}>
             <Loaded resource={jobs}>
               {(all) => (

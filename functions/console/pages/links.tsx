@@ -6,7 +6,7 @@ import { Badge, OptionalText, SearchField } from '../components/fields.tsx'
 import { List } from '../components/list.tsx'
 import { Empty, ErrorNotice, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
-import { t, timeOf } from '../language/texts.ts'
+import { numberOf, t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -17,14 +17,17 @@ export function LinksView() {
   const links = useResource('links', () => api.all<GroupLinkDto>('/group-link/beta/group-links'))
   return (
     <Page title={t('links')}>
-      <Loaded resource={links}>{(all) => <LinkTable links={all.toSorted(failedFirst)} />}</Loaded>
+      <Loaded resource={links}>{(all) => <LinkTable links={all.toSorted(urgentFirst)} />}</Loaded>
     </Page>
   )
 }
 
-function failedFirst(one: GroupLinkDto, other: GroupLinkDto): number {
-  return Number(other.lastSyncOutcome === 'Failed') - Number(one.lastSyncOutcome === 'Failed')
+function urgentFirst(one: GroupLinkDto, other: GroupLinkDto): number {
+  return Number(isUrgent(other)) - Number(isUrgent(one))
 }
+
+const isUrgent = ({ lastSyncOutcome, heldRemovals }: GroupLinkDto): boolean =>
+  lastSyncOutcome === 'Failed' || heldRemovals !== null
 
 export function LinkTable({ links }: { readonly links: readonly GroupLinkDto[] }) {
   return (
@@ -39,6 +42,7 @@ export function LinkTable({ links }: { readonly links: readonly GroupLinkDto[] }
           head: t('state'),
           cell: ({ state }) => <Badge kind={state === 'Enabled' ? 'good' : 'plain'}>{t(state)}</Badge>,
         },
+        { head: t('heldRemovals'), cell: ({ heldRemovals }) => <HeldCount count={heldRemovals?.count} /> },
         { head: t('lastSync'), cell: (link) => <LastSync link={link} /> },
       ]}
     />
@@ -47,6 +51,10 @@ export function LinkTable({ links }: { readonly links: readonly GroupLinkDto[] }
 
 export function groupNameOf({ directoryGroupDisplayName, directoryGroupId }: GroupLinkDto): string {
   return directoryGroupDisplayName ?? directoryGroupId
+}
+
+function HeldCount({ count }: { readonly count: number | undefined }) {
+  return count === undefined ? <OptionalText value={null} /> : <Badge kind="bad">{numberOf(count)}</Badge>
 }
 
 function LastSync({ link: { lastSyncOutcome, lastSyncedAt } }: { readonly link: GroupLinkDto }) {
