@@ -3,17 +3,20 @@ import { type Static, Type } from 'typebox'
 import { byName, type Collection, type CollectionKind, CollectionObjectType } from '../domain/collections/collection.ts'
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-dependencies.ts'
 import { chunk } from '../kernel/chunk.ts'
+import { batchReads } from '../kernel/concurrency.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import { Nullable, OneOf } from '../kernel/schema.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { batchedDocumentReads } from './batched-reads.ts'
+import { batchedDocumentReads, READ_LIMITS, readCurrentDocuments } from './batched-reads.ts'
 import { documentParser } from './document-parser.ts'
 import {
+  catchUp,
   deletionOf,
   isWriteConflict,
   queryAll,
   queryDocuments,
   readDocument,
+  type Stored,
   statusOf,
   writeTogether,
 } from './documents.ts'
@@ -63,11 +66,16 @@ function removalId(collectionId: string): string {
 export function cosmosCollectionStore(collections: Container): CollectionStore {
   const read = batchedDocumentReads<CollectionDocument>(collections)
   const serializeByTenant = serialize()
-  const find = async (tenantId: string, id: string, kind?: CollectionKind) => {
-    const document = await read(tenantId, id)
+  const readCurrent = batchReads<Stored<CollectionDocument>>(
+    (tenantId, ids) => readCurrentDocuments(collections, tenantId, ids),
+    READ_LIMITS,
+  )
+  const findBy = (readOne: typeof read) => async (tenantId: string, id: string, kind?: CollectionKind) => {
+    const document = await readOne(tenantId, id)
     if (document === undefined || (kind !== undefined && document.kind !== kind)) return undefined
     return { value: collectionOf(document), version: document._etag }
   }
+  const find = findBy(read)
   const write = async (collection: Collection, operation: OperationInput, referenceVersion: string | undefined) => {
     const guard = referenceVersion === undefined ? [] : [guardOperation(collection.tenantId, referenceVersion)]
     const failed = await writeTogether(collections, collection.tenantId, [operation, ...guard])
@@ -80,6 +88,8 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
   }
   return {
     find,
+    findCurrent: findBy(readCurrent),
+    catchUp: (tenantId) => catchUp(collections, tenantId),
     async list(tenantId, filter) {
       const { text, parameters } = filterQuery(filter)
       const found: Collection[] = []

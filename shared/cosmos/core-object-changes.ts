@@ -2,7 +2,7 @@ import type { Container } from '@azure/cosmos'
 import type { CoreObject } from '../domain/core/core-object.ts'
 import type { AccountChange, AccountChangeStore } from '../domain/core/core-object-store.ts'
 import type { ChangeMark, CoreObjectChanges } from '../domain/tenant-index/tenant-snapshots.ts'
-import { queryAll, queryDocuments, type Stored } from './documents.ts'
+import { catchUp, queryAll, queryDocuments, type Stored } from './documents.ts'
 
 /** `_ts` is in whole seconds and is set before a write becomes visible. Each read therefore repeats the last seconds. */
 const OVERLAP_S = 5
@@ -23,6 +23,7 @@ const OBJECTS_PER_PAGE_COUNT = 2000
  */
 export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () => number): CoreObjectChanges {
   return {
+    catchUp: (tenantId) => catchUp(coreObjects, tenantId),
     remembersSince: ({ readAtMs }) => elapsedMs() - readAtMs < DELETIONS_KEPT_MS,
     async *since(tenantId, mark) {
       const startedMs = elapsedMs()

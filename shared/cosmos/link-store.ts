@@ -8,7 +8,7 @@ import type { Versioned } from '../kernel/versioned.ts'
 import { batchedDocumentReads, READ_LIMITS, readCurrentDocuments } from './batched-reads.ts'
 import { matching, readPageByCreation } from './creation-page.ts'
 import { versionedDocumentParser } from './document-parser.ts'
-import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse, type Stored, statusOf } from './documents.ts'
+import { catchUp, ifVersion, queryAll, REPLICATION_LAG_MS, refuse, type Stored, statusOf } from './documents.ts'
 
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 
@@ -60,6 +60,7 @@ export function cosmosLinkStore(links: Container): LinkStore {
       return document === undefined ? undefined : parse(document)
     },
     findCurrent: readCurrent,
+    catchUp: (tenantId) => catchUp(links, tenantId),
     ofCollection(tenantId, collectionId) {
       return inTenant(tenantId, {
         query: 'SELECT * FROM c WHERE c.collectionId = @collectionId',

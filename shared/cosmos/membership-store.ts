@@ -5,8 +5,9 @@ import { forEachConcurrent } from '../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
+import { readCurrentDocuments } from './batched-reads.ts'
 import { documentParser } from './document-parser.ts'
-import { isWriteConflict, queryAll, readDocument, statusOf, writeTogether } from './documents.ts'
+import { catchUp, isWriteConflict, queryAll, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
 import {
   HEAD_ID,
   historySince,
@@ -32,7 +33,7 @@ export function cosmosMembershipStore(
 ): MembershipStore {
   const readHead = async (partition: string): Promise<Versioned<MembersHead> | undefined> => {
     const document = await readDocument(members, HEAD_ID, partition)
-    return document && { value: parseHead(document), version: document._etag }
+    return document && versionedDocument(document)
   }
   const readChunks = async (partition: string, generation: string, prefixes?: readonly string[]) => {
     const some = prefixes === undefined ? '' : ' AND ARRAY_CONTAINS(@prefixes, c.prefix)'
@@ -48,8 +49,9 @@ export function cosmosMembershipStore(
 
   return {
     async head(tenantId, collectionId) {
-      const head = await readHead(partitionOf(tenantId, collectionId))
-      return head && versionedHead(head)
+      const partition = partitionOf(tenantId, collectionId)
+      const document = (await readCurrentDocuments<MembersHead>(members, partition, [HEAD_ID])).get(HEAD_ID)
+      return document && versionedHead(versionedDocument(document))
     },
     async members(tenantId, collectionId) {
       const partition = partitionOf(tenantId, collectionId)
@@ -102,6 +104,7 @@ export function cosmosMembershipStore(
     },
     async remove(tenantId, collectionId) {
       const partition = partitionOf(tenantId, collectionId)
+      await catchUp(members, partition)
       const ids = await queryAll<string>(members, partition, { query: 'SELECT VALUE c.id FROM c' })
       // The head first: readers treat chunks that are missing under a head as an error.
       if (ids.includes(HEAD_ID)) await deleteDocuments(members, partition, [HEAD_ID])
@@ -112,6 +115,10 @@ export function cosmosMembershipStore(
       )
     },
   }
+}
+
+function versionedDocument(document: Stored<object>): Versioned<MembersHead> {
+  return { value: parseHead(document), version: document._etag }
 }
 
 function partitionOf(tenantId: string, collectionId: string): string {

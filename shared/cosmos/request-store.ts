@@ -14,7 +14,14 @@ import type { Page } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
 import { compareCreation, creationPosition, matching, readPageByCreation } from './creation-page.ts'
 import { documentParser } from './document-parser.ts'
-import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, type Stored, sqlParameters } from './documents.ts'
+import {
+  catchUp,
+  DOCUMENTS_PER_PAGE_COUNT,
+  type QueryParameters,
+  queryAll,
+  type Stored,
+  sqlParameters,
+} from './documents.ts'
 import { historySince } from './membership-plan.ts'
 import {
   headId,
@@ -67,6 +74,7 @@ export function cosmosRequestStore(requests: Container): RequestStore {
   const live = { where: 'ARRAY_CONTAINS(@live, c.status)', parameters: { live: LIVE_STATUSES } }
 
   return {
+    catchUp: (tenantId) => catchUp(requests, tenantId),
     batches: saveBatches,
     save: requestSaver(requests),
     async find(tenantId, requestId) {
@@ -232,6 +240,7 @@ export function cosmosJoinedMembers(requests: Container): JoinedMembers {
   }
 
   return {
+    catchUp: (tenantId) => catchUp(requests, tenantId),
     versions,
     async of(tenantId, collectionIds) {
       if (collectionIds.length === 0) return new Map()

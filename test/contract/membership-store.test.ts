@@ -73,7 +73,8 @@ describe('MembershipStore on the local database', () => {
         fetchNext: async () => ({ resources: (await pages.fetchNext()).resources.toReversed() }),
       }
     }
-    await cosmosMembershipStore({ item, items: { query } } as unknown as Container).remove(TENANT, collection)
+    const batch: typeof members.items.batch = (...asked) => members.items.batch(...asked)
+    await cosmosMembershipStore({ item, items: { batch, query } } as unknown as Container).remove(TENANT, collection)
     assert.ok(read.length > 10)
     assert.ok(read.every((found) => found === undefined))
   })

@@ -34,6 +34,7 @@ export function memoryStores(): MemoryStores {
   return {
     links: {
       replicationLagMs: 0,
+      catchUp: async () => undefined,
       find: async (_tenantId, linkId) => links.find(linkId),
       async findCurrent(_tenantId, linkId) {
         const found = links.find(linkId)

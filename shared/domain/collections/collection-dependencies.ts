@@ -28,6 +28,10 @@ export type CollectionFilter = {
 export interface CollectionStore {
   /** Undefined when the collection does not exist or is of another kind. */
   find(tenantId: string, id: string, kind?: CollectionKind): Promise<Versioned<Collection> | undefined>
+  /** The same as of all earlier writes of all instances. */
+  findCurrent(tenantId: string, id: string, kind?: CollectionKind): Promise<Versioned<Collection> | undefined>
+  /** Later reads include all earlier writes of all instances. */
+  catchUp(tenantId: string): Promise<void>
   /** By name, then id. */
   list(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
   /** The number of collections of both kinds. */
@@ -56,7 +60,7 @@ export interface CollectionStore {
 
 /** The group links of collections. */
 export interface CollectionLinks {
-  /** Ids of a collection's links. */
+  /** Ids of a collection's links, as of all earlier writes of all instances: those that exist keep it from being deleted. */
   linksOf(tenantId: string, collectionId: string): Promise<readonly string[]>
   /** Ids of all collections with an enabled link. */
   linkedCollections(tenantId: string): Promise<ReadonlySet<string>>

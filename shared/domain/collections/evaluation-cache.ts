@@ -97,6 +97,7 @@ export class JoinedMembersCache {
     collectionIds: readonly string[],
   ): Promise<{ changed: ReadonlySet<string>; members: ReadonlyMap<string, CollectionMembers> }> {
     const before = this.#tenants.get(tenantId) ?? new Map<string, CachedMembers>()
+    if (collectionIds.length > 0) await this.#joined.catchUp(tenantId)
     const versions = await this.#joined.versions(tenantId, collectionIds)
     const changed = collectionIds.filter((id) => before.get(id)?.collection.membershipVersion !== versions.get(id))
     const read = await this.#joined.of(tenantId, changed)

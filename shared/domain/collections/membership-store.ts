@@ -23,7 +23,7 @@ export type EvaluatedMembers = {
 
 /** The materialised members of criteria collections. */
 export interface MembershipStore {
-  /** Undefined for a collection that was never evaluated. */
+  /** As of all earlier writes of all instances. Undefined for a collection that was never evaluated. */
   head(tenantId: string, collectionId: string): Promise<Versioned<MembershipHead> | undefined>
   /** Ids in ascending order. Undefined for a collection that was never evaluated. */
   members(tenantId: string, collectionId: string): Promise<{ head: MembershipHead; ids: string[] } | undefined>
@@ -61,6 +61,8 @@ export type JoinedCollection = {
 
 /** The members of joinable collections: the subjects of requests in status `Joined`. */
 export interface JoinedMembers {
+  /** Later reads include all earlier writes of all instances. */
+  catchUp(tenantId: string): Promise<void>
   /** Contains every collection asked for. One query for all of them. */
   versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** Contains every collection asked for. */

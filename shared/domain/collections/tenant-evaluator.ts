@@ -118,6 +118,8 @@ export class TenantEvaluator {
   async #evaluateOnce(tenantId: string, lease: HeldLease): Promise<void> {
     const { collections, snapshots, reconciler, clockDifferenceMs, nowMs, log, metrics } = this.#deps
     const startedMs = nowMs()
+    // The evaluation before this one may have read newer states than this process has seen.
+    await Promise.all([collections.catchUp(tenantId), snapshots.catchUp(tenantId)])
     let criteria = await collections.list(tenantId, { kind: 'criteria' })
     let cached = await this.#cache.of(criteria)
     const rows = await snapshots.fresh(tenantId)
@@ -229,10 +231,10 @@ export class TenantEvaluator {
 
   /**
    * A deletion removes the collection first and then its members. Reading the collection after its members were written
-   * shows whether the deletion may have missed them.
+   * shows whether the deletion may have missed them. Both read current states.
    */
   async #removeIfDeleted({ tenantId, id }: Collection): Promise<void> {
     const { collections, memberships } = this.#deps
-    if ((await collections.find(tenantId, id, 'criteria')) === undefined) await memberships.remove(tenantId, id)
+    if ((await collections.findCurrent(tenantId, id, 'criteria')) === undefined) await memberships.remove(tenantId, id)
   }
 }

@@ -34,6 +34,8 @@ export interface LinkStore {
    * settings are read in the same request.
    */
   findCurrent(tenantId: string, linkId: string): Promise<CurrentLink | undefined>
+  /** Later reads include all earlier writes of all instances. */
+  catchUp(tenantId: string): Promise<void>
   /** The links of a collection, oldest first. */
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>

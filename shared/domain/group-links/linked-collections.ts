@@ -161,6 +161,7 @@ export function collectionLinks(links: LinkStore, nowMs: () => number): Collecti
     (await links.ofTenant(tenantId)).map(({ value }) => value).filter(({ state }) => state === 'Enabled')
   return {
     async linksOf(tenantId, collectionId) {
+      await links.catchUp(tenantId)
       return (await links.ofCollection(tenantId, collectionId)).map(({ value }) => value.id)
     },
     async linkedCollections(tenantId) {

@@ -61,7 +61,7 @@ export async function applyPolicyToWaiting(
   let waiting = requests.filter(isWaiting)
   for (let applied = collection; waiting.length > 0; ) {
     await applyPolicyOnce(applied, waiting, deps)
-    const current = await deps.collections.find(tenantId, id, 'joinable')
+    const current = await deps.collections.findCurrent(tenantId, id, 'joinable')
     if (current === undefined || current.value.definitionVersion === applied.definitionVersion) return
     applied = current.value
     const waitingIds = waiting.map(({ value }) => value.id)
@@ -124,7 +124,7 @@ export async function recheckPolicy(
 ): Promise<Versioned<MembershipRequest>> {
   const { tenantId, collectionId, id, status } = saved.value
   if (status !== 'PendingApproval') return saved
-  const current = await deps.collections.find(tenantId, collectionId, 'joinable')
+  const current = await deps.collections.findCurrent(tenantId, collectionId, 'joinable')
   if (current?.value.definitionVersion === decidedBy.definitionVersion) return saved
   if (current === undefined) await endRequests([saved], 'The collection was deleted', deps)
   else await applyPolicyToWaiting(current.value, [saved], deps)
@@ -190,6 +190,8 @@ export class RequestReconciler implements ChangeReconciler {
     const deletedIdentities = [...ids.identity].filter((id) => !rows.has('identity', id))
     const positions = [...ids.relationship].filter((id) => !rows.has('relationship', id) || attributes.has(HOLDER))
     const affected = [...deletedIdentities, ...positions]
+    // A request that was saved before a change of these rows was decided without it.
+    if (affected.length > 0 || rowsMoved) await requests.catchUp(tenantId)
     const live = affected.length === 0 ? [] : await requests.liveOfObjects(tenantId, affected)
     const restorable = rowsMoved ? await requests.restorable(tenantId, this.#deps.nowMs()) : []
     const renamed = await this.#renamed(tenantId, deletedIdentities)
@@ -202,7 +204,10 @@ export class RequestReconciler implements ChangeReconciler {
 
   async #reconcileAll(tenantId: string): Promise<boolean> {
     const { requests, collections } = this.#deps
+    await requests.catchUp(tenantId)
     const outlines = await requests.liveOutlines(tenantId)
+    // After the requests: the collection of each of them is in the list, unless it was deleted.
+    await collections.catchUp(tenantId)
     const all = await collections.list(tenantId, {})
     const isRewritten = await renameInDefinitions(
       all,

@@ -21,6 +21,8 @@ export type ChangeMark = {
 
 /** Core objects in the order of their last write. */
 export interface CoreObjectChanges {
+  /** Later reads include all earlier writes of all instances. */
+  catchUp(tenantId: string): Promise<void>
   /** Whether all deletions since the mark can still be read. Deleted objects expire; an older reader must start again. */
   remembersSince(mark: ChangeMark): boolean
   /**
@@ -90,11 +92,22 @@ export class TenantSnapshots {
   }
 
   /**
-   * The tenant's rows with everything that was written before this call.
+   * The tenant's rows with everything that this instance has seen, or wrote, before this call.
    * @throws Refusal `TenantTooLarge` when they exceed the memory for the rows of all tenants.
    */
   async fresh(tenantId: string): Promise<RowSnapshot> {
     return (await this.#current(tenantId)).rows
+  }
+
+  /** The same with everything that any instance wrote before this call. Costs one more request to the database. */
+  async current(tenantId: string): Promise<RowSnapshot> {
+    await this.catchUp(tenantId)
+    return this.fresh(tenantId)
+  }
+
+  /** Later calls of `fresh` include everything that any instance wrote before this call. */
+  catchUp(tenantId: string): Promise<void> {
+    return this.#changes.catchUp(tenantId)
   }
 
   /** Runs a task that reads a snapshot. The snapshot does not change before the task has ended. */

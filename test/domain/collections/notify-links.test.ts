@@ -35,6 +35,7 @@ async function changesOf(...written: SnapshotObject[]) {
   const batches = [people, written]
   const snapshots = new TenantSnapshots(
     {
+      catchUp: async () => undefined,
       remembersSince: () => true,
       count: async () => people.length,
       async *since() {

@@ -25,6 +25,7 @@ const STALL_AT_MOST_MS = 100
 /** What a preview needs, on people that `written` adds to as the test goes on. */
 function tenantOf(written: SnapshotObject[][]): CollectionDependencies {
   const changes = {
+    catchUp: async () => undefined,
     remembersSince: () => true,
     count: async () => 0,
     async *since() {

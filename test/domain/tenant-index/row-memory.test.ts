@@ -19,6 +19,7 @@ function tenantsOf(sizes: Readonly<Record<string, number>>, { others = 10, custo
   const loads: string[] = []
   const counts: string[] = []
   const changes: CoreObjectChanges = {
+    catchUp: async () => undefined,
     remembersSince: () => true,
     async count(tenantId) {
       counts.push(tenantId)

@@ -13,6 +13,7 @@ function readableChanges() {
   const readings: { from: number | undefined; count: number }[] = []
   const state = { isAway: false }
   const changes: CoreObjectChanges = {
+    catchUp: async () => undefined,
     remembersSince: () => true,
     count: async () => written.length,
     async *since(_tenantId, mark) {

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, it } from 'node:test'
+import type { Service } from '../../functions/app/service.ts'
+import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
+import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
+import { newLink } from '../../shared/domain/group-links/group-link.ts'
+import { addMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
+import {
+  createJoinableCollection,
+  deleteJoinableCollection,
+  updateJoinableCollection,
+} from '../../shared/domain/membership-requests/joinable-collection.ts'
+import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
+import type { Caller } from '../../shared/kernel/caller.ts'
+import { builtService } from '../api/built-service.ts'
+import { databaseOfInstances, STOPPED } from './instances.ts'
+
+const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
+const OPEN = { approvalRequired: false } as const
+const { cosmos, newInstance } = await databaseOfInstances()
+
+const newService = (): Service => builtService(newInstance().container, { nowMs: () => NOW_MS })
+
+/** Two instances that have seen a tenant with a person, an approver and a collection. Their reads lag from then on. */
+async function laggingInstances(joinPolicy: (approver: string) => object = () => OPEN) {
+  const tenantId = randomUUID()
+  const coreObjects = newInstance().container('coreObjects')
+  const write = (id: string, deleted: boolean) =>
+    coreObjects.items.upsert({
+      id,
+      tenantId,
+      objectType: 'identity',
+      externalId: id,
+      attributes: { displayName: 'A person' },
+      deleted,
+      contributors: [],
+    })
+  const [personId, approverId] = [randomUUID(), randomUUID()]
+  for (const id of [personId, approverId]) await write(id, false)
+  const caller: Caller = {
+    kind: 'application',
+    tenantId,
+    objectId: randomUUID(),
+    clientId: undefined,
+    roles: new Set(),
+  }
+  const [one, other] = [newService(), newService()]
+  const body = { objectType: 'Identity', name: 'Choir', joinPolicy: joinPolicy(approverId) } as Parameters<
+    typeof createJoinableCollection
+  >[0]
+  const { id } = await createJoinableCollection(body, caller, one.requests)
+  const evaluate = (service: Service) => service.evaluator.evaluate(tenantId)
+  for (const service of [one, other]) await evaluate(service)
+  cosmos.setReplicaLag(STOPPED)
+  return {
+    tenantId,
+    personId,
+    approverId,
+    caller,
+    id,
+    one,
+    other,
+    evaluate,
+    /** A collection of all people. */
+    async criteria({ collections }: Service) {
+      const field = 'identityDisplayName'
+      const conditions = [{ id: field, field, operator: 'Equals', value: 'A person' }]
+      const condition = { groupOperator: 'AND', conditions }
+      const definition = { objectType: 'Identity', name: 'People', condition } as const
+      return (await createCriteriaCollection(definition, caller, collections)).id
+    },
+    deletePerson: () => write(personId, true),
+    submit: (requests: RequestDependencies) => submitRequest(id, {}, { tenantId, identityId: personId }, requests),
+    join: (requests: RequestDependencies) =>
+      addMembersDirectly(
+        tenantId,
+        id,
+        { coreIdentityIds: [personId] },
+        { id: caller.objectId, identityId: undefined },
+        requests,
+      ),
+    /** All requests, as they are. */
+    async stored() {
+      cosmos.setReplicaLag(undefined)
+      return (await newService().requests.requests.page(tenantId, { newestFirst: false }, undefined, 50)).items
+    },
+  }
+}
+
+/** The same dependencies with an action right before a request is saved. */
+function beforeSaving(requests: RequestDependencies, happening: () => Promise<unknown>): RequestDependencies {
+  let isDue = true
+  const save: RequestDependencies['requests']['save'] = async (changes) => {
+    if (isDue) {
+      isDue = false
+      await happening()
+    }
+    return requests.requests.save(changes)
+  }
+  return { ...requests, requests: { ...requests.requests, save } }
+}
+
+const byIdentity = (approvers: readonly string[]) => ({
+  approvalRequired: true,
+  approvalGates: [{ order: 1, type: 'Identity' as const, approvers: [...approvers] }],
+})
+
+describe('Of two instances that write and then read what the other has written', () => {
+  beforeEach(() => cosmos.setReplicaLag(undefined))
+
+  it('the one that saves a request ends it when the other has deleted the collection before', async () => {
+    const { one, other, id, caller, submit, stored } = await laggingInstances()
+    await submit(beforeSaving(one.requests, () => deleteJoinableCollection(id, undefined, caller, other.requests)))
+    assert.deepEqual(
+      (await stored()).map(({ status }) => status),
+      ['Left'],
+    )
+  })
+
+  it('the one that deletes a collection ends the requests that the other has saved before', async () => {
+    const { one, other, id, caller, submit, stored } = await laggingInstances()
+    await submit(one.requests)
+    await deleteJoinableCollection(id, undefined, caller, other.requests)
+    assert.deepEqual(
+      (await stored()).map(({ status }) => status),
+      ['Left'],
+    )
+  })
+
+  it('the one that saves a waiting request moves it by the policy that the other has written before', async () => {
+    const { one, other, id, caller, submit, stored } = await laggingInstances((approver) => byIdentity([approver]))
+    const update = { objectType: 'Identity', joinPolicy: OPEN } as const
+    await submit(
+      beforeSaving(one.requests, () => updateJoinableCollection(id, update, undefined, caller, other.requests)),
+    )
+    assert.deepEqual(
+      (await stored()).map(({ status }) => status),
+      ['Joined'],
+    )
+  })
+
+  it('the one that changes a policy moves the requests that the other has saved before', async () => {
+    const { one, other, id, caller, submit, stored } = await laggingInstances((approver) => byIdentity([approver]))
+    await submit(one.requests)
+    const update = { objectType: 'Identity', joinPolicy: OPEN } as const
+    await updateJoinableCollection(id, update, undefined, caller, other.requests)
+    assert.deepEqual(
+      (await stored()).map(({ status }) => status),
+      ['Joined'],
+    )
+  })
+
+  it('the one that adds a member ends the membership of a person who was deleted before', async () => {
+    const { one, join, deletePerson, stored } = await laggingInstances()
+    await join(beforeSaving(one.requests, deletePerson))
+    assert.deepEqual(
+      (await stored()).map(({ status }) => status),
+      ['Left'],
+    )
+  })
+
+  it('the one that reads the deletion of a person ends the memberships that the other has saved before', async () => {
+    const { one, other, join, deletePerson, evaluate, stored } = await laggingInstances()
+    await join(one.requests)
+    await deletePerson()
+    await evaluate(other)
+    assert.deepEqual(
+      (await stored()).map(({ status }) => status),
+      ['Left'],
+    )
+  })
+
+  it('the one that reads all requests does not take a collection that the other has created for deleted', async () => {
+    const { one, caller, tenantId, personId, evaluate, stored } = await laggingInstances()
+    const body = { objectType: 'Identity', name: 'New', joinPolicy: OPEN } as const
+    const { id } = await createJoinableCollection(body, caller, one.requests)
+    await submitRequest(id, {}, { tenantId, identityId: personId }, one.requests)
+    // A process that has just started checks all requests.
+    await evaluate(newService())
+    assert.deepEqual(
+      (await stored()).map(({ status }) => status),
+      ['Joined'],
+    )
+  })
+
+  it('the one that writes members removes them when the other has deleted the collection before', async () => {
+    const { one, other, caller, tenantId, criteria, evaluate } = await laggingInstances()
+    const id = await criteria(one)
+    await other.collections.collections.catchUp(tenantId)
+    const { memberships } = one.collections
+    let isDue = true
+    const replace: typeof memberships.replace = async (...evaluation) => {
+      if (isDue) {
+        isDue = false
+        await deleteCollection('criteria', id, undefined, caller, other.collections)
+      }
+      return memberships.replace(...evaluation)
+    }
+    const interrupted = builtService(newInstance().container, {
+      nowMs: () => NOW_MS,
+      collections: { memberships: { ...memberships, replace } },
+    })
+    await evaluate(interrupted)
+    cosmos.setReplicaLag(undefined)
+    assert.equal(await newService().collections.memberships.head(tenantId, id), undefined)
+  })
+
+  it('the one that deletes a collection removes the members that the other has written before', async () => {
+    const { one, other, caller, tenantId, criteria, evaluate } = await laggingInstances()
+    const id = await criteria(one)
+    await other.collections.collections.catchUp(tenantId)
+    await evaluate(one)
+    await deleteCollection('criteria', id, undefined, caller, other.collections)
+    cosmos.setReplicaLag(undefined)
+    assert.equal(await newService().collections.memberships.head(tenantId, id), undefined)
+  })
+
+  it('the one that deletes a collection is refused when the other has linked it before', async () => {
+    const { one, other, caller, tenantId, id } = await laggingInstances()
+    const link = { collectionId: id, directoryGroupId: randomUUID(), directoryGroupDisplayName: null }
+    await one.links.links.add(newLink({ ...link, tenantId, id: randomUUID() }, NOW_MS))
+    assert.equal(await one.links.collections.confirmReference(tenantId, id), true)
+    await assert.rejects(deleteJoinableCollection(id, undefined, caller, other.requests), { code: 'CollectionInUse' })
+  })
+
+  it('the one that evaluates after the other starts from the members and objects that the other has left', async () => {
+    const { one, other, tenantId, personId, approverId, criteria, deletePerson, evaluate } = await laggingInstances()
+    cosmos.setReplicaLag(undefined)
+    const id = await criteria(one)
+    for (const service of [one, other]) await evaluate(service)
+    const members = async () => (await newService().collections.memberships.members(tenantId, id))?.ids
+    assert.deepEqual(await members(), [personId, approverId].sort())
+    cosmos.setReplicaLag(STOPPED)
+    await deletePerson()
+    await evaluate(newService())
+    await evaluate(other)
+    cosmos.setReplicaLag(undefined)
+    assert.deepEqual(await members(), [approverId])
+  })
+})
