@@ -14,6 +14,12 @@ const create = (body: string) => send({ method: 'POST', path: COLLECTIONS, body 
 const collection = (members: string) =>
   `{"objectType":"Identity","name":"Choir","joinPolicy":{"approvalRequired":false}${members}}`
 
+/** CPU time of the thread, including the database. Elapsed time would include the load of the machine. */
+function workedMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
 describe('members of a body', () => {
   it('have the last value when they are repeated', async () => {
     const { json } = await create(collection(',"name":"First","name":"Last"'))
@@ -47,13 +53,13 @@ describe('members of a body', () => {
 })
 
 describe('a query', () => {
-  it('can be long and have unknown parameters without delaying the response', async () => {
+  it('can be long and have unknown parameters without much work', async () => {
     const noise = Array.from({ length: 5_000 }, (_, index) => `p${index}=${index}`).join('&')
-    const startMs = performance.now()
+    const startMs = workedMs()
     assert.equal((await send({ method: 'GET', path: `/collections/beta?${noise}` })).status, 200)
     const many = Array.from({ length: 5_000 }, (_, index) => `tags=t${index}`).join('&')
     assert.ok([200, 400].includes((await send({ method: 'GET', path: `/collections/beta/search?${many}` })).status))
-    assert.ok(performance.now() - startMs < 1_000)
+    assert.ok(workedMs() - startMs < 700)
   })
 
   it('can have the names of prototype members', async () => {
