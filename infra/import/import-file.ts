@@ -1,9 +1,8 @@
-import { createReadStream } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { OBJECT_TYPES, type ObjectType } from '../../shared/domain/core/core-object.ts'
-import { dataOfCells, readCsv } from './csv.ts'
+import { type CsvDelimiter, dataOfCells, readCsv, recognisedDelimiter } from './csv.ts'
+import { type FileEncoding, type FileText, LINE_BREAK, type RecognisedEncoding, readFileText } from './file-text.ts'
 import { ImportError } from './terminal.ts'
 
 export type FileObject = {
@@ -55,20 +54,53 @@ function typeOfFile(file: string): ObjectType | undefined {
   return Object.hasOwn(FILE_NAMES, stem(file)) ? FILE_NAMES[stem(file)] : undefined
 }
 
-/** Reads the entries of a file. An invalid line does not end the file. */
-export async function* readImportFile(file: string): AsyncGenerator<FileEntry> {
-  yield* extname(file).toLowerCase() === '.csv' ? readCsvFile(file) : readJsonLines(file)
+/** How a file is read. A file of JSON lines or without content has no delimiter. */
+export type FileFormat = RecognisedEncoding & { readonly file: string; readonly delimiter?: CsvDelimiter }
+
+/**
+ * Reads the entries of a file, as a stream. An invalid line does not end the file.
+ * @param onFormat receives the format of the file before its first entry
+ * @throws ImportError if the file is not in the encoding, or has no valid header
+ */
+export async function* readImportFile(
+  file: string,
+  encoding: FileEncoding,
+  onFormat: (format: FileFormat) => void,
+): AsyncGenerator<FileEntry> {
+  const texts = readFileText(file, encoding)
+  const first = await texts.next()
+  if (first.done) return onFormat({ file, encoding, hasByteOrderMark: false })
+  const recognised = { file, encoding: first.value.encoding, hasByteOrderMark: first.value.hasByteOrderMark }
+  const all = withFirst(first.value, texts)
+  if (extname(file).toLowerCase() !== '.csv') {
+    onFormat(recognised)
+    return yield* readJsonLines(file, all)
+  }
+  const delimiter = recognisedDelimiter(first.value.text, 'externalId')
+  onFormat({ ...recognised, delimiter })
+  yield* readCsvFile(file, all, delimiter)
 }
 
-async function* readCsvFile(file: string): AsyncGenerator<FileEntry> {
-  const { records, fault } = readCsv(await readFile(file, 'utf8'))
-  const [first, ...rows] = records
-  if (first !== undefined) {
-    const header = checkedHeader(file, first.fields)
-    for (const { line, fields } of rows) yield objectOfRow(file, line, header, fields)
+async function* withFirst(first: FileText, others: AsyncIterable<FileText>): AsyncGenerator<FileText> {
+  yield first
+  yield* others
+}
+
+async function* readCsvFile(
+  file: string,
+  texts: AsyncIterable<FileText>,
+  delimiter: CsvDelimiter,
+): AsyncGenerator<FileEntry> {
+  let header: readonly string[] | undefined
+  for await (const record of readCsv(contentOf(texts), delimiter)) {
+    if ('reason' in record) yield { file, ...record, reason: `${record.reason}; the rest of the file was not read` }
+    else if (header === undefined) header = checkedHeader(file, record.fields)
+    else yield objectOfRow(file, record.line, header, record.fields)
   }
-  if (fault !== undefined)
-    yield { file, line: fault.line, reason: `${fault.reason}; the rest of the file was not read` }
+}
+
+async function* contentOf(texts: AsyncIterable<FileText>): AsyncGenerator<string> {
+  for await (const { text } of texts) yield text
 }
 
 function checkedHeader(file: string, fields: readonly string[]): readonly string[] {
@@ -97,12 +129,11 @@ function objectOfRow(file: string, line: number, header: readonly string[], fiel
     : { file, line, ...names, data: dataOfCells(names.objectType, cells) }
 }
 
-async function* readJsonLines(file: string): AsyncGenerator<FileEntry> {
-  let line = 0
-  for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-    line += 1
-    const content = line === 1 ? text.replace(/^\uFEFF/, '') : text
-    if (content.trim() !== '') yield objectOfJson(file, line, content)
+async function* readJsonLines(file: string, texts: AsyncIterable<FileText>): AsyncGenerator<FileEntry> {
+  for await (const { firstLine, text } of texts) {
+    for (const [index, content] of text.split(LINE_BREAK).entries()) {
+      if (content.trim() !== '') yield objectOfJson(file, firstLine + index, content)
+    }
   }
 }
 

@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util'
 import type { ClientCredentials, ConnectionSettings } from './api-connection.ts'
+import { FILE_ENCODINGS, type FileEncoding } from './file-text.ts'
 import { ImportError } from './terminal.ts'
 
 export type ImportOptions = {
   /** A file, or a folder with files that are named after their object types. */
   readonly path: string
   readonly connectorId: string
+  /** Of files without a byte order mark. */
+  readonly encoding: FileEncoding
   readonly isDryRun: boolean
   readonly deletesMissing: boolean
   /** Skips the confirmation of many deletions. */
@@ -17,9 +20,12 @@ export const USAGE = `usage: npm run import -- <folder or file> --connector <id>
 
 Updates the objects of a connector to match files: identities, orgunits and relationships, as .csv or .jsonl.
 CSV: the first line contains the attribute names. A reference is an external ID. Lists are separated by |.
+The delimiter is a comma, a semicolon or a tab, recognised from the first line.
 JSON lines: each line is { "externalId": "...", "data": { ... } }, with data in the format of the connector API.
 
   --connector <id>      ID of the connector (required)
+  --encoding <name>     encoding of the files: utf-8 (default) or windows-1252. A file with a byte order mark of UTF-8
+                        is always read as UTF-8
   --dry-run             show the changes without making them
   --delete-missing      delete objects of the connector that are not in the files
   --yes                 delete more than 10 % of the objects without confirmation
@@ -31,6 +37,7 @@ JSON lines: each line is { "externalId": "...", "data": { ... } }, with data in 
 
 const OPTIONS = {
   connector: { type: 'string' },
+  encoding: { type: 'string' },
   'dry-run': { type: 'boolean' },
   'delete-missing': { type: 'boolean' },
   yes: { type: 'boolean' },
@@ -61,6 +68,7 @@ export function readImportOptions(words: readonly string[], environment: Environ
   return {
     path,
     connectorId: values.connector,
+    encoding: encodingOf(values.encoding ?? 'utf-8'),
     isDryRun: values['dry-run'] ?? false,
     deletesMissing: values['delete-missing'] ?? false,
     isConfirmed: values.yes ?? false,
@@ -74,6 +82,12 @@ function parsed(words: readonly string[]) {
   } catch (cause) {
     throw new ImportError((cause as Error).message.split('. ')[0] ?? 'Unknown option', { cause })
   }
+}
+
+function encodingOf(name: string): FileEncoding {
+  const encoding = FILE_ENCODINGS.find((known) => known === name.toLowerCase())
+  if (encoding === undefined) throw new ImportError(`--encoding must be ${FILE_ENCODINGS.join(' or ')}, not ${name}`)
+  return encoding
 }
 
 function connectionOf(read: Read): ConnectionSettings {

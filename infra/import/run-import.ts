@@ -1,7 +1,9 @@
 import { chunkWithin } from '../../shared/kernel/chunk.ts'
 import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import type { ConnectorSpace, SpaceObject } from './connector-space.ts'
-import { type FileEntry, filesToImport, type InvalidLine, readImportFile } from './import-file.ts'
+import type { CsvDelimiter } from './csv.ts'
+import type { FileEncoding } from './file-text.ts'
+import { type FileEntry, type FileFormat, filesToImport, type InvalidLine, readImportFile } from './import-file.ts'
 import type { ImportOptions } from './import-options.ts'
 import { type ImportPlan, type PlannedItem, planImport } from './plan-import.ts'
 import { type Ask, ImportError, type Progress } from './terminal.ts'
@@ -29,8 +31,11 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
   const files = await filesToImport(options.path)
   const present = await space.readAll((count) => progress.show('Reading the connector', count, undefined))
   progress.end()
-  const plan = await planImport(entriesOf(files, progress), present, options.deletesMissing)
+  const formats: FileFormat[] = []
+  const onFormat = (format: FileFormat): void => void formats.push(format)
+  const plan = await planImport(entriesOf(files, options.encoding, onFormat, progress), present, options.deletesMissing)
   progress.end()
+  for (const format of formats) say(`${format.file}: ${describedFormat(format)}`)
   printPlan(plan, options, say)
   if (options.isDryRun) {
     printInvalidLines(plan.invalidLines, say)
@@ -49,15 +54,28 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
   return failedCount > 0 ? 1 : 0
 }
 
-async function* entriesOf(files: readonly string[], progress: Progress): AsyncGenerator<FileEntry> {
+async function* entriesOf(
+  files: readonly string[],
+  encoding: FileEncoding,
+  onFormat: (format: FileFormat) => void,
+  progress: Progress,
+): AsyncGenerator<FileEntry> {
   let count = 0
   for (const file of files) {
-    for await (const entry of readImportFile(file)) {
+    for await (const entry of readImportFile(file, encoding, onFormat)) {
       count += 1
       progress.show('Reading lines', count, undefined)
       yield entry
     }
   }
+}
+
+const ENCODING_NAMES: Readonly<Record<FileEncoding, string>> = { 'utf-8': 'UTF-8', 'windows-1252': 'Windows-1252' }
+const DELIMITER_NAMES: Readonly<Record<CsvDelimiter, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab' }
+
+function describedFormat({ encoding, hasByteOrderMark, delimiter }: FileFormat): string {
+  const name = `${ENCODING_NAMES[encoding]}${hasByteOrderMark ? ' with byte order mark' : ''}`
+  return delimiter === undefined ? name : `${name}, delimiter ${DELIMITER_NAMES[delimiter]}`
 }
 
 function printPlan(

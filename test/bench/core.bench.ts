@@ -198,10 +198,13 @@ function peakMemoryMB(processId: number): number {
   return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024)
 }
 
-/** The one process that the environment starts besides its own. */
+/** The environment has other children too: esbuild keeps a process after the build of the console. */
 function databaseProcessId(): number {
   const { processId } = environment
-  return Number(readFileSync(`/proc/${processId}/task/${processId}/children`, 'utf8').trim())
+  const children = readFileSync(`/proc/${processId}/task/${processId}/children`, 'utf8').trim().split(' ')
+  const database = children.find((id) => readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('cosmos/process-entry'))
+  if (database === undefined) throw new Error(`No child of process ${processId} is the database`)
+  return Number(database)
 }
 
 async function freePort(): Promise<number> {

@@ -31,7 +31,8 @@ async function importLacking(missingCount: number, ask: Ask | undefined, isConfi
     },
   }
   const connection = { apiUrl: '', token: 'x', credentials: undefined }
-  const options = { path, connectorId: 'c', isDryRun: false, deletesMissing: true, isConfirmed, connection }
+  const encoding = 'utf-8' as const
+  const options = { path, connectorId: 'c', encoding, isDryRun: false, deletesMissing: true, isConfirmed, connection }
   const progress = { show() {}, end() {} }
   const run = () => runImport(options, { space, progress, say() {}, ask })
   return { run, written }

@@ -124,6 +124,35 @@ describe('an import of files', () => {
     assert.deepEqual(Object.keys(await space()).sort(), ['identity bob', 'orgUnit c', 'relationship r2'])
   })
 
+  it('reads files of different formats, and reports how it read them', async () => {
+    write({ 'identities.csv': 'externalId;displayName\nada;"Ada; 1,5"\n', 'orgunits.csv': '\uFEFFexternalId\na\n' })
+    writeFileSync(
+      join(folder, 'relationships.csv'),
+      Buffer.from('externalId\ttitle\nr\tF\u00f6rest\u00e5ndare\n', 'latin1'),
+    )
+    const refused = await runImport()
+    assert.equal(refused.code, 2)
+    assert.match(
+      refused.err,
+      /relationships\.csv:2: the line is not valid UTF-8\. Nothing was sent\. .* --encoding windows-1252\n$/,
+    )
+    assert.deepEqual(await space(), {})
+    const { code, out, err } = await runImport('--encoding', 'windows-1252')
+    assert.equal(code, 0, err + out)
+    for (const line of [
+      'orgunits.csv: UTF-8 with byte order mark, delimiter comma',
+      'identities.csv: Windows-1252, delimiter semicolon',
+      'relationships.csv: Windows-1252, delimiter tab',
+    ]) {
+      assert.ok(out.includes(`${join(folder, line)}\n`), `${line}\nis not in\n${out}`)
+    }
+    assert.deepEqual(await space(), {
+      'identity ada': { displayName: 'Ada; 1,5' },
+      'orgUnit a': {},
+      'relationship r': { title: 'Föreståndare' },
+    })
+  })
+
   it('makes no changes in a dry run', async () => {
     write(TOWN)
     const { code, out } = await runImport('--dry-run')
@@ -213,6 +242,13 @@ describe('an import with invalid arguments', () => {
     ['without a file', ['--connector', 'x'], {}, 2, /Specify one folder or file/],
     ['without a connector', ['.'], {}, 2, /--connector <id> is required/],
     ['with an unknown option', ['.', '--fast'], {}, 2, /--fast/],
+    [
+      'with an unknown encoding',
+      ['.', '--connector', 'x', '--encoding', 'latin1'],
+      {},
+      2,
+      /--encoding must be utf-8 or/,
+    ],
     ['without credentials', ['.', '--connector', 'x'], { TOKEN: '' }, 2, /Set TOKEN, or CLIENT_ID/],
     ['for a missing file', ['./nowhere', '--connector', 'x'], {}, 2, /File or folder not found/],
     ['for an empty folder', [import.meta.dirname, '--connector', 'x'], {}, 2, /does not contain orgunits/],
