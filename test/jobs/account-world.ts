@@ -15,7 +15,7 @@ import type { Caller } from '../../shared/kernel/caller.ts'
 import { TENANT } from './link-directory.ts'
 import { openWorld } from './link-world.ts'
 
-const CALLER: Caller = {
+export const CALLER: Caller = {
   kind: 'application',
   tenantId: TENANT,
   objectId: randomUUID(),

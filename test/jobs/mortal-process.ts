@@ -8,15 +8,16 @@ export function isTrouble(error: unknown): boolean {
   return error instanceof Trouble
 }
 
-/** The faults that a process meets in its calls to the database. */
+/** The faults that a process meets in its calls to the database, the directory and the queues. */
 export class Life {
   readonly #pausesMs: readonly number[]
   #callCount = 0
   #lastCall = Number.POSITIVE_INFINITY
   #unansweredCall = Number.POSITIVE_INFINITY
+  #interruption: { readonly beforeCall: number; work(): Promise<void> } | undefined
 
-  /** @param pausesMs delays before its calls, repeated from the start when used up. */
-  constructor(pausesMs: readonly number[]) {
+  /** @param pausesMs delays before its calls, repeated from the start when used up. None at all by default. */
+  constructor(pausesMs: readonly number[] = []) {
     this.#pausesMs = pausesMs
   }
 
@@ -34,10 +35,27 @@ export class Life {
     this.#unansweredCall = this.#callCount + callCount
   }
 
+  /** Before the call this many calls from now, something else is done from beginning to end. */
+  interruptAfter(callCount: number, work: () => Promise<void>): void {
+    this.#interruption = { beforeCall: this.#callCount + callCount, work }
+  }
+
+  /** From now on, there are no faults. A process that was killed stays so. */
+  meetNoMoreFaults(): void {
+    if (!this.hasEnded) this.#lastCall = Number.POSITIVE_INFINITY
+    this.#unansweredCall = Number.POSITIVE_INFINITY
+    this.#interruption = undefined
+  }
+
   async make<T>(call: () => Promise<T>): Promise<T> {
     const number = this.#callCount
     this.#step()
-    await pause(this.#pausesMs[number % this.#pausesMs.length] ?? 0)
+    if (this.#pausesMs.length > 0) await pause(this.#pausesMs[number % this.#pausesMs.length])
+    const interruption = this.#interruption
+    if (interruption !== undefined && number >= interruption.beforeCall) {
+      this.#interruption = undefined
+      await interruption.work()
+    }
     const answer = await call()
     this.#step()
     if (number <= this.#unansweredCall && this.#callCount > this.#unansweredCall) {

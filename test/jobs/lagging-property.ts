@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Service } from '../../functions/app/service.ts'
+import { openDatabase } from '../../shared/cosmos/database.ts'
+import { DatabaseSession, type SessionTokens } from '../../shared/cosmos/database-session.ts'
+import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
+import type { Connector } from '../../shared/domain/connectors/connector.ts'
+import { deleteLink } from '../../shared/domain/group-links/manage-links.ts'
+import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import type { MessageQueue } from '../../shared/kernel/messages.ts'
+import { STOPPED } from '../contract/instances.ts'
+import { type AccountWorld, CALLER, gone, identity, openAccountWorld } from './account-world.ts'
+import { TENANT, users } from './link-directory.ts'
+import type { SentMessage } from './link-world.ts'
+import { isTrouble, Life } from './mortal-process.ts'
+
+const INSTANCE_COUNT = 3
+const PERSON_COUNT = 2
+/** After which a queue delivers the message of a killed process again. */
+const LOCK_MS = 60_000
+/** As the queues are configured. A message that fails without a fault of the test this often fails the run. */
+const DELIVERIES_AT_MOST = 10
+/** Users of the test directory are enough for this many runs. */
+const RUNS_PER_WORLD_COUNT = 50
+
+type Write = { readonly kind: 'write'; readonly instance: number; readonly person: number; readonly isThere: boolean }
+type Delivery = {
+  readonly kind: 'deliver'
+  readonly instance: number
+  /** Which of the messages, whatever their order. */
+  readonly pick: number
+  readonly end: 'completed' | 'doubled' | 'lost'
+}
+type Action = Write | Delivery
+
+/** What the instance meets during the action, this many calls after its beginning. */
+type Fault = { readonly atCall: number } & (
+  | { readonly kind: 'killed' | 'unanswered' }
+  | { readonly kind: 'interrupted'; readonly by: Action }
+)
+type Step = { readonly action: Action; readonly fault: Fault | undefined }
+
+const instance = fc.nat({ max: INSTANCE_COUNT - 1 })
+const action: fc.Arbitrary<Action> = fc.oneof(
+  fc.record({
+    kind: fc.constant('write' as const),
+    instance,
+    person: fc.nat({ max: PERSON_COUNT - 1 }),
+    isThere: fc.boolean(),
+  }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('deliver' as const),
+      instance,
+      pick: fc.nat({ max: 20 }),
+      end: fc.oneof(
+        { weight: 12, arbitrary: fc.constant('completed' as const) },
+        { weight: 3, arbitrary: fc.constant('doubled' as const) },
+        { weight: 1, arbitrary: fc.constant('lost' as const) },
+      ),
+    }),
+  },
+)
+const atCall = fc.nat({ max: 40 })
+const fault: fc.Arbitrary<Fault> = fc.oneof(
+  fc.record({ kind: fc.constantFrom('killed' as const, 'unanswered' as const), atCall }),
+  fc.record({ kind: fc.constant('interrupted' as const), atCall, by: action }),
+)
+const step: fc.Arbitrary<Step> = fc.record({ action, fault: fc.option(fault, { nil: undefined, freq: 3 }) })
+
+/** A session whose requests meet the faults of a process. */
+class MortalSession extends DatabaseSession {
+  readonly #life: Life
+
+  constructor(life: Life) {
+    super()
+    this.#life = life
+  }
+
+  override plugin(): ReturnType<DatabaseSession['plugin']> {
+    const { on, plugin } = super.plugin()
+    return { on, plugin: (context, diagnostics, next) => this.#life.make(() => plugin(context, diagnostics, next)) }
+  }
+}
+
+type Instance = { readonly life: Life; readonly session: DatabaseSession; readonly service: Service }
+
+/** Instances of the service on one database whose replicas receive no writes, and the messages between them. */
+class LaggingInstances {
+  readonly #world: AccountWorld
+  readonly #instances: Instance[]
+  /** The session tokens of each message's sender, by message id. */
+  readonly #tokens = new Map<string, SessionTokens>()
+  /** Failed deliveries by message id, those of killed processes aside. */
+  readonly #failures = new Map<string, number>()
+  isSweepNeeded = false
+  readonly #interruptions: Promise<void>[] = []
+
+  constructor(world: AccountWorld) {
+    this.#world = world
+    this.#instances = Array.from({ length: INSTANCE_COUNT }, () => this.#newInstance())
+  }
+
+  /** An instance; a new process when the former one was killed. */
+  at(index: number): Instance {
+    const slot = index % INSTANCE_COUNT
+    const current = this.#instances[slot]
+    if (current !== undefined && !current.life.hasEnded) return current
+    const started = this.#newInstance()
+    this.#instances[slot] = started
+    return started
+  }
+
+  interrupt(index: number, afterCallCount: number, work: () => Promise<void>): void {
+    this.at(index).life.interruptAfter(afterCallCount, () => {
+      const interruption = work()
+      this.#interruptions.push(interruption)
+      return interruption
+    })
+  }
+
+  /** The client of the database makes some calls in the background: an interruption there outlasts the action. */
+  async endInterruptions(): Promise<void> {
+    await Promise.all(this.#interruptions.splice(0))
+  }
+
+  meetNoMoreFaults(): void {
+    for (const { life } of this.#instances) life.meetNoMoreFaults()
+  }
+
+  /** As a client does: the write is repeated, through the next instance, until it is acknowledged. */
+  async write(first: number, source: Connector, ...writes: Parameters<AccountWorld['write']>[1][]): Promise<void> {
+    for (let index = first; ; index += 1) {
+      assert.ok(index < first + 20, 'A write is never acknowledged')
+      try {
+        await this.#world.writeThrough(this.at(index).service, source, ...writes)
+        return
+      } catch (error) {
+        if (!isCausedByFault(error)) throw error
+      }
+    }
+  }
+
+  /** Delivers one of the messages. Returns false when there are none. */
+  async deliver(index: number, pick: number, end: Delivery['end'] = 'completed'): Promise<boolean> {
+    const { sentMessages, clock } = this.#world
+    const inOrder = sentMessages.toSorted((one, other) => one.dueMs - other.dueMs)
+    const next = inOrder[pick % Math.max(inOrder.length, 1)]
+    if (next === undefined) return false
+    sentMessages.splice(sentMessages.indexOf(next), 1)
+    if (end === 'lost') {
+      this.isSweepNeeded = true
+      return true
+    }
+    if (next.dueMs > clock.nowMs()) await clock.sleep(next.dueMs - clock.nowMs())
+    const { life, session, service } = this.at(index)
+    session.advance(this.#tokens.get(next.id) ?? {})
+    const failure = await service.messages[next.message.queue].handle(next.message.message).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    )
+    if (failure !== undefined || life.hasEnded) this.#deliverLater(next, life, failure?.error)
+    else if (end === 'doubled') sentMessages.push(next)
+    return true
+  }
+
+  /** Until there are no messages. */
+  async drain(): Promise<void> {
+    for (let turn = 0; await this.deliver(turn, 0); turn += 1) assert.ok(turn < 500, 'The messages never end')
+  }
+
+  async sweep(): Promise<void> {
+    await sweepTenant(TENANT, this.at(0).service.links)
+  }
+
+  #deliverLater(message: SentMessage, { hasEnded }: Life, error: unknown): void {
+    if (!hasEnded && !isCausedByFault(error)) {
+      const failureCount = (this.#failures.get(message.id) ?? 0) + 1
+      this.#failures.set(message.id, failureCount)
+      if (failureCount >= DELIVERIES_AT_MOST) throw error
+    }
+    this.#world.sentMessages.push({ ...message, dueMs: this.#world.clock.nowMs() + LOCK_MS })
+  }
+
+  #newInstance(): Instance {
+    const { cosmos, deps, directoryOver, newService } = this.#world
+    const life = new Life()
+    const session = new MortalSession(life)
+    const messageQueue: MessageQueue = {
+      enqueue: (message, options) =>
+        life.make(async () => {
+          this.#tokens.set(options.id, session.tokens())
+          await deps.messageQueue.enqueue(message, options)
+        }),
+    }
+    const directory = directoryOver((send) => (tenantId, call) => life.make(() => send(tenantId, call)))
+    return { life, session, service: newService({ container: openDatabase(cosmos, session), messageQueue, directory }) }
+  }
+}
+
+/** Whether a fault of the test is the cause, or one of the causes. */
+function isCausedByFault(error: unknown): boolean {
+  return error instanceof Error && (isTrouble(error) || isCausedByFault(error.cause))
+}
+
+/** A group linked to the collection of the people in one place; every second one is there. */
+async function linkedPlace(world: AccountWorld, run: number) {
+  const accounts = users(run * PERSON_COUNT, PERSON_COUNT)
+  const place = `Place ${run}`
+  const source = await world.newSource()
+  const externalId = (index: number) => `${index} of ${place}`
+  const person = (index: number, isThere: boolean) =>
+    identity(externalId(index), {
+      displayName: isThere ? place : 'Elsewhere',
+      directoryObjectId: accounts[index] as string,
+    })
+  await world.write(source, ...accounts.map((_, index) => person(index, index % 2 === 0)))
+  const collectionId = await world.criteria('Identity', 'identityDisplayName', place)
+  const groupId = await world.linkedGroup(collectionId)
+  await world.followed()
+  world.sentMessages.length = 0
+  const there = new Set(accounts.filter((_, index) => index % 2 === 0))
+  assert.deepEqual(await world.membersOf(groupId), there)
+  return {
+    source,
+    person,
+    groupId,
+    there,
+    change(index: number, isThere: boolean) {
+      const account = accounts[index] as string
+      if (isThere) there.add(account)
+      else there.delete(account)
+    },
+    /** Keeps the tenant small for later runs. */
+    async remove() {
+      const { collections, sync } = world.coldProcess()
+      for (const { value } of await sync.links.ofCollection(TENANT, collectionId)) {
+        await deleteLink({ tenantId: TENANT, linkId: value.id, ifMatch: undefined }, sync)
+      }
+      await deleteCollection('criteria', collectionId, undefined, CALLER, collections)
+      await world.write(source, ...accounts.map((_, index) => gone('identity', externalId(index))))
+      world.sentMessages.length = 0
+    },
+  }
+}
+
+async function converges(world: AccountWorld, run: number, steps: readonly Step[]): Promise<void> {
+  const place = await linkedPlace(world, run)
+  const instances = new LaggingInstances(world)
+  const perform = async (one: Action): Promise<void> => {
+    if (one.kind === 'deliver') {
+      await instances.deliver(one.instance, one.pick, one.end)
+      return
+    }
+    await instances.write(one.instance, place.source, place.person(one.person, one.isThere))
+    place.change(one.person, one.isThere)
+  }
+  for (let index = 0; index < INSTANCE_COUNT; index += 1) await instances.at(index).service.evaluator.evaluate(TENANT)
+  world.cosmos.setReplicaLag(STOPPED)
+  for (const { action: one, fault: met } of steps) {
+    if (met !== undefined) prepare(instances, one, met, perform)
+    await perform(one)
+    await instances.endInterruptions()
+  }
+  instances.meetNoMoreFaults()
+  await instances.endInterruptions()
+  await instances.drain()
+  world.cosmos.setReplicaLag(undefined)
+  if (instances.isSweepNeeded) {
+    await instances.sweep()
+    await instances.drain()
+  }
+  assert.deepEqual(await world.membersOf(place.groupId), place.there)
+  await place.remove()
+}
+
+function prepare(
+  instances: LaggingInstances,
+  one: Action,
+  met: Fault,
+  perform: (action: Action) => Promise<void>,
+): void {
+  const { life } = instances.at(one.instance)
+  if (met.kind === 'killed') life.endAfter(met.atCall)
+  if (met.kind === 'unanswered') life.loseAnswerAfter(met.atCall)
+  if (met.kind === 'interrupted') {
+    const isSamePerson = one.kind === 'write' && met.by.kind === 'write' && one.person === met.by.person
+    // The order of two concurrent writes of one person is not known.
+    const by = isSamePerson ? { ...met.by, person: (met.by.person + 1) % PERSON_COUNT } : met.by
+    instances.interrupt(one.instance, met.atCall, () =>
+      perform({ ...by, instance: one.instance + 1 + (by.instance % 2) } as Action),
+    )
+  }
+}
+
+/**
+ * Three instances with lagging replicas; messages are lost, doubled and reordered; processes are killed, or lose an answer,
+ * at any call to the database, the directory or the queues, and are interrupted there by others. In the end the group has
+ * exactly the members that the acknowledged writes give it: by the messages alone unless one was lost.
+ */
+export async function checkConvergence({
+  runs,
+  seed,
+}: {
+  readonly runs: number
+  readonly seed: number
+}): Promise<void> {
+  for (let from = 0; from < runs; from += RUNS_PER_WORLD_COUNT) {
+    const world = await openAccountWorld()
+    let run = 0
+    try {
+      const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
+        run += 1
+        await converges(world, run, steps)
+      })
+      const numRuns = Math.min(RUNS_PER_WORLD_COUNT, runs - from)
+      await fc.assert(property, { numRuns, seed: seed + from, endOnFailure: true })
+    } finally {
+      await world.close()
+    }
+  }
+}
