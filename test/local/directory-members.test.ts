@@ -157,7 +157,7 @@ describe('Members of groups in the local directory', () => {
     ['a page of none', `${PLAIN}/members?$top=0`, 'Request_UnsupportedQuery'],
     ['an altered page token', `${PLAIN}/members?$skiptoken=abc`, 'BadRequest'],
     ['an unknown property', `${PLAIN}?$select=id,colour`, 'BadRequest'],
-    ['an unknown filter', "/groups?$filter=startswith(displayName,'x')", 'Request_UnsupportedQuery'],
+    ['an unknown filter', "/groups?$filter=endswith(displayName,'x')", 'Request_UnsupportedQuery'],
     ['an unknown segment', `${PLAIN}/friends`, 'BadRequest'],
   ] as const) {
     it(`refuses ${claim} in the format of the real service`, async () => {
