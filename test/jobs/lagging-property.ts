@@ -120,8 +120,12 @@ class LaggingInstances {
     })
   }
 
-  /** The client of the database makes some calls in the background: an interruption there outlasts the action. */
+  /**
+   * The client of the database makes some calls in the background: an interruption there outlasts the action. One that has
+   * not begun must not interrupt a later action: the order of two concurrent writes of one person is not known.
+   */
   async endInterruptions(): Promise<void> {
+    for (const { life } of this.#instances) life.forgetInterruption()
     await Promise.all(this.#interruptions.splice(0))
   }
 

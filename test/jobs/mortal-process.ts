@@ -40,11 +40,16 @@ export class Life {
     this.#interruption = { beforeCall: this.#callCount + callCount, work }
   }
 
+  /** What was to be done at a call that has not been made is not done. */
+  forgetInterruption(): void {
+    this.#interruption = undefined
+  }
+
   /** From now on, there are no faults. A process that was killed stays so. */
   meetNoMoreFaults(): void {
     if (!this.hasEnded) this.#lastCall = Number.POSITIVE_INFINITY
     this.#unansweredCall = Number.POSITIVE_INFINITY
-    this.#interruption = undefined
+    this.forgetInterruption()
   }
 
   async make<T>(call: () => Promise<T>): Promise<T> {
