@@ -104,7 +104,8 @@ const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
     summary: 'Search groups of the directory',
     description:
       'Returns up to 50 groups whose name starts with the text, ordered by name, and whether each can be linked. When ' +
-      'more groups match, the directory chooses which ones it returns; a longer text finds the others.',
+      'more groups match, the directory chooses which ones it returns; a longer text finds the others. Where the ' +
+      'settings require that the service owns the group, groups that it does not own are refused with `GroupNotOwned`.',
     roles: READERS,
     query: GroupQuery,
     reply: { status: 200, schema: Type.Array(LinkableGroup) },

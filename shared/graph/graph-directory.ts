@@ -4,8 +4,9 @@ import {
   type DirectoryGroup,
   type MemberPage,
 } from '../domain/group-links/directory.ts'
+import { chunk } from '../kernel/chunk.ts'
 import { type GraphCall, type GraphReply, replyFault, replyKind, type SendCall } from './graph-calls.ts'
-import { retryingCalls } from './retrying-calls.ts'
+import { CALLS_PER_BATCH_COUNT, retryingCalls } from './retrying-calls.ts'
 import { addMembers, groupPath, type MemberWrites, removeMembers, WRITE_LIMITS } from './write-members.ts'
 
 export type GraphDirectoryOptions = {
@@ -61,13 +62,22 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
     },
     async readOwnership(tenantId, groupId) {
       const servicePrincipalId = await options.servicePrincipalOf(tenantId)
-      // Version 1.0 leaves service principals out of the list of owners. The filtered list has them.
-      // https://learn.microsoft.com/graph/api/group-list-owners
-      const filter = encodeURIComponent(`id eq '${servicePrincipalId}'`)
-      const reply = await read(tenantId, `${groupPath(groupId)}/owners?$filter=${filter}&$select=id`)
-      if (replyKind(reply) !== 'done') throw replyFault(reply)
-      const { users, others } = pageOf(reply.body)
-      return { servicePrincipalId, isOwned: [...users, ...others].includes(servicePrincipalId) }
+      const reply = await read(tenantId, ownerPath(groupId, servicePrincipalId))
+      return { servicePrincipalId, isOwned: listsOwner(reply, servicePrincipalId) }
+    },
+    async ownedGroups(tenantId, groupIds) {
+      if (groupIds.length === 0) return new Set()
+      const servicePrincipalId = await options.servicePrincipalOf(tenantId)
+      const owned = new Set<string>()
+      for (const some of chunk(groupIds, CALLS_PER_BATCH_COUNT)) {
+        const reads = some.map((id): GraphCall => ({ method: 'GET', path: ownerPath(id, servicePrincipalId) }))
+        for (const [index, { reply }] of (await calls.sendAll(tenantId, reads)).entries()) {
+          // The index of groups can show one that was deleted a short time ago.
+          const isMissing = reply.status === 404 && reply.isJson
+          if (!isMissing && listsOwner(reply, servicePrincipalId)) owned.add(some[index] ?? '')
+        }
+      }
+      return owned
     },
     async listMembers(tenantId, groupId, continueAfter) {
       const first = `${groupPath(groupId)}/members?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
@@ -81,6 +91,21 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
     removeMembers: (tenantId, groupId, accounts, deadlineMs) =>
       removeMembers(writes(tenantId, groupId, deadlineMs), accounts),
   }
+}
+
+/**
+ * The path that reads whether an object owns a group. Version 1.0 leaves service principals out of the list of owners. The
+ * filtered list has them. https://learn.microsoft.com/graph/api/group-list-owners
+ */
+function ownerPath(groupId: string, ownerId: string): string {
+  return `${groupPath(groupId)}/owners?$filter=${encodeURIComponent(`id eq '${ownerId}'`)}&$select=id`
+}
+
+/** @throws DirectoryFault when the owners could not be read. */
+function listsOwner(reply: GraphReply, ownerId: string): boolean {
+  if (replyKind(reply) !== 'done') throw replyFault(reply)
+  const { users, others } = pageOf(reply.body)
+  return [...users, ...others].includes(ownerId)
 }
 
 function groupsOf(body: unknown): DirectoryGroup[] {

@@ -5,7 +5,7 @@ import type { GroupLinkDto } from '../../shared/domain/group-links/group-link.ts
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
 import { newJob, type SyncJob, type SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
-import { TENANT, users } from '../jobs/link-directory.ts'
+import { SERVICE_PRINCIPAL, TENANT, users } from '../jobs/link-directory.ts'
 import { codes, type LinkApi, openLinkApi, type Reply } from './link-api.ts'
 
 const AT_MS = Date.parse('2030-01-01T00:00:00Z')
@@ -212,6 +212,41 @@ describe('The search for groups', () => {
     api.server.clearRequests()
     assert.equal((await found('Many')).length, 50)
     assert.equal(api.server.requests().length, 1)
+  })
+
+  describe('when only owned groups can be linked', () => {
+    const settings = (linkableGroups: string) => api.as('administrator')('PATCH', '/settings', { linkableGroups })
+    before(() => settings('Owned'))
+    after(() => settings('Any'))
+
+    it('refuses the groups that the service does not own, unless they have another reason', async () => {
+      const owner = { '@odata.id': `${api.server.url}/v1.0/directoryObjects/${SERVICE_PRINCIPAL}` }
+      const owned = await api.newGroup({ displayName: 'Staff 1' })
+      await api.asTester({ method: 'POST', path: `/groups/${owned}/owners/$ref`, body: owner })
+      await api.newGroup({ displayName: 'Staff 2' })
+      await api.newGroup({ displayName: 'Staff 3', groupTypes: ['DynamicMembership'] })
+      const refusals = ((await found('Staff')) as LinkableGroup[]).map(({ linkable, refusal }) => [linkable, refusal])
+      assert.deepEqual(refusals, [
+        [true, null],
+        [false, 'GroupNotOwned'],
+        [false, 'GroupMembershipIsDynamic'],
+      ])
+    })
+
+    it('asks for the owners of fifty groups in three calls', async () => {
+      for (let count = 0; count < 50; count += 1) await api.newGroup({ displayName: `Crowd ${count}` })
+      api.server.clearRequests()
+      assert.equal((await found('Crowd')).length, 50)
+      assert.deepEqual(
+        api.server.requests().map(({ method, batch = [] }) => [method, batch.length]),
+        [
+          ['GET', 0],
+          ['POST', 20],
+          ['POST', 20],
+          ['POST', 10],
+        ],
+      )
+    })
   })
 
   it('needs two characters, a role, and a directory that answers', async () => {

@@ -85,6 +85,11 @@ export interface Directory {
    * @throws DirectoryFault
    */
   readOwnership(tenantId: string, groupId: string): Promise<GroupOwnership>
+  /**
+   * The groups among these that the service's own service principal owns. A group that does not exist is not owned.
+   * @throws DirectoryFault
+   */
+  ownedGroups(tenantId: string, groupIds: readonly string[]): Promise<ReadonlySet<string>>
   /** A page that is not the last may be empty. @throws DirectoryFault */
   listMembers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
   /**

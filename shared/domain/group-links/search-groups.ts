@@ -22,32 +22,53 @@ export type LinkableGroup = Static<typeof LinkableGroup>
 const GROUPS_AT_MOST_COUNT = 50
 const TEXT_LENGTH_COUNT = { least: 2, most: 256 }
 
+type SearchDependencies = Pick<LinkDependencies, 'directory' | 'links' | 'settings' | 'log'>
+
 /**
  * Finds groups of the directory whose name starts with a text, ordered by name.
  * @throws Refusal `InvalidLength`; `GroupNotVerified` when the directory cannot be searched.
  */
-export async function searchGroups(
-  tenantId: string,
-  text: string,
-  { directory, links, log }: Pick<LinkDependencies, 'directory' | 'links' | 'log'>,
-): Promise<LinkableGroup[]> {
+export async function searchGroups(tenantId: string, text: string, deps: SearchDependencies): Promise<LinkableGroup[]> {
   const nameStart = text.trim()
   const { least, most } = TEXT_LENGTH_COUNT
   if (characterCount(nameStart) < least || characterCount(nameStart) > most)
     throw new Refusal('InvalidLength', `text must have ${least} to ${most} characters`, 'text')
-  const groups = await directory.findGroups(tenantId, nameStart, GROUPS_AT_MOST_COUNT).catch((fault: unknown) => {
+  const { directory, links, log } = deps
+  try {
+    const groups = await directory.findGroups(tenantId, nameStart, GROUPS_AT_MOST_COUNT)
+    const ids = groups.map(({ id }) => id)
+    const linkIds = new Map((await links.ofGroups(tenantId, ids)).map((link) => [link.directoryGroupId, link.id]))
+    const free = groups.filter((group) => !linkIds.has(group.id) && groupRefusal(group) === undefined)
+    const notOwned = await requiredAndNotOwned(tenantId, free, deps)
+    return groups.map((group) => linkableGroup(group, linkIds.get(group.id), notOwned)).sort(byName)
+  } catch (fault) {
     if (!(fault instanceof DirectoryFault)) throw fault
     log.warn('link.group-search-failed', { tenantId, kind: fault.kind, reason: fault.message })
     throw new Refusal('GroupNotVerified', 'The directory could not be searched for groups.', 'text', fault)
-  })
-  const ids = groups.map(({ id }) => id)
-  const linkIds = new Map((await links.ofGroups(tenantId, ids)).map((link) => [link.directoryGroupId, link.id]))
-  return groups.map((group) => linkableGroup(group, linkIds.get(group.id))).sort(byName)
+  }
 }
 
-function linkableGroup(group: DirectoryGroup, linkId: string | undefined): LinkableGroup {
-  const refusal: RefusalCode | undefined = linkId === undefined ? groupRefusal(group) : 'GroupAlreadyLinked'
+/** The groups that the service would have to own and does not. @throws DirectoryFault */
+async function requiredAndNotOwned(
+  tenantId: string,
+  groups: readonly DirectoryGroup[],
+  { directory, settings }: SearchDependencies,
+): Promise<ReadonlySet<string>> {
+  const { linkableGroups } = (await settings.findCurrent(tenantId)).value
+  if (linkableGroups === 'Any') return new Set()
+  const ids = groups.map(({ id }) => id)
+  return new Set(ids).difference(await directory.ownedGroups(tenantId, ids))
+}
+
+function linkableGroup(
+  group: DirectoryGroup,
+  linkId: string | undefined,
+  notOwned: ReadonlySet<string>,
+): LinkableGroup {
   const { id, displayName } = group
+  const ownership: RefusalCode | undefined = notOwned.has(id) ? 'GroupNotOwned' : undefined
+  const refusal: RefusalCode | undefined =
+    linkId === undefined ? (groupRefusal(group) ?? ownership) : 'GroupAlreadyLinked'
   return { id, displayName, linkable: refusal === undefined, refusal: refusal ?? null, linkId: linkId ?? null }
 }
 
