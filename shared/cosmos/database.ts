@@ -3,11 +3,12 @@ import type { TokenCredential } from '@azure/identity'
 import { type ContainerId, DATABASE_ID } from './containers.ts'
 import { DatabaseSession } from './database-session.ts'
 
-/** The endpoint of the database, and the key or the credential for it. */
-export type DatabaseSettings = { readonly endpoint: string } & (
-  | { readonly key: string }
-  | { readonly credential: TokenCredential }
-)
+/** The endpoint of the database, the key or the credential for it, and the transport. */
+export type DatabaseSettings = {
+  readonly endpoint: string
+  /** Default: that of the SDK, which opens connections. */
+  readonly httpClient?: CosmosClientOptions['httpClient']
+} & ({ readonly key: string } | { readonly credential: TokenCredential })
 
 /**
  * Returns the containers by name. Reads include all writes that the session has seen. Other writes can be missing.
@@ -20,12 +21,13 @@ export function openDatabase(
   settings: DatabaseSettings,
   session: DatabaseSession = new DatabaseSession(),
 ): (id: ContainerId) => Container {
-  const { endpoint } = settings
+  const { endpoint, httpClient } = settings
   // The types of the SDK declare plugins, but not this option.
   const options: CosmosClientOptions & { readonly plugins: PluginConfig[] } = {
     endpoint,
     consistencyLevel: 'Session',
     plugins: [session.plugin()],
+    ...(httpClient === undefined ? {} : { httpClient }),
     ...('key' in settings ? { key: settings.key } : { aadCredentials: settings.credential }),
   }
   const database: Database = new CosmosClient(options).database(DATABASE_ID)

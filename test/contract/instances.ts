@@ -19,7 +19,7 @@ export async function databaseOfInstances(): Promise<{ cosmos: LocalCosmos; newI
   const key = randomBytes(64).toString('base64')
   const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true })
   after(() => cosmos.close())
-  await createContainers(cosmos.endpoint, key)
+  await createContainers(cosmos.endpoint, key, cosmos.httpClient)
   return {
     cosmos,
     newInstance() {

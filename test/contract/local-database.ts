@@ -46,6 +46,6 @@ export async function startLocalAccount(nowMs?: () => number): Promise<LocalAcco
   const key = randomBytes(64).toString('base64')
   const clock = nowMs === undefined ? {} : { nowMs }
   const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, ...clock, ...testLag() })
-  await createContainers(cosmos.endpoint, key)
-  return { cosmos, container: openDatabase({ endpoint: cosmos.endpoint, key }) }
+  await createContainers(cosmos.endpoint, key, cosmos.httpClient)
+  return { cosmos, container: openDatabase(cosmos) }
 }

@@ -4,6 +4,7 @@ import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { Agent, get, request } from 'node:http'
 import { join } from 'node:path'
 import { it } from 'node:test'
+import { CosmosClient } from '@azure/cosmos'
 import { startCosmos } from '../../infra/local/cosmos/server.ts'
 import { clientOf, docsOf, KEY, openAccount, send, temporaryFolder } from './cosmos-account.ts'
 
@@ -150,3 +151,41 @@ for (const [what, definition, named] of [
     assert.match(((await response.json()) as { message: string }).message, named)
   })
 }
+
+it('answers the SDK in the same process as it does over a connection', async (t) => {
+  const account = await openAccount(t)
+  await account.container('things')
+  const { endpoint, key, httpClient } = account.cosmos
+  const outcomes = async (client: CosmosClient) => {
+    const { items, item } = docsIn(client)
+    const outcome = (call: Promise<{ statusCode?: number; resource?: unknown }>) =>
+      call.then(
+        ({ statusCode, resource }) => [statusCode, (resource as { x?: string } | undefined)?.x],
+        ({ code, headers }) => [code, headers['x-ms-session-token'] === undefined],
+      )
+    const first = await items.upsert({ id: 'a', tenantId: 't1', x: 'é ≠ "' })
+    const condition = { type: 'IfMatch', condition: '"another"' } as const
+    const all = [
+      await outcome(items.create({ id: 'a', tenantId: 't1' })),
+      await outcome(item('a', 't1').read()),
+      await outcome(item('b', 't1').read()),
+      await outcome(item('a', 't1').replace({ id: 'a', tenantId: 't1' }, { accessCondition: condition })),
+      (await items.query('SELECT VALUE c.x FROM c', { partitionKey: 't1' }).fetchAll()).resources,
+      await outcome(item('c', 't1').delete()),
+    ]
+    return [
+      Object.keys(first.headers)
+        .sort()
+        .filter((name) => name.startsWith('x-ms')),
+      all,
+    ]
+  }
+  const inProcess = new CosmosClient({ endpoint, key, httpClient })
+  t.after(() => inProcess.dispose())
+  assert.deepEqual(await outcomes(inProcess), await outcomes(account.client))
+
+  function docsIn(client: CosmosClient) {
+    const container = client.database('tests').container('things')
+    return { items: container.items, item: (id: string, tenantId: string) => container.item(id, tenantId) }
+  }
+})

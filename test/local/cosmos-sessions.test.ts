@@ -77,7 +77,7 @@ it('receives the token of the last write with each read and query of the service
   subscribe('http.client.request.start', note)
   t.after(() => unsubscribe('http.client.request.start', note))
 
-  const links = openDatabase(cosmos)('links')
+  const links = openDatabase({ endpoint: cosmos.endpoint, key: cosmos.key })('links')
   const { headers } = await links.items.create({ id: 'a', tenantId: 't1' })
   sent.length = 0
   await links.item('a', 't1').read()

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonObject } from '../../../shared/kernel/json.ts'
 import { type BatchAnswer, batchBody, parseBatch, runAtomicBatch, runBulk } from './batch.ts'
@@ -14,8 +15,8 @@ export type Account = {
   readonly storage: Storage
   readonly catalog: Catalog
   readonly replicas: Replicas
-  /** Bytes of the master key, which also signs continuation tokens. */
-  readonly key: Buffer
+  /** The master key, which also signs continuation tokens. */
+  readonly key: KeyObject
   readonly isStrict: boolean
   readonly endpoint: string
 }

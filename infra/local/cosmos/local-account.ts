@@ -7,6 +7,7 @@ import {
   DATABASE_ID,
   indexingPolicyOf,
 } from '../../../shared/cosmos/containers.ts'
+import type { HttpClient } from './in-process.ts'
 
 /** The key of the local Cosmos DB account, in base64. */
 export type LocalSecrets = { readonly cosmosKey: string }
@@ -35,8 +36,8 @@ function readSecrets(file: string): LocalSecrets {
 }
 
 /** Creates the database and its missing containers. In Azure, the templates create them. */
-export async function createContainers(endpoint: string, key: string): Promise<void> {
-  const client = new CosmosClient({ endpoint, key })
+export async function createContainers(endpoint: string, key: string, httpClient?: HttpClient): Promise<void> {
+  const client = new CosmosClient({ endpoint, key, ...(httpClient === undefined ? {} : { httpClient }) })
   const { database } = await client.databases.createIfNotExists({ id: DATABASE_ID })
   for (const definition of CONTAINERS as readonly ContainerDefinition[]) {
     const { id, partitionKey, defaultTtlS, uniqueKeys } = definition

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Json } from '../../../shared/kernel/json.ts'
 import { isJsonObject, parseObject, refuseUnknownMembers } from './json.ts'
@@ -37,7 +38,7 @@ const parsed = new Map<string, Query>()
 /** Returns a page of a query. @throws CosmosFailure 400 that names the unsupported part */
 export function answerQuery(
   place: Omit<Scan, 'terms'>,
-  { key, isStrict }: { readonly key: Buffer; readonly isStrict: boolean },
+  { key, isStrict }: { readonly key: KeyObject; readonly isStrict: boolean },
   headers: IncomingHttpHeaders,
   body: string,
 ): Answer {

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { OperationKind } from './handlers.ts'
 import { badRequest, CosmosFailure } from './response.ts'
@@ -38,7 +38,7 @@ export function verifySignature(
   method: string,
   segments: readonly string[],
   headers: IncomingHttpHeaders,
-  key: Buffer,
+  key: KeyObject,
 ): void {
   const text = signedText(method, segments, String(headers['x-ms-date'] ?? ''))
   const expected = createHmac('sha256', key).update(text).digest('base64')

@@ -89,13 +89,19 @@ export function failureAnswer(failure: CosmosFailure, headers: OutgoingHttpHeade
 /** Request units of a response: its own, or the minimum. */
 export const chargeOf = ({ headers }: Answer): number => Number(headers?.['x-ms-request-charge'] ?? 1)
 
-export function send(response: ServerResponse, answer: Answer): void {
-  const body = answer.body === undefined ? undefined : Buffer.from(answer.body)
-  response.writeHead(answer.status, {
+/** All headers of a response. Names are in lower case. */
+export function headersOf(answer: Answer): OutgoingHttpHeaders {
+  return {
     'x-ms-request-charge': chargeOf(answer),
     'x-ms-activity-id': randomUUID(),
-    ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }),
+    ...(answer.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...answer.headers,
-  })
+  }
+}
+
+export function send(response: ServerResponse, answer: Answer): void {
+  const body = answer.body === undefined ? undefined : Buffer.from(answer.body)
+  const length = body === undefined ? {} : { 'content-length': body.length }
+  response.writeHead(answer.status, { ...headersOf(answer), ...length })
   response.end(body)
 }

@@ -1,7 +1,9 @@
+import { createSecretKey } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openCatalog } from './catalog.ts'
 import { type Account, noOperations, type OperationCounts } from './handlers.ts'
+import { type HttpClient, inProcessClient, type ReceivedRequest } from './in-process.ts'
 import { parseLag, type ReplicaLag, Replicas } from './replicas.ts'
 import { operationOf, readBody, verifySignature } from './request.ts'
 import { type Answer, badRequest, CosmosFailure, chargeOf, failureAnswer, send } from './response.ts'
@@ -28,6 +30,8 @@ export type LocalCosmosOptions = {
 export type LocalCosmos = {
   readonly endpoint: string
   readonly key: string
+  /** A transport to the account without connections. */
+  readonly httpClient: HttpClient
   /** Returns 429 for the next matching requests. The returned function removes the throttle. */
   throttleNext(throttle: Throttle): () => void
   /** From now on the replica that answers reads is behind, or no longer. `POST /local/replicas` does the same. */
@@ -60,7 +64,7 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
   try {
     const catalog = openCatalog(storage)
     const endpoint = `http://127.0.0.1:${await listen(server, options.port)}`
-    const key = Buffer.from(options.key, 'base64')
+    const key = createSecretKey(options.key, 'base64')
     const replicas = new Replicas(storage, options.replicaLag)
     const account = { storage, catalog, replicas, key, isStrict: options.strict, endpoint }
     const { counts, throttling } = { counts: noOperations(), throttling: new Throttling() }
@@ -69,6 +73,7 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
     return {
       endpoint,
       key: options.key,
+      httpClient: inProcessClient((request, body) => answerOrFailure(served, request, body)),
       throttleNext: (throttle) => throttling.add(throttle),
       setReplicaLag: (lag) => replicas.setLag(lag),
       operations: () => ({ ...counts }),
@@ -105,18 +110,25 @@ async function close(server: Server, closeFile: () => void): Promise<void> {
 }
 
 async function serve(running: Running, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const answer = await readBody(request).then(
+    (body) => answerOrFailure(running, request, body),
+    (cause) => failureAnswer(asFailure(cause)),
+  )
+  if (!response.destroyed) send(response, answer)
+}
+
+function answerOrFailure(running: Running, request: ReceivedRequest, body: string): Answer {
   let answer: Answer
   try {
-    const body = await readBody(request)
     answer = answerTo(running, request, body)
   } catch (cause) {
     answer = failureAnswer(asFailure(cause))
   }
   running.chargedUnits += chargeOf(answer)
-  if (!response.destroyed) send(response, answer)
+  return answer
 }
 
-function answerTo({ account, counts, throttling }: Running, request: IncomingMessage, body: string): Answer {
+function answerTo({ account, counts, throttling }: Running, request: ReceivedRequest, body: string): Answer {
   const method = request.method ?? ''
   const segments = segmentsOf(request.url ?? '/')
   if (segments[0] === 'local') return control(account.replicas, method, segments, body)

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { Json } from '../../../../shared/kernel/json.ts'
 import { badRequest } from '../response.ts'
 import type { RowKey } from './access.ts'
@@ -12,7 +12,7 @@ export type Position = RowKey & {
 }
 
 /** The query of a token. A token is rejected for another query, other parameters or another partition. */
-export type TokenScope = { readonly key: Buffer; readonly scope: Json }
+export type TokenScope = { readonly key: KeyObject; readonly scope: Json }
 
 /** Clients accept headers of 16 KB, which also contain an id and a partition key. */
 const SORT_VALUE_LIMIT_BYTES = 4096
