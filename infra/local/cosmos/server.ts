@@ -8,7 +8,7 @@ import { parseLag, type ReplicaLag, Replicas } from './replicas.ts'
 import { operationOf, readBody, verifySignature } from './request.ts'
 import { type Answer, badRequest, CosmosFailure, chargeOf, failureAnswer, send } from './response.ts'
 import { inSession } from './sessions.ts'
-import { openStorage } from './storage.ts'
+import { type ContainerSizes, openStorage } from './storage.ts'
 import { type Throttle, Throttling } from './throttling.ts'
 
 export type LocalCosmosOptions = {
@@ -40,6 +40,8 @@ export type LocalCosmos = {
   operations(): OperationCounts
   /** Documents written since the file was made: a batch that only reads writes none. */
   writeCount(): number
+  /** The documents of each container by its id. */
+  sizes(): ContainerSizes
   /** Request units charged since the start. */
   chargedUnits(): number
   /** Closes all connections immediately, then the file. */
@@ -78,6 +80,7 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
       setReplicaLag: (lag) => replicas.setLag(lag),
       operations: () => ({ ...counts }),
       writeCount: () => storage.writeCount(),
+      sizes: () => storage.sizes(),
       chargedUnits: () => served.chargedUnits,
       close: () =>
         close(server, () => {

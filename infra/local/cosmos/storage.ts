@@ -18,10 +18,14 @@ export type Storage = {
   lsnOf(container: number): number
   /** Number of committed writes of documents since the file was created. */
   writeCount(): number
+  /** The documents of each container by its id, expired ones included. */
+  sizes(): ContainerSizes
   /** Sets the observer of commits; undefined removes it. */
   onCommit(observer: ((commit: Commit) => void) | undefined): void
   close(): void
 }
+
+export type ContainerSizes = Readonly<Record<string, { readonly documentCount: number; readonly bodyBytes: number }>>
 
 /** The changes of a transaction to the documents of a container. */
 export type Commit = {
@@ -143,6 +147,7 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
     },
     lsnOf,
     writeCount: () => savedSequence,
+    sizes: () => sizesOf(database),
     onCommit(next) {
       observer = next
     },
@@ -167,4 +172,14 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
     },
     close: () => database.close(),
   }
+}
+
+function sizesOf(database: DatabaseSync): ContainerSizes {
+  const rows = database
+    .prepare(
+      `SELECT containers.id AS id, count(docs.row) AS documentCount, coalesce(sum(length(docs.body)), 0) AS bodyBytes
+       FROM containers LEFT JOIN docs ON docs.container = containers.number GROUP BY containers.number`,
+    )
+    .all() as { id: string; documentCount: number; bodyBytes: number }[]
+  return Object.fromEntries(rows.map(({ id, ...size }) => [id, size]))
 }

@@ -211,26 +211,46 @@ function prepare(database: DatabaseSync) {
   }
 }
 
-type Change = {
-  readonly groupKey: number
-  readonly member: DirectoryObject
+/** A change of the members of a group by a Graph request. */
+export type MembershipChange = {
+  /** Ascending in order of the changes, from 1. */
+  readonly sequence: number
+  readonly groupId: string
+  readonly memberId: string
   readonly kind: 'added' | 'removed'
+  /** Client ID of the application that sent the request. */
+  readonly clientId: string
   readonly atMs: number
 }
+
+type Change = MembershipChange & { readonly groupKey: number; readonly member: DirectoryObject }
 
 /** Older changes are visible to all reads. */
 const KEPT_COUNT = 100_000
 
 type List = (afterKey: number, count: number) => readonly DirectoryObject[]
 
-/** History of memberships since the start, for stale reads. */
+type Noted = Pick<Change, 'kind' | 'clientId' | 'atMs'> & {
+  readonly group: DirectoryObject
+  readonly member: DirectoryObject
+}
+
+/** History of memberships since the start, for stale reads and for tests. */
 export function membershipHistory() {
   let changes: Change[] = []
+  let sequence = 0
   return {
-    note(group: DirectoryObject, member: DirectoryObject, kind: Change['kind'], atMs: number): void {
-      changes.push({ groupKey: group.key, member, kind, atMs })
+    note({ group, member, ...noted }: Noted): void {
+      sequence += 1
+      changes.push({ ...noted, sequence, groupId: group.id, memberId: member.id, groupKey: group.key, member })
       if (changes.length > 2 * KEPT_COUNT) changes = changes.slice(-KEPT_COUNT)
     },
+
+    /** The changes after the one with this sequence number. The oldest of more than 100,000 can be missing. */
+    after: (since: number): MembershipChange[] =>
+      changes
+        .filter((change) => change.sequence > since)
+        .map(({ groupKey: _groupKey, member: _member, ...change }) => change),
 
     /** The members of a group at `atMs`, computed from the current members. */
     asOf(group: DirectoryObject, atMs: number, listNow: List): List {

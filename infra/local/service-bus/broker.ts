@@ -30,6 +30,8 @@ export type LocalServiceBusFaults = {
   loseNextMessage(queue: string): void
   /** Enqueues the next message twice. */
   deliverNextMessageTwice(queue: string): void
+  /** Cancels the faults of messages that have not come. */
+  clear(): void
 }
 
 export type LocalServiceBus = {
@@ -106,5 +108,6 @@ function faultsOf(entities: Entities, intake: Intake, dropConnections: () => voi
       intake.plan(entities.find(queue), { kind: 'reject', condition }),
     loseNextMessage: (queue) => intake.plan(entities.find(queue), { kind: 'lose' }),
     deliverNextMessageTwice: (queue) => intake.plan(entities.find(queue), { kind: 'double' }),
+    clear: () => intake.clearPlans(),
   }
 }

@@ -27,6 +27,11 @@ export class Intake {
     this.#planned.set(queue.settings.name, [...planned, fault])
   }
 
+  /** Cancels the planned faults of all queues. */
+  clearPlans(): void {
+    this.#planned.clear()
+  }
+
   /** Number of accepted messages since the start, by queue. */
   sentCounts(): Record<string, number> {
     return Object.fromEntries(this.#sentCounts)

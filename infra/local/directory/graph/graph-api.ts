@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Faults } from '../faults.ts'
-import type { DirectoryObjects } from '../objects.ts'
-import { membershipHistory } from '../objects.ts'
+import type { DirectoryObjects, MembershipHistory } from '../objects.ts'
 import { type RequestLog, type RequestRecord, requestRecord } from '../request-log.ts'
 import type { SigningKeys } from '../signing-keys.ts'
 import { type BatchItem, batchedAnswer, batchItems, shuffled } from './batch.ts'
@@ -25,6 +24,7 @@ type GraphDependencies = {
   readonly keys: SigningKeys
   readonly faults: Faults
   readonly log: RequestLog
+  readonly history: MembershipHistory
   readonly quotas: Quotas
   readonly nowMs: () => number
 }
@@ -42,9 +42,8 @@ const BATCH_PATH = '/v1.0/$batch'
 const statusOf = (outcome: Outcome): number => (outcome === 'dropped' ? 0 : outcome.status)
 
 /** Serves `/v1.0`: permissions, injected faults, quotas, batches and the request log. */
-export function graphApi({ objects, keys, faults, log, quotas, nowMs }: GraphDependencies) {
+export function graphApi({ objects, keys, faults, log, history, quotas, nowMs }: GraphDependencies) {
   const routes = graphRoutes()
-  const history = membershipHistory()
   const limits = throttle(quotas, objects.userCount, nowMs)
 
   async function serve(incoming: IncomingRequest): Promise<Outcome> {

@@ -37,7 +37,7 @@ export function memberCalls() {
       // Graph names the group here, not the member. The response to a repeated removal is different.
       throw recentRemovals.has(pair) ? badRequest(NO_LONGER_MEMBER) : notFound(group.id)
     }
-    call.history.note(group, member, 'removed', call.nowMs)
+    note(call, group, member, 'removed')
     if (recentRemovals.size >= REMEMBERED_REMOVALS_COUNT) recentRemovals.clear()
     recentRemovals.add(pair)
     return answered(204)
@@ -66,7 +66,7 @@ function addReference(call: GraphCall): GraphAnswer {
   const group = writableGroup(call)
   const member = referredObject(call, objectBody(call.body)['@odata.id'], '@odata.id')
   if (!call.objects.addMember(group, member)) throw badRequest(ALREADY_MEMBER)
-  call.history.note(group, member, 'added', call.nowMs)
+  note(call, group, member, 'added')
   return answered(204)
 }
 
@@ -95,7 +95,11 @@ export function bindMembers(call: GraphCall, group: DirectoryObject, references:
   call.objects.atomically(() => {
     for (const member of members) if (!call.objects.addMember(group, member)) throw badRequest(ALREADY_MEMBER)
   })
-  for (const member of members) call.history.note(group, member, 'added', call.nowMs)
+  for (const member of members) note(call, group, member, 'added')
+}
+
+function note(call: GraphCall, group: DirectoryObject, member: DirectoryObject, kind: 'added' | 'removed'): void {
+  call.history.note({ group, member, kind, clientId: call.caller.clientId, atMs: call.nowMs })
 }
 
 /** @throws GraphRefusal 404, or the refusal of the kind of group */

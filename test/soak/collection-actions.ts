@@ -1,0 +1,120 @@
+import type { Random } from '../../infra/local/demo/seeded-random.ts'
+import type { SoakCondition, SoakLeaf } from './condition-model.ts'
+import { apply, CRITERIA_PATH, expectStatus, LINKS_PATH, type Organisation } from './organisation.ts'
+import type { MemberKind } from './organisation-model.ts'
+import { COUNTRIES, TITLES, UNIT_TYPES } from './people-actions.ts'
+import { pickOf } from './picks.ts'
+
+function randomLeaf(random: Random, referable: readonly string[]): SoakLeaf {
+  const leaf = (id: string, operator: string, value: SoakLeaf['value']) => ({ id, field: id, operator, value })
+  const chance = random.below(100)
+  if (chance < 30) return leaf('relationshipTitle', 'Equals', pickOf(random, TITLES))
+  if (chance < 45) return leaf('relationshipTitle', 'In', [pickOf(random, TITLES), pickOf(random, TITLES)])
+  if (chance < 60) return leaf('orgUnitType', 'Equals', pickOf(random, UNIT_TYPES))
+  if (chance < 70) return leaf('orgUnitDisplayName', 'StartsWith', pickOf(random, UNIT_TYPES))
+  if (chance < 80) return leaf('identityCountryCode', 'NotEquals', pickOf(random, COUNTRIES))
+  if (chance < 88 || referable.length === 0) return leaf('identityCountryCode', 'Equals', pickOf(random, COUNTRIES))
+  return leaf('memberOfCollection', random.percent(70) ? 'Equals' : 'NotEquals', pickOf(random, referable))
+}
+
+/** @param referable collections that the condition can refer to */
+function randomCondition(random: Random, referable: readonly string[], depth = 0): SoakCondition {
+  if (depth > 0 && random.percent(depth === 1 ? 60 : 100)) return randomLeaf(random, referable)
+  const groupOperator = pickOf(random, ['AND', 'AND', 'OR', 'OR', 'NOT', 'XOR'])
+  const count = 1 + random.below(3)
+  const conditions = Array.from({ length: count }, () => randomCondition(random, referable, depth + 1))
+  return { groupOperator, conditions }
+}
+
+/** The collections before one, in order of creation, so that no condition refers to itself. */
+function referableBefore({ model }: Organisation, collectionId: string | undefined): string[] {
+  const ids = [...model.criteria.keys()]
+  return [...model.joinable.keys(), ...(collectionId === undefined ? ids : ids.slice(0, ids.indexOf(collectionId)))]
+}
+
+export async function createCriteriaCollection(organisation: Organisation, random: Random): Promise<void> {
+  const objectType: MemberKind = random.percent(50) ? 'Identity' : 'Relationship'
+  await organisation.locks.runAlone(async () => {
+    const condition = randomCondition(random, referableBefore(organisation, undefined))
+    const name = organisation.unique('Collection')
+    const { data: id } = await expectStatus<string>(
+      organisation,
+      {
+        token: organisation.callers.writer,
+        method: 'POST',
+        path: CRITERIA_PATH,
+        body: { objectType, name, condition },
+        idempotencyKey: name,
+      },
+      201,
+    )
+    apply(organisation, () => organisation.model.criteria.set(id, { objectType, condition }))
+  })
+}
+
+export async function editCondition(organisation: Organisation, random: Random): Promise<void> {
+  const id = pickOf(random, [...organisation.model.criteria.keys()])
+  await organisation.locks.runAlone(async () => {
+    const collection = organisation.model.criteria.get(id)
+    if (collection === undefined) return
+    const condition = randomCondition(random, referableBefore(organisation, id))
+    const body = { objectType: collection.objectType, condition }
+    const options = { token: organisation.callers.writer, method: 'PUT', path: `${CRITERIA_PATH}/${id}`, body }
+    await expectStatus(organisation, options, 200)
+    apply(organisation, () => {
+      collection.condition = condition
+    })
+  })
+}
+
+/** Links a collection to a group without a link. */
+export async function createLink(organisation: Organisation, random: Random): Promise<void> {
+  await organisation.locks.runAlone(async () => {
+    const { model, tenant, callers } = organisation
+    const linked = new Set([...model.links.values()].map(({ groupId }) => groupId))
+    const free = tenant.groupIds.filter((groupId) => !linked.has(groupId))
+    if (free.length === 0) return
+    const groupId = pickOf(random, free)
+    const collectionId = pickOf(random, [...model.criteria.keys(), ...model.joinable.keys()])
+    const { data: linkId } = await expectStatus<string>(
+      organisation,
+      {
+        token: callers.writer,
+        method: 'POST',
+        path: `${LINKS_PATH}/group-links`,
+        body: { collectionId, directoryGroupId: groupId },
+        idempotencyKey: organisation.unique('link'),
+      },
+      201,
+    )
+    apply(organisation, () => model.links.set(linkId, { collectionId, groupId, isEnabled: true }))
+  })
+}
+
+/** Deletes, disables or enables a link, or asks for a sync. */
+export async function changeLink(organisation: Organisation, random: Random): Promise<void> {
+  await organisation.locks.runAlone(async () => {
+    const { model, callers } = organisation
+    if (model.links.size === 0) return
+    const [linkId, link] = pickOf(random, [...model.links])
+    const path = `${LINKS_PATH}/group-links/${linkId}`
+    const { writer: token } = callers
+    const chance = random.below(100)
+    if (chance < 15) {
+      const reply = await expectStatus(organisation, { token, method: 'DELETE', path }, 200, 404)
+      if (reply.status === 404 && !reply.isRetry) throw new Error(`Link ${linkId} is not there`)
+      apply(organisation, () => model.links.delete(linkId))
+      return
+    }
+    if (chance < 45) {
+      const state = link.isEnabled ? 'Disabled' : 'Enabled'
+      await expectStatus(organisation, { token, method: 'PATCH', path, body: { state } }, 200)
+      apply(organisation, () => {
+        link.isEnabled = !link.isEnabled
+      })
+      return
+    }
+    const syncPath = `${LINKS_PATH}/group-links/${link.collectionId}/sync`
+    await expectStatus(organisation, { token, method: 'POST', path: syncPath }, 202, 409)
+  })
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type StartedProcess, startProcess } from './child-processes.ts'
+import type { Clocks } from './clocks.ts'
+import type { InstanceUse } from './host-process.ts'
+import { type FaultyProxy, startProxy } from './proxy.ts'
+import { type RunningServers, SERVER_NAMES, type ServerName } from './servers.ts'
+
+/** One instance of the service, restarted on the same port after each kill. */
+export class Host {
+  readonly index: number
+  readonly proxies: Readonly<Record<ServerName, FaultyProxy>>
+  readonly #folder: string
+  readonly #settings: Readonly<Record<string, string>>
+  readonly #clocks: Clocks
+  readonly #clockApartMs: number
+  #process: StartedProcess | undefined
+  #port = 0
+  #startedMs = 0
+  /** Real time of the last kill. */
+  #killedMs = 0
+  isRunning = false
+
+  constructor(
+    index: number,
+    proxies: Readonly<Record<ServerName, FaultyProxy>>,
+    options: {
+      readonly folder: string
+      readonly settings: Readonly<Record<string, string>>
+      readonly clocks: Clocks
+      readonly clockApartMs: number
+    },
+  ) {
+    this.index = index
+    this.proxies = proxies
+    this.#folder = options.folder
+    this.#settings = options.settings
+    this.#clocks = options.clocks
+    this.#clockApartMs = options.clockApartMs
+    this.#clocks.follow((aheadMs) => this.#process?.setClock(aheadMs + this.#clockApartMs))
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  async start(): Promise<void> {
+    const started = startProcess({
+      name: `host-${this.index}`,
+      entry: 'host-process.ts',
+      folder: this.#folder,
+      clockAheadMs: this.#clocks.aheadMs + this.#clockApartMs,
+      environment: this.#settings,
+    })
+    this.#process = started
+    const url = await started.command<string>('start', { port: this.#port })
+    this.#port = Number(new URL(url).port)
+    this.#startedMs = performance.now()
+    this.isRunning = true
+    started.child.once('exit', () => {
+      this.isRunning = false
+    })
+  }
+
+  /** Ends the process. A gentle end lets running requests finish. */
+  async kill(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.#killedMs = performance.now()
+    this.isRunning = false
+    await this.#process?.end(signal)
+    this.#killedMs = performance.now()
+  }
+
+  /** Whether a request that began then can have lost its answer by a kill. */
+  wasKilledSince(startMs: number): boolean {
+    return this.#killedMs >= startMs || this.#startedMs >= startMs || this.#killedMs > this.#startedMs
+  }
+
+  /** Stops the process for a while, as a machine that sleeps. */
+  async pause(durationMs: number): Promise<void> {
+    const child = this.#process?.child
+    child?.kill('SIGSTOP')
+    await sleep(durationMs)
+    child?.kill('SIGCONT')
+  }
+
+  use(): Promise<InstanceUse> {
+    if (this.#process === undefined) throw new Error(`Host ${this.index} does not run`)
+    return this.#process.command('use')
+  }
+
+  async close(): Promise<void> {
+    await this.kill('SIGKILL')
+    for (const server of SERVER_NAMES) this.proxies[server].close()
+  }
+}
+
+export type HostsOptions = {
+  readonly count: number
+  readonly folder: string
+  /** Settings besides the connections. */
+  readonly settings: Readonly<Record<string, string>>
+  readonly clocks: Clocks
+  /** Largest difference between two clocks. */
+  readonly clocksApartMs: number
+}
+
+/** Starts the hosts, each with proxies of its own to the servers. */
+export async function startHosts(servers: RunningServers, options: HostsOptions): Promise<readonly Host[]> {
+  const hosts = await Promise.all(Array.from({ length: options.count }, (_, index) => newHost(index, servers, options)))
+  await Promise.all(hosts.map((host) => host.start()))
+  return hosts
+}
+
+async function newHost(index: number, servers: RunningServers, options: HostsOptions): Promise<Host> {
+  const started = await Promise.all(
+    SERVER_NAMES.map(async (name) => [name, await startProxy(servers.portOf[name])] as const),
+  )
+  const proxies = Object.fromEntries(started) as Record<ServerName, FaultyProxy>
+  const redirected = SERVER_NAMES.map((name) => `${servers.portOf[name]}:${proxies[name].port}`).join(',')
+  const share = options.count > 1 ? index / (options.count - 1) : 0
+  return new Host(index, proxies, {
+    folder: options.folder,
+    settings: { ...servers.settings, ...options.settings, SOAK_REDIRECTED_PORTS: redirected },
+    clocks: options.clocks,
+    clockApartMs: Math.round(share * options.clocksApartMs),
+  })
+}

@@ -1,0 +1,70 @@
+import { holds, type SoakCondition } from './condition-model.ts'
+import { type ModelRow, PeopleModel } from './people-model.ts'
+import type { ModelPolicy, ModelRequest } from './request-model.ts'
+
+export type MemberKind = 'Identity' | 'Relationship'
+export type CriteriaModel = { readonly objectType: MemberKind; condition: SoakCondition }
+export type JoinableModel = { policy: ModelPolicy; readonly requests: ModelRequest[] }
+export type LinkModel = { readonly collectionId: string; readonly groupId: string; isEnabled: boolean }
+
+/**
+ * Members by collection: national identity numbers in collections of identities, external ids in collections of
+ * relationships.
+ */
+export type ModelMembers = ReadonlyMap<string, ReadonlySet<string>>
+
+/** The accounts that a group must have, and how many members have none. */
+export type ModelAccounts = { readonly accounts: ReadonlySet<string>; readonly missingCount: number }
+
+/** The whole organisation as its acknowledged requests made it. */
+export class OrganisationModel {
+  readonly people = new PeopleModel()
+  /** In order of creation: a condition refers only to earlier collections. */
+  readonly criteria = new Map<string, CriteriaModel>()
+  readonly joinable = new Map<string, JoinableModel>()
+  readonly links = new Map<string, LinkModel>()
+
+  members(rows: readonly ModelRow[] = this.people.rows()): ModelMembers {
+    const members = new Map<string, Set<string>>()
+    for (const [id, { requests }] of this.joinable) {
+      members.set(id, new Set(requests.filter(({ status }) => status === 'Joined').map(({ nin }) => nin)))
+    }
+    const isMember = (collectionId: string, row: ModelRow): boolean => {
+      const member = memberOf(row, this.criteria.get(collectionId)?.objectType ?? 'Identity')
+      return member !== undefined && members.get(collectionId)?.has(member) === true
+    }
+    for (const [id, { objectType, condition }] of this.criteria) {
+      const found = new Set<string>()
+      for (const row of rows) {
+        const member = memberOf(row, objectType)
+        if (member !== undefined && holds(condition, row, isMember)) found.add(member)
+      }
+      members.set(id, found)
+    }
+    return members
+  }
+
+  /** By group with an enabled link: decisions, section 8. */
+  accountsOfGroups(): Map<string, ModelAccounts> {
+    const rows = this.people.rows()
+    const members = this.members(rows)
+    const accountOf = new Map<string, string | undefined>()
+    for (const { identity, relationship } of rows) {
+      if (identity !== undefined) accountOf.set(`Identity ${identity.nin}`, identity.account)
+      if (relationship !== undefined) accountOf.set(`Relationship ${relationship.externalId}`, identity?.account)
+    }
+    const groups = new Map<string, ModelAccounts>()
+    for (const { collectionId, groupId, isEnabled } of this.links.values()) {
+      if (!isEnabled) continue
+      const kind = this.criteria.get(collectionId)?.objectType ?? 'Identity'
+      const accounts = [...(members.get(collectionId) ?? [])].map((member) => accountOf.get(`${kind} ${member}`))
+      const known = new Set(accounts.filter((account) => account !== undefined))
+      groups.set(groupId, { accounts: known, missingCount: accounts.filter((account) => account === undefined).length })
+    }
+    return groups
+  }
+}
+
+function memberOf({ identity, relationship }: ModelRow, objectType: MemberKind): string | undefined {
+  return objectType === 'Identity' ? identity?.nin : relationship?.externalId
+}

@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ApiCalls, CallOptions, SoakReply } from './api-calls.ts'
+import type { Callers } from './callers.ts'
+import type { GroupWatch } from './group-watch.ts'
+import type { ActionLocks } from './locks.ts'
+import type { OrganisationModel } from './organisation-model.ts'
+import type { SourceName } from './people-model.ts'
+import type { SoakTenant } from './tenant.ts'
+
+/** What the actions of a run work on. */
+export type Organisation = {
+  readonly tenant: SoakTenant
+  readonly callers: Callers
+  readonly api: ApiCalls
+  readonly model: OrganisationModel
+  readonly watch: GroupWatch
+  readonly locks: ActionLocks
+  readonly personCount: number
+  readonly unitCount: number
+  /** Ids of the connectors. */
+  readonly connectorIds: Readonly<Record<SourceName, string>>
+  /** Identities that were deleted or came back since the last quiet point: their requests follow in the background. */
+  readonly changedNins: Set<string>
+  /** Core ids by national identity number, as they were first read. */
+  readonly coreIds: Map<string, string>
+  /** A text that is unique in the run. */
+  readonly unique: (kind: string) => string
+}
+
+export const CONNECTORS_PATH = '/iamcore/beta/sync/connectors'
+export const CRITERIA_PATH = '/collections-criteria/beta'
+export const JOINABLE_PATH = '/collections-joinable/beta'
+export const REQUESTS_PATH = `${JOINABLE_PATH}/membership-requests`
+export const LINKS_PATH = '/group-link/beta'
+
+/** @throws Error when the answer has another status */
+export async function expectStatus<Data>(
+  { api }: Pick<Organisation, 'api'>,
+  options: CallOptions,
+  ...statuses: readonly number[]
+): Promise<SoakReply<Data>> {
+  const reply = await api.call<Data>(options)
+  if (statuses.includes(reply.status)) return reply
+  const retry = reply.isRetry ? ', not the first attempt' : ''
+  throw new Error(
+    `${options.method} ${options.path}: ${reply.status} ${JSON.stringify(reply.errors)}${retry}, sent ${JSON.stringify(options.body)?.slice(0, 400)}`,
+  )
+}
+
+/** Applies an acknowledged change to the model. */
+export function apply({ model, watch, changedNins }: Organisation, change: () => void, onPeople?: PeopleChange): void {
+  const before = onPeople && new Set(model.people.identities().keys())
+  change()
+  if (before !== undefined) {
+    const after = new Set(model.people.identities().keys())
+    for (const nin of before.symmetricDifference(after)) {
+      changedNins.add(nin)
+      onPeople?.(nin, after.has(nin))
+    }
+  }
+  watch.observe()
+}
+
+type PeopleChange = (nin: string, isThere: boolean) => void
+
+/** The core identity of a person, read where it is not known yet. Undefined when the person has none now. */
+export async function coreIdOf(organisation: Organisation, nin: string): Promise<string | undefined> {
+  const known = organisation.coreIds.get(nin)
+  if (known !== undefined) return known
+  const identity = organisation.model.people.identities().get(nin)
+  if (identity === undefined) return undefined
+  const source = identity.externalId.startsWith('P') ? 'hr' : 'accounts'
+  const path = `${CONNECTORS_PATH}/${organisation.connectorIds[source]}/data/identity/${identity.externalId}`
+  const { data } = await expectStatus<{ coreObjectId: string }>(
+    organisation,
+    { token: organisation.callers.connector, method: 'GET', path },
+    200,
+  )
+  organisation.coreIds.set(nin, data.coreObjectId)
+  return data.coreObjectId
+}
+
+/** A fault for each entry that differs, of two maps with comparable values. */
+export function differences<Value>(
+  what: string,
+  expected: ReadonlyMap<string, Value>,
+  actual: ReadonlyMap<string, Value>,
+): string[] {
+  const keys = new Set([...expected.keys(), ...actual.keys()])
+  return [...keys].flatMap((key) => {
+    const [one, other] = [expected.get(key), actual.get(key)]
+    if (isDeepStrictEqual(one, other)) return []
+    return [`${what} ${key}: expected ${JSON.stringify(one)}, found ${JSON.stringify(other)}`]
+  })
+}

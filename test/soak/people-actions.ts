@@ -1,0 +1,176 @@
+import type { Random } from '../../infra/local/demo/seeded-random.ts'
+import { apply, CONNECTORS_PATH, expectStatus, type Organisation } from './organisation.ts'
+import type { ObjectData, ObjectKind, SourceName } from './people-model.ts'
+import { pickOf } from './picks.ts'
+import { endByDeletion, restoreAfterDeletion } from './request-model.ts'
+
+export const TITLES = ['Teacher', 'Nurse', 'Cook', 'Librarian', 'Head of school']
+export const UNIT_TYPES = ['School', 'Ward', 'Office']
+export const COUNTRIES = ['NO', 'SE', 'DK']
+const NAMES = ['Ada', 'Bo', 'Cai', 'Dag', 'Eli']
+
+/** People who stay: they decide requests. */
+export const STAFF_COUNT = 4
+
+export const ninOf = (person: number): string => String(10_000_000_000 + person)
+/** Every third person gets the account from the source of accounts, the others from the HR system. */
+const isBoundByAccounts = (person: number): boolean => person >= STAFF_COUNT && person % 3 === 0
+
+type SourceItem = { readonly objectType: ObjectKind; readonly externalId: string; readonly data?: ObjectData }
+type ItemResult = { readonly index: number; readonly status: number; readonly errors?: readonly { code: string }[] }
+
+/**
+ * Sends objects to a source, those that were refused for the time being again, until all are acknowledged, and applies them
+ * to the model. An item without data deletes.
+ */
+export async function importItems(organisation: Organisation, source: SourceName, items: readonly SourceItem[]) {
+  let left = items.map((item) => ({ op: item.data === undefined ? 'delete' : 'upsert', ...item }))
+  let isRetry = false
+  while (left.length > 0) {
+    const reply = await expectStatus<ItemResult[]>(
+      organisation,
+      {
+        token: organisation.callers.connector,
+        method: 'POST',
+        path: `${CONNECTORS_PATH}/${organisation.connectorIds[source]}/data/batch`,
+        body: { items: left },
+      },
+      200,
+    )
+    const mayBeDone = isRetry || reply.isRetry
+    isRetry = true
+    left = left.filter((item, index) => !isWritten(item.op, reply.data[index], mayBeDone))
+  }
+  for (const { objectType, externalId, data } of items) {
+    apply(
+      organisation,
+      () => organisation.model.people.write(source, objectType, externalId, data),
+      (nin, isThere) => {
+        for (const { requests } of organisation.model.joinable.values()) {
+          for (const request of requests.filter((each) => each.nin === nin)) {
+            if (isThere) restoreAfterDeletion(request)
+            else endByDeletion(request)
+          }
+        }
+      },
+    )
+  }
+}
+
+/** @throws Error for a refusal that no retry repairs */
+function isWritten(operation: string, result: ItemResult | undefined, mayBeDone: boolean): boolean {
+  const status = result?.status ?? 0
+  if (status === 200 || status === 201) return true
+  // An earlier attempt without an answer has deleted the object.
+  if (operation === 'delete' && status === 404 && mayBeDone) return true
+  if (status >= 500 || result?.errors?.some(({ code }) => code === 'StaleVersion')) return false
+  throw new Error(`An item of a batch was refused: ${JSON.stringify(result)}`)
+}
+
+export const unitItem = (unit: number, random: Random): SourceItem => ({
+  objectType: 'orgUnit',
+  externalId: `U${unit}`,
+  data: {
+    displayName: `${pickOf(random, UNIT_TYPES)} ${unit}`,
+    type: pickOf(random, UNIT_TYPES),
+    // A parent has a lower number, so that there is no cycle.
+    ...(unit > 0 ? { parent: { externalId: `U${random.below(unit)}` } } : {}),
+  },
+})
+
+function identityItem({ tenant }: Organisation, person: number, random: Random): SourceItem {
+  return {
+    objectType: 'identity',
+    externalId: `P${person}`,
+    data: {
+      displayName: `${pickOf(random, NAMES)} ${person}`,
+      nin: ninOf(person),
+      countryCode: pickOf(random, COUNTRIES),
+      ...(isBoundByAccounts(person) ? {} : { directoryObjectId: tenant.accounts[person] }),
+    },
+  }
+}
+
+function positionItem({ unitCount }: Organisation, person: number, letter: 'R' | 'S', random: Random): SourceItem {
+  return {
+    objectType: 'relationship',
+    externalId: `${letter}${person}`,
+    data: {
+      title: pickOf(random, TITLES),
+      employeeId: `${letter}${person}`,
+      identity: { externalId: `P${person}` },
+      orgUnit: { externalId: `U${random.below(unitCount)}` },
+    },
+  }
+}
+
+const hire = (organisation: Organisation, person: number, random: Random): SourceItem[] => [
+  identityItem(organisation, person, random),
+  positionItem(organisation, person, 'R', random),
+]
+
+function accountItem({ tenant }: Organisation, person: number): SourceItem {
+  return {
+    objectType: 'identity',
+    externalId: `A${person}`,
+    data: {
+      nin: ninOf(person),
+      directoryObjectId: tenant.accounts[person],
+      directoryUserPrincipalName: `user${person}@soak.example`,
+    },
+  }
+}
+
+/** Everyone's first import. */
+export async function importEveryone(organisation: Organisation, random: Random): Promise<void> {
+  const people = Array.from({ length: organisation.personCount }, (_, person) => person)
+  const units = Array.from({ length: organisation.unitCount }, (_, unit) => unitItem(unit, random))
+  await importItems(organisation, 'hr', [...units, ...people.flatMap((person) => hire(organisation, person, random))])
+  const bound = people.filter(isBoundByAccounts)
+  await importItems(
+    organisation,
+    'accounts',
+    bound.map((person) => accountItem(organisation, person)),
+  )
+}
+
+/** A batch of the HR system about one to twenty people, or of the source of accounts about one. */
+export async function changePeople(organisation: Organisation, random: Random): Promise<void> {
+  const count = random.percent(80) ? 1 : 1 + random.below(20)
+  const people = new Set(Array.from({ length: count }, () => random.below(organisation.personCount)))
+  await organisation.locks.run([...people].map(ninOf), async () => {
+    const [first = 0] = people
+    if (people.size === 1 && isBoundByAccounts(first) && random.percent(40)) {
+      const { data, ...item } = accountItem(organisation, first)
+      const isThere = organisation.model.people.find('accounts', 'identity', item.externalId) !== undefined
+      await importItems(organisation, 'accounts', [isThere ? item : { ...item, data: data ?? {} }])
+      return
+    }
+    const items = [...people].flatMap((person) => personChange(organisation, person, random))
+    await importItems(organisation, 'hr', items)
+  })
+}
+
+function personChange(organisation: Organisation, person: number, random: Random): SourceItem[] {
+  const { people } = organisation.model
+  const isThere = (objectType: ObjectKind, externalId: string) =>
+    people.find('hr', objectType, externalId) !== undefined
+  const gone = (objectType: ObjectKind, externalId: string) =>
+    isThere(objectType, externalId) ? [{ objectType, externalId }] : []
+  if (!isThere('identity', `P${person}`)) return hire(organisation, person, random)
+  const chance = random.below(100)
+  if (chance < 12 && person >= STAFF_COUNT) {
+    const positions = [...gone('relationship', `R${person}`), ...gone('relationship', `S${person}`)]
+    return [...positions, { objectType: 'identity', externalId: `P${person}` }]
+  }
+  if (chance < 30) return [identityItem(organisation, person, random)]
+  if (chance < 40) return gone('relationship', `S${person}`)
+  if (chance < 55) return [positionItem(organisation, person, 'S', random)]
+  return [positionItem(organisation, person, 'R', random)]
+}
+
+/** Renames or moves an org unit, which concerns everyone there. */
+export async function changeUnit(organisation: Organisation, random: Random): Promise<void> {
+  const item = unitItem(random.below(organisation.unitCount), random)
+  await organisation.locks.runAlone(() => importItems(organisation, 'hr', [item]))
+}

@@ -1,0 +1,104 @@
+/**
+ * What the core objects must be, from the acknowledged writes of the sources: decisions, sections 3 and 4. Independent of
+ * the service: it shares no code with it.
+ */
+
+export type SourceName = 'hr' | 'accounts'
+export const SOURCE_NAMES: readonly SourceName[] = ['hr', 'accounts']
+export type ObjectKind = 'identity' | 'orgUnit' | 'relationship'
+export type ObjectData = Readonly<Record<string, unknown>>
+
+export type ModelIdentity = {
+  /** The national identity number, on which the sources join. */
+  readonly nin: string
+  readonly externalId: string
+  readonly attributes: ObjectData
+  readonly account: string | undefined
+}
+export type ModelObject = { readonly externalId: string; readonly attributes: ObjectData }
+
+/** What a condition is evaluated on: decisions, section 5. */
+export type ModelRow = {
+  readonly identity: ModelIdentity | undefined
+  readonly relationship: ModelObject | undefined
+  readonly orgUnit: ModelObject | undefined
+}
+
+const REFERENCES = ['identity', 'orgUnit', 'parent', 'manager']
+
+export class PeopleModel {
+  readonly #objects = new Map<SourceName, Map<string, ObjectData>>(SOURCE_NAMES.map((name) => [name, new Map()]))
+
+  /** @param data undefined deletes the object */
+  write(source: SourceName, kind: ObjectKind, externalId: string, data: ObjectData | undefined): void {
+    const objects = this.#of(source)
+    if (data === undefined) objects.delete(`${kind}/${externalId}`)
+    else objects.set(`${kind}/${externalId}`, data)
+  }
+
+  find(source: SourceName, kind: ObjectKind, externalId: string): ObjectData | undefined {
+    return this.#of(source).get(`${kind}/${externalId}`)
+  }
+
+  /** The objects of one kind that a source has, by external id. */
+  objects(source: SourceName, kind: ObjectKind): Map<string, ObjectData> {
+    const entries = [...this.#of(source)].filter(([key]) => key.startsWith(`${kind}/`))
+    return new Map(entries.map(([key, data]) => [key.slice(kind.length + 1), data]))
+  }
+
+  /** By national identity number. The source that was created first wins. */
+  identities(): Map<string, ModelIdentity> {
+    const merged = new Map<string, ModelIdentity>()
+    for (const source of SOURCE_NAMES) {
+      for (const [externalId, data] of this.objects(source, 'identity')) {
+        const nin = String(data.nin)
+        const first = merged.get(nin)
+        const attributes = { ...data, ...first?.attributes }
+        const account = attributes.directoryObjectId as string | undefined
+        merged.set(nin, { nin, externalId: first?.externalId ?? externalId, attributes, account })
+      }
+    }
+    return merged
+  }
+
+  rows(): ModelRow[] {
+    const identities = this.identities()
+    const orgUnits = this.objects('hr', 'orgUnit')
+    const withPosition = { identities: new Set<string>(), orgUnits: new Set<string>() }
+    const rows: ModelRow[] = []
+    for (const [externalId, attributes] of this.objects('hr', 'relationship')) {
+      const person = this.find('hr', 'identity', referredId(attributes.identity))
+      const identity = person && identities.get(String(person.nin))
+      const unitId = referredId(attributes.orgUnit)
+      const unit = orgUnits.get(unitId)
+      if (identity !== undefined) withPosition.identities.add(identity.nin)
+      if (unit !== undefined) withPosition.orgUnits.add(unitId)
+      const orgUnit = unit && { externalId: unitId, attributes: unit }
+      rows.push({ identity, relationship: { externalId, attributes }, orgUnit })
+    }
+    for (const identity of identities.values()) {
+      if (!withPosition.identities.has(identity.nin))
+        rows.push({ identity, relationship: undefined, orgUnit: undefined })
+    }
+    for (const [externalId, attributes] of orgUnits) {
+      if (withPosition.orgUnits.has(externalId)) continue
+      rows.push({ identity: undefined, relationship: undefined, orgUnit: { externalId, attributes } })
+    }
+    return rows
+  }
+
+  #of(source: SourceName): Map<string, ObjectData> {
+    const objects = this.#objects.get(source)
+    if (objects === undefined) throw new Error(`There is no source ${source}`)
+    return objects
+  }
+}
+
+export function referredId(reference: unknown): string {
+  return (reference as { externalId?: string } | undefined)?.externalId ?? ''
+}
+
+/** Whether an attribute is a reference, which the API returns as `{ objectId }`. */
+export function isReference(name: string): boolean {
+  return REFERENCES.includes(name)
+}

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { MembershipChange } from '../../infra/local/directory/objects.ts'
+import type { Clocks } from './clocks.ts'
+import { compareCollections } from './compare-collections.ts'
+import { compareGroups } from './compare-groups.ts'
+import { comparePeople } from './compare-people.ts'
+import type { Host } from './hosts.ts'
+import type { Organisation } from './organisation.ts'
+import type { WaitingMessages } from './server-process.ts'
+import type { RunningServers } from './servers.ts'
+
+const POLL_MS = 100
+/** Time without any progress after which the clocks are advanced: what is left waits for a lease, a lock or a delay. */
+const IDLE_MS = 300
+const LOCKED_IDLE_MS = 1500
+const LONGEST_ADVANCE_MS = 60_000
+const DRAINED_WITHIN_MS = 180_000
+
+type QuietPointDependencies = {
+  readonly organisation: Organisation
+  readonly servers: RunningServers
+  readonly hosts: readonly Host[]
+  readonly clocks: Clocks
+}
+
+/**
+ * Waits until all messages are processed, sweeps, and compares everything with the model. Requests and faults are paused.
+ * @returns the faults
+ */
+export async function quietPoint(deps: QuietPointDependencies): Promise<string[]> {
+  const { organisation, servers } = deps
+  const directoryUrl = servers.directory.url
+  await drain(deps)
+  await sweep(deps)
+  await drain(deps)
+  const { faults, names } = await comparePeople(organisation)
+  faults.push(...(await compareCollections(organisation, names)))
+  const writes = await newWrites(deps)
+  faults.push(...(await compareGroups(organisation, directoryUrl, writes)), ...organisation.watch.check(writes))
+  const { deadLettered } = await servers.command('queue')<WaitingMessages>('counts')
+  if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)
+  faults.push(...organisation.api.lostAnswers.splice(0))
+  organisation.changedNins.clear()
+  organisation.watch.restart()
+  return faults
+}
+
+/** @throws Error when messages are left after three minutes */
+async function drain({ servers, clocks }: QuietPointDependencies): Promise<void> {
+  const command = servers.command('queue')
+  const endMs = performance.now() + DRAINED_WITHIN_MS
+  let progressMs = performance.now()
+  let last = ''
+  let advanceMs = 4000
+  for (;;) {
+    const counts = await command<WaitingMessages>('counts')
+    const { active, scheduled, locked } = counts
+    if (active + scheduled + locked === 0) return
+    const nowMs = performance.now()
+    if (nowMs > endMs) throw new Error(`Messages are left: ${JSON.stringify(await command('countsByQueue'))}`)
+    if (JSON.stringify(counts) !== last) progressMs = nowMs
+    last = JSON.stringify(counts)
+    if (nowMs - progressMs > (active + locked > 0 ? LOCKED_IDLE_MS : IDLE_MS)) {
+      clocks.advance(advanceMs)
+      advanceMs = Math.min(2 * advanceMs, LONGEST_ADVANCE_MS)
+      await command('processDue')
+      progressMs = nowMs
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+/** Sweeps all tenants by hand, and waits until the sweep has begun. */
+async function sweep({ servers, hosts }: QuietPointDependencies): Promise<void> {
+  const command = servers.command('queue')
+  const { sent } = await command<WaitingMessages>('counts')
+  const response = await fetch(`${hosts[0]?.url}/admin/functions/sweep`, { method: 'POST', body: '{}' })
+  if (response.status !== 202) throw new Error(`The sweep was answered with ${response.status}`)
+  for (let tries = 0; tries < 200; tries += 1) {
+    if ((await command<WaitingMessages>('counts')).sent > sent) return
+    await sleep(POLL_MS)
+  }
+  throw new Error('The sweep enqueued nothing')
+}
+
+const lastSequence = new WeakMap<RunningServers, number>()
+
+/** The changes of groups since the last quiet point. */
+async function newWrites({ servers }: QuietPointDependencies): Promise<MembershipChange[]> {
+  const since = lastSequence.get(servers) ?? 0
+  const changes = await servers.command('directory')<MembershipChange[]>('membershipChanges', since)
+  lastSequence.set(servers, changes.at(-1)?.sequence ?? since)
+  return changes
+}

@@ -1,0 +1,61 @@
+/** Membership requests: decisions, sections 7 and 13. Independent of the service: it shares no code with it. */
+
+export type ModelGate = { readonly order: number; readonly type: 'Identity'; readonly approvers: readonly string[] }
+export type ModelPolicy = { readonly approvalRequired: boolean; readonly approvalGates: readonly ModelGate[] }
+
+export type ModelStatus = 'PendingApproval' | 'Joined' | 'Rejected' | 'Cancelled' | 'Left'
+export type ModelRequest = {
+  /** Unknown for a membership that was added directly. */
+  readonly id: string | undefined
+  /** The requester, by national identity number. */
+  readonly nin: string
+  status: ModelStatus
+  /** Statuses that the request can have as well, where the order of events decides. */
+  alternatives: ModelStatus[]
+  /** The gates that approved the request. */
+  readonly approvedGates: string[]
+  /** Notes of the acknowledged decisions: each is unique in a run. */
+  readonly decisionNotes: string[]
+  /** Whether the membership ended by the deletion of the identity, and comes back with it. */
+  endedByDeletion: boolean
+}
+
+/** An approval counts for each gate with these approvers, wherever it stands. */
+function gateKey({ type, approvers }: ModelGate): string {
+  return `${type}:${[...approvers].sort().join()}`
+}
+
+/** The gate where a waiting request stands: the first one without an approval. */
+export function gateOf(policy: ModelPolicy, request: ModelRequest): ModelGate | undefined {
+  if (!policy.approvalRequired) return undefined
+  const inOrder = policy.approvalGates.toSorted((one, other) => one.order - other.order)
+  return inOrder.find((gate) => !request.approvedGates.includes(gateKey(gate)))
+}
+
+export function approveAt(policy: ModelPolicy, request: ModelRequest, gate: ModelGate): void {
+  request.approvedGates.push(gateKey(gate))
+  if (gateOf(policy, request) === undefined) request.status = 'Joined'
+}
+
+/** The status of a new request, or of a waiting one after a change of the policy. */
+export function statusUnder(policy: ModelPolicy, request: ModelRequest): ModelStatus {
+  return gateOf(policy, request) === undefined ? 'Joined' : 'PendingApproval'
+}
+
+export const isOpenOrJoined = ({ status }: ModelRequest): boolean => status === 'PendingApproval' || status === 'Joined'
+
+/** The identity is gone: what waits is cancelled, a membership ends until the identity is back. */
+export function endByDeletion(request: ModelRequest): void {
+  if (request.status === 'PendingApproval') request.status = 'Cancelled'
+  if (request.status !== 'Joined') return
+  request.status = 'Left'
+  request.endedByDeletion = true
+}
+
+/** The identity is back, perhaps before its deletion was noticed. */
+export function restoreAfterDeletion(request: ModelRequest): void {
+  if (request.status === 'Cancelled') request.alternatives = ['PendingApproval']
+  if (!request.endedByDeletion) return
+  request.status = 'Joined'
+  request.endedByDeletion = false
+}

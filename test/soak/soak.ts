@@ -1,0 +1,39 @@
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { runSoak, soakFolder } from './run-soak.ts'
+
+/** The whole service under faults for a long time: `npm run soak -- --minutes 120 --instances 4 --seed 1`. */
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '15' },
+    instances: { type: 'string', default: '3' },
+    seed: { type: 'string' },
+    folder: { type: 'string', default: join(tmpdir(), 'collections-soak') },
+  },
+})
+const minutes = Number(values.minutes)
+const seed = Number(values.seed ?? Date.now() % 2 ** 31)
+const folder = soakFolder(values.folder, seed)
+rmSync(folder, { recursive: true, force: true })
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+say(`${minutes} minutes, ${values.instances} instances, seed ${seed}, logs and data in ${folder}`)
+const { faults, quietPointCount, killCount } = await runSoak({
+  leastQuietPoints: 1,
+  leastDurationMs: minutes * 60_000,
+  phase: { leastDurationMs: Math.min(60_000, minutes * 60_000), leastKills: 0 },
+  instanceCount: Number(values.instances),
+  seed,
+  folder,
+  personCount: 200,
+  collectionCount: 9,
+  workerCount: 6,
+  faultIntervalMs: 3000,
+  clocksApartMs: Math.min(120, Math.ceil(2 * minutes)) * 1000,
+  say,
+})
+say(
+  `${faults.length === 0 ? 'No difference' : `${faults.length} differences`} at ${quietPointCount} quiet points, ${killCount} kills`,
+)
+process.exit(faults.length === 0 ? 0 : 1)
