@@ -14,8 +14,9 @@ import {
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
 import type { RemovalGuard } from '../group-links/link-settings.ts'
 import { queueJob, recordMemberWrites } from '../group-links/queue-job.ts'
-import { openAccounts, type RemovalOutcomes, withOpenRemovals, withOutcomes } from '../group-links/removal-window.ts'
-import { removedRecently, type SyncStep, stepsOf, withRecentWrites, withUnseen } from './plan-sync.ts'
+import { openAccounts, type RemovalOutcomes, withOpenRemovals } from '../group-links/removal-window.ts'
+import { type SyncStep, stepsOf } from './plan-sync.ts'
+import { type RecordedWrites, removedRecently, withRecordedWrites, withUnseen } from './recorded-writes.ts'
 import { decideRemovals, outcomesOfStep } from './removal-guard.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { writeStep } from './write-budget.ts'
@@ -207,8 +208,10 @@ async function writeChanges(
   const { tenantId, id: linkId, directoryGroupId } = link
   const leased = { tenantId, linkId, lease }
   const earlier = openAccounts(link.removalWindow)
-  const { outcomes, added, removed, isComplete } = await writeSteps(leased, directoryGroupId, decision, earlier, deps)
-  recordChange({ added: added.length, removed: removed.length }, changedAtMs, deps)
+  const written = await writeSteps(leased, directoryGroupId, decision, earlier, deps)
+  const { isComplete } = written
+  const counts = { added: written.added.length, removed: written.removed.length }
+  recordChange(counts, changedAtMs, deps)
   const isHeld = decision.isHeld === true
   const defersRemovals = !isHeld && decision.remove.length < changes.removed.length
   const isDone = isComplete && !isHeld
@@ -216,20 +219,14 @@ async function writeChanges(
   const { value: released } = await changeLeasedLink(
     leased,
     (current) => ({
-      ...current,
+      ...withRecordedWrites(current, recordedWrites(current, written), nowMs),
       lease: null,
       changesPending: false,
       appliedMembershipVersion: isDone ? changes.membershipVersion : current.appliedMembershipVersion,
       removalsDeferred: current.removalsDeferred || defersRemovals,
-      recentWrites: withRecentWrites(current.recentWrites, added, removed, nowMs),
-      removalWindow: withOutcomes(current.removalWindow, outcomes, nowMs),
-      userCount: current.userCount === null ? null : current.userCount + added.length - removed.length,
-      hasAdded: current.hasAdded || added.length > 0,
-      unseenAdditions: withUnseen(current.unseenAdditions, added),
     }),
     deps,
   )
-  const counts = { added: added.length, removed: removed.length }
   deps.log.info('link.changes-applied', { tenantId, linkId, ...counts, isComplete, isHeld })
   if (!isDone && released.state === 'Enabled') await leaveToJob(link, deps)
 }
@@ -250,6 +247,19 @@ type WrittenChanges = {
   /** What is known about open removals. */
   readonly outcomes: RemovalOutcomes
   readonly isComplete: boolean
+}
+
+function recordedWrites(
+  { userCount, unseenAdditions }: GroupLink,
+  { added, removed, outcomes }: WrittenChanges,
+): RecordedWrites {
+  return {
+    added,
+    removed,
+    removalOutcomes: outcomes,
+    userCount: userCount === null ? null : userCount + added.length - removed.length,
+    unseenAdditions: withUnseen(unseenAdditions, added),
+  }
 }
 
 async function writeSteps(

@@ -5,6 +5,7 @@ import type { CollectionAccounts } from '../group-links/link-dependencies.ts'
 import type { RemovalGuard } from '../group-links/link-settings.ts'
 import { openAccounts, type RemovalOutcomes } from '../group-links/removal-window.ts'
 import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
+import { asRecentWrites, removedRecently, unexpiredWrites } from './recorded-writes.ts'
 import { decideRemovals, outcomesOfRead, type RemovalDecision, type RemovalHold } from './removal-guard.ts'
 
 export type SyncPlanOptions = {
@@ -159,23 +160,9 @@ function guarded(
   )
 }
 
-/** Accounts that were removed so recently that reads of the directory may still show them. */
-export function removedRecently(writes: readonly RecentWrite[], nowMs: number): ReadonlySet<string> {
-  const removed = unexpiredWrites(writes, nowMs).filter(({ kind }) => kind === 'removed')
-  return new Set(removed.map(({ account }) => account))
-}
-
 /** The steps that remove accounts which turned out not to be users. */
 export function stepsThatUndo(accounts: readonly string[], limits: Directory['limits']): SyncStep[] {
   return stepsOf({ add: [], remove: accounts }, limits).map((step) => ({ ...step, undoesAdditions: true }))
-}
-
-/** An earlier worker may have written these although the group does not show it yet. */
-function asRecentWrites({ added, removed }: WriteJournal, atMs: number): RecentWrite[] {
-  return [
-    ...added.map((account): RecentWrite => ({ account, kind: 'added', atMs })),
-    ...removed.map((account): RecentWrite => ({ account, kind: 'removed', atMs })),
-  ]
 }
 
 /** Journaled writes whose outcome is now known, and those that are still open. */
@@ -245,39 +232,4 @@ export function progressOfStep(
       open: { added: stillOpen(job.journal.added), removed: stillOpen(job.journal.removed) },
     },
   )
-}
-
-/** How long reads of the directory may lag behind its writes. */
-const RECENT_WRITES_MS = 10 * 60 * 1000
-
-/** Bounds the size of the link's document. For a write that was dropped, a stale read is believed. */
-const RECENT_WRITES_AT_MOST_COUNT = 500
-
-/** The recent writes with these added: one entry for each account, the newest kept, expired entries removed. */
-export function withRecentWrites(
-  writes: readonly RecentWrite[],
-  added: readonly string[],
-  removed: readonly string[],
-  nowMs: number,
-): RecentWrite[] {
-  const byAccount = new Map<string, RecentWrite>()
-  const fresh = [
-    ...added.map((account): RecentWrite => ({ account, kind: 'added', atMs: nowMs })),
-    ...removed.map((account): RecentWrite => ({ account, kind: 'removed', atMs: nowMs })),
-  ]
-  for (const write of [...unexpiredWrites(writes, nowMs), ...fresh]) {
-    byAccount.delete(write.account)
-    byAccount.set(write.account, write)
-  }
-  return [...byAccount.values()].slice(-RECENT_WRITES_AT_MOST_COUNT)
-}
-
-/** Added accounts that no read of the group has shown yet. Bounded like the recent writes. */
-export function withUnseen(earlier: readonly string[], added: readonly string[]): string[] {
-  return [...new Set([...earlier, ...added])].slice(-RECENT_WRITES_AT_MOST_COUNT)
-}
-
-/** The writes that a read of the directory may not show yet. */
-function unexpiredWrites(writes: readonly RecentWrite[], nowMs: number): RecentWrite[] {
-  return writes.filter(({ atMs }) => nowMs - atMs < RECENT_WRITES_MS)
 }

@@ -13,9 +13,9 @@ import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group
 import { changeLeasedLink, type LeasedLink, LeaseLost, renewLease } from '../group-links/lease.ts'
 import type { CollectionAccounts } from '../group-links/link-dependencies.ts'
 import { DEFAULT_LINK_SETTINGS, type LinkSettings } from '../group-links/link-settings.ts'
-import { type HeldRemovals, PLAN_STORED_AGAIN_AFTER_MS } from '../group-links/removal-plan.ts'
-import { openAccounts, type RemovalOutcomes, withOpenRemovals, withOutcomes } from '../group-links/removal-window.ts'
+import { openAccounts, type RemovalOutcomes, withOpenRemovals } from '../group-links/removal-window.ts'
 import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
+import { reportHeldRemovals, saveHeldRemovals } from './held-removals.ts'
 import {
   type BatchPlan,
   type BatchState,
@@ -25,10 +25,9 @@ import {
   progressOfStep,
   type SyncStep,
   stepsThatUndo,
-  withRecentWrites,
-  withUnseen,
 } from './plan-sync.ts'
-import { outcomesOfStep, type RemovalHold } from './removal-guard.ts'
+import { type RecordedWrites, withRecordedWrites, withUnseen } from './recorded-writes.ts'
+import { outcomesOfStep } from './removal-guard.ts'
 import { failureOf, finalCounts, RunFault, unresolvedFault } from './run-failure.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { reserveForJob, writeStep } from './write-budget.ts'
@@ -272,7 +271,7 @@ export class SyncSession {
   async complete(plan: BatchPlan): Promise<SyncJob> {
     const { messageQueue, nowMs } = this.#deps
     const { tenantId, collectionId, appliedMembershipVersion } = this.#link
-    const heldRemovals = await this.#heldRemovals(plan.hold)
+    const heldRemovals = await saveHeldRemovals(this.#link, plan.hold, this.#deps)
     const endMs = nowMs()
     const held = plan.hold?.accounts.length ?? 0
     const { unresolved, skipped } = this.#job.value
@@ -287,37 +286,12 @@ export class SyncSession {
       heldRemovals,
       unresolved,
     }))
-    if (heldRemovals !== null) this.#reportHold(heldRemovals)
+    if (heldRemovals !== null) reportHeldRemovals(job, heldRemovals, this.#deps)
     if (appliedMembershipVersion !== null) return job
     // Incremental syncs skip a link that was never synced. Changes made during its first sync are written now.
     const id = `${collectionId}:first:${job.id}`
     await messageQueue.enqueue({ queue: 'membership-changes', message: { tenantId, collectionId } }, { id })
     return job
-  }
-
-  /** Stores the accounts of a new plan before the link refers to it. */
-  async #heldRemovals(hold: RemovalHold | null): Promise<HeldRemovals | null> {
-    if (hold === null) return null
-    const { deriveId, nowMs, removalPlans } = this.#deps
-    const { id, tenantId, heldRemovals } = this.#link
-    const { accounts, ...decision } = hold
-    const planId = deriveId(id, accounts.join())
-    const earlier = heldRemovals?.planId === planId ? heldRemovals : undefined
-    const figures = { ...decision, planId, count: accounts.length }
-    const startMs = nowMs()
-    if (earlier !== undefined && startMs - earlier.storedAtMs < PLAN_STORED_AGAIN_AFTER_MS) {
-      return { ...figures, createdAt: earlier.createdAt, storedAtMs: earlier.storedAtMs }
-    }
-    await removalPlans.save({ tenantId, planId }, accounts)
-    return { ...figures, createdAt: earlier?.createdAt ?? toTimestamp(startMs), storedAtMs: startMs }
-  }
-
-  #reportHold({ planId, reason, count, limit, removedInWindow, groupSize }: HeldRemovals): void {
-    const { log, metrics } = this.#deps
-    const { tenantId, id: linkId } = this.#link
-    const figures = { planId, reason, count, limit, removedInWindow, groupSize }
-    log.warn('removals.held', { tenantId, linkId, jobId: this.#job.value.id, ...figures })
-    metrics.record('removals.held', count, { reason })
   }
 
   /** Ends the run with a failure: the job is queued for a retry, or fails. @returns The saved job. @throws LeaseLost. */
@@ -348,20 +322,19 @@ export class SyncSession {
   async #changeLink(change: (link: GroupLink) => Partial<GroupLink>): Promise<void> {
     const nowMs = this.#deps.nowMs()
     const displayName = this.#displayName
-    const outcomes = this.#removalOutcomes
-    const withTraces = (before: GroupLink): GroupLink => {
-      const link = { ...before, removalWindow: withOutcomes(before.removalWindow, outcomes, nowMs) }
-      return {
-        ...link,
-        ...change(link),
-        recentWrites: withRecentWrites(link.recentWrites, this.#added, this.#removed, nowMs),
-        directoryGroupDisplayName: displayName === undefined ? link.directoryGroupDisplayName : displayName,
-        userCount: this.#userCount ?? link.userCount,
-        hasAdded: link.hasAdded || this.#added.length > 0,
+    const withRecords = (before: GroupLink): GroupLink => {
+      const writes: RecordedWrites = {
+        added: this.#added,
+        removed: this.#removed,
+        removalOutcomes: this.#removalOutcomes,
+        userCount: this.#userCount ?? before.userCount,
         unseenAdditions: this.#unseenAdditions,
       }
+      const link = withRecordedWrites(before, writes, nowMs)
+      const directoryGroupDisplayName = displayName === undefined ? link.directoryGroupDisplayName : displayName
+      return { ...link, directoryGroupDisplayName, ...change(link) }
     }
-    this.#link = (await changeLeasedLink(this.#leased, withTraces, this.#deps)).value
+    this.#link = (await changeLeasedLink(this.#leased, withRecords, this.#deps)).value
     this.#removalOutcomes = NO_OUTCOMES
   }
 

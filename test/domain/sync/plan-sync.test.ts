@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { RecentWrite } from '../../../shared/domain/group-links/group-link.ts'
-import { planSync, stepsOf, withRecentWrites } from '../../../shared/domain/sync/plan-sync.ts'
+import { planSync, stepsOf } from '../../../shared/domain/sync/plan-sync.ts'
+import { withRecentWrites } from '../../../shared/domain/sync/recorded-writes.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 
