@@ -1,4 +1,4 @@
-import type { MembershipChange } from '../../infra/local/directory/objects.ts'
+import type { MembershipChange } from '../../infra/local/directory/membership-changes.ts'
 import { readGroup } from './directory-actions.ts'
 import { differences, LINKS_PATH, type Organisation } from './organisation.ts'
 

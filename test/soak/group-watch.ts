@@ -1,4 +1,4 @@
-import type { MembershipChange } from '../../infra/local/directory/objects.ts'
+import type { MembershipChange } from '../../infra/local/directory/membership-changes.ts'
 import type { OrganisationModel } from './organisation-model.ts'
 
 type Watched = {

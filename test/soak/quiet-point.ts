@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MembershipChange } from '../../infra/local/directory/objects.ts'
+import type { MembershipChange } from '../../infra/local/directory/membership-changes.ts'
 import type { Clocks } from './clocks.ts'
 import { compareCollections } from './compare-collections.ts'
 import { compareGroups } from './compare-groups.ts'

@@ -1,4 +1,4 @@
-import { answered, errorBody, type GraphAnswer } from './graph/exchange.ts'
+import { answered, DELTA_FLAWS, errorBody, type Flaw, type GraphAnswer } from './graph/exchange.ts'
 
 /** An injected fault of Graph. The first fault that matches a request or a batch item applies. */
 export type FaultDefinition = {
@@ -20,6 +20,11 @@ export type FaultDefinition = {
   readonly html?: boolean
   /** Returns the members of a group as they were this many milliseconds ago. */
   readonly staleMs?: number
+  /**
+   * Of a delta query: `emptyPage` inserts a page without groups, `replay` repeats the changes of the round before, `reset`
+   * rejects the token as expired.
+   */
+  readonly delta?: (typeof DELTA_FLAWS)[number]
 }
 
 export type Faults = {
@@ -33,7 +38,7 @@ type Fault = {
   readonly delayMs: number
   readonly failure: 'none' | 'drop' | GraphAnswer
   readonly applyFirst: boolean
-  readonly staleMs: number
+  readonly flaw: Flaw
 }
 
 const MEMBERS = [
@@ -47,6 +52,7 @@ const MEMBERS = [
   'applyFirst',
   'html',
   'staleMs',
+  'delta',
 ] as const
 
 const ERROR_CODES: Record<number, readonly [code: string, message: string]> = {
@@ -80,8 +86,8 @@ export function faultList(nowMs: () => number): Faults {
       if (fault === undefined) return undefined
       fault.left -= 1
       if (fault.left === 0) active.splice(index, 1)
-      const { delayMs = 0, applyFirst = false, staleMs = 0 } = fault.definition
-      return { delayMs, applyFirst, staleMs, failure: failureOf(fault.definition, nowMs()) }
+      const { delayMs = 0, applyFirst = false, staleMs = 0, delta } = fault.definition
+      return { delayMs, applyFirst, flaw: { staleMs, delta }, failure: failureOf(fault.definition, nowMs()) }
     },
     add(body) {
       const definition = parsedFault(body)
@@ -132,10 +138,12 @@ function parsedFault(body: unknown): FaultDefinition {
     ...member(given, 'applyFirst', isBoolean, 'true or false'),
     ...member(given, 'html', isBoolean, 'true or false'),
     ...member(given, 'staleMs', isCount, 'an integer number of milliseconds'),
+    ...member(given, 'delta', isDeltaFlaw, `one of ${DELTA_FLAWS.join(', ')}`),
   } as FaultDefinition
-  const isOnlyLate = definition.delayMs !== undefined || definition.staleMs !== undefined
-  if (definition.drop !== true && !isOnlyLate && statusOf(definition) === undefined) {
-    throw new ControlRefusal('A fault requires status, retryAfterS, delayMs, drop, applyFirst, html or staleMs')
+  const { delayMs, staleMs, delta } = definition
+  const succeeds = delayMs !== undefined || staleMs !== undefined || delta !== undefined
+  if (definition.drop !== true && !succeeds && statusOf(definition) === undefined) {
+    throw new ControlRefusal('A fault requires status, retryAfterS, delayMs, drop, applyFirst, html, staleMs or delta')
   }
   return definition
 }
@@ -154,6 +162,7 @@ function member(
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+const isDeltaFlaw = (value: unknown): boolean => DELTA_FLAWS.some((flaw) => flaw === value)
 /** Up to a day in milliseconds, which a timer supports. */
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 86_400_000

@@ -16,7 +16,8 @@ import { type FaultDefinition, faultList } from './faults.ts'
 import { errorBody, type GraphAnswer } from './graph/exchange.ts'
 import { graphApi } from './graph/graph-api.ts'
 import { DOCUMENTED_QUOTAS, type Quotas } from './graph/throttle.ts'
-import { directoryObjects, type MembershipChange, membershipHistory } from './objects.ts'
+import { type MembershipChange, membershipChanges } from './membership-changes.ts'
+import { directoryObjects } from './objects.ts'
 import { openId } from './openid.ts'
 import { type RequestRecord, requestLog } from './request-log.ts'
 import { type DirectorySeed, demoAnswer } from './seed.ts'
@@ -77,7 +78,7 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
     let { port, httpPort } = options
     const authorityUrl = () => `https://localhost:${port}`
     const signInUrl = () => `http://localhost:${httpPort}`
-    const { serve, serveSignIn, log, faults, history } = services(options, database, { authorityUrl, signInUrl })
+    const { serve, serveSignIn, log, faults, changes } = services(options, database, { authorityUrl, signInUrl })
     const tls = { cert: certificatePem, key: keyPem }
     servers.push(await listenOnLoopback(port, () => createHttpsServer({ ...tls, keepAliveTimeout: NEVER }, serve)))
     port = servers[0]?.port ?? port
@@ -89,7 +90,7 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
       caPem,
       requests: log.all,
       clearRequests: log.clear,
-      membershipChanges: history.after,
+      membershipChanges: changes.after,
       setFaults(definitions) {
         faults.clear()
         for (const definition of definitions) faults.add(definition)
@@ -113,10 +114,11 @@ function services(options: DirectoryOptions, database: DatabaseSync, { authority
     read: () => objects.setting(ARCHIVED_KEYS),
     write: (pems) => objects.keepSetting(ARCHIVED_KEYS, pems),
   })
-  const [faults, log, history] = [faultList(nowMs), requestLog(), membershipHistory()]
+  const [faults, log] = [faultList(nowMs), requestLog()]
   const apiUrl = () => (typeof options.apiUrl === 'string' ? options.apiUrl : options.apiUrl())
   const quotas = { ...DOCUMENTED_QUOTAS, ...options.quotas }
-  const graph = graphApi({ objects, keys, faults, log, history, quotas, nowMs })
+  const changes = membershipChanges(database, nowMs)
+  const graph = graphApi({ objects, changes, keys, faults, log, quotas, nowMs })
   const grants = authorizationGrants(nowMs)
   const redirectUris = () => seed.redirectPaths.map((path) => new URL(path, apiUrl()).href)
   const signIn = openId({ seed, objects, keys, grants, redirectUris, authorityUrl, apiUrl, nowMs })
@@ -144,7 +146,7 @@ function services(options: DirectoryOptions, database: DatabaseSync, { authority
   const serving = (answers: AnswerOf): RequestListener => {
     return (request, response) => void respond(request, response, answers, nowMs)
   }
-  return { serve: serving(answerOf), serveSignIn: serving(signInAnswer), log, faults, history }
+  return { serve: serving(answerOf), serveSignIn: serving(signInAnswer), log, faults, changes }
 }
 
 type AnswerOf = (request: IncomingMessage, text: string) => Promise<GraphAnswer | 'dropped'>

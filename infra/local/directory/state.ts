@@ -29,6 +29,17 @@ const SCHEMA = `
     PRIMARY KEY (group_key, owner_key)
   ) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS members_by_member ON members (member_key);
+  CREATE TABLE IF NOT EXISTS membership_changes (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    group_key INTEGER NOT NULL,
+    member_key INTEGER NOT NULL,
+    member_id TEXT NOT NULL,
+    member_type TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    client_id TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS membership_changes_by_group ON membership_changes (group_key, sequence);
 `
 
 /** Opens the database of the directory in a folder or in memory. @throws Error that names the file if it cannot be used */

@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import type { DirectoryObjects, MembershipHistory } from '../objects.ts'
+import type { MembershipChanges } from '../membership-changes.ts'
+import type { DirectoryObjects } from '../objects.ts'
 
 export type GraphCaller = {
   readonly tenantId: string
   readonly clientId: string
   readonly roles: ReadonlySet<string>
 }
+
+export const DELTA_FLAWS = ['emptyPage', 'replay', 'reset'] as const
+
+/** How the response of a successful request differs from a sound one. */
+export type Flaw = { readonly staleMs: number; readonly delta: (typeof DELTA_FLAWS)[number] | undefined }
+
+export const NO_FLAW: Flaw = { staleMs: 0, delta: undefined }
 
 export type GraphRequest = {
   readonly method: string
@@ -23,9 +31,8 @@ export type GraphCall = GraphRequest & {
   /** Origin of the request URL, used for links in responses. */
   readonly origin: string
   readonly nowMs: number
-  readonly history: MembershipHistory
-  /** Age of the returned member lists. */
-  readonly staleMs: number
+  readonly changes: MembershipChanges
+  readonly flaw: Flaw
 }
 
 export type GraphAnswer = {

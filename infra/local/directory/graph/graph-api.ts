@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Faults } from '../faults.ts'
-import type { DirectoryObjects, MembershipHistory } from '../objects.ts'
+import type { MembershipChanges } from '../membership-changes.ts'
+import type { DirectoryObjects } from '../objects.ts'
 import { type RequestLog, type RequestRecord, requestRecord } from '../request-log.ts'
 import type { SigningKeys } from '../signing-keys.ts'
 import { type BatchItem, batchedAnswer, batchItems, shuffled } from './batch.ts'
@@ -8,10 +9,12 @@ import {
   answered,
   badRequest,
   errorBody,
+  type Flaw,
   type GraphAnswer,
   type GraphCaller,
   type GraphRequest,
   insufficientPrivileges,
+  NO_FLAW,
   refused,
 } from './exchange.ts'
 import { assertKnownOptions } from './pages.ts'
@@ -21,10 +24,10 @@ import { costOf, type Quotas, throttle } from './throttle.ts'
 
 type GraphDependencies = {
   readonly objects: DirectoryObjects
+  readonly changes: MembershipChanges
   readonly keys: SigningKeys
   readonly faults: Faults
   readonly log: RequestLog
-  readonly history: MembershipHistory
   readonly quotas: Quotas
   readonly nowMs: () => number
 }
@@ -42,7 +45,7 @@ const BATCH_PATH = '/v1.0/$batch'
 const statusOf = (outcome: Outcome): number => (outcome === 'dropped' ? 0 : outcome.status)
 
 /** Serves `/v1.0`: permissions, injected faults, quotas, batches and the request log. */
-export function graphApi({ objects, keys, faults, log, history, quotas, nowMs }: GraphDependencies) {
+export function graphApi({ objects, changes, keys, faults, log, quotas, nowMs }: GraphDependencies) {
   const routes = graphRoutes()
   const limits = throttle(quotas, objects.userCount, nowMs)
 
@@ -57,11 +60,11 @@ export function graphApi({ objects, keys, faults, log, history, quotas, nowMs }:
     }
     const items: RequestRecord[] = []
     const isBatch = incoming.path === BATCH_PATH && incoming.method === 'POST'
-    const outcome = await withFaults(incoming, async (staleMs) => {
+    const outcome = await withFaults(incoming, async (flaw) => {
       try {
         const request = { ...incoming, body: jsonBody(incoming.text) }
         const sender = { caller, origin: incoming.origin }
-        return isBatch ? await runBatch(request, sender, items) : run(request, sender, staleMs)
+        return isBatch ? await runBatch(request, sender, items) : run(request, sender, flaw)
       } catch (error) {
         return refused(error, nowMs())
       }
@@ -72,24 +75,25 @@ export function graphApi({ objects, keys, faults, log, history, quotas, nowMs }:
 
   async function withFaults(
     request: Omit<GraphRequest, 'body'>,
-    respond: (staleMs: number) => Promise<Outcome>,
+    respond: (flaw: Flaw) => Promise<Outcome>,
   ): Promise<Outcome> {
     const fault = faults.take(request.method, request.path)
-    if (fault === undefined) return respond(0)
+    if (fault === undefined) return respond(NO_FLAW)
     if (fault.delayMs > 0) await delay(fault.delayMs, undefined, { ref: false })
-    if (fault.failure === 'none') return respond(fault.staleMs)
-    if (fault.applyFirst) await respond(0)
+    if (fault.failure === 'none') return respond(fault.flaw)
+    if (fault.applyFirst) await respond(NO_FLAW)
     return fault.failure === 'drop' ? 'dropped' : fault.failure
   }
 
-  function run(request: GraphRequest, { caller, origin }: Sender, staleMs: number): GraphAnswer {
+  function run(request: GraphRequest, { caller, origin }: Sender, flaw: Flaw): GraphAnswer {
     try {
       const { route, parameters } = findRoute(routes, request.method, request.path)
       const metered = limits.take(caller, costOf(request.method, route.units, request.query, request.body, quotas))
       if ('refusal' in metered) return metered.refusal
       const answer = permitted(route.rights, caller, () => {
         assertKnownOptions(request.query)
-        return route.run({ ...request, caller, parameters, objects, origin, nowMs: nowMs(), history, staleMs })
+        const call = { ...request, caller, parameters, objects, origin, nowMs: nowMs(), changes, flaw }
+        return changes.sentBy(caller.clientId, () => route.run(call))
       })
       return { ...answer, headers: { ...metered.headers, ...answer.headers } }
     } catch (error) {
@@ -126,7 +130,7 @@ export function graphApi({ objects, keys, faults, log, history, quotas, nowMs }:
     if (earlier.some((outcome) => outcome === undefined || outcome === 'dropped' || outcome.status >= 400)) {
       return answered(424, errorBody('FailedDependency', 'A request this one depends on has failed.', nowMs()))
     }
-    return withFaults(item.request, async (staleMs) => run(item.request, sender, staleMs))
+    return withFaults(item.request, async (flaw) => run(item.request, sender, flaw))
   }
 
   return { serve }

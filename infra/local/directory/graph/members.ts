@@ -37,7 +37,6 @@ export function memberCalls() {
       // Graph names the group here, not the member. The response to a repeated removal is different.
       throw recentRemovals.has(pair) ? badRequest(NO_LONGER_MEMBER) : notFound(group.id)
     }
-    note(call, group, member, 'removed')
     if (recentRemovals.size >= REMEMBERED_REMOVALS_COUNT) recentRemovals.clear()
     recentRemovals.add(pair)
     return answered(204)
@@ -50,23 +49,27 @@ function listMembers(call: GraphCall): GraphAnswer {
   const group = existingGroup(call)
   const selected = selection(call.query)
   const idsOnly = selected?.every((name) => name === 'id') === true
-  const { objects } = call
-  const listNow = (afterKey: number, count: number): readonly DirectoryObject[] => {
-    if (looksEmpty(group, call.caller)) return []
-    return idsOnly ? objects.listMemberIds(group, afterKey, count) : objects.listMembers(group, afterKey, count)
-  }
-  const list = call.staleMs > 0 ? call.history.asOf(group, call.nowMs - call.staleMs, listNow) : listNow
+  const list = memberList(call, group, idsOnly)
   return answered(
     200,
     page(call, 'directoryObjects', list, (member) => shownWithType(member, selected)),
   )
 }
 
+/** The members of a group as the caller sees them, or as they were when the answer is stale. */
+export function memberList(call: GraphCall, group: DirectoryObject, idsOnly: boolean) {
+  const { objects, changes, nowMs, flaw } = call
+  const listNow = (afterKey: number, count: number): readonly DirectoryObject[] => {
+    if (looksEmpty(group, call.caller)) return []
+    return idsOnly ? objects.listMemberIds(group, afterKey, count) : objects.listMembers(group, afterKey, count)
+  }
+  return flaw.staleMs > 0 ? changes.asOf(group, nowMs - flaw.staleMs, listNow) : listNow
+}
+
 function addReference(call: GraphCall): GraphAnswer {
   const group = writableGroup(call)
   const member = referredObject(call, objectBody(call.body)['@odata.id'], '@odata.id')
   if (!call.objects.addMember(group, member)) throw badRequest(ALREADY_MEMBER)
-  note(call, group, member, 'added')
   return answered(204)
 }
 
@@ -95,11 +98,6 @@ export function bindMembers(call: GraphCall, group: DirectoryObject, references:
   call.objects.atomically(() => {
     for (const member of members) if (!call.objects.addMember(group, member)) throw badRequest(ALREADY_MEMBER)
   })
-  for (const member of members) note(call, group, member, 'added')
-}
-
-function note(call: GraphCall, group: DirectoryObject, member: DirectoryObject, kind: 'added' | 'removed'): void {
-  call.history.note({ group, member, kind, clientId: call.caller.clientId, atMs: call.nowMs })
 }
 
 /** @throws GraphRefusal 404, or the refusal of the kind of group */
@@ -171,5 +169,5 @@ export function memberWriteRefusal(group: DirectoryObject, caller: GraphCaller):
 }
 
 /** A group with hidden membership appears empty without the permission Member.Read.Hidden. */
-const looksEmpty = (group: DirectoryObject, caller: GraphCaller): boolean =>
+export const looksEmpty = (group: DirectoryObject, caller: GraphCaller): boolean =>
   (group.properties as GroupProperties).visibility === 'HiddenMembership' && !caller.roles.has('Member.Read.Hidden')

@@ -5,7 +5,7 @@ import { badRequest, type GraphCall } from './exchange.ts'
 const USUAL_PAGE_SIZE = 100
 const LARGEST_PAGE_SIZE = 999
 
-const SUPPORTED_OPTIONS = ['$select', '$top', '$filter', '$skiptoken', '$count']
+const SUPPORTED_OPTIONS = ['$select', '$top', '$filter', '$skiptoken', '$deltatoken', '$count']
 
 /** @throws GraphRefusal 400 for an unsupported query option */
 export function assertKnownOptions(query: URLSearchParams): void {
@@ -61,6 +61,14 @@ function nextLink(call: GraphCall, lastKey: number): string {
   // URLSearchParams would escape the dollar signs, which Graph does not escape.
   url.search = options.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
   return url.href
+}
+
+/** The ids of a `$filter` that compares only ids, joined by `or`. */
+export function filteredIds(query: URLSearchParams): string[] {
+  const text = query.get('$filter') ?? ''
+  const ids = text.split(/\s+or\s+/).map((clause) => /^\s*id\s+eq\s+'([^']+)'\s*$/.exec(clause)?.[1])
+  if (!ids.includes(undefined)) return ids.map((id) => String(id).toLowerCase())
+  throw badRequest(`Unsupported or invalid query filter clause: ${text}`, 'Request_UnsupportedQuery')
 }
 
 export type Filter = {

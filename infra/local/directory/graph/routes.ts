@@ -1,3 +1,4 @@
+import { groupDelta } from './delta.ts'
 import {
   changeGroup,
   changeUser,
@@ -43,6 +44,7 @@ export function graphRoutes(): readonly GraphRoute[] {
   return [
     route('GET', '/groups', GROUP_READERS, listOf('group')),
     route('POST', '/groups', GROUP_WRITERS, createGroup),
+    route('GET', '/groups/delta', GROUP_READERS, groupDelta, 3),
     route('GET', '/groups/:id', GROUP_READERS, readOf('group')),
     route('PATCH', '/groups/:id', MEMBER_WRITERS, changeGroup),
     route('DELETE', '/groups/:id', GROUP_WRITERS, deleteOf('group')),
