@@ -115,6 +115,11 @@ param requestsPerCallerPerMinute int = 6000
 @maxValue(60000)
 param evaluationDelayMs int = 500
 
+@description('Days for which changes of the members of collections are kept.')
+@minValue(1)
+@maxValue(3650)
+param historyDays int = 400
+
 @description('Delay in seconds before each retry of a failed sync job, comma-separated.')
 @minLength(1)
 param syncRetryDelaysS string = '15,60,240'
@@ -335,6 +340,7 @@ module appSettings 'modules/app-settings.bicep' = {
     requestsPerCallerPerMinute: requestsPerCallerPerMinute
     rowsMemoryMb: instanceMemoryMb * 35 / 100
     evaluationDelayMs: evaluationDelayMs
+    historyDays: historyDays
     syncRetryDelaysS: syncRetryDelaysS
     syncSliceS: syncSliceS
     syncLeaseS: syncLeaseS

@@ -15,6 +15,7 @@ import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/joined-member-store.ts'
 import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
+import { cosmosCriteriaHistory, cosmosJoinedHistory } from '../../shared/cosmos/member-history-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/removal-plan-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
@@ -105,12 +106,13 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     removalPlans,
     ...collections,
     ...coreData,
-    requests: cosmosRequestStore(container('requests')),
+    requests: cosmosRequestStore(container('requests'), { historyDays: settings.historyDays, nowMs }),
     membershipResolver: liveMembershipResolver(collections),
     deletedObjects,
   }
   const evaluator = new TenantEvaluator({
     ...collections,
+    deletedObjects,
     reconciler: overrides.reconciler ?? new RequestReconciler(requests),
     clockDifferenceMs: settings.clockDifferenceS * 1000,
   })
@@ -171,7 +173,7 @@ type Parts = Foundation &
     readonly deriveId: typeof derivedId
   }
 
-function collectionParts({ rowsMemoryMB }: Settings, parts: Parts) {
+function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: Parts) {
   const { container, limits, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
   const changes = cosmosCoreObjectChanges(container('coreObjects'), elapsedMs)
   const collections = cosmosCollectionStore(container('collections'))
@@ -183,9 +185,13 @@ function collectionParts({ rowsMemoryMB }: Settings, parts: Parts) {
       count: collections.count,
       elapsedMs,
     }),
-    memberships: cosmosMembershipStore(container('members'), scheduler),
+    memberships: cosmosMembershipStore(container('members'), { scheduler, historyDays, nowMs }),
     evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
-    joined: cosmosJoinedMembers(container('requests')),
+    joined: cosmosJoinedMembers(container('requests'), nowMs),
+    history: {
+      criteria: cosmosCriteriaHistory(container('members')),
+      joinable: cosmosJoinedHistory(container('requests')),
+    },
     snapshots: new TenantSnapshots(changes, { bytesAtMost: rowsMemoryMB * 1_000_000, elapsedMs, scheduler }),
     scheduler,
     accountChanges: cosmosAccountChangeStore(container('coreObjects')),

@@ -68,11 +68,14 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
         'The members are evaluated in the background, normally within seconds. A tenant has at most 5,000 collections of ' +
         'both kinds; concurrent requests can exceed this by a few.',
       roles: COLLECTION_WRITERS,
+      identity: 'optional',
       body: NewCriteriaCollection,
       reply: { status: 201, schema: Guid },
       refusals: [...CONDITION_REFUSALS, 'DuplicateTag', 'QuotaExceeded', 'StaleVersion'],
-      run: async ({ body, caller, creation }) =>
-        created(PREFIXES.criteria, (await createCriteriaCollection(body, caller, deps, creation)).id),
+      run: async ({ body, caller, identityId, creation }) => {
+        const { id } = await createCriteriaCollection(body, { ...caller, identityId }, deps, creation)
+        return created(PREFIXES.criteria, id)
+      },
     }),
     route('GET', '/{id}', {
       operationId: 'getCriteriaCollection',
@@ -91,6 +94,7 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
         'attributes and collections that no longer exist if the stored condition already names them, so that a record ' +
         'can always be sent back as it was read.',
       roles: COLLECTION_WRITERS,
+      identity: 'optional',
       body: CriteriaCollectionUpdate,
       reply: { status: 200, schema: CriteriaCollectionDto, versioned: true },
       refusals: [
@@ -102,8 +106,10 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
         'DuplicateTag',
         'StaleVersion',
       ],
-      run: async ({ path: { id }, body, ifMatch, caller }) =>
-        okVersioned(await updateCriteriaCollection(id, body, ifMatch, caller, deps), toCriteriaCollectionDto),
+      run: async ({ path: { id }, body, ifMatch, caller, identityId }) => {
+        const updated = await updateCriteriaCollection(id, body, ifMatch, { ...caller, identityId }, deps)
+        return okVersioned(updated, toCriteriaCollectionDto)
+      },
     }),
     route('DELETE', '/{id}', {
       operationId: 'deleteCriteriaCollection',

@@ -85,11 +85,14 @@ const definitionRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
       'The collection has no members at first. A tenant has at most 5,000 collections of both kinds; concurrent requests ' +
       'can exceed this by a few.',
     roles: COLLECTION_WRITERS,
+    identity: 'optional',
     body: NewJoinableCollection,
     reply: { status: 201, schema: Guid },
     refusals: [...POLICY_REFUSALS, 'QuotaExceeded', 'StaleVersion'],
-    run: async ({ body, caller, creation }) =>
-      created(PREFIXES.joinable, (await createJoinableCollection(body, caller, deps, creation)).id),
+    run: async ({ body, caller, identityId, creation }) => {
+      const { id } = await createJoinableCollection(body, { ...caller, identityId }, deps, creation)
+      return created(PREFIXES.joinable, id)
+    },
   }),
   route('GET', '/search', {
     operationId: 'searchJoinableCollections',
@@ -123,11 +126,14 @@ const definitionRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
       'is none, it joins. A requester who is no longer eligible when the request comes to a gate or would join is ' +
       'refused: the request is cancelled by `system` with the note `NotEligible`.',
     roles: COLLECTION_WRITERS,
+    identity: 'optional',
     body: JoinableCollectionUpdate,
     reply: { status: 200, schema: JoinableCollectionDto, versioned: true },
     refusals: ['CollectionNotFound', 'PreconditionFailed', 'ObjectTypeFixed', ...POLICY_REFUSALS, 'StaleVersion'],
-    run: async ({ path: { id }, body, ifMatch, caller }) =>
-      okVersioned(await updateJoinableCollection(id, body, ifMatch, caller, deps), toJoinableCollectionDto),
+    run: async ({ path: { id }, body, ifMatch, caller, identityId }) => {
+      const updated = await updateJoinableCollection(id, body, ifMatch, { ...caller, identityId }, deps)
+      return okVersioned(updated, toJoinableCollectionDto)
+    },
   }),
   route('DELETE', '/{id}', {
     operationId: 'deleteJoinableCollection',

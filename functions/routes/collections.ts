@@ -20,12 +20,13 @@ import {
   Explanation,
   explainMembership,
 } from '../../shared/domain/insight/explain-membership.ts'
+import { HistoryEntry, listHistory } from '../../shared/domain/insight/list-history.ts'
 import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
 import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
-import { Guid } from '../../shared/kernel/schema.ts'
+import { Described, Guid } from '../../shared/kernel/schema.ts'
 import {
   COLLECTION_READERS,
   FilterMembersRequest,
@@ -56,6 +57,13 @@ const MemberPageQuery = Type.Object({
         '1 to 200 characters. Only members with this text in their display name or title; case does not matter.',
     }),
   ),
+  ...PageQuery.properties,
+})
+
+const HistoryPageQuery = Type.Object({
+  objectId: Type.Optional(Described(Guid, 'Only changes of this object; in a joinable collection of this identity.')),
+  from: Type.Optional(Type.String({ description: 'A date and time. Only changes at this time or later.' })),
+  to: Type.Optional(Type.String({ description: 'A date and time. Only changes before this time.' })),
   ...PageQuery.properties,
 })
 
@@ -136,6 +144,23 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
       const binding = [caller.tenantId, 'members', collectionId, text]
       return pagedResult(page, binding, deps.cursors, (after, size) =>
         listMembers(caller.tenantId, collectionId, { text, after, size }, deps),
+      )
+    },
+  }),
+  route('GET', '/{collectionId}/history', {
+    operationId: 'listHistory',
+    summary: 'List the changes of the members of a collection',
+    description:
+      'Returns a page of the members that were added and removed, the newest first. Changes are kept for ' +
+      '`HISTORY_DAYS`, 400 days by default. The history of a deleted collection cannot be read.',
+    roles: COLLECTION_READERS,
+    query: HistoryPageQuery,
+    reply: { status: 200, schema: Type.Array(HistoryEntry), paged: true },
+    refusals: ['CollectionNotFound', 'InvalidCursor'],
+    run: ({ path: { collectionId }, query: { objectId, from, to, ...page }, caller }) => {
+      const binding = [caller.tenantId, 'history', collectionId, objectId, from, to]
+      return pagedResult(page, binding, deps.cursors, (after, size) =>
+        listHistory(caller.tenantId, collectionId, { objectId, from, to }, { after, size }, deps),
       )
     },
   }),

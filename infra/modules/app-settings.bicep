@@ -77,6 +77,11 @@ param requestsPerCallerPerMinute int
 @maxValue(60000)
 param evaluationDelayMs int
 
+@description('Days for which changes of the members of collections are kept.')
+@minValue(1)
+@maxValue(3650)
+param historyDays int
+
 @description('Memory of an instance for the core objects of its tenants, in megabytes.')
 @minValue(100)
 @maxValue(3000)
@@ -148,6 +153,7 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     LOG_LEVEL: 'info'
     ROWS_MEMORY_MB: string(rowsMemoryMb)
     EVALUATION_DELAY_MS: string(evaluationDelayMs)
+    HISTORY_DAYS: string(historyDays)
     SYNC_RETRY_DELAYS_S: syncRetryDelaysS
     SYNC_SLICE_S: string(syncSliceS)
     SYNC_LEASE_S: string(syncLeaseS)

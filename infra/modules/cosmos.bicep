@@ -120,8 +120,9 @@ var containers = [
     includedPaths: [{ path: '/*' }]
     excludedPaths: [
       { path: '/ids/*' }
-      { path: '/added/*' }
-      { path: '/removed/*' }
+      { path: '/causes/*' }
+      { path: '/packedAdded/?' }
+      { path: '/packedRemoved/?' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []
@@ -135,8 +136,7 @@ var containers = [
     excludedPaths: [
       { path: '/notes/?' }
       { path: '/lifecycle/*' }
-      { path: '/added/*' }
-      { path: '/removed/*' }
+      { path: '/causes/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

@@ -44,6 +44,8 @@ const CollectionDocument = Type.Object({
   /** As JSON text: no query reads it, and it does not enlarge the index. */
   definition: Type.String(),
   definitionVersion: Type.Integer(),
+  /** Absent in documents of earlier versions of the service. */
+  definedBy: Type.Optional(Type.String()),
   metadata: Type.Object({ tags: Type.Array(Type.String()), attributes: Type.Record(Type.String(), Type.String()) }),
   refersTo: Type.Array(Type.String()),
   createdBy: Type.String(),
@@ -211,6 +213,6 @@ function documentOf(collection: Collection): CollectionDocument & { readonly att
 }
 
 function collectionOf(document: object): Collection {
-  const { definition, ...collection } = parse(document)
-  return { ...collection, definition: JSON.parse(definition) as object }
+  const { definition, definedBy, ...collection } = parse(document)
+  return { ...collection, definedBy: definedBy ?? collection.createdBy, definition: JSON.parse(definition) as object }
 }

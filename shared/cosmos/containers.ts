@@ -54,12 +54,17 @@ export const CONTAINERS = [
     unindexed: ['/data/*'],
   },
   { id: 'collections', partitionKey: '/tenantId', unindexed: ['/definition/?', '/description/?'] },
-  { id: 'members', partitionKey: '/membersOf', defaultTtlS: -1, unindexed: ['/ids/*', '/added/*', '/removed/*'] },
+  {
+    id: 'members',
+    partitionKey: '/membersOf',
+    defaultTtlS: -1,
+    unindexed: ['/ids/*', '/causes/*', '/packedAdded/?', '/packedRemoved/?'],
+  },
   {
     id: 'requests',
     partitionKey: '/tenantId',
     defaultTtlS: -1,
-    unindexed: ['/notes/?', '/lifecycle/*', '/added/*', '/removed/*'],
+    unindexed: ['/notes/?', '/lifecycle/*', '/causes/*'],
   },
   {
     id: 'links',

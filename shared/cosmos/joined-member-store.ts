@@ -2,10 +2,11 @@ import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { JoinedMembers } from '../domain/collections/membership-store.ts'
 import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
+import { parseChange } from './change-document.ts'
 import { documentParser } from './document-parser.ts'
 import { catchUp, DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, sqlParameters } from './documents.ts'
-import { historySince } from './membership-plan.ts'
-import { headId, OUTLINE_PROPERTIES, parseJoinedChange, parseJoinedHead } from './request-document.ts'
+import { followedChanges, historySince } from './membership-plan.ts'
+import { headId, OUTLINE_PROPERTIES, parseJoinedHead } from './request-document.ts'
 
 type JoinedRow = JoinedMembership & { readonly ofCollection: string }
 
@@ -22,7 +23,7 @@ const JOINED =
   "SELECT c.ofCollection, c.holderId AS identityId, c.position AS relationshipId FROM c WHERE c.state = 'Joined' AND "
 
 /** Container `requests`, partition key `/tenantId`: the slots of memberships, and the head of each collection. */
-export function cosmosJoinedMembers(requests: Container): JoinedMembers {
+export function cosmosJoinedMembers(requests: Container, nowMs: () => number): JoinedMembers {
   const find = <T>(tenantId: string, query: string, parameters: QueryParameters): Promise<T[]> =>
     queryAll<T>(
       requests,
@@ -68,10 +69,10 @@ export function cosmosJoinedMembers(requests: Container): JoinedMembers {
     async changesAfter(tenantId, collectionId, membershipVersion) {
       const current = (await versions(tenantId, [collectionId])).get(collectionId) ?? 0
       if (current < membershipVersion) return undefined
-      const query =
-        "SELECT * FROM c WHERE c.collectionId = @collectionId AND c.type = 'change' AND c.membershipVersion > @version"
-      const changes = await find<object>(tenantId, query, { collectionId, version: membershipVersion })
-      return historySince(membershipVersion, current, changes.map(parseJoinedChange))
+      const { where, parameters } = followedChanges(membershipVersion, nowMs())
+      const query = `SELECT * FROM c WHERE c.collectionId = @collectionId AND ${where}`
+      const changes = await find<object>(tenantId, query, { collectionId, ...parameters })
+      return historySince(membershipVersion, current, changes.map(parseChange))
     },
   }
 }

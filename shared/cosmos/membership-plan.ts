@@ -1,8 +1,17 @@
 import type { OperationInput } from '@azure/cosmos'
 import { type Static, Type } from 'typebox'
 import type { EvaluatedMembers, MembershipChange } from '../domain/collections/membership-store.ts'
+import type { AttributedChange } from '../domain/history/member-history.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { OPERATIONS_PER_BATCH_COUNT } from './documents.ts'
+import {
+  CHANGE_TYPE,
+  type ChangePart,
+  changesIn,
+  PART_TYPE,
+  type StoredChange,
+  storedChange,
+} from './change-document.ts'
+import { OPERATIONS_PER_BATCH_COUNT, type QueryParameters } from './documents.ts'
 
 export const HEAD_ID = 'head'
 
@@ -28,19 +37,8 @@ export const MembersChunk = Type.Object({
 })
 export type MembersChunk = Static<typeof MembersChunk>
 
-/** A change of the members of a collection, with the version that it created. */
-export const MembersChange = Type.Object({
-  membershipVersion: Type.Integer(),
-  added: Type.Array(Type.String()),
-  removed: Type.Array(Type.String()),
-})
-export type MembersChange = Readonly<Static<typeof MembersChange>>
-
-/** Seconds for which changes are kept. A link that is further behind is compared in full. */
-export const CHANGES_KEPT_S = 24 * 60 * 60
-
-/** Changes with more ids are not kept: a full comparison costs less then. */
-const CHANGE_IDS_AT_MOST = 10_000
+/** How long a link can follow the changes of its collection one by one. A link that is further behind is compared in full. */
+const FOLLOWED_FOR_MS = 24 * 60 * 60 * 1000
 
 /** Average ids per chunk, at most: about 16 KB, so that a single change rewrites little. */
 const IDS_PER_CHUNK_COUNT = 400
@@ -51,6 +49,8 @@ const HEX_DIGIT_COUNT = 16
 export type WritePlan = {
   /** Written first; not visible to readers. */
   readonly ahead: OperationInput[]
+  /** The parts of a large change: written first as well. */
+  readonly parts: OperationInput[]
   /** Written in one transaction; the head is the last operation. */
   readonly withHead: OperationInput[]
   /** The generation of chunks that is current once the head is written. */
@@ -59,38 +59,62 @@ export type WritePlan = {
   readonly replaced: string | undefined
 }
 
+/** An evaluation to be stored. */
+type NewMembers = Pick<EvaluatedMembers, 'ids' | 'definitionKey' | 'evaluatedAtMs'> & {
+  readonly digest: string
+  /** The difference to the stored members. */
+  readonly change: readonly AttributedChange[]
+  /** Seconds for which the history keeps the change. */
+  readonly historyKeptS: number
+}
+
 /**
  * Plans the writes that store an evaluation as the membership.
- * @param newGeneration The name of the generation, if all chunks are written anew.
+ * @param newGeneration The name of the generation, if all chunks are written anew, and of the parts of a large change.
  */
 export function planWrite(
   partition: string,
   before: Versioned<MembersHead> | undefined,
-  evaluation: EvaluatedMembers,
-  change: MembershipChange,
-  digest: string,
+  { ids, definitionKey, digest, change, historyKeptS, ...evaluation }: NewMembers,
   newGeneration: string,
 ): WritePlan {
-  const count = evaluation.ids.length
+  const count = ids.length
   const former = before?.value
   const prefixLength = former === undefined ? prefixLengthFor(count) : nextPrefixLength(former.prefixLength, count)
-  const isChanged = change.added.length + change.removed.length > 0
+  const changedIds = change.flatMap(({ added, removed }) => [...added, ...removed])
+  const isChanged = changedIds.length > 0
   const membershipVersion = (former?.membershipVersion ?? 0) + (isChanged || former === undefined ? 1 : 0)
-  const history = isChanged ? changeOperations(partition, { ...change, membershipVersion }) : []
-  const touched = chunksOf([...change.added, ...change.removed], prefixLength)
+  // Clocks of instances differ. The times of a history rise with its versions.
+  const evaluatedAtMs = Math.max(evaluation.evaluatedAtMs, former?.evaluatedAtMs ?? 0)
+  const stored = isChanged ? storedChange({ membershipVersion, atMs: evaluatedAtMs }, change, newGeneration) : undefined
+  const kept = { membersOf: partition, ttl: historyKeptS }
+  const history: OperationInput[] = stored === undefined ? [] : [operationOfChange(stored.change, kept)]
+  const touched = chunksOf(changedIds, prefixLength)
   const isPartial =
     former !== undefined &&
     prefixLength === former.prefixLength &&
     touched.size + history.length < OPERATIONS_PER_BATCH_COUNT / 2
   const generation = isPartial ? former.generation : newGeneration
-  const chunks = chunksOf(evaluation.ids, prefixLength)
+  const chunks = chunksOf(ids, prefixLength)
   const chunkOperation = (prefix: string) => operationOfChunk(partition, generation, prefix, chunks.get(prefix))
-  const { definitionKey, evaluatedAtMs } = evaluation
   const head = { count, membershipVersion, definitionKey, evaluatedAtMs, generation, prefixLength, digest }
   const last = [...history, operationOfHead(partition, head, before?.version)]
+  const parts = (stored?.parts ?? []).map((part) => operationOfPart(part, kept))
   return isPartial
-    ? { ahead: [], withHead: [...[...touched.keys()].map(chunkOperation), ...last], generation, replaced: undefined }
-    : { ahead: [...chunks.keys()].map(chunkOperation), withHead: last, generation, replaced: former?.generation }
+    ? {
+        ahead: [],
+        parts,
+        withHead: [...[...touched.keys()].map(chunkOperation), ...last],
+        generation,
+        replaced: undefined,
+      }
+    : {
+        ahead: [...chunks.keys()].map(chunkOperation),
+        parts,
+        withHead: last,
+        generation,
+        replaced: former?.generation,
+      }
 }
 
 /** A chunk without ids is deleted. */
@@ -113,15 +137,17 @@ function operationOfHead(partition: string, head: MembersHead, version: string |
     : { operationType: 'Replace', id: HEAD_ID, resourceBody, ifMatch: version }
 }
 
-function changeOperations(
-  partition: string,
-  change: MembershipChange & { readonly membershipVersion: number },
-): OperationInput[] {
-  if (change.added.length + change.removed.length > CHANGE_IDS_AT_MOST) return []
-  const { added, removed, membershipVersion } = change
-  const id = `change:${membershipVersion}`
-  const document = { id, membersOf: partition, type: 'change', membershipVersion, added, removed, ttl: CHANGES_KEPT_S }
-  return [{ operationType: 'Upsert', resourceBody: document }]
+type Kept = { readonly membersOf: string; readonly ttl: number }
+
+/** A collection that was removed while it was evaluated can have a change of the same version already. */
+function operationOfChange(change: StoredChange, kept: Kept): OperationInput {
+  const resourceBody = { ...change, id: `change:${change.membershipVersion}`, type: CHANGE_TYPE, ...kept }
+  return { operationType: 'Upsert', resourceBody }
+}
+
+function operationOfPart(part: ChangePart, kept: Kept): OperationInput {
+  const resourceBody = { ...part, id: `part:${part.partsOf}:${part.firstIndex}`, type: PART_TYPE, ...kept }
+  return { operationType: 'Create', resourceBody }
 }
 
 /** Hex digits of an id that select its chunk: none for a small membership, one more for each factor of sixteen. */
@@ -153,18 +179,31 @@ function chunksOf(ids: Iterable<string>, prefixLength: number): Map<string, stri
   return chunks
 }
 
+/** Changes after a version that a link may follow. */
+export function followedChanges(
+  version: number,
+  nowMs: number,
+): { readonly where: string; readonly parameters: QueryParameters } {
+  const where = 'c.type = @type AND c.membershipVersion > @version AND c.atMs > @since'
+  return { where, parameters: { type: CHANGE_TYPE, version, since: nowMs - FOLLOWED_FOR_MS } }
+}
+
 /**
- * The changes from one version of a membership to the current one, in order. Undefined when some are no longer kept: then
- * only a full comparison shows the difference.
- * @param kept In any order. May include changes after the current version, written concurrently.
+ * The changes from one version of a membership to the current one, in order. Undefined when a link cannot follow them,
+ * because some are too old or too large: then only a full comparison shows the difference.
+ * @param found In any order. May include changes after the current version, written concurrently.
  */
 export function historySince(
   version: number,
   currentVersion: number,
-  kept: readonly (MembershipChange & { readonly membershipVersion: number })[],
+  found: readonly StoredChange[],
 ): MembershipChange[] | undefined {
-  const changes = kept.toSorted((one, other) => one.membershipVersion - other.membershipVersion)
+  const changes = found.toSorted((one, other) => one.membershipVersion - other.membershipVersion)
   const isUnbroken = changes.every(({ membershipVersion }, index) => membershipVersion === version + 1 + index)
   const isWhole = isUnbroken && changes.length >= currentVersion - version
-  return isWhole ? changes.map(({ added, removed }) => ({ added, removed })) : undefined
+  if (!isWhole || changes.some(({ partsOf }) => partsOf !== undefined)) return undefined
+  return changes.map((change) => {
+    const causes = changesIn(change)
+    return { added: causes.flatMap(({ added }) => added), removed: causes.flatMap(({ removed }) => removed) }
+  })
 }

@@ -1,17 +1,28 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
 import { differenceTask, type MembershipHead, type MembershipStore } from '../domain/collections/membership-store.ts'
+import { chunk } from '../kernel/chunk.ts'
 import { forEachConcurrent } from '../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { readCurrentDocuments } from './batched-reads.ts'
+import { type HistoryOptions, parseChange, SECONDS_PER_DAY } from './change-document.ts'
 import { documentParser } from './document-parser.ts'
-import { catchUp, isWriteConflict, queryAll, readDocument, type Stored, statusOf, writeTogether } from './documents.ts'
 import {
+  catchUp,
+  isWriteConflict,
+  queryAll,
+  readDocument,
+  type Stored,
+  sqlParameters,
+  statusOf,
+  writeTogether,
+} from './documents.ts'
+import {
+  followedChanges,
   HEAD_ID,
   historySince,
-  MembersChange,
   MembersChunk,
   MembersHead,
   planWrite,
@@ -21,15 +32,14 @@ import {
 const parseHead = documentParser<MembersHead>('head of members', MembersHead)
 /** Takes 1 µs for a chunk of 400 ids, which takes 90 µs to read as JSON. */
 const parseChunk = documentParser<MembersChunk>('chunk of members', MembersChunk)
-const parseChange = documentParser<MembersChange>('change of members', MembersChange)
 
-/**
- * Container `members`, partition key `/membersOf`, which is `tenantId:collectionId`.
- * @param scheduler Shares the thread between long computations.
- */
+/** `scheduler` shares the thread between long computations. */
+type MembershipStoreOptions = HistoryOptions & { readonly scheduler?: CooperativeScheduler }
+
+/** Container `members`, partition key `/membersOf`, which is `tenantId:collectionId`. */
 export function cosmosMembershipStore(
   members: Container,
-  scheduler = new CooperativeScheduler(() => performance.now()),
+  { historyDays, nowMs, scheduler = new CooperativeScheduler(() => performance.now()) }: MembershipStoreOptions,
 ): MembershipStore {
   const readHead = async (partition: string): Promise<Versioned<MembersHead> | undefined> => {
     const document = await readDocument(members, HEAD_ID, partition)
@@ -87,7 +97,10 @@ export function cosmosMembershipStore(
       await beforeWrite?.()
       const old = before === undefined ? [] : isSame ? evaluation.ids : await readIds(partition, before.value)
       const change = await scheduler.run(differenceTask(old, evaluation.ids))
-      const plan = planWrite(partition, before, evaluation, change, digest, randomUUID())
+      const isChanged = change.added.length + change.removed.length > 0
+      const attributed = isChanged ? await evaluation.attribute(change) : []
+      const stored = { ...evaluation, digest, change: attributed, historyKeptS: historyDays * SECONDS_PER_DAY }
+      const plan = planWrite(partition, before, stored, randomUUID())
       await writePlan(members, partition, plan)
       const after = await readHead(partition)
       if (after === undefined) throw conflict(partition)
@@ -97,15 +110,17 @@ export function cosmosMembershipStore(
       const partition = partitionOf(tenantId, collectionId)
       const head = (await readHead(partition))?.value
       if (head === undefined || head.membershipVersion < membershipVersion) return undefined
-      const query = "SELECT * FROM c WHERE c.type = 'change' AND c.membershipVersion > @version"
-      const parameters = [{ name: '@version', value: membershipVersion }]
-      const changes = (await queryAll<object>(members, partition, { query, parameters })).map(parseChange)
+      const { where, parameters } = followedChanges(membershipVersion, nowMs())
+      const query = { query: `SELECT * FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
+      const changes = (await queryAll<object>(members, partition, query)).map(parseChange)
       return historySince(membershipVersion, head.membershipVersion, changes)
     },
     async remove(tenantId, collectionId) {
       const partition = partitionOf(tenantId, collectionId)
       await catchUp(members, partition)
-      const ids = await queryAll<string>(members, partition, { query: 'SELECT VALUE c.id FROM c' })
+      // Changes expire by themselves.
+      const query = "SELECT VALUE c.id FROM c WHERE c.type = 'head' OR c.type = 'chunk'"
+      const ids = await queryAll<string>(members, partition, { query })
       // The head first: readers treat chunks that are missing under a head as an error.
       if (ids.includes(HEAD_ID)) await deleteDocuments(members, partition, [HEAD_ID])
       await deleteDocuments(
@@ -159,11 +174,15 @@ function headOf({ count, membershipVersion, definitionKey, evaluatedAtMs }: Memb
 /** Chunks per transaction, which Cosmos limits to 2 MB. */
 const CHUNKS_PER_BATCH_COUNT = 50
 
+/** Parts of a large change per transaction: a part is four times as large as a chunk. */
+const PARTS_PER_BATCH_COUNT = 12
+
 /** @throws Refusal `StaleVersion` when the head was written since the plan was made. */
 async function writePlan(members: Container, partition: string, plan: WritePlan): Promise<void> {
-  for (let start = 0; start < plan.ahead.length; start += CHUNKS_PER_BATCH_COUNT) {
-    const failed = await writeTogether(members, partition, plan.ahead.slice(start, start + CHUNKS_PER_BATCH_COUNT))
-    if (failed !== undefined) throw new Error(`Writing chunks of ${partition} failed with status ${failed.status}`)
+  const ahead = [...chunk(plan.ahead, CHUNKS_PER_BATCH_COUNT), ...chunk(plan.parts, PARTS_PER_BATCH_COUNT)]
+  for (const some of ahead) {
+    const failed = await writeTogether(members, partition, some)
+    if (failed !== undefined) throw new Error(`Writing ahead of the head of ${partition} failed: ${failed.status}`)
   }
   const failed = await writeTogether(members, partition, plan.withHead)
   if (failed !== undefined) {

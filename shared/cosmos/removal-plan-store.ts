@@ -4,14 +4,13 @@ import { PLAN_KEPT_S, type PlanKey, type RemovalPlanStore } from '../domain/grou
 import { chunk } from '../kernel/chunk.ts'
 import { documentParser } from './document-parser.ts'
 import { catchUp, queryDocuments, writeTogether } from './documents.ts'
+import { packedGuids, unpackedGuids } from './packed-guids.ts'
 
 /** A document has about 43 KB, far below the 2 MB that Cosmos accepts. A page of the default size reads two. */
 const ACCOUNTS_PER_DOCUMENT_COUNT = 2_000
 
 /** About 1 MB: half of what Cosmos accepts in one transaction. */
 const DOCUMENTS_PER_TRANSACTION_COUNT = 25
-
-const GUID_BYTES = 16
 
 type PlanChunk = {
   /** The last account of the chunk. */
@@ -37,7 +36,7 @@ export function cosmosRemovalPlanStore(plans: Container): RemovalPlanStore {
       parameters: [{ name: '@account', value: account }],
     }
     for await (const page of queryDocuments<object>(plans, partition, query, { maxItemCount: CHUNKS_PER_PAGE_COUNT })) {
-      for (const document of page) yield unpacked(parse(document).accounts)
+      for (const document of page) yield unpackedGuids(parse(document).accounts)
     }
   }
 
@@ -83,16 +82,8 @@ function upsertOf(planOf: string, accounts: readonly string[]): OperationInput {
   const resourceBody: JSONObject = {
     id: accounts.at(-1) ?? '',
     planOf,
-    accounts: Buffer.from(accounts.join('').replaceAll('-', ''), 'hex').toString('base64'),
+    accounts: packedGuids(accounts),
     ttl: PLAN_KEPT_S,
   }
   return { operationType: 'Upsert', resourceBody }
-}
-
-function unpacked(accounts: string): string[] {
-  const bytes = Buffer.from(accounts, 'base64')
-  return Array.from({ length: bytes.length / GUID_BYTES }, (_, index) => {
-    const digits = bytes.toString('hex', index * GUID_BYTES, (index + 1) * GUID_BYTES)
-    return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-  })
 }

@@ -9,6 +9,7 @@ import {
 } from '../domain/membership-requests/membership-request.ts'
 import { Nullable } from '../kernel/schema.ts'
 import type { Versioned } from '../kernel/versioned.ts'
+import type { CHANGE_TYPE, StoredChange } from './change-document.ts'
 import { documentParser } from './document-parser.ts'
 import type { Stored } from './documents.ts'
 
@@ -48,18 +49,16 @@ export type JoinedHeadDocument = {
   readonly type: 'head'
   readonly collectionId: string
   readonly membershipVersion: number
+  /** The time of the last change. Absent in documents of earlier versions of the service. */
+  readonly changedAtMs?: number
 }
 
-/** One change of a joinable collection's members. Once it expires, only a comparison of all members finds the change. */
-export type JoinedChangeDocument = {
+/** One change of a joinable collection's members. The ids are identities. */
+export type JoinedChangeDocument = StoredChange & {
   readonly id: string
   readonly tenantId: string
-  readonly type: 'change'
+  readonly type: typeof CHANGE_TYPE
   readonly collectionId: string
-  readonly membershipVersion: number
-  /** Identity ids. */
-  readonly added: readonly string[]
-  readonly removed: readonly string[]
   readonly ttl: number
 }
 
@@ -120,18 +119,14 @@ export function versionedRequest(document: Stored<RequestDocument>): Versioned<M
 }
 
 /** Returns the head in a stored document. @throws Error when the document is not a valid head. */
-export const parseJoinedHead = documentParser<Pick<JoinedHeadDocument, 'collectionId' | 'membershipVersion'>>(
+export const parseJoinedHead = documentParser<
+  Pick<JoinedHeadDocument, 'collectionId' | 'membershipVersion' | 'changedAtMs'>
+>(
   'membership head',
-  Type.Object({ collectionId: Type.String(), membershipVersion: Type.Integer() }),
-)
-
-/** Returns the change in a stored document. @throws Error when the document is not a valid change. */
-export const parseJoinedChange = documentParser<Pick<JoinedChangeDocument, 'membershipVersion' | 'added' | 'removed'>>(
-  'membership change',
   Type.Object({
+    collectionId: Type.String(),
     membershipVersion: Type.Integer(),
-    added: Type.Array(Type.String()),
-    removed: Type.Array(Type.String()),
+    changedAtMs: Type.Optional(Type.Number()),
   }),
 )
 

@@ -10,6 +10,7 @@ import type {
 import { chunk } from '../kernel/chunk.ts'
 import type { Page } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
+import type { HistoryOptions } from './change-document.ts'
 import { compareCreation, creationPosition, matching, readPageByCreation } from './creation-page.ts'
 import { documentParser } from './document-parser.ts'
 import {
@@ -47,7 +48,7 @@ type Query = { readonly where: string; readonly parameters: QueryParameters }
 const AWAITED: Query = { where: 'ARRAY_CONTAINS(@keys, c.awaits)', parameters: {} }
 
 /** Container `requests`, partition key `/tenantId`. */
-export function cosmosRequestStore(requests: Container): RequestStore {
+export function cosmosRequestStore(requests: Container, options: HistoryOptions): RequestStore {
   const read = batchedDocumentReads<RequestDocument>(requests)
   const find = async <T>(tenantId: string, select: string, { where, parameters }: Query): Promise<T[]> => {
     const spec = { query: `SELECT ${select} FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
@@ -65,7 +66,7 @@ export function cosmosRequestStore(requests: Container): RequestStore {
   return {
     catchUp: (tenantId) => catchUp(requests, tenantId),
     batches: saveBatches,
-    save: requestSaver(requests),
+    save: requestSaver(requests, options),
     async find(tenantId, requestId) {
       const document = await read(tenantId, requestId)
       return document?.type === 'request' ? versionedRequest(document) : undefined

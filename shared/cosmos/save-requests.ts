@@ -1,12 +1,13 @@
 import type { Container, OperationInput } from '@azure/cosmos'
-import type { MembershipChange } from '../domain/collections/membership-store.ts'
+import type { AttributedChange } from '../domain/history/member-history.ts'
+import { attributionOf } from '../domain/membership-requests/attribution.ts'
 import { isLive, type MembershipRequest } from '../domain/membership-requests/membership-request.ts'
 import type { RequestChange } from '../domain/membership-requests/request-dependencies.ts'
 import { chunkWithin } from '../kernel/chunk.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
+import { CHANGE_TYPE, type HistoryOptions, SECONDS_PER_DAY, storedChange } from './change-document.ts'
 import { isWriteConflict, readDocument, type Stored } from './documents.ts'
-import { CHANGES_KEPT_S } from './membership-plan.ts'
 import {
   changeId,
   headId,
@@ -45,6 +46,7 @@ type SavePart = { readonly about: 'request' | 'slot' | 'membership'; readonly op
  */
 export function requestSaver(
   requests: Container,
+  options: HistoryOptions,
 ): (changes: readonly RequestChange[]) => Promise<Versioned<MembershipRequest>[]> {
   const serialized = serialize()
   return async (changes) => {
@@ -55,14 +57,15 @@ export function requestSaver(
       throw new Error('All requests of one save must belong to one collection')
     }
     const ofRequests = changes.flatMap(requestParts)
-    const change = membershipChange(changes)
-    if (change === undefined) {
+    const membershipChanges = membershipChange(changes)
+    if (membershipChanges.length === 0) {
       return (await writeParts(requests, tenantId, ofRequests, changes)) ?? throwStaleVersion(collectionId)
     }
     return serialized(`${tenantId}:${collectionId}`, async () => {
       for (let attempt = 1; attempt <= ATTEMPTS_AT_MOST; attempt += 1) {
         const head = await readDocument<JoinedHeadDocument>(requests, headId(collectionId), tenantId)
-        const parts = [...ofRequests, ...membershipParts({ tenantId, collectionId, head, ...change })]
+        const changed = { tenantId, collectionId, head, changes: membershipChanges }
+        const parts = [...ofRequests, ...membershipParts(changed, options)]
         const saved = await writeParts(requests, tenantId, parts, changes)
         if (saved !== undefined) return saved
       }
@@ -129,41 +132,44 @@ function slotParts(before: MembershipRequest | undefined, after: MembershipReque
 }
 
 /** A membership that another identity takes over is removed from the one and added to the other. */
-function membershipChange(changes: readonly RequestChange[]): MembershipChange | undefined {
+function membershipChange(changes: readonly RequestChange[]): AttributedChange[] {
   const memberOf = (request: MembershipRequest | undefined) =>
     request?.status === 'Joined' ? request.requesterId : undefined
-  const changed = changes
-    .map(({ before, after }) => ({ removed: memberOf(before?.value), added: memberOf(after) }))
-    .filter(({ removed, added }) => removed !== added)
-  if (changed.length === 0) return undefined
-  return {
-    added: changed.flatMap(({ added }) => added ?? []),
-    removed: changed.flatMap(({ removed }) => removed ?? []),
-  }
+  return changes.flatMap((change) => {
+    const [removed, added] = [memberOf(change.before?.value), memberOf(change.after)]
+    if (removed === added) return []
+    return {
+      ...attributionOf(change),
+      removed: removed === undefined ? [] : [removed],
+      added: added === undefined ? [] : [added],
+    }
+  })
 }
 
-function membershipParts({
-  tenantId,
-  collectionId,
-  head,
-  added,
-  removed,
-}: MembershipChange & {
-  tenantId: string
-  collectionId: string
-  head: Stored<JoinedHeadDocument> | undefined
-}): SavePart[] {
-  const membershipVersion = (head === undefined ? 0 : parseJoinedHead(head).membershipVersion) + 1
-  const next: JoinedHeadDocument = { id: headId(collectionId), tenantId, type: 'head', collectionId, membershipVersion }
-  const change: JoinedChangeDocument = {
+type ChangedMembership = {
+  readonly tenantId: string
+  readonly collectionId: string
+  readonly head: Stored<JoinedHeadDocument> | undefined
+  readonly changes: readonly AttributedChange[]
+}
+
+function membershipParts(
+  { tenantId, collectionId, head, changes }: ChangedMembership,
+  { nowMs, historyDays }: HistoryOptions,
+): SavePart[] {
+  const former = head === undefined ? undefined : parseJoinedHead(head)
+  const membershipVersion = (former?.membershipVersion ?? 0) + 1
+  // Clocks of instances differ. The times of a history rise with its versions.
+  const atMs = Math.max(nowMs(), former?.changedAtMs ?? 0)
+  const ofCollection = { tenantId, collectionId, membershipVersion }
+  const next: JoinedHeadDocument = { id: headId(collectionId), type: 'head', ...ofCollection, changedAtMs: atMs }
+  const { change } = storedChange({ membershipVersion, atMs }, changes, collectionId)
+  const document: JoinedChangeDocument = {
+    ...change,
+    ...ofCollection,
     id: changeId(collectionId, membershipVersion),
-    tenantId,
-    type: 'change',
-    collectionId,
-    membershipVersion,
-    added,
-    removed,
-    ttl: CHANGES_KEPT_S,
+    type: CHANGE_TYPE,
+    ttl: historyDays * SECONDS_PER_DAY,
   }
   const raise: OperationInput =
     head === undefined
@@ -171,6 +177,6 @@ function membershipParts({
       : { operationType: 'Replace', id: next.id, resourceBody: next, ifMatch: head._etag }
   return [
     { about: 'membership', operation: raise },
-    { about: 'membership', operation: { operationType: 'Create', resourceBody: change } },
+    { about: 'membership', operation: { operationType: 'Create', resourceBody: document } },
   ]
 }

@@ -28,6 +28,17 @@ export type Caller = {
   readonly roles: ReadonlySet<Role>
 }
 
+/** A caller with its core identity, if it has one and the route has looked it up. */
+export type KnownCaller = Caller & { readonly identityId?: string | undefined }
+
+/** The actor id of what the service itself does. */
+export const SYSTEM_ACTOR = 'system'
+
+/** The actor id of a caller: decisions, section 10. The core identity, else the `oid` of the token. */
+export function actorIdOf({ identityId, objectId }: Pick<KnownCaller, 'identityId' | 'objectId'>): string {
+  return identityId ?? objectId
+}
+
 export function isUserRole(role: string): role is UserRole {
   return (USER_ROLES as readonly string[]).includes(role)
 }

@@ -42,6 +42,7 @@ export type Settings = {
   readonly monitorConnectionString: string | undefined
   readonly rowsMemoryMB: number
   readonly evaluationDelayMs: number
+  readonly historyDays: number
   readonly syncRetryDelaysS: readonly number[]
   readonly syncSliceS: number
   readonly syncLeaseS: number
@@ -187,6 +188,11 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
     name: 'EVALUATION_DELAY_MS',
     meaning: 'Milliseconds between a change and the evaluation of the collections (default 500)',
     parse: (read, name) => wholeNumber(read(name) ?? '500', name),
+  },
+  historyDays: {
+    name: 'HISTORY_DAYS',
+    meaning: 'Days for which changes of the members of collections are kept (default 400)',
+    parse: (read, name) => count(read(name) ?? '400', name),
   },
   syncRetryDelaysS: {
     name: 'SYNC_RETRY_DELAYS_S',

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
 import {
   all,
@@ -178,7 +177,7 @@ describe('preview', () => {
       updatedAt: at,
       lifecycle: [{ status: 'Joined', actorId: ann, at }],
     }
-    await cosmosRequestStore(service.database('requests')).save([{ after: joined }])
+    await service.process.requests.save([{ after: joined }])
     const counts = async (objectType: string, condition: object) => {
       const body = { currentId: joinable.id, preview: { objectType, condition } }
       return (await tenant.send('POST', `${CRITERIA}/preview`, body)).body.data.counts

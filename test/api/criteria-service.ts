@@ -80,9 +80,16 @@ export async function startCriteriaService(): Promise<CriteriaService> {
 export function criteriaTenant(service: CriteriaService) {
   const tenantId = randomUUID()
   const send = service.as(tenantId)
-  const put = async (objectType: ObjectType, attributes: object, id: string = randomUUID(), deleted = false) => {
+  /** @param more Further members of the stored object. */
+  const put = async (
+    objectType: ObjectType,
+    attributes: object,
+    id: string = randomUUID(),
+    deleted = false,
+    more: object = {},
+  ) => {
     const document = { id, tenantId, objectType, externalId: `external ${id}`, attributes, deleted, contributors: [] }
-    await service.database('coreObjects').items.upsert(document)
+    await service.database('coreObjects').items.upsert({ ...document, ...more })
     return id
   }
   return {

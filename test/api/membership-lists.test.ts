@@ -28,6 +28,7 @@ function collectionWith(changes: Partial<Collection>): Collection {
     description: null,
     definition: {},
     definitionVersion: 1,
+    definedBy: 'test',
     metadata: { tags: [], attributes: {} },
     refersTo: [],
     createdBy: 'test',

@@ -6,6 +6,7 @@ import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Collection, CollectionKind } from '../../shared/domain/collections/collection.ts'
+import type { EvaluatedMembers } from '../../shared/domain/collections/membership-store.ts'
 import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
 import { idOf, loadSizedObjects } from './sized-objects.ts'
 
@@ -39,9 +40,20 @@ export async function loadSizedTenant(database: (id: ContainerId) => ReturnType<
   const indexes = Array.from({ length: COLLECTIONS_COUNT }, (_, index) => index)
   await inTurns(indexes, (index) => collections.add(collectionNumber(index), undefined))
   const ids = Array.from({ length: MEMBERS_COUNT }, (_, index) => idOf('identity', index)).sort()
-  const evaluation = { ids, definitionKey: '1', evaluatedAtMs: Date.parse(CREATED_AT) }
-  await cosmosMembershipStore(database('members')).replace(TENANT_ID, LARGEST_CRITERIA_ID, undefined, evaluation)
-  const requests = cosmosRequestStore(database('requests'))
+  const evaluation: EvaluatedMembers = {
+    ids,
+    definitionKey: '1',
+    evaluatedAtMs: Date.parse(CREATED_AT),
+    attribute: async (change) => [{ cause: 'DefinitionChanged', actorId: idOf('identity', 1), ...change }],
+  }
+  const options = { historyDays: 400, nowMs: () => Date.now() }
+  await cosmosMembershipStore(database('members'), options).replace(
+    TENANT_ID,
+    LARGEST_CRITERIA_ID,
+    undefined,
+    evaluation,
+  )
+  const requests = cosmosRequestStore(database('requests'), options)
   const all = Array.from({ length: REQUESTS_COUNT }, (_, index) => ({ after: requestNumber(index) }))
   for (const part of requests.batches(all)) await requests.save(part)
 }
@@ -65,6 +77,7 @@ function collectionNumber(index: number): Collection {
     description: 'One of very many, with a sentence about it',
     definition: kind === 'criteria' ? { groupOperator: 'AND', conditions: [personLeaf(index)] } : policyNumber(index),
     definitionVersion: 1,
+    definedBy: idOf('identity', 1),
     metadata: { tags: [`tag ${index % 20}`, `rare ${index % 2000}`], attributes: { owner: `team ${index % 100}` } },
     refersTo: [],
     createdBy: idOf('identity', 1),

@@ -18,6 +18,7 @@ function collectionWith(changes: Partial<Collection>): Collection {
     description: null,
     definition: { groupOperator: 'AND', conditions: [] },
     definitionVersion: 1,
+    definedBy: randomUUID(),
     metadata: { tags: [], attributes: {} },
     refersTo: [],
     createdBy: randomUUID(),

@@ -3,12 +3,16 @@ import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import type { Container } from '@azure/cosmos'
 import fc from 'fast-check'
+import { cosmosCriteriaHistory } from '../../shared/cosmos/member-history-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
+import type { EvaluatedMembers } from '../../shared/domain/collections/membership-store.ts'
+import type { MemberEvent } from '../../shared/domain/history/member-history.ts'
 import { localDatabase } from './local-database.ts'
 
 const TENANT = '00000000-0000-4000-8000-000000000001'
 const container = await localDatabase()
-const store = cosmosMembershipStore(container('members'))
+const options = { historyDays: 400, nowMs: () => 1_700_000_000_000 }
+const store = cosmosMembershipStore(container('members'), options)
 
 /** GUIDs that are spread over all prefixes, as real ids are. */
 function idOf(number: number): string {
@@ -25,7 +29,13 @@ const range = (from: number, to: number) => Array.from({ length: to - from }, (_
 let collections = 0
 const newCollection = () => idOf(1_000_000 + ++collections)
 
-const evaluation = (ids: string[], definitionKey = '1') => ({ ids, definitionKey, evaluatedAtMs: 1_700_000_000_000 })
+/** All changes have one cause. */
+const evaluation = (ids: string[], definitionKey = '1'): EvaluatedMembers => ({
+  ids,
+  definitionKey,
+  evaluatedAtMs: 1_700_000_000_000,
+  attribute: async (change) => [{ cause: 'ObjectChanged', actorId: 'system', ...change }],
+})
 
 /** The same container, to which something else happens before the first page of each query is fetched. */
 function queriedAfter(members: Container, happens: () => Promise<void>): Container {
@@ -74,7 +84,10 @@ describe('MembershipStore on the local database', () => {
       }
     }
     const batch: typeof members.items.batch = (...asked) => members.items.batch(...asked)
-    await cosmosMembershipStore({ item, items: { batch, query } } as unknown as Container).remove(TENANT, collection)
+    await cosmosMembershipStore({ item, items: { batch, query } } as unknown as Container, options).remove(
+      TENANT,
+      collection,
+    )
     assert.ok(read.length > 10)
     assert.ok(read.every((found) => found === undefined))
   })
@@ -174,6 +187,62 @@ describe('MembershipStore on the local database', () => {
     assert.equal(await store.changesAfter(TENANT, collection, 1), undefined)
   })
 
+  it('keeps every change with its causes, of any size', async () => {
+    const collection = newCollection()
+    const history = cosmosCriteriaHistory(container('members'))
+    const always = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
+    let head: Awaited<ReturnType<typeof store.replace>>['head'] | undefined
+    const expected: string[] = []
+    for (const [from, to] of [
+      [0, 12_000],
+      [0, 11_900],
+      [500, 11_901],
+      [20_000, 20_001],
+    ] as const) {
+      const ids = idsOf(range(from, to))
+      const attribute: EvaluatedMembers['attribute'] = async ({ added, removed }) => [
+        { cause: 'Merged', actorId: 'one', added: added.slice(0, 5), removed: removed.slice(0, 5) },
+        { cause: 'ObjectChanged', actorId: 'other', added: added.slice(5), removed: removed.slice(5) },
+      ]
+      const written = await store.replace(TENANT, collection, head, { ...evaluation(ids), attribute })
+      head = written.head
+      const { membershipVersion } = head.value
+      for (const [change, list] of Object.entries({ Added: written.change.added, Removed: written.change.removed })) {
+        for (const [index, id] of list.entries()) {
+          expected.push(
+            [membershipVersion, change, id, ...(index < 5 ? ['Merged', 'one'] : ['ObjectChanged', 'other'])].join(),
+          )
+        }
+      }
+    }
+    const found: MemberEvent[] = []
+    for await (const events of history.newestFirst(TENANT, collection, always)) found.push(...events)
+    const texts = found.map(({ membershipVersion, change, objectId, cause, actorId }) =>
+      [membershipVersion, change, objectId, cause, actorId].join(),
+    )
+    assert.deepEqual(texts.toSorted(), expected.toSorted())
+    const positions = found.map(({ membershipVersion, index }) => membershipVersion * 1e6 + index)
+    assert.deepEqual(
+      positions,
+      positions.toSorted((one, other) => other - one),
+    )
+    const rest: MemberEvent[] = []
+    const middle = found[found.length - 4_000]
+    for await (const events of history.newestFirst(TENANT, collection, always, middle)) rest.push(...events)
+    assert.deepEqual(rest, found.slice(-3_999))
+    const one = idOf(11_950)
+    const ofOne: MemberEvent[] = []
+    for await (const events of history.ofObject(TENANT, collection, one, always)) ofOne.push(...events)
+    assert.deepEqual(
+      ofOne,
+      found.filter(({ objectId }) => objectId === one),
+    )
+    assert.deepEqual(
+      ofOne.map(({ change }) => change),
+      ['Removed', 'Added'],
+    )
+  })
+
   it('returns no partial members when all of them are replaced between reading the head and the chunks', async () => {
     const collection = newCollection()
     const [some, others] = [idsOf(range(0, 7_000)), idsOf(range(10_000, 18_000))]
@@ -184,7 +253,7 @@ describe('MembershipStore on the local database', () => {
       isReplaced = true
       await store.replace(TENANT, collection, head, evaluation(others))
     }
-    const late = cosmosMembershipStore(queriedAfter(container('members'), replaceOnce))
+    const late = cosmosMembershipStore(queriedAfter(container('members'), replaceOnce), options)
     const seen = (await late.members(TENANT, collection))?.ids
     assert.equal(seen?.length, 8_000)
     assert.deepEqual(seen, others)

@@ -6,14 +6,15 @@ import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { MembershipRequest } from '../../shared/domain/membership-requests/membership-request.ts'
 import { localDatabase } from './local-database.ts'
 
+const AT = '2030-01-01T00:00:00.000+00:00'
 const container = await localDatabase()
-const store = cosmosRequestStore(container('requests'))
+const options = { historyDays: 400, nowMs: () => Date.parse(AT) }
+const store = cosmosRequestStore(container('requests'), options)
 /** Another instance of the service, whose saves are not serialized with those of the first. */
-const other = cosmosRequestStore(container('requests'))
-const joined = cosmosJoinedMembers(container('requests'))
+const other = cosmosRequestStore(container('requests'), options)
+const joined = cosmosJoinedMembers(container('requests'), options.nowMs)
 
 const tenantId = randomUUID()
-const AT = '2030-01-01T00:00:00.000+00:00'
 
 function requestWith(changes: Partial<MembershipRequest>): MembershipRequest {
   const collectionId = changes.collectionId ?? randomUUID()

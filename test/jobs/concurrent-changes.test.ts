@@ -23,7 +23,7 @@ async function linkedCollection() {
 
 /** Calls a function once, right after the history of changes was read. */
 function afterHistory(call: () => Promise<void>): JoinedMembers {
-  const joined = cosmosJoinedMembers(world.container('requests'))
+  const joined = cosmosJoinedMembers(world.container('requests'), world.clock.nowMs)
   let wasCalled = false
   return {
     ...joined,

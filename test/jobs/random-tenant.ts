@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
 import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { Versioned } from '../../shared/kernel/versioned.ts'
@@ -73,7 +72,7 @@ export async function randomTenant(service: CriteriaService, begin: readonly Ran
   const people = await Promise.all(Array.from({ length: PERSON_COUNT }, (_, index) => tenant.person(initialOf(index))))
   const positions = await Promise.all(people.map((holder) => tenant.position(holder, undefined)))
   const joinables = await Promise.all(TYPES.map((objectType) => joinableOf(tenant.tenantId, objectType, service)))
-  const requests = cosmosRequestStore(service.database('requests'))
+  const { requests } = service.process
   const memberships = new Map<string, Versioned<MembershipRequest>>()
   const collections: { id: string | undefined; definition: object }[] = []
 
@@ -184,6 +183,7 @@ async function joinableOf(
     description: null,
     definition: { approvalRequired: false },
     definitionVersion: 1,
+    definedBy: 'nobody',
     metadata: { tags: [], attributes: {} },
     refersTo: [],
     createdBy: 'nobody',

@@ -34,6 +34,7 @@ const MALFORMED: Readonly<Record<string, readonly string[]>> = {
   LOG_LEVEL: ['loud'],
   ROWS_MEMORY_MB: ['0', '-1', 'much'],
   EVALUATION_DELAY_MS: ['-1', '1.5', 'soon'],
+  HISTORY_DAYS: ['0', 'a year'],
   SYNC_RETRY_DELAYS_S: ['15,,60', 'x', '-1'],
   SYNC_SLICE_S: ['4m', '0'],
   SYNC_LEASE_S: ['1e3', '0'],

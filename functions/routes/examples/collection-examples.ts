@@ -10,6 +10,7 @@ import type { MemberDto } from '../../../shared/domain/collections/list-members.
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
+import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
 import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type {
   JoinableCollectionDto,
@@ -118,6 +119,16 @@ const EXPLANATION: Explanation = {
   ],
   request: null,
   links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, directoryObjectId: ACCOUNT_ID, state: 'Written' }],
+}
+const HISTORY_ENTRY: HistoryEntry = {
+  at: UPDATED_AT,
+  objectId: RELATIONSHIP_ID,
+  relationshipId: RELATIONSHIP_ID,
+  change: 'Added',
+  cause: 'DefinitionChanged',
+  actorId: MANAGER_ID,
+  requestId: null,
+  membershipVersion: 17,
 }
 const CALLER: CallerDto = {
   tenantId: TENANT_ID,
@@ -239,6 +250,7 @@ export const COLLECTION_EXAMPLES = {
   CollectionResults: RESULTS,
   Member: MEMBER,
   Explanation: EXPLANATION,
+  HistoryEntry: HISTORY_ENTRY,
   Caller: CALLER,
   FilterMembersRequest: { ids: [RELATIONSHIP_ID, IDENTITY_ID] },
   CriteriaCollection: CRITERIA_COLLECTION,

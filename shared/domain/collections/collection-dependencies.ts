@@ -5,6 +5,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AccountChangeStore } from '../core/core-object-store.ts'
+import type { MemberHistory } from '../history/member-history.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection, CollectionKind } from './collection.ts'
 import type { EvaluationLeaseStore } from './evaluation-lease.ts'
@@ -88,6 +89,8 @@ export type CollectionDependencies = {
   readonly evaluationLeases: EvaluationLeaseStore
   /** Members of joinable collections. */
   readonly joined: JoinedMembers
+  /** The changes of members of collections of each kind. */
+  readonly history: Readonly<Record<CollectionKind, MemberHistory>>
   readonly snapshots: TenantSnapshots
   /** Parses conditions without blocking other requests. */
   readonly scheduler: CooperativeScheduler

@@ -57,6 +57,8 @@ export type Collection = {
   readonly metadata: CollectionMetadata
   /** Ids of the collections that the definition refers to. */
   readonly refersTo: readonly string[]
+  /** The actor id of who last changed the definition: see `actorIdOf`. */
+  readonly definedBy: string
   /** The creator's object id in the directory. */
   readonly createdBy: string
   readonly createdAtMs: number

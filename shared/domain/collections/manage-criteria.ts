@@ -1,4 +1,4 @@
-import type { Caller } from '../../kernel/caller.ts'
+import { actorIdOf, type Caller, type KnownCaller } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
@@ -15,7 +15,7 @@ import { createCollection, type Definition, type ReadDefinition, updateCollectio
  */
 export async function createCriteriaCollection(
   body: NewCriteriaCollection,
-  caller: Caller,
+  caller: KnownCaller,
   deps: CollectionDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
@@ -34,14 +34,14 @@ export async function updateCriteriaCollection(
   id: string,
   body: CriteriaCollectionUpdate,
   ifMatch: string | undefined,
-  caller: Caller,
+  caller: KnownCaller,
   deps: CollectionDependencies,
 ): Promise<Versioned<Collection>> {
   const { tenantId } = caller
   const { condition } = body
   const readDefinition: ReadDefinition | undefined =
     condition && ((faults, before) => definitionOf(caller, condition, faults, deps, before))
-  const target = { kind: 'criteria', id, tenantId, ifMatch } as const
+  const target = { kind: 'criteria', id, tenantId, ifMatch, actorId: actorIdOf(caller) } as const
   const changed = await updateCollection(target, body, readDefinition, deps, (before, { refersTo }) =>
     refuseCycle(before, refersTo, '/condition', deps),
   )

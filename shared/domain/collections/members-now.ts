@@ -44,7 +44,7 @@ export function newCachedEvaluation(
   condition: CheckedCondition,
   head: Versioned<MembershipHead> | undefined,
 ): CachedEvaluation {
-  if (Number.parseInt(head?.value.definitionKey ?? '0', 10) > definitionVersion) {
+  if (partsOfDefinitionKey(head?.value.definitionKey ?? '0').definitionVersion > definitionVersion) {
     throw new Refusal('StaleVersion', `Collection ${id} was changed and evaluated concurrently`)
   }
   return {
@@ -70,6 +70,12 @@ export function sizeBytesOf(evaluations: Iterable<CachedEvaluation>, rows: RowSn
 /** Identifies the definition, and the day when the condition depends on it. A new key requires a new evaluation. */
 export function definitionKeyOf(cached: CachedEvaluation, todayMs: number): string {
   return cached.dependsOnDay ? `${cached.definitionVersion}${daySuffix(todayMs)}` : String(cached.definitionVersion)
+}
+
+/** The definition, and the day on which its members were evaluated if it depends on the day. */
+export function partsOfDefinitionKey(key: string): { definitionVersion: number; dayMs: number | undefined } {
+  const [version, day] = key.split('@').map(Number)
+  return { definitionVersion: version ?? 0, dayMs: day }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { JoinedMembership } from '../criteria/collection-members.ts'
+import type { AttributedChange } from '../history/member-history.ts'
 
 /** The version and summary of a criteria collection's members. */
 export type MembershipHead = {
@@ -19,6 +20,8 @@ export type EvaluatedMembers = {
   readonly ids: readonly string[]
   readonly definitionKey: string
   readonly evaluatedAtMs: number
+  /** The causes of the difference to the stored members. Each id of the difference is in one of them. */
+  attribute(change: MembershipChange): Promise<readonly AttributedChange[]>
 }
 
 /** The materialised members of criteria collections. */
@@ -48,7 +51,7 @@ export interface MembershipStore {
     collectionId: string,
     membershipVersion: number,
   ): Promise<MembershipChange[] | undefined>
-  /** Removes all members of a deleted collection. */
+  /** Removes all members of a deleted collection. Its history is kept until it expires. */
   remove(tenantId: string, collectionId: string): Promise<void>
 }
 

@@ -1,8 +1,10 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { isConflict } from '../../kernel/versioned.ts'
+import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
+import { attributeChange } from './attribute-change.ts'
 import type { Collection } from './collection.ts'
 import { type CollectionDependencies, enqueueEvaluation } from './collection-dependencies.ts'
 import { removeOrphanedMembers } from './delete-collection.ts'
@@ -19,6 +21,7 @@ import {
   sizeBytesOf,
   todayFor,
 } from './members-now.ts'
+import type { MembershipChange } from './membership-store.ts'
 import { notifyLinks } from './notify-links.ts'
 
 /** Passes of one evaluation: another one follows when a collection was changed or deleted during the last. */
@@ -38,6 +41,7 @@ export interface ChangeReconciler {
 
 type EvaluatorDependencies = CollectionDependencies & {
   readonly reconciler: ChangeReconciler
+  readonly deletedObjects: DeletedCoreObjects
   /** The clocks of two evaluators differ by less. */
   readonly clockDifferenceMs: number
 }
@@ -212,7 +216,9 @@ export class TenantEvaluator {
     const { tenantId, id } = collection
     const isFirst = evaluation.head === undefined
     try {
-      const members = { ids, definitionKey, evaluatedAtMs: nowMs() }
+      const evaluated = { collection, cached: evaluation, definitionKey, pass }
+      const attribute = (difference: MembershipChange) => attributeChange(difference, evaluated, this.#deps)
+      const members = { ids, definitionKey, evaluatedAtMs: nowMs(), attribute }
       const { head, change } = await memberships.replace(tenantId, id, evaluation.head, members, () =>
         lease.beforeWrite(id),
       )

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Caller } from '../../kernel/caller.ts'
+import { actorIdOf, type KnownCaller } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { type Creation, findFromEarlierAttempt } from '../idempotency/run-once.ts'
@@ -54,7 +54,7 @@ export async function createCollection(
   kind: CollectionKind,
   body: CollectionBody & { readonly name: string },
   readDefinition: ReadDefinition,
-  caller: Caller,
+  caller: KnownCaller,
   deps: WriteDependencies & Pick<CollectionDependencies, 'tenants' | 'collectionQuota'>,
   creation: Creation,
 ): Promise<Collection> {
@@ -79,6 +79,7 @@ export async function createCollection(
       definition,
       refersTo,
       definitionVersion: 1,
+      definedBy: actorIdOf(caller),
       metadata: { ...NO_METADATA, ...metadata },
       createdBy: caller.objectId,
       createdAtMs: nowMs,
@@ -108,7 +109,9 @@ export function updateCollection(
     const given = await readDefinition?.(faults, stored?.value)
     const before = changeable(stored, target, body, faults)
     if (given !== undefined) await check?.(before.value, given)
-    return replaceCollection(before, body, given, referenceVersion, deps)
+    const after = changed(before.value, body, given, target.actorId, deps.nowMs())
+    const mayChangeReferences = given !== undefined && before.value.refersTo.length + after.refersTo.length > 0
+    return deps.collections.replace(after, before.version, mayChangeReferences ? referenceVersion : undefined)
   })
 }
 
@@ -116,6 +119,8 @@ type UpdateTarget = {
   readonly kind: CollectionKind
   readonly tenantId: string
   readonly id: string
+  /** See `actorIdOf`. */
+  readonly actorId: string
   readonly ifMatch: string | undefined
 }
 
@@ -144,27 +149,27 @@ export function typeChangeFaults(
   return [refusalEntry('ObjectTypeFixed', message, target)]
 }
 
-function replaceCollection(
-  { value: before, version }: Versioned<Collection>,
+/** The collection after a change. What the body leaves out keeps its value. */
+function changed(
+  before: Collection,
   body: CollectionBody,
   given: Definition | undefined,
-  referenceVersion: string,
-  deps: WriteDependencies,
-): Promise<Versioned<Collection>> {
+  actorId: string,
+  nowMs: number,
+): Collection {
   const { definition, refersTo } = given ?? before
   const isRedefined = JSON.stringify(definition) !== JSON.stringify(before.definition)
-  const after: Collection = {
+  return {
     ...before,
     definition,
     refersTo,
     definitionVersion: before.definitionVersion + (isRedefined ? 1 : 0),
+    definedBy: isRedefined ? actorId : before.definedBy,
     name: body.name ?? before.name,
     description: body.description ?? before.description,
     metadata: { ...before.metadata, ...readMetadata(body.metadata).metadata },
-    updatedAtMs: deps.nowMs(),
+    updatedAtMs: nowMs,
   }
-  const mayChangeReferences = given !== undefined && before.refersTo.length + refersTo.length > 0
-  return deps.collections.replace(after, version, mayChangeReferences ? referenceVersion : undefined)
 }
 
 /** @throws Refusal `CollectionNotFound` */

@@ -1,6 +1,7 @@
 import { chunk } from '../../kernel/chunk.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
+import type { Attribution } from '../history/member-history.ts'
 import type { RequestOutcome } from './decide-request.ts'
 import { isLive, type MembershipRequest } from './membership-request.ts'
 import type { RequestChange, RequestDependencies } from './request-dependencies.ts'
@@ -9,6 +10,7 @@ type Requests = Pick<RequestDependencies, 'requests'>
 
 /** Decides on one request as it is stored now. */
 type Decide = (request: MembershipRequest) => RequestOutcome
+type DecideChange = (before: Versioned<MembershipRequest>) => RequestChange | undefined
 
 /** Attempts for one request that concurrent actions change at the same time. */
 const ATTEMPTS_AT_MOST = 5
@@ -33,18 +35,21 @@ export async function readRequests(
 /**
  * Decides on requests of any collections and saves those that change, as few transactions as possible. A request that a
  * concurrent action has changed is read and decided again.
+ * @param attribution Why members are added or removed, where their requests do not tell.
  * @returns Ids of the collections whose members changed.
  */
 export async function applyTransitions(
   requests: readonly Versioned<MembershipRequest>[],
   decideOn: Decide,
   deps: Requests,
+  attribution?: Attribution,
 ): Promise<Set<string>> {
   const changedCollections = new Set<string>()
-  const changes = requests.flatMap((before) => changeBy(decideOn, before) ?? [])
+  const decide: DecideChange = (before) => changeBy(decideOn, before, attribution)
+  const changes = requests.flatMap((before) => decide(before) ?? [])
   for (const ofOne of Map.groupBy(changes, ({ after }) => after.collectionId).values()) {
     for (const batch of deps.requests.batches(ofOne)) {
-      const saved = await saveBatch(batch, decideOn, deps)
+      const saved = await saveBatch(batch, decide, deps)
       for (const { after } of saved.filter(isMembershipChange)) changedCollections.add(after.collectionId)
     }
   }
@@ -57,15 +62,20 @@ export function isMembershipChange({ before, after }: RequestChange): boolean {
   return wasJoined !== isJoined || (isJoined && before?.value.requesterId !== after.requesterId)
 }
 
-function changeBy(decideOn: Decide, before: Versioned<MembershipRequest>): RequestChange | undefined {
+function changeBy(
+  decideOn: Decide,
+  before: Versioned<MembershipRequest>,
+  attribution: Attribution | undefined,
+): RequestChange | undefined {
   const decision = decideOn(before.value)
-  return decision.outcome === 'next' ? { before, after: decision.request } : undefined
+  if (decision.outcome !== 'next') return undefined
+  return { before, after: decision.request, ...(attribution === undefined ? {} : { attribution }) }
 }
 
 /** Saves the batch in one transaction; after a conflict, saves each request in its own. @returns The saved changes. */
 async function saveBatch(
   batch: readonly RequestChange[],
-  decideOn: Decide,
+  decide: DecideChange,
   deps: Requests,
 ): Promise<readonly RequestChange[]> {
   try {
@@ -74,20 +84,20 @@ async function saveBatch(
   } catch (error) {
     if (!isRequestConflict(error)) throw error
     const saved: RequestChange[] = []
-    for (const { after } of batch) saved.push(...(await retryTransition(after, decideOn, deps)))
+    for (const { after } of batch) saved.push(...(await retryTransition(after, decide, deps)))
     return saved
   }
 }
 
 async function retryTransition(
   { tenantId, id }: MembershipRequest,
-  decideOn: Decide,
+  decide: DecideChange,
   deps: Requests,
 ): Promise<RequestChange[]> {
   for (let attempt = 1; ; attempt += 1) {
     const before = await deps.requests.find(tenantId, id)
     if (before === undefined || !isLive(before.value)) return []
-    const change = changeBy(decideOn, before)
+    const change = decide(before)
     if (change === undefined) return []
     try {
       await deps.requests.save([change])

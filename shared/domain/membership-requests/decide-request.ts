@@ -1,3 +1,4 @@
+import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { approvalAt, approvalsOf, gateAfterApproval, remainingGates } from './approvals.ts'
 import { type AppliedPolicy, type ApprovalGate, gatesOf } from './join-policy.ts'
@@ -7,7 +8,6 @@ import {
   type MembershipRequest,
   OPEN_STATUSES,
   type RequestStatus,
-  SYSTEM_ACTOR,
 } from './membership-request.ts'
 
 /** The actor of an action: the id recorded in the lifecycle, and the core identity that the rules apply to. */

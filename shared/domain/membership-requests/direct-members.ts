@@ -159,7 +159,7 @@ function joinChanges(
     notes: null,
     at: toTimestamp(deps.nowMs()),
   })
-  return [{ after }]
+  return [{ after, attribution: { cause: 'Direct', actorId: actor.id } }]
 }
 
 function transitionChange(
@@ -170,5 +170,6 @@ function transitionChange(
   deps: RequestDependencies,
 ): RequestChange[] {
   const decision = decideRequest(before.value, policyOf(collection), NO_FACTS, { kind, actor }, deps.nowMs())
-  return decision.outcome === 'next' ? [{ before, after: decision.request }] : []
+  if (decision.outcome !== 'next') return []
+  return [{ before, after: decision.request, attribution: { cause: 'Direct', actorId: actor.id } }]
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Caller } from '../../kernel/caller.ts'
+import { actorIdOf, type KnownCaller } from '../../kernel/caller.ts'
 import { type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { Closed } from '../../kernel/schema.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
@@ -61,7 +61,7 @@ export function toJoinableCollectionDto(collection: Collection): JoinableCollect
  */
 export async function createJoinableCollection(
   body: NewJoinableCollection,
-  caller: Caller,
+  caller: KnownCaller,
   deps: RequestDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
@@ -78,14 +78,15 @@ export async function updateJoinableCollection(
   id: string,
   body: JoinableCollectionUpdate,
   ifMatch: string | undefined,
-  caller: Caller,
+  caller: KnownCaller,
   deps: RequestDependencies,
 ): Promise<Versioned<Collection>> {
   const { tenantId } = caller
   const { joinPolicy } = body
   const readDefinition: ReadDefinition | undefined =
     joinPolicy && ((faults, before) => parseDefinition(tenantId, joinPolicy, faults, deps, before))
-  const collection = await updateCollection({ kind: 'joinable', id, tenantId, ifMatch }, body, readDefinition, deps)
+  const target = { kind: 'joinable', id, tenantId, ifMatch, actorId: actorIdOf(caller) } as const
+  const collection = await updateCollection(target, body, readDefinition, deps)
   // Also when the policy is unchanged: an earlier attempt may have been interrupted before this step.
   if (joinPolicy !== undefined) {
     await deps.requests.catchUp(tenantId)
@@ -101,7 +102,7 @@ export async function updateJoinableCollection(
 export async function deleteJoinableCollection(
   id: string,
   ifMatch: string | undefined,
-  caller: Caller,
+  caller: KnownCaller,
   deps: RequestDependencies,
 ): Promise<void> {
   await deleteCollection('joinable', id, ifMatch, caller, deps)

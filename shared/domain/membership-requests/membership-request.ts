@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
@@ -20,9 +21,6 @@ export type RequestStatus = (typeof REQUEST_STATUSES)[number]
 export const OPEN_STATUSES = ['Requested', 'PendingApproval'] as const
 /** The statuses of a request that is open or a membership. A slot has at most one such request. */
 export const LIVE_STATUSES = [...OPEN_STATUSES, 'Joined'] as const
-
-/** Actor id of the service itself. */
-export const SYSTEM_ACTOR = 'system'
 
 export const Notes = Type.String({ maxLength: 2048 })
 

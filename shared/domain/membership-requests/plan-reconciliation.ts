@@ -1,15 +1,11 @@
+import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
-import { isLive, type MembershipRequest, SYSTEM_ACTOR, slotOf } from './membership-request.ts'
+import { SYSTEM_NOTES } from './attribution.ts'
+import { isLive, type MembershipRequest, slotOf } from './membership-request.ts'
 import type { ObjectFates } from './object-fates.ts'
 import type { RequestChange } from './request-dependencies.ts'
-
-/** Lifecycle notes of what the service does itself. */
-const ORPHANED_NOTE = 'The person, the position or the collection was deleted'
-const HANDED_OVER_NOTE = 'The position was handed over to another person'
-const RESTORED_NOTE = 'The person or the position was restored'
-const MERGED_NOTE = 'Merged'
 
 type CollectionType = Pick<Collection, 'id' | 'objectType'>
 
@@ -36,7 +32,7 @@ export function planReconciliation(
     const { before, after } = change
     if (!losers.has(change)) return after === before.value ? [] : [change]
     // A membership that ended before and comes back to a slot that is taken stays as it is.
-    return isLive(before.value) ? [{ before, after: ended(after, MERGED_NOTE, nowMs) }] : []
+    return isLive(before.value) ? [{ before, after: ended(after, SYSTEM_NOTES.merged, nowMs) }] : []
   })
   // The slots of requests that end are free for those that move.
   return changes.sort((one, other) => Number(isLive(one.after)) - Number(isLive(other.after)))
@@ -65,7 +61,7 @@ function reconciled(
   if (isLive(request)) return reconciledLive(request, collection, fates, nowMs)
   const { restorableUntilMs, ...former } = request
   if (collection === undefined || (restorableUntilMs ?? 0) <= nowMs) return request
-  const restored = withEntry(former, 'Joined', RESTORED_NOTE, nowMs)
+  const restored = withEntry(former, 'Joined', SYSTEM_NOTES.restored, nowMs)
   const after = reconciledLive(restored, collection, fates, nowMs)
   return isLive(after) ? after : request
 }
@@ -76,15 +72,15 @@ function reconciledLive(
   fates: ObjectFates,
   nowMs: number,
 ): MembershipRequest {
-  if (collection === undefined) return ended(request, ORPHANED_NOTE, nowMs)
+  if (collection === undefined) return ended(request, SYSTEM_NOTES.orphaned, nowMs)
   const owner = fates.identity(request.requesterId)
   const owned = owner.id === request.requesterId ? request : inSlot({ ...request, requesterId: owner.id }, collection)
-  if (!owner.isLive) return ended(owned, ORPHANED_NOTE, nowMs, owner.restorableUntilMs)
+  if (!owner.isLive) return ended(owned, SYSTEM_NOTES.orphaned, nowMs, owner.restorableUntilMs)
   const position = lostPosition(owned, fates)
   if (position === 'held') return owned
   if (collection.objectType !== 'Relationship') return { ...owned, relationshipId: null }
-  if (position === 'handedOver') return ended(owned, HANDED_OVER_NOTE, nowMs)
-  return ended(owned, ORPHANED_NOTE, nowMs, fates.positionRestorableUntilMs(owned.relationshipId ?? ''))
+  if (position === 'handedOver') return ended(owned, SYSTEM_NOTES.handedOver, nowMs)
+  return ended(owned, SYSTEM_NOTES.orphaned, nowMs, fates.positionRestorableUntilMs(owned.relationshipId ?? ''))
 }
 
 /** A position without a holder is not handed over: its reference may be missing for a while. */

@@ -1,3 +1,4 @@
+import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { retryOnConflict } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
@@ -63,7 +64,8 @@ export async function renameInDefinitions(
       const { value, version } = found
       const definition = renamedDefinition(value, renamed)
       if (JSON.stringify(definition) === JSON.stringify(value.definition)) return
-      const after = { ...value, definition, definitionVersion: value.definitionVersion + 1 }
+      const definitionVersion = value.definitionVersion + 1
+      const after = { ...value, definition, definitionVersion, definedBy: SYSTEM_ACTOR }
       await deps.collections.replace(after, version, undefined)
     })
   })

@@ -1,6 +1,7 @@
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
+import type { Attribution } from '../history/member-history.ts'
 import { OrgChart } from '../tenant-index/org-chart.ts'
 import type { MembershipRequest, RequestStatus } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
@@ -9,6 +10,8 @@ import type { MembershipResolver } from './membership-resolver.ts'
 export type RequestChange = {
   readonly before?: Versioned<MembershipRequest>
   readonly after: MembershipRequest
+  /** Why a member is added or removed, where the request does not tell. */
+  readonly attribution?: Attribution
 }
 
 /** The members of a request that determine whether it is orphaned or misplaced. */

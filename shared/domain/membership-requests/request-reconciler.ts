@@ -1,3 +1,4 @@
+import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { ChangeReconciler } from '../collections/tenant-evaluator.ts'
@@ -10,7 +11,7 @@ import { approverCounter, factsWithoutApprover, NO_FACTS } from './approvers.ts'
 import { type Actor, decideRequest, type RequestAction } from './decide-request.ts'
 import { eligibleIdentities } from './eligibility.ts'
 import { type AppliedPolicy, gatesOf, policyOf } from './join-policy.ts'
-import { type MembershipRequest, SYSTEM_ACTOR } from './membership-request.ts'
+import type { MembershipRequest } from './membership-request.ts'
 import { readObjectFates } from './object-fates.ts'
 import { reconcileRequests } from './reconcile-requests.ts'
 import { identitiesNamedBy, type RenamedIdentities, renameInDefinitions } from './rename-identities.ts'
@@ -88,6 +89,7 @@ async function applyPolicyOnce(
     waiting,
     (request) => decideRequest(request, policy, factsOf(request), action, deps.nowMs()),
     deps,
+    { cause: 'DefinitionChanged', actorId: collection.definedBy },
   )
   await notifyMembershipChanges(collection.tenantId, changed, deps)
 }

@@ -1,0 +1,123 @@
+import type { Container } from '@azure/cosmos'
+import {
+  eventsOf,
+  type HistoryPosition,
+  type HistoryRange,
+  type MemberHistory,
+} from '../domain/history/member-history.ts'
+import { CHANGE_TYPE, changesIn, PART_TYPE, parseChange, parsePart, type StoredChange } from './change-document.ts'
+import { type QueryParameters, queryDocuments, sqlParameters } from './documents.ts'
+
+/** Where the changes of a collection are. */
+type Place = { readonly partition: string; readonly where: string; readonly parameters: QueryParameters }
+
+/** Changes of criteria collections. Container `members`, partition key `/membersOf`, which is `tenantId:collectionId`. */
+export function cosmosCriteriaHistory(members: Container): MemberHistory {
+  return historyIn(members, (tenantId, collectionId) => ({
+    partition: `${tenantId}:${collectionId}`,
+    where: '',
+    parameters: {},
+  }))
+}
+
+/** Changes of joinable collections. Container `requests`, partition key `/tenantId`. */
+export function cosmosJoinedHistory(requests: Container): MemberHistory {
+  return historyIn(requests, (tenantId, collectionId) => ({
+    partition: tenantId,
+    where: 'c.collectionId = @collectionId AND ',
+    parameters: { collectionId },
+  }))
+}
+
+/** Changes per response of the database, which has at most 4 MB. */
+const CHANGES_PER_PAGE_COUNT = 1000
+
+/** Parts per response: about 1 MB. */
+const PARTS_PER_PAGE_COUNT = 16
+
+const IN_RANGE = 'c.type = @type AND c.atMs >= @fromMs AND c.atMs < @toMs'
+
+/** A condition on `c` beyond those of the place and range, or none. */
+type More = { readonly and: string; readonly parameters: QueryParameters }
+const ALL: More = { and: '', parameters: {} }
+
+function historyIn(container: Container, placeOf: (tenantId: string, collectionId: string) => Place): MemberHistory {
+  const changes = async function* (place: Place, range: HistoryRange, { and, parameters }: More) {
+    const query = {
+      query: `SELECT * FROM c WHERE ${place.where}${IN_RANGE}${and} ORDER BY c.membershipVersion DESC`,
+      parameters: sqlParameters({ ...place.parameters, ...range, type: CHANGE_TYPE, ...parameters }),
+    }
+    const options = { maxItemCount: CHANGES_PER_PAGE_COUNT }
+    for await (const page of queryDocuments<object>(container, place.partition, query, options)) {
+      yield page.map(parseChange)
+    }
+  }
+  const parts = async function* (place: Place, change: StoredChange, { and, parameters }: More) {
+    const query = {
+      query: `SELECT * FROM c WHERE c.type = @type AND c.partsOf = @partsOf${and} ORDER BY c.firstIndex DESC`,
+      parameters: sqlParameters({ type: PART_TYPE, partsOf: change.partsOf ?? '', ...parameters }),
+    }
+    const options = { maxItemCount: PARTS_PER_PAGE_COUNT }
+    for await (const page of queryDocuments<object>(container, place.partition, query, options)) {
+      for (const part of page.map(parsePart)) yield eventsOf(changesIn(part), change, part.firstIndex)
+    }
+  }
+  /** @param narrowed The changes and parts that may have the events. */
+  const events = async function* (
+    place: Place,
+    range: HistoryRange,
+    narrowed: { readonly changes: More; readonly parts: More },
+    after: HistoryPosition | undefined,
+  ) {
+    for await (const page of changes(place, range, both(narrowed.changes, upTo(after)))) {
+      for (const change of page) {
+        if (change.partsOf === undefined) {
+          yield eventsOf(changesIn(change), change).filter((event) => isBeyond(event, after))
+          continue
+        }
+        const isContinued = change.membershipVersion === after?.membershipVersion
+        const more = isContinued ? both(narrowed.parts, before(after.index)) : narrowed.parts
+        for await (const some of parts(place, change, more)) yield some.filter((event) => isBeyond(event, after))
+      }
+    }
+  }
+
+  return {
+    newestFirst: (tenantId, collectionId, range, after) =>
+      events(placeOf(tenantId, collectionId), range, { changes: ALL, parts: ALL }, after),
+    async *ofObject(tenantId, collectionId, objectId, range, after) {
+      const narrowed = { changes: mayConcern(objectId), parts: around(objectId) }
+      for await (const some of events(placeOf(tenantId, collectionId), range, narrowed, after)) {
+        yield some.filter((event) => event.objectId === objectId)
+      }
+    },
+  }
+}
+
+function both(one: More, other: More): More {
+  return { and: one.and + other.and, parameters: { ...one.parameters, ...other.parameters } }
+}
+
+function upTo(after: HistoryPosition | undefined): More {
+  if (after === undefined) return ALL
+  return { and: ' AND c.membershipVersion <= @version', parameters: { version: after.membershipVersion } }
+}
+
+function before(index: number): More {
+  return { and: ' AND c.firstIndex < @index', parameters: { index } }
+}
+
+/** Changes that list the object, and those whose ids no index has. */
+function mayConcern(objectId: string): More {
+  const lists = 'ARRAY_CONTAINS(c.added, @objectId) OR ARRAY_CONTAINS(c.removed, @objectId)'
+  const others = 'IS_DEFINED(c.packedAdded) OR IS_DEFINED(c.partsOf)'
+  return { and: ` AND (${lists} OR ${others})`, parameters: { objectId } }
+}
+
+function around(objectId: string): More {
+  return { and: ' AND c.fromId <= @objectId AND c.toId >= @objectId', parameters: { objectId } }
+}
+
+function isBeyond({ membershipVersion, index }: HistoryPosition, after: HistoryPosition | undefined): boolean {
+  return after === undefined || membershipVersion !== after.membershipVersion || index < after.index
+}
