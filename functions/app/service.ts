@@ -188,6 +188,7 @@ function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: Parts) 
     memberships: cosmosMembershipStore(container('members'), { scheduler, historyDays, nowMs }),
     evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
     joined: cosmosJoinedMembers(container('requests'), nowMs),
+    historyDays,
     history: {
       criteria: cosmosCriteriaHistory(container('members')),
       joinable: cosmosJoinedHistory(container('requests')),

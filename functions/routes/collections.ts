@@ -20,7 +20,13 @@ import {
   Explanation,
   explainMembership,
 } from '../../shared/domain/insight/explain-membership.ts'
-import { HistoryEntry, listHistory } from '../../shared/domain/insight/list-history.ts'
+import {
+  HistoryEntry,
+  listHistory,
+  listObjectHistory,
+  ObjectHistoryEntry,
+} from '../../shared/domain/insight/list-history.ts'
+import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
 import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
 import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
@@ -60,11 +66,26 @@ const MemberPageQuery = Type.Object({
   ...PageQuery.properties,
 })
 
+const ResultsQuery = Type.Object({
+  asOf: Type.Optional(
+    Type.String({
+      description:
+        'A date and time in the past, from the creation of the collection, for as long as changes are kept: ' +
+        '`HISTORY_DAYS`, 400 days by default.',
+    }),
+  ),
+})
+
 const HistoryPageQuery = Type.Object({
   objectId: Type.Optional(Described(Guid, 'Only changes of this object; in a joinable collection of this identity.')),
   from: Type.Optional(Type.String({ description: 'A date and time. Only changes at this time or later.' })),
   to: Type.Optional(Type.String({ description: 'A date and time. Only changes before this time.' })),
   ...PageQuery.properties,
+})
+
+const ObjectHistoryQuery = Type.Object({
+  ...HistoryPageQuery.properties,
+  objectId: Described(Guid, 'The object; for joinable collections the identity.'),
 })
 
 /** What concerns the caller, of any kind or role. */
@@ -164,6 +185,23 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
       )
     },
   }),
+  route('GET', '/history', {
+    operationId: 'listObjectHistory',
+    summary: 'List the changes of the memberships of an object',
+    description:
+      'Returns a page of the changes of one object in all collections, the newest first. Collections that were deleted ' +
+      'are left out. The history of each collection is read: prefer the history of one collection where it suffices.',
+    roles: COLLECTION_READERS,
+    query: ObjectHistoryQuery,
+    reply: { status: 200, schema: Type.Array(ObjectHistoryEntry), paged: true },
+    refusals: ['InvalidCursor'],
+    run: ({ query: { objectId, from, to, ...page }, caller }) => {
+      const binding = [caller.tenantId, 'object-history', objectId, from, to]
+      return pagedResult(page, binding, deps.cursors, (after, size) =>
+        listObjectHistory(caller.tenantId, objectId, { from, to }, { after, size }, deps),
+      )
+    },
+  }),
   route('GET', '/{collectionId}/explain', {
     operationId: 'explainMembership',
     summary: 'Explain a membership',
@@ -187,11 +225,19 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
   route('GET', '/{collectionId}/results', {
     operationId: 'getCollectionResults',
     summary: 'List the members of a collection',
+    description:
+      'With `asOf`, returns the members at that time, under the current name and description of the collection; ' +
+      '`evaluatedAt` is the time asked for.',
     roles: COLLECTION_READERS,
+    query: ResultsQuery,
     reply: { status: 200, schema: CollectionResults },
-    refusals: ['CollectionNotFound'],
-    run: async ({ path: { collectionId }, caller }) =>
-      ok(await readResults(caller.tenantId, collectionId, undefined, deps)),
+    refusals: ['CollectionNotFound', 'HistoryNotKept', 'StaleVersion'],
+    run: async ({ path: { collectionId }, query: { asOf }, caller }) =>
+      ok(
+        asOf === undefined
+          ? await readResults(caller.tenantId, collectionId, undefined, deps)
+          : await readResultsAsOf(caller.tenantId, collectionId, asOf, deps),
+      ),
   }),
   route('POST', '/{collectionId}/filter-members', {
     operationId: 'filterCollectionMembers',

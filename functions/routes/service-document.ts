@@ -27,7 +27,7 @@ import { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
 import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { ExplainedCondition, Explanation } from '../../shared/domain/insight/explain-membership.ts'
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
-import { HistoryEntry } from '../../shared/domain/insight/list-history.ts'
+import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
 import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
 import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
 import { JoinPolicyDto, JoinPolicyInput } from '../../shared/domain/membership-requests/join-policy.ts'
@@ -151,6 +151,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Member: MemberDto,
   Explanation,
   HistoryEntry,
+  ObjectHistoryEntry,
   ExplainedCondition,
   LinkStanding,
   FilterMembersRequest,

@@ -40,6 +40,7 @@ const CONTENT = {
   ),
   added: Ids,
   removed: Ids,
+  isPacked: Type.Optional(Type.Boolean()),
   packedAdded: PackedIds,
   packedRemoved: PackedIds,
 }
@@ -112,7 +113,7 @@ function contentOf(changes: readonly AttributedChange[], idCount: number): Conte
     removedCount: ofRemoved.length,
   }))
   if (idCount <= LISTED_IDS_AT_MOST) return { causes, added, removed }
-  return { causes, packedAdded: packedGuids(added), packedRemoved: packedGuids(removed) }
+  return { causes, isPacked: true, packedAdded: packedGuids(added), packedRemoved: packedGuids(removed) }
 }
 
 /** The parts in the order of the events, each with ids of one cause that are all added or all removed. */

@@ -1,33 +1,76 @@
 import type { Container } from '@azure/cosmos'
+import { Type } from 'typebox'
 import {
   eventsOf,
   type HistoryPosition,
   type HistoryRange,
+  type MemberEvent,
   type MemberHistory,
 } from '../domain/history/member-history.ts'
-import { CHANGE_TYPE, changesIn, PART_TYPE, parseChange, parsePart, type StoredChange } from './change-document.ts'
-import { type QueryParameters, queryDocuments, sqlParameters } from './documents.ts'
+import { forEachConcurrent } from '../kernel/concurrency.ts'
+import { CHANGE_TYPE, changesIn, PART_TYPE, parseChange, parsePart, StoredChange } from './change-document.ts'
+import { documentParser } from './document-parser.ts'
+import { type QueryParameters, queryAll, queryDocuments, sqlParameters } from './documents.ts'
 
 /** Where the changes of a collection are. */
 type Place = { readonly partition: string; readonly where: string; readonly parameters: QueryParameters }
 
+/** Collections whose changes are read at the same time: each has a partition of its own. */
+const COLLECTIONS_AT_ONCE_COUNT = 20
+
 /** Changes of criteria collections. Container `members`, partition key `/membersOf`, which is `tenantId:collectionId`. */
 export function cosmosCriteriaHistory(members: Container): MemberHistory {
-  return historyIn(members, (tenantId, collectionId) => ({
+  const history = historyIn(members, (tenantId, collectionId) => ({
     partition: `${tenantId}:${collectionId}`,
     where: '',
     parameters: {},
   }))
+  return {
+    ...history,
+    async ofObjectInEach(tenantId, collectionIds, objectId, range) {
+      const found = new Map<string, MemberEvent[]>()
+      await forEachConcurrent(collectionIds, COLLECTIONS_AT_ONCE_COUNT, async (collectionId) => {
+        const pages = await Array.fromAsync(history.ofObject(tenantId, collectionId, objectId, range))
+        found.set(collectionId, pages.flat())
+      })
+      return found
+    },
+  }
 }
 
 /** Changes of joinable collections. Container `requests`, partition key `/tenantId`. */
 export function cosmosJoinedHistory(requests: Container): MemberHistory {
-  return historyIn(requests, (tenantId, collectionId) => ({
+  const history = historyIn(requests, (tenantId, collectionId) => ({
     partition: tenantId,
     where: 'c.collectionId = @collectionId AND ',
     parameters: { collectionId },
   }))
+  return {
+    ...history,
+    async ofObjectInEach(tenantId, collectionIds, objectId, range) {
+      const { and, parameters } = mayConcern(objectId)
+      const query = {
+        query: `SELECT * FROM c WHERE ${IN_RANGE}${and} ORDER BY c.membershipVersion DESC`,
+        parameters: sqlParameters({ ...range, type: CHANGE_TYPE, ...parameters }),
+      }
+      const wanted = new Set(collectionIds)
+      const changes = (await queryAll<object>(requests, tenantId, query)).map(parseJoinedChange)
+      const byCollection = Map.groupBy(changes, ({ collectionId }) => collectionId)
+      return new Map(
+        [...byCollection].flatMap(([collectionId, ofOne]) => {
+          if (!wanted.has(collectionId)) return []
+          const events = ofOne.flatMap((change) => eventsOf(changesIn(change), change))
+          return [[collectionId, events.filter((event) => event.objectId === objectId)] as const]
+        }),
+      )
+    },
+  }
 }
+
+const parseJoinedChange = documentParser<StoredChange & { readonly collectionId: string }>(
+  'change of members',
+  Type.Object({ ...StoredChange.properties, collectionId: Type.String() }),
+)
 
 /** Changes per response of the database, which has at most 4 MB. */
 const CHANGES_PER_PAGE_COUNT = 1000
@@ -41,7 +84,10 @@ const IN_RANGE = 'c.type = @type AND c.atMs >= @fromMs AND c.atMs < @toMs'
 type More = { readonly and: string; readonly parameters: QueryParameters }
 const ALL: More = { and: '', parameters: {} }
 
-function historyIn(container: Container, placeOf: (tenantId: string, collectionId: string) => Place): MemberHistory {
+function historyIn(
+  container: Container,
+  placeOf: (tenantId: string, collectionId: string) => Place,
+): Omit<MemberHistory, 'ofObjectInEach'> {
   const changes = async function* (place: Place, range: HistoryRange, { and, parameters }: More) {
     const query = {
       query: `SELECT * FROM c WHERE ${place.where}${IN_RANGE}${and} ORDER BY c.membershipVersion DESC`,
@@ -110,7 +156,7 @@ function before(index: number): More {
 /** Changes that list the object, and those whose ids no index has. */
 function mayConcern(objectId: string): More {
   const lists = 'ARRAY_CONTAINS(c.added, @objectId) OR ARRAY_CONTAINS(c.removed, @objectId)'
-  const others = 'IS_DEFINED(c.packedAdded) OR IS_DEFINED(c.partsOf)'
+  const others = 'c.isPacked = true OR IS_DEFINED(c.partsOf)'
   return { and: ` AND (${lists} OR ${others})`, parameters: { objectId } }
 }
 

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { Container } from '@azure/cosmos'
+import type { Container, OperationInput } from '@azure/cosmos'
 import { differenceTask, type MembershipHead, type MembershipStore } from '../domain/collections/membership-store.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { forEachConcurrent } from '../kernel/concurrency.ts'
@@ -12,11 +12,11 @@ import { documentParser } from './document-parser.ts'
 import {
   catchUp,
   isWriteConflict,
+  OPERATIONS_PER_BATCH_COUNT,
   queryAll,
   readDocument,
   type Stored,
   sqlParameters,
-  statusOf,
   writeTogether,
 } from './documents.ts'
 import {
@@ -118,9 +118,7 @@ export function cosmosMembershipStore(
     async remove(tenantId, collectionId) {
       const partition = partitionOf(tenantId, collectionId)
       await catchUp(members, partition)
-      // Changes expire by themselves.
-      const query = "SELECT VALUE c.id FROM c WHERE c.type = 'head' OR c.type = 'chunk'"
-      const ids = await queryAll<string>(members, partition, { query })
+      const ids = await queryAll<string>(members, partition, { query: 'SELECT VALUE c.id FROM c' })
       // The head first: readers treat chunks that are missing under a head as an error.
       if (ids.includes(HEAD_ID)) await deleteDocuments(members, partition, [HEAD_ID])
       await deleteDocuments(
@@ -212,17 +210,16 @@ async function deleteUnusedGenerations(
   await deleteDocuments(members, partition, await queryAll<string>(members, partition, { query, parameters }))
 }
 
-/** Concurrent deletions. */
-const DELETIONS_AT_ONCE_COUNT = 8
+/** Concurrent transactions of deletions. */
+const DELETIONS_AT_ONCE_COUNT = 4
 
 /** Ignores documents that are deleted already. */
 async function deleteDocuments(members: Container, partition: string, ids: readonly string[]): Promise<void> {
-  await forEachConcurrent(ids, DELETIONS_AT_ONCE_COUNT, async (id) => {
-    await members
-      .item(id, partition)
-      .delete()
-      .catch((error: unknown) => {
-        if (statusOf(error) !== 404) throw error
-      })
+  await forEachConcurrent(chunk(ids, OPERATIONS_PER_BATCH_COUNT), DELETIONS_AT_ONCE_COUNT, async (some) => {
+    const deletions = some.map((id): OperationInput => ({ operationType: 'Delete', id }))
+    const failed = await writeTogether(members, partition, deletions)
+    if (failed === undefined) return
+    if (failed.status !== 404) throw new Error(`Deleting documents of ${partition} failed with ${failed.status}`)
+    await deleteDocuments(members, partition, some.toSpliced(failed.index, 1))
   })
 }

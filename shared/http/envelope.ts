@@ -24,6 +24,7 @@ const STATUS: Record<RefusalKind, number> = {
   missing: 404,
   methodNotAllowed: 405,
   conflict: 409,
+  gone: 410,
   lengthRequired: 411,
   stale: 412,
   tooLarge: 413,

@@ -4,6 +4,7 @@ export type RefusalKind =
   | 'unauthenticated'
   | 'forbidden'
   | 'missing'
+  | 'gone'
   | 'methodNotAllowed'
   | 'conflict'
   | 'stale'
@@ -87,6 +88,7 @@ export const REFUSALS = {
   CoreObjectNotFound: { kind: 'missing', message: 'The object does not exist' },
 
   // Collections
+  HistoryNotKept: { kind: 'gone', message: 'The history does not go back to this time' },
   CollectionNotFound: { kind: 'missing', message: 'The collection does not exist' },
   CollectionUnknown: { kind: 'invalid', message: 'The collection does not exist' },
   CollectionInUse: { kind: 'conflict', message: 'The collection is still referenced' },

@@ -65,16 +65,7 @@ describe('MembershipStore on the local database', () => {
     await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 7_000))))
     const members = container('members')
     const read: unknown[] = []
-    const item: Container['item'] = (id, partition) => {
-      const one = members.item(id, partition)
-      return Object.assign(Object.create(one), {
-        async delete() {
-          const response = await one.delete()
-          read.push(await store.members(TENANT, collection))
-          return response
-        },
-      })
-    }
+    const item: Container['item'] = (id, partition) => members.item(id, partition)
     // The cloud promises no order.
     const query = (...asked: Parameters<Container['items']['query']>) => {
       const pages = members.items.query(...asked)
@@ -83,12 +74,18 @@ describe('MembershipStore on the local database', () => {
         fetchNext: async () => ({ resources: (await pages.fetchNext()).resources.toReversed() }),
       }
     }
-    const batch: typeof members.items.batch = (...asked) => members.items.batch(...asked)
+    const batch: typeof members.items.batch = async (...asked) => {
+      const response = await members.items.batch(...asked)
+      if (asked[0].some(({ operationType }) => operationType === 'Delete')) {
+        read.push(await store.members(TENANT, collection))
+      }
+      return response
+    }
     await cosmosMembershipStore({ item, items: { batch, query } } as unknown as Container, options).remove(
       TENANT,
       collection,
     )
-    assert.ok(read.length > 10)
+    assert.ok(read.length > 1)
     assert.ok(read.every((found) => found === undefined))
   })
 

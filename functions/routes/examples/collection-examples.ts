@@ -251,6 +251,7 @@ export const COLLECTION_EXAMPLES = {
   Member: MEMBER,
   Explanation: EXPLANATION,
   HistoryEntry: HISTORY_ENTRY,
+  ObjectHistoryEntry: { collectionId: CRITERIA_COLLECTION_ID, ...HISTORY_ENTRY },
   Caller: CALLER,
   FilterMembersRequest: { ids: [RELATIONSHIP_ID, IDENTITY_ID] },
   CriteriaCollection: CRITERIA_COLLECTION,

@@ -91,6 +91,8 @@ export type CollectionDependencies = {
   readonly joined: JoinedMembers
   /** The changes of members of collections of each kind. */
   readonly history: Readonly<Record<CollectionKind, MemberHistory>>
+  /** Days for which changes are kept. */
+  readonly historyDays: number
   readonly snapshots: TenantSnapshots
   /** Parses conditions without blocking other requests. */
   readonly scheduler: CooperativeScheduler

@@ -51,7 +51,7 @@ export interface MembershipStore {
     collectionId: string,
     membershipVersion: number,
   ): Promise<MembershipChange[] | undefined>
-  /** Removes all members of a deleted collection. Its history is kept until it expires. */
+  /** Removes all members of a deleted collection, and their history. */
   remove(tenantId: string, collectionId: string): Promise<void>
 }
 

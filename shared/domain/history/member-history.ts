@@ -65,6 +65,13 @@ export interface MemberHistory {
     range: HistoryRange,
     after?: HistoryPosition,
   ): AsyncIterable<readonly MemberEvent[]>
+  /** All events of one object in these collections, by collection, in the same order. */
+  ofObjectInEach(
+    tenantId: string,
+    collectionIds: readonly string[],
+    objectId: string,
+    range: HistoryRange,
+  ): Promise<ReadonlyMap<string, readonly MemberEvent[]>>
 }
 
 /** The events of one version, the last one first. @param firstIndex The place of the first event within the version. */

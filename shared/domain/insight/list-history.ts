@@ -45,10 +45,14 @@ export const HistoryEntry = Closed({
 })
 export type HistoryEntry = Static<typeof HistoryEntry>
 
+export const ObjectHistoryEntry = Closed({ collectionId: Guid, ...HistoryEntry.properties })
+export type ObjectHistoryEntry = Static<typeof ObjectHistoryEntry>
+
 type HistoryDependencies = Pick<CollectionDependencies, 'collections' | 'memberships' | 'joined' | 'history' | 'nowMs'>
 
-export type HistoryQuery = {
-  readonly objectId: string | undefined
+export type HistoryQuery = TimeQuery & { readonly objectId: string | undefined }
+
+type TimeQuery = {
   /** Timestamps. */
   readonly from: string | undefined
   readonly to: string | undefined
@@ -92,6 +96,55 @@ function toHistoryEntry(event: MemberEvent, { kind, objectType }: Collection): H
     requestId: event.requestId ?? null,
     membershipVersion,
   }
+}
+
+/**
+ * The same for one object in all collections of the tenant. Each page reads all its changes: an object has few of them.
+ * @throws Refusal `InvalidValue` for a time that is none.
+ */
+export async function listObjectHistory(
+  tenantId: string,
+  objectId: string,
+  { from, to }: TimeQuery,
+  { after, size }: AskedPage,
+  deps: HistoryDependencies,
+): Promise<Page<ObjectHistoryEntry>> {
+  const range = rangeOf(from, to)
+  const all = await deps.collections.list(tenantId, {})
+  const found = await Promise.all(
+    (['criteria', 'joinable'] as const).map((kind) => {
+      const ids = all.flatMap((collection) => (collection.kind === kind ? [collection.id] : []))
+      return deps.history[kind].ofObjectInEach(tenantId, ids, objectId, range)
+    }),
+  )
+  const events = all.flatMap((collection) =>
+    found.flatMap((byCollection) => byCollection.get(collection.id) ?? []).map((event) => ({ collection, event })),
+  )
+  const ordered = events.sort((one, other) => comparePlaces(placeOf(other), placeOf(one)))
+  const last = after === undefined ? undefined : (JSON.parse(after) as Place)
+  const rest = last === undefined ? ordered : ordered.filter((entry) => comparePlaces(placeOf(entry), last) < 0)
+  const items = rest
+    .slice(0, size)
+    .map(({ collection, event }) => ({ collectionId: collection.id, ...toHistoryEntry(event, collection) }))
+  const ending = rest[size - 1]
+  return rest.length <= size || ending === undefined
+    ? { items }
+    : { items, continueAfter: JSON.stringify(placeOf(ending)) }
+}
+
+/** The place of an event among those of all collections. */
+type Place = readonly [atMs: number, collectionId: string, membershipVersion: number, index: number]
+
+function placeOf({ collection, event }: { readonly collection: Collection; readonly event: MemberEvent }): Place {
+  return [event.atMs, collection.id, event.membershipVersion, event.index]
+}
+
+function comparePlaces(one: Place, other: Place): number {
+  for (const [index, value] of one.entries()) {
+    const compared = other[index] as typeof value
+    if (value !== compared) return value < compared ? -1 : 1
+  }
+  return 0
 }
 
 function rangeOf(from: string | undefined, to: string | undefined): HistoryRange {

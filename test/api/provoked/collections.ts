@@ -21,6 +21,9 @@ export function collectionProvocations({ call, admin, criteria, joinable }: Join
     async ObjectNotFound() {
       return call(admin, 'GET', `/collections/beta/${await joinable(OPEN)}/explain?objectId=${randomUUID()}`)
     },
+    async HistoryNotKept() {
+      return call(admin, 'GET', `/collections/beta/${await joinable(OPEN)}/results?asOf=2020-01-01`)
+    },
     CollectionUnknown: () => policy({ ...OPEN, joinableBy: { collectionIds: [randomUUID()] } }),
     async CollectionInUse() {
       const used = await joinable(OPEN)
