@@ -69,7 +69,7 @@ export class CompiledCondition {
     if (node.kind === 'leaf') return this.#bindLeaf(node, snapshot)
     const children = node.children.map((child) => this.#bind(child, snapshot))
     const leafCount = children.reduce((sum, child) => sum + (child.kind === 'group' ? child.leafCount : 1), 0)
-    return { kind: 'group', reads: objectRead(node), operator: node.operator, leafCount, children }
+    return { kind: 'group', reads: commonObject(children), operator: node.operator, leafCount, children }
   }
 
   #bindLeaf(leaf: CheckedLeaf, snapshot: RowSnapshot): BoundNode {
@@ -105,7 +105,7 @@ function verdictBytes(node: BoundNode): number {
  * evaluated once per object instead of once per row.
  */
 export function compile(condition: CheckedCondition): CompiledCondition {
-  return new CompiledCondition(arranged(withEqualLeavesShared(condition.root, new Map())))
+  return new CompiledCondition(arranged(withEqualLeavesShared(condition.root, new Map())).node)
 }
 
 /** Compiles a condition so that its nodes stay where they stand in the tree, for an explanation. */
@@ -124,40 +124,49 @@ function withEqualLeavesShared(node: CheckedNode, leaves: Map<string, CheckedLea
   return shared
 }
 
-function arranged(node: CheckedNode): CheckedNode {
-  if (node.kind === 'leaf') return node
+/** A node in the order of its evaluation. */
+type Arranged = {
+  readonly node: CheckedNode
+  /** The approximate cost per value. Expensive nodes are evaluated last, on the rows that are still undecided. */
+  readonly cost: number
+  /** The only object of the row that the node depends on; undefined for several or none. */
+  readonly reads: ObjectType | undefined
+}
+
+function arranged(node: CheckedNode): Arranged {
+  if (node.kind === 'leaf') return arrangedLeaf(node)
   const children = node.children.map(arranged)
-  const costs = new Map(children.map((child) => [child, cost(child)]))
-  const costOf = (child: CheckedNode): number => costs.get(child) ?? cost(child)
-  const byCost = (left: CheckedNode, right: CheckedNode): number => costOf(left) - costOf(right)
-  if (node.operator === 'XOR' || objectRead(node) !== undefined) return { ...node, children: children.sort(byCost) }
-  const rest = children.filter((child) => objectRead(child) !== 'identity' && objectRead(child) !== 'orgUnit')
+  if (node.operator === 'XOR' || commonObject(children) !== undefined) return groupOf(node.operator, children)
+  const rest = children.filter(({ reads }) => reads !== 'identity' && reads !== 'orgUnit')
   // NOT is true when no child is, so a group of its children is an OR.
   const operator = node.operator === 'AND' ? 'AND' : 'OR'
   for (const objectType of ['identity', 'orgUnit']) {
-    const part = children.filter((child) => objectRead(child) === objectType).sort(byCost)
-    rest.push(...(part.length > 1 ? [{ kind: 'group', operator, children: part } satisfies CheckedGroup] : part))
+    const part = children.filter(({ reads }) => reads === objectType)
+    rest.push(...(part.length > 1 ? [groupOf(operator, part)] : part))
   }
-  return { ...node, children: rest.sort(byCost) }
+  return groupOf(node.operator, rest)
 }
 
-/** The approximate cost per value. Expensive leaves are evaluated last, on the rows that are still undecided. */
-function cost(node: CheckedNode): number {
-  if (node.kind === 'group') return node.children.reduce((sum, child) => sum + cost(child), 1)
-  const reach = objectRead(node) === 'relationship' ? 1 : 2
-  if (node.functions.length > 0) return reach + 12
-  return CHEAP_OPERATORS.has(node.operator) ? reach : reach + 4
+function groupOf(operator: CheckedGroup['operator'], children: readonly Arranged[]): Arranged {
+  const byCost = children.toSorted((left, right) => left.cost - right.cost)
+  return {
+    node: { kind: 'group', operator, children: byCost.map(({ node }) => node) },
+    cost: children.reduce((sum, { cost }) => sum + cost, 1),
+    reads: commonObject(children),
+  }
+}
+
+function arrangedLeaf(node: CheckedLeaf): Arranged {
+  const source = readsToday(node) ? undefined : schemaSource(node.name)
+  const reads = source?.kind === 'attribute' ? source.objectType : undefined
+  const reach = reads === 'relationship' ? 1 : 2
+  if (node.functions.length > 0) return { node, cost: reach + 12, reads }
+  return { node, cost: CHEAP_OPERATORS.has(node.operator) ? reach : reach + 4, reads }
 }
 
 /** Operators whose values are looked up instead of compared with every distinct value. */
 const CHEAP_OPERATORS: ReadonlySet<Operator> = new Set(['Equals', 'NotEquals', 'In', 'IsNull'])
 
-/** The only object of the row that a node depends on; undefined for several or none. */
-function objectRead(node: CheckedNode): ObjectType | undefined {
-  if (node.kind === 'group') {
-    const [first, ...others] = node.children.map(objectRead)
-    return others.every((other) => other === first) ? first : undefined
-  }
-  const source = readsToday(node) ? undefined : schemaSource(node.name)
-  return source?.kind === 'attribute' ? source.objectType : undefined
+function commonObject([first, ...others]: readonly Pick<Arranged, 'reads'>[]): ObjectType | undefined {
+  return others.every(({ reads }) => reads === first?.reads) ? first?.reads : undefined
 }

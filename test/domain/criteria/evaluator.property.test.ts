@@ -16,7 +16,7 @@ const CORE = { Identity: 'identity', Relationship: 'relationship', OrgUnit: 'org
 
 function checked(input: unknown): CheckedCondition {
   const check = checkCondition(input, SCHEMA)
-  assert.ok(check.ok, JSON.stringify(check))
+  if (!check.ok) assert.fail(JSON.stringify(check))
   return check.condition
 }
 

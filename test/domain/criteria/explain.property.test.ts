@@ -17,7 +17,7 @@ const LEAVES_PER_TREE_COUNT = 2
 
 function checked(input: unknown): CheckedCondition {
   const check = checkCondition(input, SCHEMA)
-  assert.ok(check.ok, JSON.stringify(check))
+  if (!check.ok) assert.fail(JSON.stringify(check))
   return check.condition
 }
 
