@@ -56,6 +56,14 @@ export function testClock(startMs = Date.now()): TestClock & { waitsMs: number[]
   }
 }
 
+const BUILT_IN_AUTHORITIES = getCACertificates()
+/** The certificate authorities of the open directories. Several can be open in a process, and close in any order. */
+const openAuthorities = new Set<string>()
+
+function trustAuthorities(): void {
+  setDefaultCACertificates([...BUILT_IN_AUTHORITIES, ...openAuthorities])
+}
+
 export async function openDirectory(
   clock: TestClock & { waitsMs: number[] } = testClock(),
   options: Partial<DirectoryOptions> = {},
@@ -68,8 +76,8 @@ export async function openDirectory(
     apiUrl: 'http://localhost:7071',
     ...options,
   })
-  const authorities = getCACertificates()
-  setDefaultCACertificates([...authorities, server.caPem])
+  openAuthorities.add(server.caPem)
+  trustAuthorities()
   const tokensOf = (clientId: string, clientSecret: string) =>
     graphTokens(
       {
@@ -104,7 +112,8 @@ export async function openDirectory(
     newGroup: (properties = {}, members = []) => newGroup(asTester, server.url, properties, members),
     membersOf: (groupId) => membersOf(asTester, groupId),
     async close() {
-      setDefaultCACertificates(authorities)
+      openAuthorities.delete(server.caPem)
+      trustAuthorities()
       await server.close()
     },
   }
