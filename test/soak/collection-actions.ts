@@ -91,6 +91,56 @@ export async function createLink(organisation: Organisation, random: Random): Pr
   })
 }
 
+/** Deletes a criteria collection that nothing refers to, and creates another. */
+export async function replaceCriteriaCollection(organisation: Organisation, random: Random): Promise<void> {
+  await organisation.locks.runAlone(async () => {
+    const { criteria, links } = organisation.model
+    const inUse = new Set([
+      ...[...links.values()].map(({ collectionId }) => collectionId),
+      ...[...criteria.values()].flatMap(({ condition }) => referencesOf(condition)),
+    ])
+    const free = [...criteria.keys()].filter((id) => !inUse.has(id))
+    if (free.length === 0) return
+    const id = pickOf(random, free)
+    const options = { token: organisation.callers.writer, method: 'DELETE', path: `${CRITERIA_PATH}/${id}` }
+    const reply = await expectStatus(organisation, options, 200, 404)
+    if (reply.status === 404 && !reply.isRetry) throw new Error(`Collection ${id} is not there`)
+    apply(organisation, () => criteria.delete(id))
+  })
+  await createCriteriaCollection(organisation, random)
+}
+
+function referencesOf(condition: SoakCondition): string[] {
+  if ('conditions' in condition) return condition.conditions.flatMap(referencesOf)
+  return condition.id === 'memberOfCollection' ? [condition.value].flat() : []
+}
+
+/** Turns the removal guard on, with a low limit, or off. */
+export async function switchGuard(organisation: Organisation): Promise<void> {
+  await organisation.locks.runAlone(async () => {
+    const { model, callers } = organisation
+    const enabled = !model.isGuarded
+    const body = { removalGuard: { enabled, percent: 20, minimum: 2 } }
+    const options = { token: callers.administrator, method: 'PATCH', path: `${LINKS_PATH}/settings`, body }
+    await expectStatus(organisation, options, 200)
+    model.isGuarded = enabled
+  })
+}
+
+/** Approves what the guard holds on a link, if anything. */
+export async function approveRemovals(organisation: Organisation, random: Random): Promise<void> {
+  const linkIds = [...organisation.model.links.keys()]
+  if (linkIds.length === 0) return
+  const linkId = pickOf(random, linkIds)
+  const path = `${LINKS_PATH}/group-links/${linkId}/removal-plan`
+  const { writer: token } = organisation.callers
+  const plan = await expectStatus<{ planId: string }>(organisation, { token, method: 'GET', path }, 200, 404)
+  if (plan.status === 404) return
+  const approval = { token, method: 'POST', path: `${path}/${plan.data.planId}/approve`, body: {} }
+  // The plan can have changed meanwhile, and the link can be disabled or deleted.
+  await expectStatus(organisation, approval, 202, 404, 409)
+}
+
 /** Deletes, disables or enables a link, or asks for a sync. */
 export async function changeLink(organisation: Organisation, random: Random): Promise<void> {
   await organisation.locks.runAlone(async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { MembershipChange } from '../../infra/local/directory/membership-changes.ts'
 import { readGroup } from './directory-actions.ts'
 import { differences, LINKS_PATH, type Organisation } from './organisation.ts'
@@ -7,7 +8,15 @@ type LinkRecord = {
   readonly collectionId: string
   readonly directoryGroupId: string
   readonly state: string
-  readonly heldRemovals: unknown
+  readonly heldRemovals: HeldRemovals | null
+}
+
+type HeldRemovals = {
+  readonly reason: string
+  readonly count: number
+  readonly limit: number
+  readonly removedInWindow: number
+  readonly groupSize: number
 }
 
 /** Compares the links, and the groups in the directory, with the model. */
@@ -25,13 +34,11 @@ export async function compareGroups(
     ]),
   )
   const faults = differences('Link', model.links, found)
-  for (const { id, heldRemovals } of records) {
-    if (heldRemovals !== null) faults.push(`Link ${id} holds removals, and the guard is off`)
-  }
   for (const [groupId, { accounts, missingCount }] of model.accountsOfGroups()) {
     const present = await readGroup(organisation, directoryUrl, groupId)
     const differing = [...accounts.symmetricDifference(present)]
-    if (differing.length > 0 && !(missingCount > 0 && accounts.isSubsetOf(present))) {
+    const mayHaveMore = missingCount > 0 || model.isGuarded
+    if (differing.length > 0 && !(mayHaveMore && accounts.isSubsetOf(present))) {
       faults.push(...(await jobsOf(organisation, groupId)))
       faults.push(...writes.filter(isAbout(groupId, differing)).map((write) => `Written: ${JSON.stringify(write)}`))
     }
@@ -39,9 +46,37 @@ export async function compareGroups(
     const extra = [...present.difference(accounts)]
     if (missing.length > 0) faults.push(`Group ${groupId} lacks ${missing}`)
     // While a member has no account, nothing is removed.
-    if (extra.length > 0 && missingCount === 0) faults.push(`Group ${groupId} has too many: ${extra}`)
+    if (missingCount > 0) continue
+    const link = records.find(({ directoryGroupId }) => directoryGroupId === groupId)
+    if (link !== undefined) faults.push(...(await compareHeld(organisation, link, extra)))
   }
   return [...faults, ...(await openJobs(organisation))]
+}
+
+/** What a group has too many is held by the guard, all of it, and for a reason. */
+async function compareHeld(
+  { model, api, callers }: Organisation,
+  { id, directoryGroupId, heldRemovals: held }: LinkRecord,
+  extra: readonly string[],
+): Promise<string[]> {
+  if (held === null) {
+    return extra.length === 0 ? [] : [`Group ${directoryGroupId} has too many, and nothing is held: ${extra}`]
+  }
+  const described = `Link ${id} holds ${JSON.stringify(held)}`
+  if (!model.isGuarded) return [`${described}, and the guard is off`]
+  type Plan = { readonly accounts: readonly { readonly directoryObjectId: string }[] }
+  const path = `${LINKS_PATH}/group-links/${id}/removal-plan?pageSize=5000`
+  const { data, status } = await api.call<Plan>({ token: callers.writer, method: 'GET', path })
+  const planned =
+    status === 200 ? data.accounts.map(({ directoryObjectId }) => directoryObjectId) : [`status ${status}`]
+  const { reason, count, limit, removedInWindow, groupSize } = held
+  const faults: string[] = []
+  if (!isDeepStrictEqual(planned.toSorted(), extra.toSorted()))
+    faults.push(`${described}: ${planned}, due are ${extra}`)
+  if (count !== extra.length) faults.push(`${described}, due are ${extra.length}`)
+  if (limit !== Math.max(2, Math.floor(groupSize / 5))) faults.push(`${described}: the limit is wrong`)
+  if (reason === 'TooMany' && removedInWindow + count <= limit) faults.push(`${described} without a reason`)
+  return faults
 }
 
 const isAbout = (groupId: string, accounts: readonly string[]) => (write: MembershipChange) =>

@@ -60,11 +60,13 @@ function readable(records: readonly CoreRecord[], externalIdOf: ReadonlyMap<stri
 }
 
 /** An identity keeps its id, also when it is deleted and restored. */
-function compareCoreIds({ coreIds }: Organisation, identities: readonly CoreRecord[]): string[] {
+function compareCoreIds({ coreIds, formerCoreIds }: Organisation, identities: readonly CoreRecord[]): string[] {
   return identities.flatMap(({ id, nin }) => {
-    const known = coreIds.get(String(nin)) ?? id
-    coreIds.set(String(nin), known)
-    return known === id ? [] : [`The identity with the number ${nin} had the id ${known} and has the id ${id}`]
+    const known = coreIds.get(String(nin))
+    coreIds.set(String(nin), id)
+    const isKept = known === undefined || known === id || formerCoreIds.get(String(nin))?.includes(id) === true
+    formerCoreIds.delete(String(nin))
+    return isKept ? [] : [`The identity with the number ${nin} had the id ${known} and has the id ${id}`]
   })
 }
 

@@ -23,6 +23,8 @@ export class OrganisationModel {
   readonly criteria = new Map<string, CriteriaModel>()
   readonly joinable = new Map<string, JoinableModel>()
   readonly links = new Map<string, LinkModel>()
+  /** Whether removals are held: decisions, section 11. */
+  isGuarded = false
 
   members(rows: readonly ModelRow[] = this.people.rows()): ModelMembers {
     const members = new Map<string, Set<string>>()

@@ -23,6 +23,8 @@ export type Organisation = {
   readonly changedNins: Set<string>
   /** Core ids by national identity number, as they were first read. */
   readonly coreIds: Map<string, string>
+  /** Of an identity that was merged: the core ids of both, one of which stays. */
+  readonly formerCoreIds: Map<string, readonly string[]>
   /** A text that is unique in the run. */
   readonly unique: (kind: string) => string
 }
@@ -63,13 +65,17 @@ export function apply({ model, watch, changedNins }: Organisation, change: () =>
 
 type PeopleChange = (nin: string, isThere: boolean) => void
 
+/** The first letter of an external id names its source. */
+const SOURCE_OF_LETTER: Readonly<Record<string, SourceName>> = { P: 'hr', A: 'accounts', X: 'payroll' }
+
 /** The core identity of a person, read where it is not known yet. Undefined when the person has none now. */
 export async function coreIdOf(organisation: Organisation, nin: string): Promise<string | undefined> {
   const known = organisation.coreIds.get(nin)
   if (known !== undefined) return known
   const identity = organisation.model.people.identities().get(nin)
   if (identity === undefined) return undefined
-  const source = identity.externalId.startsWith('P') ? 'hr' : 'accounts'
+  const source = SOURCE_OF_LETTER[identity.externalId.charAt(0)]
+  if (source === undefined) throw new Error(`No source has ${identity.externalId}`)
   const path = `${CONNECTORS_PATH}/${organisation.connectorIds[source]}/data/identity/${identity.externalId}`
   const { data } = await expectStatus<{ coreObjectId: string }>(
     organisation,

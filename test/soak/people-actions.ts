@@ -1,8 +1,8 @@
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
-import { apply, CONNECTORS_PATH, expectStatus, type Organisation } from './organisation.ts'
+import { apply, CONNECTORS_PATH, coreIdOf, expectStatus, type Organisation } from './organisation.ts'
 import type { ObjectData, ObjectKind, SourceName } from './people-model.ts'
 import { pickOf } from './picks.ts'
-import { endByDeletion, restoreAfterDeletion } from './request-model.ts'
+import { endByDeletion, mergeRequests, restoreAfterDeletion } from './request-model.ts'
 
 export const TITLES = ['Teacher', 'Nurse', 'Cook', 'Librarian', 'Head of school']
 export const UNIT_TYPES = ['School', 'Ward', 'Office']
@@ -41,20 +41,29 @@ export async function importItems(organisation: Organisation, source: SourceName
     isRetry = true
     left = left.filter((item, index) => !isWritten(item.op, reply.data[index], mayBeDone))
   }
-  for (const { objectType, externalId, data } of items) {
-    apply(
-      organisation,
-      () => organisation.model.people.write(source, objectType, externalId, data),
-      (nin, isThere) => {
-        for (const { requests } of organisation.model.joinable.values()) {
-          for (const request of requests.filter((each) => each.nin === nin)) {
-            if (isThere) restoreAfterDeletion(request)
-            else endByDeletion(request)
-          }
-        }
-      },
-    )
+  for (const item of items) applyItem(organisation, source, item)
+}
+
+function applyItem(organisation: Organisation, source: SourceName, { objectType, externalId, data }: SourceItem): void {
+  const { people, joinable } = organisation.model
+  const formerNin = people.find(source, objectType, externalId)?.nin
+  const isCorrection = data !== undefined && formerNin !== undefined && formerNin !== data.nin
+  const write = () => people.write(source, objectType, externalId, data)
+  if (isCorrection) {
+    apply(organisation, () => {
+      write()
+      for (const { requests } of joinable.values()) mergeRequests(requests, String(formerNin), String(data.nin))
+    })
+    return
   }
+  apply(organisation, write, (nin, isThere) => {
+    for (const { requests } of joinable.values()) {
+      for (const request of requests.filter((each) => each.nin === nin)) {
+        if (isThere) restoreAfterDeletion(request)
+        else endByDeletion(request)
+      }
+    }
+  })
 }
 
 /** @throws Error for a refusal that no retry repairs */
@@ -107,6 +116,7 @@ function positionItem({ unitCount }: Organisation, person: number, letter: 'R' |
 const hire = (organisation: Organisation, person: number, random: Random): SourceItem[] => [
   identityItem(organisation, person, random),
   positionItem(organisation, person, 'R', random),
+  ...(random.percent(60) ? [positionItem(organisation, person, 'S', random)] : []),
 ]
 
 function accountItem({ tenant }: Organisation, person: number): SourceItem {
@@ -167,6 +177,39 @@ function personChange(organisation: Organisation, person: number, random: Random
   if (chance < 40) return gone('relationship', `S${person}`)
   if (chance < 55) return [positionItem(organisation, person, 'S', random)]
   return [positionItem(organisation, person, 'R', random)]
+}
+
+const payrollItem = ({ tenant, personCount }: Organisation, person: number, nin: string): SourceItem => ({
+  objectType: 'identity',
+  externalId: `X${person}`,
+  data: { displayName: `Payroll ${person}`, nin, directoryObjectId: tenant.accounts[personCount + person] },
+})
+
+/** The number under which the payroll first delivers a person: an identity of its own. */
+export const payrollNinOf = (person: number): string => String(20_000_000_000 + person)
+
+/** The payroll delivers somebody under a wrong number, or corrects one: two identities turn out to be one person. */
+export async function changePayroll(organisation: Organisation, random: Random): Promise<void> {
+  const person = STAFF_COUNT + random.below(organisation.personCount - STAFF_COUNT)
+  const [own, wrong] = [ninOf(person), payrollNinOf(person)]
+  await organisation.locks.run([own, wrong], async () => {
+    const { people } = organisation.model
+    const delivered = people.find('payroll', 'identity', `X${person}`)
+    if (delivered === undefined) {
+      await importItems(organisation, 'payroll', [payrollItem(organisation, person, wrong)])
+      return
+    }
+    const isDue = delivered.nin === wrong && people.identities().has(own) && !organisation.changedNins.has(own)
+    if (!isDue || !random.percent(30)) return
+    const coreIds = [await coreIdOf(organisation, own), await coreIdOf(organisation, wrong)]
+    await importItems(organisation, 'payroll', [payrollItem(organisation, person, own)])
+    organisation.formerCoreIds.set(
+      own,
+      coreIds.filter((id) => id !== undefined),
+    )
+    organisation.coreIds.delete(own)
+    for (const nin of [own, wrong]) organisation.changedNins.add(nin)
+  })
 }
 
 /** Renames or moves an org unit, which concerns everyone there. */

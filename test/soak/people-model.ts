@@ -3,8 +3,9 @@
  * the service: it shares no code with it.
  */
 
-export type SourceName = 'hr' | 'accounts'
-export const SOURCE_NAMES: readonly SourceName[] = ['hr', 'accounts']
+export type SourceName = 'hr' | 'accounts' | 'payroll'
+/** In order of creation: the attributes of the first source win. */
+export const SOURCE_NAMES: readonly SourceName[] = ['hr', 'accounts', 'payroll']
 export type ObjectKind = 'identity' | 'orgUnit' | 'relationship'
 export type ObjectData = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
 import { apply, coreIdOf, expectStatus, JOINABLE_PATH, type Organisation, REQUESTS_PATH } from './organisation.ts'
 import type { JoinableModel } from './organisation-model.ts'
-import { ninOf, STAFF_COUNT } from './people-actions.ts'
+import { ninOf, payrollNinOf, STAFF_COUNT } from './people-actions.ts'
 import { pickOf } from './picks.ts'
 import { approveAt, gateOf, isOpenOrJoined, type ModelPolicy, type ModelRequest, statusUnder } from './request-model.ts'
 
@@ -70,13 +70,14 @@ export async function actOnMembership(organisation: Organisation, random: Random
   const { model, changedNins, locks } = organisation
   const [collectionId, collection] = pickOf(random, [...model.joinable])
   const person = STAFF_COUNT + random.below(organisation.personCount - STAFF_COUNT)
-  const nin = ninOf(person)
+  const nin = random.percent(80) ? ninOf(person) : payrollNinOf(person)
   await locks.run([nin, collectionId], async () => {
     const identity = model.people.identities().get(nin)
     if (identity === undefined || changedNins.has(nin)) return
     const action: MembershipAction = { organisation, collectionId, collection, nin }
     const open = collection.requests.find((request) => request.nin === nin && isOpenOrJoined(request))
     if (open === undefined) {
+      if (hasOnePosition(organisation, nin)) return
       if (identity.account === undefined || random.percent(25)) await addDirectly(action)
       else await submit(action, identity.account)
       return
@@ -89,6 +90,14 @@ export async function actOnMembership(organisation: Organisation, random: Random
   })
 }
 
+/**
+ * A membership of somebody with one position is recorded for that position, and then counts only for the rows of that
+ * position: decisions, section 10. When the service notices that the position ended decides whether it still is recorded.
+ */
+function hasOnePosition({ model }: Organisation, nin: string): boolean {
+  return model.people.rows().filter((row) => row.identity?.nin === nin && row.relationship !== undefined).length === 1
+}
+
 type MembershipAction = {
   readonly organisation: Organisation
   readonly collectionId: string
@@ -99,6 +108,7 @@ type MembershipAction = {
 const newModelRequest = (id: string | undefined, nin: string): ModelRequest => ({
   id,
   nin,
+  formerNin: undefined,
   status: 'Joined',
   alternatives: [],
   approvedGates: [],

@@ -8,7 +8,9 @@ export type ModelRequest = {
   /** Unknown for a membership that was added directly. */
   readonly id: string | undefined
   /** The requester, by national identity number. */
-  readonly nin: string
+  nin: string
+  /** The number of the requester before a merge. */
+  formerNin: string | undefined
   status: ModelStatus
   /** Statuses that the request can have as well, where the order of events decides. */
   alternatives: ModelStatus[]
@@ -58,4 +60,22 @@ export function restoreAfterDeletion(request: ModelRequest): void {
   if (!request.endedByDeletion) return
   request.status = 'Joined'
   request.endedByDeletion = false
+}
+
+/**
+ * Two identities are one person: of two memberships, or two waiting requests, the older one stays. The clocks of instances
+ * are apart, so that either can be the older one. A membership stays, and a waiting request ends.
+ */
+export function mergeRequests(requests: readonly ModelRequest[], formerNin: string, nin: string): void {
+  const kept = requests.find((request) => request.nin === nin && isOpenOrJoined(request))
+  for (const request of requests.filter((each) => each.nin === formerNin)) {
+    request.nin = nin
+    request.formerNin = formerNin
+    if (kept === undefined || !isOpenOrJoined(request)) continue
+    if (kept.status === request.status) {
+      const ended = request.status === 'Joined' ? 'Left' : 'Cancelled'
+      for (const either of [kept, request]) either.alternatives = [ended]
+    } else if (kept.status === 'Joined') request.status = 'Cancelled'
+    else kept.status = 'Cancelled'
+  }
 }

@@ -5,7 +5,15 @@ import { seededRandom } from '../../infra/local/demo/seeded-random.ts'
 import { ApiCalls } from './api-calls.ts'
 import { soakCallers } from './callers.ts'
 import { Clocks } from './clocks.ts'
-import { changeLink, createCriteriaCollection, createLink, editCondition } from './collection-actions.ts'
+import {
+  approveRemovals,
+  changeLink,
+  createCriteriaCollection,
+  createLink,
+  editCondition,
+  replaceCriteriaCollection,
+  switchGuard,
+} from './collection-actions.ts'
 import { editGroupByHand } from './directory-actions.ts'
 import { FaultInjection } from './fault-injection.ts'
 import { GroupWatch } from './group-watch.ts'
@@ -13,7 +21,7 @@ import { type Host, startHosts } from './hosts.ts'
 import { ActionLocks } from './locks.ts'
 import { CONNECTORS_PATH, expectStatus, LINKS_PATH, type Organisation } from './organisation.ts'
 import { OrganisationModel } from './organisation-model.ts'
-import { changePeople, changeUnit, importEveryone } from './people-actions.ts'
+import { changePayroll, changePeople, changeUnit, importEveryone } from './people-actions.ts'
 import { quietPoint } from './quiet-point.ts'
 import { actOnMembership, createJoinableCollection, editPolicy } from './request-actions.ts'
 import { ResourceWatch } from './resource-watch.ts'
@@ -82,7 +90,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
 const HOST_SETTINGS = {
   API_SCOPE: 'user_impersonation',
   REQUESTS_PER_CALLER_PER_MINUTE: '0',
-  LOG_LEVEL: 'warn',
+  LOG_LEVEL: 'info',
   EVALUATION_DELAY_MS: '200',
   SYNC_RETRY_DELAYS_S: '2,5,10',
   SYNC_SLICE_S: '20',
@@ -104,7 +112,11 @@ async function newOrganisation(
     const options = { token: callers.operator, method: 'POST', path: CONNECTORS_PATH, body, idempotencyKey: name }
     return (await expectStatus<string>({ api }, options, 201)).data
   }
-  const connectorIds = { hr: await connector('hr'), accounts: await connector('accounts') }
+  const connectorIds = {
+    hr: await connector('hr'),
+    accounts: await connector('accounts'),
+    payroll: await connector('payroll'),
+  }
   const guardOff = { removalGuard: { enabled: false } }
   const settings = { token: callers.administrator, method: 'PATCH', path: `${LINKS_PATH}/settings`, body: guardOff }
   await expectStatus({ api }, settings, 200)
@@ -121,6 +133,7 @@ async function newOrganisation(
     connectorIds,
     changedNins: new Set(),
     coreIds: new Map(),
+    formerCoreIds: new Map(),
     unique(kind) {
       lastNumber += 1
       return `${kind} ${lastNumber}`
@@ -206,7 +219,11 @@ function actionsOn(organisation: Organisation, directoryUrl: string) {
   return [
     { weight: 40, run: changePeople },
     { weight: 30, run: actOnMembership },
+    { weight: 6, run: changePayroll },
     { weight: 2, run: changeUnit },
+    { weight: 2, run: replaceCriteriaCollection },
+    { weight: 1, run: switchGuard },
+    { weight: 2, run: approveRemovals },
     { weight: 4, run: editCondition },
     { weight: 2, run: editPolicy },
     { weight: 3, run: changeLink },
