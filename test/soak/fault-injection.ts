@@ -9,6 +9,8 @@ export type FaultPlan = {
   readonly intervalMs: number
   /** Longest time for which an instance stops, or a connection is delayed or stalled. */
   readonly longestMs: number
+  /** Time for which an instance sometimes stops, longer than its leases. 0: never. */
+  readonly longStopMs: number
   /** Whether the first instance lives as long as the run, so that its memory can be watched. */
   readonly isFirstHostSpared: boolean
 }
@@ -41,6 +43,7 @@ export class FaultInjection {
       { name: 'killed', weight: 30, run: () => this.#kill('SIGKILL') },
       { name: 'terminated', weight: 12, run: () => this.#kill('SIGTERM') },
       { name: 'stopped', weight: 10, run: () => this.#onHost((host) => host.pause(this.#durationMs())) },
+      { name: 'stopped for long', weight: plan.longStopMs > 0 ? 1 : 0, run: () => this.#stopForLong() },
       { name: 'cut', weight: 10, run: () => this.#onConnections('cut') },
       { name: 'answer lost', weight: 12, run: () => this.#onConnections('loseNextAnswer') },
       { name: 'refused', weight: 6, run: () => this.#onConnections('refuse') },
@@ -113,6 +116,15 @@ export class FaultInjection {
       await host.kill(signal)
       await host.start()
     }, candidates)
+  }
+
+  /** For longer than the leases of the instance last. New requests go to others. */
+  #stopForLong(): Promise<void> {
+    return this.#onHost(async (host) => {
+      host.isRunning = false
+      await host.pause(this.#plan.longStopMs)
+      host.isRunning = true
+    })
   }
 
   async #onConnections(kind: 'cut' | 'loseNextAnswer' | 'refuse' | 'stall'): Promise<void> {

@@ -44,6 +44,8 @@ export type SoakOptions = {
   readonly workerCount: number
   readonly faultIntervalMs: number
   readonly clocksApartMs: number
+  /** Whether instances sometimes stop for longer than their leases last. */
+  readonly hasLongStops: boolean
   /** Receives a line for the user. */
   readonly say: (line: string) => void
 }
@@ -56,6 +58,8 @@ export type SoakReport = {
   readonly actionCount: number
 }
 
+/** Of the evaluation of a tenant, with a margin. */
+const LONGEST_LEASE_MS = 65_000
 const PROGRESS_INTERVAL_MS = 10_000
 const FAULTS_SHOWN = 30
 
@@ -156,7 +160,8 @@ async function runPhases(options: SoakOptions, parts: SoakParts): Promise<SoakRe
   await build(organisation, options)
   const faultInjection = new FaultInjection(servers, hosts, seededRandom(seed, 'faults'), {
     intervalMs: options.faultIntervalMs,
-    longestMs: Math.min(15_000, phase.leastDurationMs / 4),
+    longestMs: Math.min(6000, phase.leastDurationMs / 4),
+    longStopMs: options.hasLongStops ? LONGEST_LEASE_MS + options.clocksApartMs : 0,
     isFirstHostSpared: true,
   })
   const workers = new Workers(actionsOn(organisation, servers.directory.url), options)

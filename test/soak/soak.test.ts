@@ -23,6 +23,7 @@ it('Three instances that are killed and cut off agree with the model at each qui
     workerCount: 4,
     faultIntervalMs: 500,
     clocksApartMs: 2000,
+    hasLongStops: false,
     say: (line) => lines.push(line),
   })
   assert.deepEqual(faults, [], lines.join('\n'))

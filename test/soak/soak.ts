@@ -31,6 +31,7 @@ const { faults, quietPointCount, killCount } = await runSoak({
   workerCount: 6,
   faultIntervalMs: 3000,
   clocksApartMs: Math.min(120, Math.ceil(2 * minutes)) * 1000,
+  hasLongStops: minutes >= 10,
   say,
 })
 say(
