@@ -43,7 +43,7 @@ export function startProcess(options: ProcessOptions): StartedProcess {
     ],
     env: {
       ...process.env,
-      NODE_COMPILE_CACHE: join(folder, '../compile-cache'),
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, '../compile-cache'),
       ...environment,
       SOAK_CLOCK_AHEAD_MS: String(clockAheadMs),
     },
