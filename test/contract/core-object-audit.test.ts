@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { accountConflicts } from '../../shared/domain/connectors/account-claims.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
@@ -59,6 +60,7 @@ async function newTenant(peopleCount: number, nowMs: () => number = Date.now) {
       assert.ok(found !== undefined, externalId)
       return found
     },
+    accountConflicts: () => accountConflicts(tenantId, deps.coreObjects),
     live: async () => (await stored()).filter(({ deleted }) => !deleted),
     /** Delivers the first message of an audit, or the next one. */
     async auditOnce() {
@@ -121,6 +123,30 @@ describe('An audit of core objects', () => {
     await tenant.audit()
     assert.deepEqual((await tenant.live()).length, 6)
     assert.equal((await tenant.find('nobody')).deleted, true)
+  })
+
+  it('leaves an account to the oldest claim when the writers of two claims were both interrupted', async () => {
+    let nowMs = Date.parse('2030-01-01T00:00:00Z')
+    const tenant = await newTenant(3, () => nowMs)
+    const directoryObjectId = randomUUID()
+    const claim = (externalId: string, nin: string) =>
+      upsert('identity', externalId, { displayName: externalId, nin, directoryObjectId })
+    await tenant.write(claim('younger', '1'))
+    nowMs += 1000
+    const { id, attributes } = await tenant.find('younger')
+    await tenant.write(claim('older', '2'))
+    const older = await tenant.find('older')
+    assert.equal(older.attributes.directoryObjectId, undefined)
+    const { claimedAccount: _unmet, ...unclaimed } = older as Stored & { claimedAccount?: string }
+    const accountSinceMs = nowMs - 60_000
+    await coreObjects.items.upsert({ ...unclaimed, attributes, accountSinceMs })
+    await tenant.audit()
+    const held = (await tenant.live()).filter(({ attributes: { directoryObjectId: account } }) => account !== undefined)
+    assert.deepEqual(
+      held.map(({ externalId }) => externalId),
+      ['older'],
+    )
+    assert.deepEqual(await tenant.accountConflicts(), [{ directoryObjectId, holderId: older.id, claimantIds: [id] }])
   })
 
   it('continues in the next message after half a minute, and repairs the objects of every batch', async () => {

@@ -16,7 +16,8 @@ export type AuditPosition = { readonly tenantId: string; readonly after?: string
 
 /**
  * Compares the core objects of a tenant with the merge of their live contributions, one batch in the order of their ids,
- * and merges those that differ. Differences are left by interrupted writes. A batch that does not reach the end enqueues
+ * and merges those that differ. Of several identities that hold one account, all but the oldest claim let go of it. Such
+ * differences are left by interrupted writes. A batch that does not reach the end enqueues
  * the next one. Safe to repeat, and beside concurrent writes. Writes nothing where nothing differs.
  */
 export async function auditCoreObjects({ tenantId, after }: AuditPosition, deps: AuditDependencies): Promise<void> {
@@ -31,7 +32,8 @@ export async function auditCoreObjects({ tenantId, after }: AuditPosition, deps:
   do {
     const { ids, continueAfter } = await nextIds(tenantId, position, deps)
     const stubs = new Map(ids.map((id) => [id, undefined] as const))
-    repairedCount += await mergeCoreObjects(tenantId, { stubs, fed: new Set(), softDeletionDays, rules }, deps)
+    const merge = { stubs, fed: new Set<string>(), comparesAccounts: true, softDeletionDays, rules }
+    repairedCount += await mergeCoreObjects(tenantId, merge, deps)
     checkedCount += ids.length
     position = continueAfter
   } while (position !== undefined && deps.nowMs() < startMs + BATCH_MS)

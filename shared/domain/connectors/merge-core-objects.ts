@@ -64,6 +64,11 @@ type CoreObjectMerge = {
    * merge again.
    */
   readonly fed: ReadonlySet<string>
+  /**
+   * Whether identities also let go of accounts that another one holds. A write compares only the accounts that it moves. Of
+   * two concurrent writes that give one account to two identities, the later one repairs this unless both are interrupted.
+   */
+  readonly comparesAccounts?: boolean
   /** Days for which deleted core objects are kept. */
   readonly softDeletionDays: number
   readonly rules: ConnectorRules
@@ -83,14 +88,14 @@ export async function mergeCoreObjects(
   merge: CoreObjectMerge,
   deps: MergeDependencies,
 ): Promise<number> {
-  const { stubs, fed, softDeletionDays, rules } = merge
+  const { stubs, fed, comparesAccounts = false, softDeletionDays, rules } = merge
   const successors = successorsIn(stubs)
   const write = (id: string, writes: readonly DueWrite[]) => deps.coreObjects.write(id, writes, softDeletionDays)
   let writtenCount = await mergeSurvivors(tenantId, merge, deps)
   const unwritten = new Set(fed)
   for (const batch of chunk([...stubs.keys()], BATCH_COUNT)) {
     let pending = batch
-    let contested: ReadonlySet<string> = new Set()
+    let contested: ReadonlySet<string> = new Set(comparesAccounts ? batch : [])
     for (let attempt = 0; pending.length > 0; attempt += 1) {
       if (attempt === ATTEMPTS_AT_MOST) throw new Error(`${pending.length} core objects kept changing during the merge`)
       const due = await dueWrites(tenantId, pending, { stubs, successors, fed: unwritten, contested, rules }, deps)
