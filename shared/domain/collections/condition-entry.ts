@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
-import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { Closed } from '../../kernel/schema.ts'
-import { type ConditionCheck, checkCondition, checkConditionTask } from '../criteria/check-condition.ts'
+import { type ConditionCheck, checkConditionTask } from '../criteria/check-condition.ts'
 import {
   type CheckedCondition,
   type CollectionReference,
@@ -47,12 +47,13 @@ export async function readCondition(
 ): Promise<CheckedCondition> {
   const { tenantId } = caller
   const rows = await deps.snapshots.fresh(tenantId)
-  const storedNames = attributesOf(before)
+  const stored = before && (await deps.snapshots.reading(rows, storedCheckTask(before)))
+  const storedNames = attributesOf(stored)
   const schema = new Map([...withoutSensitive(storedNames), ...schemaFor(caller, rows)])
   const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema))
-  if (!check.ok && before !== undefined) {
+  if (!check.ok && stored !== undefined) {
     const kept = await deps.snapshots.reading(rows, checkConditionTask(given, new Map([...storedNames, ...schema])))
-    if (kept.ok && isSameCondition(kept, storedCheck(before))) return kept.condition
+    if (kept.ok && isSameCondition(kept, stored)) return kept.condition
   }
   if (!check.ok) {
     const faults = check.faults.map(({ code, message, pointer: within }) =>
@@ -69,8 +70,7 @@ export async function readCondition(
 }
 
 /** Empty when the stored condition is invalid: replacing it repairs the collection. */
-function attributesOf(collection: Collection | undefined): ConditionSchema {
-  const check = collection && storedCheck(collection)
+function attributesOf(check: ConditionCheck | undefined): ConditionSchema {
   if (!check?.ok) return new Map()
   return new Map(leavesOf(check.condition.root).map(({ name, type }) => [name, type]))
 }
@@ -81,22 +81,17 @@ function isSameCondition(one: ConditionCheck, other: ConditionCheck): boolean {
 }
 
 /**
- * The condition of a stored collection.
+ * The condition of a stored collection, as a task: a large one takes 100 ms to check.
  * @throws Error when it is invalid: it was checked when it was stored.
  */
-export function storedCondition(collection: Collection): CheckedCondition {
-  return runToCompletion(storedConditionTask(collection))
-}
-
-/** The same as a task: a large condition takes 100 ms to check. */
 export function* storedConditionTask(collection: Collection): Task<CheckedCondition> {
-  const check = yield* checkConditionTask(collection.definition, storedConditionSchema())
+  const check = yield* storedCheckTask(collection)
   if (check.ok) return check.condition
   throw new Error(`The stored condition of collection ${collection.id} is invalid: ${check.faults[0]?.message}`)
 }
 
-function storedCheck({ definition }: Collection): ConditionCheck {
-  return checkCondition(definition, storedConditionSchema())
+function storedCheckTask({ definition }: Collection): Task<ConditionCheck> {
+  return checkConditionTask(definition, storedConditionSchema())
 }
 
 async function unknownCollections(

@@ -1,3 +1,4 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
 import type { CollectionMembers, JoinedMembership } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
@@ -7,9 +8,12 @@ import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
-import { storedCondition } from './condition-entry.ts'
+import { storedConditionTask } from './condition-entry.ts'
 
-export type LiveDependencies = Pick<CollectionDependencies, 'collections' | 'joined' | 'snapshots' | 'nowMs'>
+export type LiveDependencies = Pick<
+  CollectionDependencies,
+  'collections' | 'joined' | 'snapshots' | 'scheduler' | 'nowMs'
+>
 
 /**
  * The current members of the collections and of those that their conditions refer to, evaluated now. Stored members are
@@ -20,9 +24,10 @@ export async function liveContext(
   collectionIds: readonly string[],
   rows: RowSnapshot,
   deps: LiveDependencies,
-  conditionOf: (collection: Collection) => CompiledCondition = compiledCondition,
+  kept: ConditionCache = new Map(),
 ): Promise<EvaluationContext> {
   const collections = await withReferences(tenantId, collectionIds, deps)
+  const conditions = await deps.scheduler.run(compiledConditions(collections, rows, kept))
   const joined = await deps.joined.of(tenantId, joinables(collections))
   const evaluated = new Map<string, ReadonlySet<string>>()
   const context = contextOver(
@@ -32,7 +37,7 @@ export async function liveContext(
     ({ id }) => evaluated.get(id) ?? NO_MEMBERS,
   )
   for (const collection of inOrderOfReferences(collections)) {
-    const task = evaluationTask(conditionOf(collection), rows, objectTypeOf(collection), context)
+    const task = evaluationTask(conditionIn(conditions, collection), rows, objectTypeOf(collection), context)
     evaluated.set(collection.id, new Set(await deps.snapshots.reading(rows, task)))
   }
   return context
@@ -49,15 +54,16 @@ export async function lazyContext(
   collections: ReadonlyMap<string, Collection>,
   rows: RowSnapshot,
   todayMs: number,
-  { joined }: Pick<LiveDependencies, 'joined'>,
-  conditionOf: (collection: Collection) => CompiledCondition = compiledCondition,
+  { joined, scheduler }: Pick<LiveDependencies, 'joined' | 'scheduler'>,
+  kept: ConditionCache = new Map(),
   own?: ReadonlyMap<string, readonly JoinedMembership[]>,
 ): Promise<EvaluationContext> {
   const needed = own === undefined ? joinables(collections) : joinablesWithinConditions(collections)
   const nested = await joined.of(tenantId, needed)
+  const conditions = await scheduler.run(compiledConditions(collections, rows, kept))
   const memberships = (id: string) => nested.get(id)?.memberships ?? own?.get(id) ?? []
   return contextOver(collections, todayMs, memberships, (collection, within) => {
-    const condition = conditionOf(collection)
+    const condition = conditionIn(conditions, collection)
     const isMember = (id: string) =>
       evaluateObjects(condition, rows, objectTypeOf(collection), [id], within).get(id) === true
     return new LazySet(isMember)
@@ -73,8 +79,42 @@ function joinablesWithinConditions(collections: ReadonlyMap<string, Collection>)
   return [...new Set(named)].filter((id) => collections.get(id)?.kind === 'joinable')
 }
 
-export function compiledCondition(collection: Collection): CompiledCondition {
-  return compile(storedCondition(collection))
+/** Compiled conditions by tenant, collection and version of the definition. */
+export type ConditionCache = {
+  get(key: string): CompiledCondition | undefined
+  set(key: string, condition: CompiledCondition): unknown
+}
+
+/** The conditions of the criteria collections, by collection, bound to the rows: each of these steps takes milliseconds. */
+function* compiledConditions(
+  collections: ReadonlyMap<string, Collection>,
+  rows: RowSnapshot,
+  kept: ConditionCache,
+): Task<ReadonlyMap<string, CompiledCondition>> {
+  const conditions = new Map<string, CompiledCondition>()
+  for (const collection of collections.values()) {
+    if (collection.kind !== 'criteria') continue
+    const key = `${collection.tenantId}:${collection.id}:${collection.definitionVersion}`
+    const condition = kept.get(key) ?? (yield* compiledTask(collection))
+    kept.set(key, condition)
+    conditions.set(collection.id, condition)
+    yield
+    condition.boundTo(rows)
+    yield
+  }
+  return conditions
+}
+
+function* compiledTask(collection: Collection): Task<CompiledCondition> {
+  const checked = yield* storedConditionTask(collection)
+  yield
+  return compile(checked)
+}
+
+function conditionIn(conditions: ReadonlyMap<string, CompiledCondition>, { id }: Collection): CompiledCondition {
+  const condition = conditions.get(id)
+  if (condition === undefined) throw new Error(`The condition of collection ${id} was not compiled`)
+  return condition
 }
 
 const NO_MEMBERS: ReadonlySet<string> = new Set()

@@ -4,14 +4,14 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { dayOf, Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
-import { storedCondition } from '../collections/condition-entry.ts'
+import { storedConditionTask } from '../collections/condition-entry.ts'
 import { lazyContext, objectTypeOf, withReferences } from '../collections/live-members.ts'
 import { readCollection } from '../collections/read-collections.ts'
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import { CORE_TYPE, type Row } from '../criteria/collection-members.ts'
 import { compile, ROW_PLACE } from '../criteria/compile.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
-import { evaluateObjects } from '../criteria/evaluate.ts'
+import { objectEvaluationTask } from '../criteria/evaluate.ts'
 import { type ExplainedGroup, explainTask } from '../criteria/explain.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkStore } from '../group-links/link-dependencies.ts'
@@ -140,7 +140,7 @@ async function criteriaVerdict(
   const { tenantId, id } = collection
   const objectType = objectTypeOf(collection)
   const type = CORE_TYPE[objectType]
-  const condition = storedCondition(collection)
+  const condition = await deps.scheduler.run(storedConditionTask(collection))
   const tested = subject.rows.filter((row) => idAt(rows, type, row) !== null)
   const memberIds = [...new Set(tested.flatMap((row) => idAt(rows, type, row) ?? []))]
   const [head, members, references] = await Promise.all([
@@ -149,7 +149,8 @@ async function criteriaVerdict(
     withReferences(tenantId, [...collectionsReferredTo(condition)], deps),
   ])
   const context = await lazyContext(tenantId, references, rows, dayOf(deps.nowMs()), deps)
-  const results = evaluateObjects(compile(condition), rows, objectType, memberIds, context)
+  const task = objectEvaluationTask(compile(condition), rows, objectType, memberIds, context)
+  const results = await deps.snapshots.reading(rows, task)
   const asked = tested.map((row) => ({ row, showsSensitive: showsSensitive(asker, row, rows) }))
   const explained = await deps.snapshots.reading(rows, explainTask(condition, rows, asked, context))
   return {

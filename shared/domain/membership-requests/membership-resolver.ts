@@ -1,14 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
-import type { Collection } from '../collections/collection.ts'
-import {
-  compiledCondition,
-  type LiveDependencies,
-  lazyContext,
-  liveContext,
-  withReferences,
-} from '../collections/live-members.ts'
+import { type LiveDependencies, lazyContext, liveContext, withReferences } from '../collections/live-members.ts'
 import { CORE_TYPE, type CollectionMembers, isRowOf } from '../criteria/collection-members.ts'
 import type { CompiledCondition } from '../criteria/compile.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
@@ -42,15 +35,6 @@ const CONDITIONS_KEPT_COUNT = 5000
  */
 export function liveMembershipResolver(deps: LiveDependencies): MembershipResolver {
   const conditions = new LRUCache<string, CompiledCondition>({ max: CONDITIONS_KEPT_COUNT })
-  const conditionOf = (collection: Collection): CompiledCondition => {
-    const key = `${collection.tenantId}:${collection.id}:${collection.definitionVersion}`
-    const cached = conditions.get(key)
-    if (cached !== undefined) return cached
-    const compiled = compiledCondition(collection)
-    conditions.set(key, compiled)
-    return compiled
-  }
-
   return {
     async collectionsOf(tenantId, identityId, collectionIds, orgChart) {
       if (collectionIds.length === 0) return new Set()
@@ -64,7 +48,7 @@ export function liveMembershipResolver(deps: LiveDependencies): MembershipResolv
         orgChart.rows,
         dayOf(deps.nowMs()),
         deps,
-        conditionOf,
+        conditions,
         own,
       )
       const rows = orgChart.rowsOf(identityId)
@@ -75,13 +59,13 @@ export function liveMembershipResolver(deps: LiveDependencies): MembershipResolv
       return deps.snapshots.reading(orgChart.rows, filterTask(collectionIds, isIn))
     },
     async identitiesIn(tenantId, collectionIds, orgChart) {
-      const context = await liveContext(tenantId, collectionIds, orgChart.rows, deps, conditionOf)
+      const context = await liveContext(tenantId, collectionIds, orgChart.rows, deps, conditions)
       return new Map(collectionIds.map((id) => [id, new Set(identitiesBehind(context.membersOf(id), orgChart))]))
     },
   }
 }
 
-/** The ids that pass. One test in each step: it may compile and evaluate a condition with all that it refers to. */
+/** The ids that pass. One test in each step: it may evaluate a condition with all that it refers to. */
 function* filterTask(ids: readonly string[], isIn: (id: string) => boolean): Task<ReadonlySet<string>> {
   const passed = new Set<string>()
   for (const id of ids) {
