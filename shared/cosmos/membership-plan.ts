@@ -16,8 +16,8 @@ import { OPERATIONS_PER_BATCH_COUNT, type QueryParameters } from './documents.ts
 export const HEAD_ID = 'head'
 
 /**
- * Chunks belong to a generation, and the head names the current one. A change of few chunks rewrites them together with
- * the head. A change of many chunks writes a new generation first, which becomes visible when the head names it.
+ * Chunks belong to a generation, and the head names the current one. A change of few chunks writes them together with the
+ * head. A change of many chunks writes a new generation first, which becomes visible when the head names it.
  */
 export const MembersHead = Type.Object({
   count: Type.Integer(),
@@ -47,14 +47,13 @@ const HEX_DIGIT_COUNT = 16
 
 /** The writes that store a new membership. */
 export type WritePlan = {
+  readonly head: MembersHead
   /** Written first; not visible to readers. */
   readonly ahead: OperationInput[]
   /** The parts of a large change: written first as well. */
   readonly parts: OperationInput[]
   /** Written in one transaction; the head is the last operation. */
   readonly withHead: OperationInput[]
-  /** The generation of chunks that is current once the head is written. */
-  readonly generation: string
   /** The generation whose chunks are then unused; undefined when it stays in use. */
   readonly replaced: string | undefined
 }
@@ -91,30 +90,17 @@ export function planWrite(
   const history: OperationInput[] = stored === undefined ? [] : [operationOfChange(stored.change, kept)]
   const touched = chunksOf(changedIds, prefixLength)
   const isPartial =
-    former !== undefined &&
-    prefixLength === former.prefixLength &&
+    (former === undefined || prefixLength === former.prefixLength) &&
     touched.size + history.length < OPERATIONS_PER_BATCH_COUNT / 2
-  const generation = isPartial ? former.generation : newGeneration
+  const generation = isPartial ? (former?.generation ?? newGeneration) : newGeneration
   const chunks = chunksOf(ids, prefixLength)
   const chunkOperation = (prefix: string) => operationOfChunk(partition, generation, prefix, chunks.get(prefix))
   const head = { count, membershipVersion, definitionKey, evaluatedAtMs, generation, prefixLength, digest }
   const last = [...history, operationOfHead(partition, head, before?.version)]
   const parts = (stored?.parts ?? []).map((part) => operationOfPart(part, kept))
   return isPartial
-    ? {
-        ahead: [],
-        parts,
-        withHead: [...[...touched.keys()].map(chunkOperation), ...last],
-        generation,
-        replaced: undefined,
-      }
-    : {
-        ahead: [...chunks.keys()].map(chunkOperation),
-        parts,
-        withHead: last,
-        generation,
-        replaced: former?.generation,
-      }
+    ? { head, ahead: [], parts, withHead: [...[...touched.keys()].map(chunkOperation), ...last], replaced: undefined }
+    : { head, ahead: [...chunks.keys()].map(chunkOperation), parts, withHead: last, replaced: former?.generation }
 }
 
 /** A chunk without ids is deleted. */

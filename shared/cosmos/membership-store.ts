@@ -17,6 +17,7 @@ import {
   readDocument,
   type Stored,
   sqlParameters,
+  versionsTogether,
   writeTogether,
 } from './documents.ts'
 import {
@@ -87,7 +88,8 @@ export function cosmosMembershipStore(
     },
     async replace(tenantId, collectionId, previous, evaluation, beforeWrite) {
       const partition = partitionOf(tenantId, collectionId)
-      const before = await readHead(partition)
+      // A first head is created, which fails when there is one.
+      const before = previous === undefined ? undefined : await readHead(partition)
       if (before?.version !== previous?.version) throw conflict(partition)
       const digest = await scheduler.run(digestTask(evaluation.ids))
       const isSame = before?.value.digest === digest
@@ -101,10 +103,8 @@ export function cosmosMembershipStore(
       const attributed = isChanged ? await evaluation.attribute(change) : []
       const stored = { ...evaluation, digest, change: attributed, historyKeptS: historyDays * SECONDS_PER_DAY }
       const plan = planWrite(partition, before, stored, randomUUID())
-      await writePlan(members, partition, plan)
-      const after = await readHead(partition)
-      if (after === undefined) throw conflict(partition)
-      return { head: versionedHead(after), change }
+      const version = await writePlan(members, partition, plan)
+      return { head: { value: headOf(plan.head), version }, change }
     },
     async changesAfter(tenantId, collectionId, membershipVersion) {
       const partition = partitionOf(tenantId, collectionId)
@@ -175,19 +175,25 @@ const CHUNKS_PER_BATCH_COUNT = 50
 /** Parts of a large change per transaction: a part is four times as large as a chunk. */
 const PARTS_PER_BATCH_COUNT = 12
 
-/** @throws Refusal `StaleVersion` when the head was written since the plan was made. */
-async function writePlan(members: Container, partition: string, plan: WritePlan): Promise<void> {
+/**
+ * @returns The version of the head.
+ * @throws Refusal `StaleVersion` when the head was written since the plan was made.
+ */
+async function writePlan(members: Container, partition: string, plan: WritePlan): Promise<string> {
   const ahead = [...chunk(plan.ahead, CHUNKS_PER_BATCH_COUNT), ...chunk(plan.parts, PARTS_PER_BATCH_COUNT)]
   for (const some of ahead) {
     const failed = await writeTogether(members, partition, some)
     if (failed !== undefined) throw new Error(`Writing ahead of the head of ${partition} failed: ${failed.status}`)
   }
-  const failed = await writeTogether(members, partition, plan.withHead)
-  if (failed !== undefined) {
-    if (isWriteConflict(failed.status)) throw conflict(partition)
-    throw new Error(`Writing the head of ${partition} failed with status ${failed.status}`)
+  const outcome = await versionsTogether(members, partition, plan.withHead)
+  if ('status' in outcome) {
+    if (isWriteConflict(outcome.status)) throw conflict(partition)
+    throw new Error(`Writing the head of ${partition} failed with status ${outcome.status}`)
   }
+  const version = outcome.versions.at(-1)
+  if (version === undefined) throw new Error(`Writing the head of ${partition} returned no version`)
   if (plan.ahead.length > 0 || plan.replaced !== undefined) await deleteUnusedGenerations(members, partition, plan)
+  return version
 }
 
 /** A generation that the head does not name and that is older (seconds) was abandoned in a crash; no process is writing it. */
@@ -197,15 +203,15 @@ const ABANDONED_AFTER_S = 60 * 60
 async function deleteUnusedGenerations(
   members: Container,
   partition: string,
-  { generation, replaced }: WritePlan,
+  { head: { generation }, replaced }: WritePlan,
 ): Promise<void> {
-  const head = await readDocument(members, HEAD_ID, partition)
+  const document = await readDocument(members, HEAD_ID, partition)
   const query =
     "SELECT VALUE c.id FROM c WHERE c.type = 'chunk' AND c.generation != @current AND (c.generation = @replaced OR c._ts < @abandoned)"
   const parameters = [
     { name: '@current', value: generation },
     { name: '@replaced', value: replaced ?? '' },
-    { name: '@abandoned', value: (head?._ts ?? 0) - ABANDONED_AFTER_S },
+    { name: '@abandoned', value: (document?._ts ?? 0) - ABANDONED_AFTER_S },
   ]
   await deleteDocuments(members, partition, await queryAll<string>(members, partition, { query, parameters }))
 }

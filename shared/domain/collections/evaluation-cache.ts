@@ -1,4 +1,4 @@
-import { chunk } from '../../kernel/chunk.ts'
+import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
@@ -15,10 +15,20 @@ const HEADS_AT_ONCE_COUNT = 20
 
 type CacheDependencies = Pick<CollectionDependencies, 'memberships' | 'scheduler' | 'log'>
 
-/** Evaluated criteria collections, by tenant. An entry is valid until another evaluator writes the collection's members. */
+type Head = Versioned<MembershipHead> | undefined
+
+/** Heads of members by collection; undefined for a collection that was never evaluated. */
+export type Heads = ReadonlyMap<string, Head>
+
+/**
+ * Evaluated criteria collections, by tenant. An entry is valid until another evaluator writes the collection's members,
+ * which changes the version of their head.
+ */
 export class EvaluationCache {
   readonly #deps: CacheDependencies
   readonly #tenants = new Map<string, Map<string, CachedEvaluation>>()
+  /** Tenants whose members others may have written. Their heads are read again. */
+  readonly #unverified = new Set<string>()
 
   constructor(deps: CacheDependencies) {
     this.#deps = deps
@@ -28,45 +38,65 @@ export class EvaluationCache {
     return this.#tenants.has(tenantId)
   }
 
-  set(tenantId: string, evaluations: Map<string, CachedEvaluation>): void {
+  /** By collection. Entries are added and changed by the evaluation. */
+  evaluationsOf(tenantId: string): Map<string, CachedEvaluation> {
+    const evaluations = this.#tenants.get(tenantId) ?? new Map<string, CachedEvaluation>()
     this.#tenants.set(tenantId, evaluations)
-  }
-
-  drop(tenantId: string, collectionIds: WrittenCollections): void {
-    if (collectionIds === 'all') this.#tenants.delete(tenantId)
-    else for (const id of collectionIds) this.#tenants.get(tenantId)?.delete(id)
-  }
-
-  /**
-   * The cached evaluation of each collection, or a new one with the head of its members. Collections with an invalid
-   * stored condition are logged and left out.
-   * @throws Refusal `StaleVersion` when a collection was changed and evaluated by others since it was read.
-   */
-  async of(criteria: readonly Collection[]): Promise<Map<string, CachedEvaluation>> {
-    const evaluations = new Map<string, CachedEvaluation>()
-    for (const some of chunk(criteria, HEADS_AT_ONCE_COUNT)) {
-      const found = await Promise.all(some.map((collection) => this.#evaluationOf(collection)))
-      for (const [index, { id }] of some.entries()) {
-        const evaluation = found[index]
-        if (evaluation !== undefined) evaluations.set(id, evaluation)
-      }
-    }
     return evaluations
   }
 
-  async #evaluationOf(collection: Collection): Promise<CachedEvaluation | undefined> {
-    const { tenantId, id, definitionVersion } = collection
-    const cached = this.#tenants.get(tenantId)?.get(id)
-    if (cached?.definitionVersion === definitionVersion) return cached
-    const head = await this.#deps.memberships.head(tenantId, id)
-    return this.#deps.scheduler.run(this.#newEvaluation(collection, head))
+  drop(tenantId: string): void {
+    this.#tenants.delete(tenantId)
+    this.#unverified.delete(tenantId)
   }
 
-  /** One invalid collection must not block the evaluation of the tenant's other collections. */
-  *#newEvaluation(
+  /** Drops what other evaluators have written. */
+  dropStale(tenantId: string, collectionIds: WrittenCollections): void {
+    const evaluations = this.#tenants.get(tenantId)
+    if (evaluations === undefined) return
+    if (collectionIds === 'all') this.#unverified.add(tenantId)
+    else for (const id of collectionIds) evaluations.delete(id)
+  }
+
+  /**
+   * The heads of the members of all these collections: of the tenant's criteria collections. Drops evaluations of other
+   * collections, of former definitions and of members that others have written.
+   */
+  async headsOf(tenantId: string, criteria: readonly Collection[]): Promise<Heads> {
+    const cached = this.#tenants.get(tenantId) ?? new Map<string, CachedEvaluation>()
+    const definitions = new Map(criteria.map(({ id, definitionVersion }) => [id, definitionVersion]))
+    for (const [id, { definitionVersion }] of cached) {
+      if (definitions.get(id) !== definitionVersion) cached.delete(id)
+    }
+    const isVerified = !this.#unverified.has(tenantId)
+    const heads = new Map(criteria.map(({ id }) => [id, cached.get(id)?.head]))
+    const unknown = isVerified ? criteria.filter(({ id }) => !cached.has(id)) : criteria
+    await forEachConcurrent(unknown, HEADS_AT_ONCE_COUNT, async ({ id }) => {
+      heads.set(id, await this.#deps.memberships.head(tenantId, id))
+    })
+    for (const [id, { head }] of cached) if (heads.get(id)?.version !== head?.version) cached.delete(id)
+    this.#unverified.delete(tenantId)
+    return heads
+  }
+
+  /**
+   * The cached evaluation of a collection, or a new one, which is cached. Undefined for a collection with an invalid
+   * stored condition, which is logged: it must not block the evaluation of the tenant's other collections.
+   * @throws Refusal `StaleVersion` when the collection was changed and evaluated by others since it was read.
+   */
+  async evaluationOf(
     collection: Collection,
-    head: Versioned<MembershipHead> | undefined,
-  ): Task<CachedEvaluation | undefined> {
+    head: Head,
+    evaluations: Map<string, CachedEvaluation>,
+  ): Promise<CachedEvaluation | undefined> {
+    const cached = evaluations.get(collection.id)
+    if (cached !== undefined) return cached
+    const evaluation = await this.#deps.scheduler.run(this.#newEvaluation(collection, head))
+    if (evaluation !== undefined) evaluations.set(collection.id, evaluation)
+    return evaluation
+  }
+
+  *#newEvaluation(collection: Collection, head: Head): Task<CachedEvaluation | undefined> {
     let condition: CheckedCondition
     try {
       condition = yield* storedConditionTask(collection)

@@ -129,9 +129,11 @@ export type HeldLease = {
   /** Collections that other evaluators have written since this one last held the lease. */
   readonly stale: WrittenCollections
   /**
-   * Called before the members of a collection are written. Renews the lease when little of it is left.
+   * Renews the lease when little of it is left. Called before each collection is evaluated.
    * @throws Refusal `StaleVersion` when the lease has expired and another evaluator holds it.
    */
+  renew(): Promise<void>
+  /** The same, called before the members of a collection are written. */
   beforeWrite(collectionId: string): Promise<void>
   /** @returns Whether this process held the lease to the end. Otherwise another evaluator may have missed its writes. */
   release(): Promise<boolean>
@@ -181,13 +183,22 @@ export class EvaluationLeases {
   ): HeldLease {
     let { lease, version } = acquisition
     const written = new Set<string>()
+    let renewal: Promise<void> | undefined
+    const extend = async () => {
+      lease = { ...lease, untilMs: this.#nowMs() + EVALUATION_LEASE_MS }
+      version = await this.#store.save(tenantId, lease, version)
+      renewal = undefined
+    }
+    const renew = async () => {
+      if (renewal === undefined && lease.untilMs - this.#nowMs() < RENEWED_BELOW_MS) renewal = extend()
+      await renewal
+    }
     return {
       stale: acquisition.stale,
-      beforeWrite: async (collectionId) => {
+      renew,
+      beforeWrite: (collectionId) => {
         written.add(collectionId)
-        if (lease.untilMs - this.#nowMs() >= RENEWED_BELOW_MS) return
-        lease = { ...lease, untilMs: this.#nowMs() + EVALUATION_LEASE_MS }
-        version = await this.#store.save(tenantId, lease, version)
+        return renew()
       },
       release: async () => {
         try {

@@ -12,6 +12,7 @@ import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { MembershipHead } from './membership-store.ts'
+import { mayChangeAccounts } from './notify-links.ts'
 
 /** A collection as the evaluator last evaluated it. */
 export type CachedEvaluation = {
@@ -22,8 +23,10 @@ export type CachedEvaluation = {
   readonly attributesRead: ReadonlySet<string>
   /** As last read or written here. A write that quotes a stale head is rejected. */
   head: Versioned<MembershipHead> | undefined
-  /** Ascending. Undefined until evaluated here. */
+  /** Ascending. Undefined until evaluated here, and after a release. */
   ids: readonly string[] | undefined
+  /** Whether the ids were evaluated here and are no longer kept. They are those of the head. */
+  isReleased: boolean
 }
 
 /** The data of one pass over a tenant's collections. */
@@ -54,7 +57,15 @@ export function newCachedEvaluation(
     attributesRead: attributesRead(condition),
     head,
     ids: undefined,
+    isReleased: false,
   }
+}
+
+/** Releases the memory of an evaluation. It is evaluated in full when a change concerns it. */
+export function release(evaluation: CachedEvaluation): void {
+  evaluation.isReleased ||= evaluation.ids !== undefined
+  evaluation.ids = undefined
+  evaluation.condition.release()
 }
 
 /** The id texts belong to the rows. */
@@ -83,17 +94,38 @@ export function partsOfDefinitionKey(key: string): { definitionVersion: number; 
  * different clocks would undo each other's changes around midnight.
  */
 export function todayFor(
-  evaluations: ReadonlyMap<string, CachedEvaluation>,
+  heads: Iterable<CachedEvaluation['head']>,
   { nowMs, clockDifferenceMs }: { readonly nowMs: number; readonly clockDifferenceMs: number },
 ): number {
   const [todayMs, soonMs] = [dayOf(nowMs), dayOf(nowMs + clockDifferenceMs)]
   if (soonMs === todayMs) return todayMs
-  const hasBegun = evaluations.values().some(({ head }) => head?.value.definitionKey.endsWith(daySuffix(soonMs)))
+  const hasBegun = Iterator.from(heads).some((head) => head?.value.definitionKey.endsWith(daySuffix(soonMs)))
   return hasBegun ? soonMs : todayMs
 }
 
 function daySuffix(dayMs: number): string {
   return `@${dayMs}`
+}
+
+/** What must be evaluated of a collection: nothing when no change can have affected its members. */
+export type EvaluationScope = 'nothing' | 'changed objects' | 'everything'
+
+export function scopeOf(
+  collection: Collection,
+  cached: CachedEvaluation,
+  definitionKey: string,
+  { changes, changedMembers }: EvaluationPass,
+): EvaluationScope {
+  const isWhole =
+    changes === 'everything' ||
+    cached.head?.value.definitionKey !== definitionKey ||
+    collection.refersTo.some((id) => changedMembers.has(id))
+  if (isWhole) return 'everything'
+  // The links of released members are notified of changed accounts only after an evaluation.
+  if (cached.ids === undefined && (!cached.isReleased || mayChangeAccounts(changes))) return 'everything'
+  if (!changes.rowsMoved && cached.attributesRead.isDisjointFrom(changes.attributes)) return 'nothing'
+  if (changes.ids[CORE_TYPE[collection.objectType as CriteriaObjectType]].size === 0) return 'nothing'
+  return cached.ids === undefined ? 'everything' : 'changed objects'
 }
 
 /** The current members; undefined when no change can have affected them. */
@@ -103,19 +135,15 @@ export function* idsNow(
   definitionKey: string,
   pass: EvaluationPass,
 ): Task<readonly string[] | undefined> {
-  const { rows, changes, changedMembers, context } = pass
+  const { rows, changes, context } = pass
   const objectType = collection.objectType as CriteriaObjectType
-  const { ids: before } = cached
-  const isWhole =
-    changes === 'everything' ||
-    cached.head?.value.definitionKey !== definitionKey ||
-    collection.refersTo.some((id) => changedMembers.has(id))
-  if (before === undefined || isWhole) return yield* evaluationTask(cached.condition, rows, objectType, context)
-  if (!changes.rowsMoved && cached.attributesRead.isDisjointFrom(changes.attributes)) return undefined
+  const scope = scopeOf(collection, cached, definitionKey, pass)
+  if (scope === 'nothing') return undefined
+  if (scope === 'everything' || changes === 'everything' || cached.ids === undefined)
+    return yield* evaluationTask(cached.condition, rows, objectType, context)
   const touched = changes.ids[CORE_TYPE[objectType]]
-  if (touched.size === 0) return undefined
   const verdicts = yield* objectEvaluationTask(cached.condition, rows, objectType, touched, context)
-  return withVerdicts(before, verdicts)
+  return withVerdicts(cached.ids, verdicts)
 }
 
 /** The ascending ids after the verdicts on some of them; undefined when nothing changed. */
@@ -142,11 +170,20 @@ function isAmong(ids: readonly string[], id: string): boolean {
   return ids[low] === id
 }
 
-/** Each collection after those that it refers to. */
-export function inOrder(criteria: readonly Collection[]): Collection[] {
+/** Collections in levels: those of one level refer only to collections of earlier levels. */
+export function inLevels(criteria: readonly Collection[]): Collection[][] {
   const byId = new Map(criteria.map((collection) => [collection.id, collection]))
   const { order } = evaluationOrder(new Map(criteria.map(({ id, refersTo }) => [id, refersTo])))
-  return order.flatMap((id) => byId.get(id) ?? [])
+  const levelOf = new Map<string, number>()
+  const levels: Collection[][] = []
+  for (const collection of order.flatMap((id) => byId.get(id) ?? [])) {
+    const level = collection.refersTo.reduce((above, id) => Math.max(above, (levelOf.get(id) ?? -1) + 1), 0)
+    levelOf.set(collection.id, level)
+    const peers = levels[level] ?? []
+    peers.push(collection)
+    levels[level] = peers
+  }
+  return levels
 }
 
 /** The joinable collections that conditions refer to. */

@@ -7,18 +7,19 @@ import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import type { JoinedMembers } from './membership-store.ts'
 
-/** A criteria collection after a pass. */
-type EvaluatedCollection = MembersBeforeAndAfter & {
-  /** Whether the pass has changed its members. */
+/** A criteria collection after its evaluation. */
+export type EvaluatedCollection = MembersBeforeAndAfter & {
+  /** Whether the evaluation has changed its members. */
   readonly isChanged: boolean
   /** Undefined when it was not read. */
   readonly membershipVersion: number | undefined
 }
 
-/** The results of a pass that concern links. */
+/** The results of a batch of a pass that concern links. */
 export type Evaluated = {
-  /** All criteria collections of the tenant. Any other linked collection is a joinable one. */
   readonly criteria: readonly EvaluatedCollection[]
+  /** The last batch is for joinable collections as well: all linked ones beside these criteria collections of the tenant. */
+  readonly joinablesBeside?: ReadonlySet<string>
   readonly rows: RowSnapshot
   readonly changes: RowChanges
 }
@@ -60,7 +61,7 @@ function isNew({ before }: MembersBeforeAndAfter, changes: RowChanges): boolean 
 async function collectionsWithChangedAccounts(
   tenantId: string,
   linked: ReadonlySet<string>,
-  { criteria, rows, changes }: Evaluated,
+  { criteria, joinablesBeside, rows, changes }: Evaluated,
   { links, joined, accountChanges, nowMs }: NotifyLinksDependencies,
 ): Promise<ReadonlySet<string>> {
   const fed = criteria.filter(({ collection }) => linked.has(collection.id))
@@ -70,7 +71,7 @@ async function collectionsWithChangedAccounts(
     ? storedAccountChanges(await accountChanges.since(tenantId, nowMs() - ACCOUNT_CHANGE_WINDOW_MS), rows)
     : seen
   const ofJoinables = changes === 'everything' ? stored : seen
-  const changed = await joinableAccountsChanged(tenantId, joinables(linked, criteria), ofJoinables, joined)
+  const changed = await joinableAccountsChanged(tenantId, joinables(linked, joinablesBeside), ofJoinables, joined)
   for (const one of fed) {
     const changedAtMs = accountsChangedAtMs(one, isNew(one, changes) ? stored : seen)
     if (changedAtMs !== undefined) changed.set(one.collection.id, changedAtMs)
@@ -82,11 +83,11 @@ async function collectionsWithChangedAccounts(
 async function collectionsBehind(
   tenantId: string,
   linked: ReadonlySet<string>,
-  { criteria, changes }: Evaluated,
+  { criteria, joinablesBeside, changes }: Evaluated,
   { links, joined }: NotifyLinksDependencies,
 ): Promise<ReadonlySet<string>> {
   const isWhole = changes === 'everything'
-  const versions = new Map(isWhole ? await joined.versions(tenantId, joinables(linked, criteria)) : [])
+  const versions = new Map(isWhole ? await joined.versions(tenantId, joinables(linked, joinablesBeside)) : [])
   for (const one of criteria) {
     const { collection, membershipVersion } = one
     if (!isNew(one, changes) || !linked.has(collection.id) || membershipVersion === undefined) continue
@@ -95,9 +96,8 @@ async function collectionsBehind(
   return versions.size === 0 ? new Set() : links.behind(tenantId, versions)
 }
 
-function joinables(linked: ReadonlySet<string>, criteria: readonly MembersBeforeAndAfter[]): string[] {
-  const own = new Set(criteria.map(({ collection }) => collection.id))
-  return [...linked].filter((id) => !own.has(id))
+function joinables(linked: ReadonlySet<string>, criteriaIds: ReadonlySet<string> | undefined): string[] {
+  return criteriaIds === undefined ? [] : [...linked.difference(criteriaIds)]
 }
 
 const ACCOUNT = schemaName('identity', 'directoryObjectId')
@@ -113,7 +113,7 @@ export type ChangedAccounts = {
 const NONE: ChangedAccounts = { identity: new Map(), relationship: new Map(), orgUnit: new Map() }
 
 /** Whether the changes may have changed the account of a member that stays a member. */
-function mayChangeAccounts(changes: RowChanges): changes is KnownChanges {
+export function mayChangeAccounts(changes: RowChanges): changes is KnownChanges {
   return changes !== 'everything' && (changes.attributes.has(ACCOUNT) || changes.attributes.has(HOLDER))
 }
 

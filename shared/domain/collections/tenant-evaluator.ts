@@ -4,31 +4,24 @@ import { isConflict } from '../../kernel/versioned.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
-import { attributeChange } from './attribute-change.ts'
-import type { Collection } from './collection.ts'
 import { type CollectionDependencies, enqueueEvaluation } from './collection-dependencies.ts'
 import { removeOrphanedMembers } from './delete-collection.ts'
+import { evaluateBatches, type PassResult, type TenantPass } from './evaluate-batches.ts'
 import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
 import { EvaluationLeases, HELD_RETRY_MS, type HeldLease } from './evaluation-lease.ts'
-import {
-  type CachedEvaluation,
-  definitionKeyOf,
-  type EvaluationPass,
-  idsNow,
-  inOrder,
-  joinablesReferredTo,
-  memberContext,
-  sizeBytesOf,
-  todayFor,
-} from './members-now.ts'
-import type { MembershipChange } from './membership-store.ts'
-import { notifyLinks } from './notify-links.ts'
+import { joinablesReferredTo, memberContext, todayFor } from './members-now.ts'
 
 /** Passes of one evaluation: another one follows when a collection was changed or deleted during the last. */
 const PASSES_AT_MOST = 3
 
-/** The result of one collection in a pass. */
-type Outcome = 'changed' | 'same' | 'invalid'
+/**
+ * No collection is begun later in an evaluation: the next message continues. An invocation must end well before
+ * `functionTimeout` in host.json, 10 min.
+ */
+const EVALUATED_FOR_MS = 2 * 60 * 1000
+
+/** `interrupted` when the time was over before every collection was evaluated. */
+type Progress = 'complete' | 'interrupted' | 'conflict'
 
 /** Receives the changes of a tenant's core objects: for data that belong to these objects. */
 export interface ChangeReconciler {
@@ -71,8 +64,8 @@ export class TenantEvaluator {
   }
 
   /**
-   * Evaluates all collections that are due. While another instance evaluates the tenant, enqueues a later attempt. A tenant
-   * that is too large for the memory is logged. The next sweep tries again.
+   * Evaluates all collections that are due. When this takes long, enqueues the rest. While another instance evaluates the
+   * tenant, enqueues a later attempt. A tenant that is too large for the memory is logged. The next sweep tries again.
    */
   async evaluate(tenantId: string): Promise<void> {
     try {
@@ -84,30 +77,29 @@ export class TenantEvaluator {
   }
 
   async #evaluateUnderLease(tenantId: string): Promise<void> {
-    const { snapshots } = this.#deps
+    const { snapshots, nowMs } = this.#deps
     // Loading all rows may take longer than the lease lasts.
     if (!snapshots.holds(tenantId)) await snapshots.fresh(tenantId)
     const lease = await this.#leases.acquire(tenantId)
-    if ('stale' in lease) {
-      this.#cache.drop(tenantId, lease.stale)
-      const isConsistent = await this.#evaluateUntilConsistent(tenantId, lease)
-      const isHeldToEnd = await lease.release()
-      if (isConsistent && isHeldToEnd) {
-        await removeOrphanedMembers(tenantId, this.#deps)
-        return
-      }
-      this.#drop(tenantId)
-      this.#deps.log.warn('collections.evaluation-conflict', { tenantId })
+    if ('retryMs' in lease) return enqueueEvaluation(tenantId, this.#deps, lease.retryMs)
+    this.#cache.dropStale(tenantId, lease.stale)
+    const progress = await this.#evaluateUntilConsistent(tenantId, lease, nowMs() + EVALUATED_FOR_MS)
+    const isHeldToEnd = await lease.release()
+    if (progress !== 'conflict' && isHeldToEnd) {
+      // This message is completed after the next one is enqueued. What was evaluated is in the database and in the cache.
+      if (progress === 'interrupted') return enqueueEvaluation(tenantId, this.#deps)
+      return removeOrphanedMembers(tenantId, this.#deps)
     }
-    await enqueueEvaluation(tenantId, this.#deps, 'retryMs' in lease ? lease.retryMs : HELD_RETRY_MS)
+    this.#drop(tenantId)
+    this.#deps.log.warn('collections.evaluation-conflict', { tenantId })
+    await enqueueEvaluation(tenantId, this.#deps, HELD_RETRY_MS)
   }
 
-  /** @returns False when others wrote during every pass. */
-  async #evaluateUntilConsistent(tenantId: string, lease: HeldLease): Promise<boolean> {
+  /** Ends with a conflict when others wrote during every pass. */
+  async #evaluateUntilConsistent(tenantId: string, lease: HeldLease, untilMs: number): Promise<Progress> {
     for (let passes = 1; passes <= PASSES_AT_MOST; passes += 1) {
       try {
-        await this.#evaluateOnce(tenantId, lease)
-        return true
+        return await this.#evaluateOnce(tenantId, lease, untilMs)
       } catch (error) {
         // Changes were taken from the snapshot that did not reach every collection: the next pass evaluates all of them.
         this.#drop(tenantId)
@@ -116,38 +108,42 @@ export class TenantEvaluator {
         throw error
       }
     }
-    return false
+    return 'conflict'
   }
 
-  async #evaluateOnce(tenantId: string, lease: HeldLease): Promise<void> {
-    const { collections, snapshots, reconciler, clockDifferenceMs, nowMs, log, metrics } = this.#deps
+  async #evaluateOnce(tenantId: string, lease: HeldLease, untilMs: number): Promise<Progress> {
+    const { collections, snapshots, reconciler, nowMs } = this.#deps
     const startedMs = nowMs()
     // The evaluation before this one may have read newer states than this process has seen.
     await Promise.all([collections.catchUp(tenantId), snapshots.catchUp(tenantId)])
     let criteria = await collections.list(tenantId, { kind: 'criteria' })
-    let cached = await this.#cache.of(criteria)
+    let heads = await this.#cache.headsOf(tenantId, criteria)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)
     // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.
     const changes = this.#cache.has(tenantId) ? taken : 'everything'
-    this.#cache.set(tenantId, cached)
+    const evaluations = this.#cache.evaluationsOf(tenantId)
     if (await reconciler.reconcile(tenantId, rows, changes)) {
       criteria = await collections.list(tenantId, { kind: 'criteria' })
-      cached = await this.#cache.of(criteria)
-      this.#cache.set(tenantId, cached)
+      heads = await this.#cache.headsOf(tenantId, criteria)
     }
     const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
-    const context = memberContext(
-      todayFor(cached, { nowMs: nowMs(), clockDifferenceMs }),
-      criteria,
-      cached,
-      joined.members,
-    )
-    const pass = { rows, changes, changedMembers: new Set(joined.changed), context }
-    const outcomes = await this.#evaluateAll(tenantId, criteria, cached, pass, lease)
-    if (!snapshots.keepComputed(tenantId, sizeBytesOf(cached.values(), rows))) this.#drop(tenantId)
+    const todayMs = todayFor(heads.values(), { nowMs: nowMs(), clockDifferenceMs: this.#deps.clockDifferenceMs })
+    const context = memberContext(todayMs, criteria, evaluations, joined.members)
+    const changedMembers = new Set(joined.changed)
+    const pass = { tenantId, criteria, heads, evaluations, rows, changes, changedMembers, context, lease, untilMs }
+    const result = await evaluateBatches(pass, { ...this.#deps, cache: this.#cache })
+    this.#record(pass, result, nowMs() - startedMs)
+    return result.remainingCount === 0 ? 'complete' : 'interrupted'
+  }
+
+  #record(
+    { tenantId, criteria, rows }: TenantPass,
+    { outcomes, remainingCount }: PassResult,
+    durationMs: number,
+  ): void {
+    const { metrics, log } = this.#deps
     const counts = Object.groupBy(outcomes.values(), (outcome) => outcome)
-    const durationMs = nowMs() - startedMs
     metrics.record('evaluation.duration', durationMs, {})
     for (const [outcome, { length }] of Object.entries(counts))
       metrics.record('evaluation.collections', length, { outcome })
@@ -156,91 +152,14 @@ export class TenantEvaluator {
       collectionCount: criteria.length,
       changedCount: counts.changed?.length ?? 0,
       invalidCount: counts.invalid?.length ?? 0,
+      remainingCount,
       rowCount: rows.rowCount,
       durationMs,
     })
   }
 
-  /** In the order of references. */
-  async #evaluateAll(
-    tenantId: string,
-    criteria: readonly Collection[],
-    cached: Map<string, CachedEvaluation>,
-    pass: EvaluationPass,
-    lease: HeldLease,
-  ): Promise<ReadonlyMap<string, Outcome>> {
-    const outcomes = new Map<string, Outcome>()
-    const idsBefore = new Map([...cached].map(([id, { ids }]) => [id, ids]))
-    try {
-      for (const collection of inOrder(criteria)) {
-        const evaluation = cached.get(collection.id)
-        const isInvalid = evaluation === undefined || collection.refersTo.some((id) => outcomes.get(id) === 'invalid')
-        // A collection that refers to an invalid one keeps the members that it has.
-        const outcome = isInvalid ? 'invalid' : await this.#evaluateCollection(collection, evaluation, pass, lease)
-        outcomes.set(collection.id, outcome)
-        if (outcome === 'invalid') cached.delete(collection.id)
-      }
-    } finally {
-      const evaluated = criteria.map((collection) => {
-        const before = idsBefore.get(collection.id)
-        const evaluation = cached.get(collection.id)
-        return {
-          collection,
-          before,
-          after: evaluation?.ids ?? before,
-          isChanged: outcomes.get(collection.id) === 'changed',
-          membershipVersion: evaluation?.head?.value.membershipVersion,
-        }
-      })
-      await notifyLinks(tenantId, { criteria: evaluated, rows: pass.rows, changes: pass.changes }, this.#deps)
-    }
-    return outcomes
-  }
-
   #drop(tenantId: string): void {
-    this.#cache.drop(tenantId, 'all')
+    this.#cache.drop(tenantId)
     this.#joined.drop(tenantId)
-  }
-
-  /** @throws Refusal `StaleVersion` when the collection or its members were written by others since the pass began. */
-  async #evaluateCollection(
-    collection: Collection,
-    evaluation: CachedEvaluation,
-    pass: EvaluationPass,
-    lease: HeldLease,
-  ): Promise<Outcome> {
-    const definitionKey = definitionKeyOf(evaluation, pass.context.todayMs)
-    const ids = await this.#deps.snapshots.reading(pass.rows, idsNow(collection, evaluation, definitionKey, pass))
-    if (ids === undefined) return 'same'
-    const { memberships, nowMs } = this.#deps
-    const { tenantId, id } = collection
-    const isFirst = evaluation.head === undefined
-    try {
-      const evaluated = { collection, cached: evaluation, definitionKey, pass }
-      const attribute = (difference: MembershipChange) => attributeChange(difference, evaluated, this.#deps)
-      const members = { ids, definitionKey, evaluatedAtMs: nowMs(), attribute }
-      const { head, change } = await memberships.replace(tenantId, id, evaluation.head, members, () =>
-        lease.beforeWrite(id),
-      )
-      const isChanged = change.added.length + change.removed.length > 0
-      // The change may be older than this cache: collections that refer to this one have not been evaluated with it here.
-      if (isChanged || evaluation.ids === undefined) pass.changedMembers.add(id)
-      evaluation.head = head
-      evaluation.ids = ids
-      if (isFirst) await this.#removeIfDeleted(collection)
-      return isChanged ? 'changed' : 'same'
-    } catch (error) {
-      if (isConflict(error)) await this.#removeIfDeleted(collection)
-      throw error
-    }
-  }
-
-  /**
-   * A deletion removes the collection first and then its members. Reading the collection after its members were written
-   * shows whether the deletion may have missed them. Both read current states.
-   */
-  async #removeIfDeleted({ tenantId, id }: Collection): Promise<void> {
-    const { collections, memberships } = this.#deps
-    if ((await collections.findCurrent(tenantId, id, 'criteria')) === undefined) await memberships.remove(tenantId, id)
   }
 }

@@ -41,9 +41,9 @@ export type BoundGroup = {
 export class CompiledCondition {
   readonly #root: CheckedNode
   /** Weak: a cached condition must not keep an evicted snapshot in memory. */
-  readonly #bound = new WeakMap<RowSnapshot, BoundNode>()
+  #bound = new WeakMap<RowSnapshot, BoundNode>()
   /** By values, which the forks of a snapshot share. */
-  readonly #verdicts = new WeakMap<ColumnValues, Map<CheckedLeaf, LeafVerdicts>>()
+  #verdicts = new WeakMap<ColumnValues, Map<CheckedLeaf, LeafVerdicts>>()
 
   /** @param root Equal leaves must be the same object, so that they are evaluated once. */
   constructor(root: CheckedNode) {
@@ -63,6 +63,12 @@ export class CompiledCondition {
   sizeBytes(snapshot: RowSnapshot): number {
     const bound = this.#bound.get(snapshot)
     return bound === undefined ? 0 : verdictBytes(bound)
+  }
+
+  /** Drops the cached results. */
+  release(): void {
+    this.#bound = new WeakMap()
+    this.#verdicts = new WeakMap()
   }
 
   #bind(node: CheckedNode, snapshot: RowSnapshot): BoundNode {

@@ -127,6 +127,11 @@ export class TenantSnapshots {
     return this.#entries.has(tenantId)
   }
 
+  /** The bound of `sizeBytes`. */
+  get bytesAtMost(): number {
+    return this.#memory.bytesAtMost
+  }
+
   /** The memory of the rows of all tenants, and of what was computed from them. */
   get sizeBytes(): number {
     return this.#memory.sizeBytes

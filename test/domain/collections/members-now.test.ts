@@ -42,6 +42,7 @@ function remembered(value: string, name = 'identityDisplayName'): CachedEvaluati
     dependsOnDay: dependsOnDay(check.condition),
     attributesRead: attributesRead(check.condition),
     ids: ['ann'],
+    isReleased: false,
   }
   const definitionKey = definitionKeyOf({ ...known, head: undefined }, DAY_MS)
   const head = { count: 1, membershipVersion: 1, definitionKey, evaluatedAtMs: DAY_MS }
@@ -128,9 +129,8 @@ describe('The day of evaluation', () => {
     version: 'version',
   })
   const today = (definitionKey: string, beforeMidnightMs: number) => {
-    const known = { ...remembered('Today()', 'relationshipEndDate'), head: headBy(definitionKey) }
     const times = { nowMs: NEXT_DAY_MS - beforeMidnightMs, clockDifferenceMs: 120_000 }
-    return todayFor(new Map([['collection', known]]), times)
+    return todayFor([undefined, headBy(definitionKey)], times)
   }
 
   it('is the next one shortly before midnight, once another evaluator has used it', () => {
