@@ -30,7 +30,7 @@ const COLLECTIONS_PER_CHUNK_COUNT = 16
 const BATCH_SHARE = 1 / 8
 
 /** The result of one collection. */
-export type Outcome = 'changed' | 'same' | 'invalid'
+type Outcome = 'changed' | 'same' | 'invalid'
 
 /** A pass over the criteria collections of a tenant. */
 export type TenantPass = EvaluationPass & {
