@@ -41,23 +41,33 @@ type ApiRequest = {
   readonly signal?: AbortSignal
 }
 
+/** One page of a list. `nextCursor`: undefined on the last page. */
+export type PageOf<Item> = { readonly items: readonly Item[]; readonly nextCursor: string | undefined }
+
 export type Api = {
   /** @throws ApiRefusal, ApiUnreachable, SignInEnded */
   send<Data>(method: Method, path: string, request?: ApiRequest): Promise<ApiAnswer<Data>>
-  /** All pages of a list, up to `limitCount` items. */
-  all<Item>(path: string, limitCount?: number): Promise<Item[]>
+  /** One page of a list. */
+  page<Item>(path: string, signal: AbortSignal): Promise<PageOf<Item>>
+  /** All pages of a list. */
+  all<Item>(path: string): Promise<Item[]>
 }
 
 /** Calls the API of this origin as the signed-in person. */
 export function apiOf(session: Session): Api {
   async function send<Data>(method: Method, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Data>> {
     const { body, ifMatch, signal } = request
-    const headers: Record<string, string> = { authorization: `Bearer ${await token()}`, ...request.headers }
+    const headers: Record<string, string> = { ...request.headers }
     if (body !== undefined) headers['content-type'] = 'application/json'
     if (ifMatch !== undefined) headers['if-match'] = ifMatch
-    const init: RequestInit = { method, headers, ...(signal === undefined ? {} : { signal }) }
+    const init: RequestInit = { method, ...(signal === undefined ? {} : { signal }) }
     if (body !== undefined) init.body = JSON.stringify(body)
-    const response = await reached(() => fetch(path, init))
+    const attempt = async (refused?: string) => {
+      const token = await reached(() => session.accessToken(refused))
+      return { token, response: await reached(() => fetch(path, { ...init, headers: bearing(token, headers) })) }
+    }
+    let { token, response } = await attempt()
+    if (response.status === 401) ({ token, response } = await attempt(token))
     const envelope = await envelopeOf<Data>(response)
     if (response.status === 401) throw new SignInEnded('The API does not accept the token')
     if (!response.ok) throw new ApiRefusal(response.status, envelope?.errors ?? [])
@@ -68,24 +78,35 @@ export function apiOf(session: Session): Api {
     }
   }
 
-  const token = () => reached(() => session.accessToken())
-
   return {
     send,
-    async all<Item>(path: string, limitCount = 10_000) {
+    async page<Item>(path: string, signal: AbortSignal) {
+      const { data, nextCursor } = await send<Item[]>('GET', path, { signal })
+      return { items: data, nextCursor }
+    },
+    async all<Item>(path: string) {
       const items: Item[] = []
       let cursor: string | undefined
       do {
-        const parameter =
-          cursor === undefined ? '' : `${path.includes('?') ? '&' : '?'}nextCursor=${encodeURIComponent(cursor)}`
-        const { data, nextCursor } = await send<Item[]>('GET', path + parameter)
+        const { data, nextCursor } = await send<Item[]>('GET', withCursor(path, cursor))
         items.push(...data)
         cursor = nextCursor
-      } while (cursor !== undefined && items.length < limitCount)
+      } while (cursor !== undefined)
       return items
     },
   }
 }
+
+/** The path of the page that a cursor names; the first page without one. */
+export function withCursor(path: string, cursor: string | undefined): string {
+  if (cursor === undefined) return path
+  return `${path}${path.includes('?') ? '&' : '?'}nextCursor=${encodeURIComponent(cursor)}`
+}
+
+const bearing = (token: string, headers: Readonly<Record<string, string>>) => ({
+  ...headers,
+  authorization: `Bearer ${token}`,
+})
 
 type Envelope<Data> = {
   readonly data: Data

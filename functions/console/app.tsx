@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import type { Api } from './api.ts'
+import { Done } from './components/actions.tsx'
 import { Page } from './components/page.tsx'
 import type { MessageKey } from './language/english.ts'
 import { languageCode, showLanguage, t } from './language/texts.ts'
@@ -9,14 +10,19 @@ import { CollectionView } from './pages/collection.tsx'
 import { CollectionEditor } from './pages/collection-editor.tsx'
 import { CollectionsView } from './pages/collections.tsx'
 import { ConnectorsView, ConnectorView } from './pages/connectors.tsx'
-import { InboxView } from './pages/inbox.tsx'
+import { InboxView, RequestView } from './pages/inbox.tsx'
+import { JobView } from './pages/job.tsx'
+import { JoinView } from './pages/join.tsx'
+import { JoinableEditor } from './pages/joinable-editor.tsx'
 import { LinkView } from './pages/link.tsx'
-import { LinksView, NewLinkView } from './pages/links.tsx'
-import { JoinView, MeView } from './pages/me.tsx'
+import { LinksView } from './pages/links.tsx'
+import { MeView } from './pages/me.tsx'
+import { NewLinkView } from './pages/new-link.tsx'
 import { PeopleView, PersonView } from './pages/people.tsx'
 import { SettingsView } from './pages/settings.tsx'
-import { hrefOf, matched, navigate, viewPath } from './router.ts'
-import { ConsoleContext, isCollectionsAdministrator, isCoreAdministrator, isPerson } from './session.ts'
+import { TeamView } from './pages/team.tsx'
+import { hrefOf, matched, navigate, outcome, viewPath } from './router.ts'
+import { ConsoleContext, isCollectionsAdministrator, isCoreAdministrator, isLeader, isPerson } from './session.ts'
 import { signInWithPage, signOut } from './sign-in.ts'
 
 type Parameters = Readonly<Record<string, string>>
@@ -25,26 +31,41 @@ type View = {
   readonly view: ComponentType<{ parameters: Parameters }>
   /** Who can open the view. */
   readonly isFor: (me: CallerDto) => boolean
-  /** The name in the menu. */
-  readonly menu?: MessageKey
+  /** The name in the menu, and the part of the menu. */
+  readonly menu?: readonly [name: MessageKey, part: MenuPart]
 }
+
+const MENU_PARTS = ['menuGroups', 'menuOwn', 'menuData'] as const
+type MenuPart = (typeof MENU_PARTS)[number]
 
 /** All views. The first one in the menu that the person can open is the start page. */
 const VIEWS: readonly View[] = [
-  { pattern: '/collections', view: CollectionsView, isFor: isCollectionsAdministrator, menu: 'collections' },
+  {
+    pattern: '/collections',
+    view: CollectionsView,
+    isFor: isCollectionsAdministrator,
+    menu: ['collections', 'menuGroups'],
+  },
   { pattern: '/collections/new', view: CollectionEditor, isFor: isCollectionsAdministrator },
+  { pattern: '/collections/new-joinable', view: JoinableEditor, isFor: isCollectionsAdministrator },
   { pattern: '/collections/:id', view: CollectionView, isFor: isCollectionsAdministrator },
   { pattern: '/collections/:id/edit', view: CollectionEditor, isFor: isCollectionsAdministrator },
-  { pattern: '/links', view: LinksView, isFor: isCollectionsAdministrator, menu: 'links' },
+  { pattern: '/collections/:id/edit-policy', view: JoinableEditor, isFor: isCollectionsAdministrator },
+  { pattern: '/collections/:id/:tab', view: CollectionView, isFor: isCollectionsAdministrator },
+  { pattern: '/links', view: LinksView, isFor: isCollectionsAdministrator, menu: ['links', 'menuGroups'] },
+  { pattern: '/links/new', view: NewLinkView, isFor: isCollectionsAdministrator },
   { pattern: '/links/new/:id', view: NewLinkView, isFor: isCollectionsAdministrator },
   { pattern: '/links/:id', view: LinkView, isFor: isCollectionsAdministrator },
-  { pattern: '/settings', view: SettingsView, isFor: isCollectionsAdministrator, menu: 'settings' },
-  { pattern: '/inbox', view: InboxView, isFor: isPerson, menu: 'inbox' },
-  { pattern: '/me', view: MeView, isFor: isPerson, menu: 'me' },
-  { pattern: '/join', view: JoinView, isFor: isPerson, menu: 'join' },
-  { pattern: '/connectors', view: ConnectorsView, isFor: isCoreAdministrator, menu: 'connectors' },
+  { pattern: '/jobs/:id', view: JobView, isFor: isCollectionsAdministrator },
+  { pattern: '/settings', view: SettingsView, isFor: isCollectionsAdministrator, menu: ['settings', 'menuGroups'] },
+  { pattern: '/inbox', view: InboxView, isFor: isPerson, menu: ['inbox', 'menuOwn'] },
+  { pattern: '/inbox/:collectionId/:requestId', view: RequestView, isFor: isPerson },
+  { pattern: '/me', view: MeView, isFor: isPerson, menu: ['me', 'menuOwn'] },
+  { pattern: '/join', view: JoinView, isFor: isPerson, menu: ['join', 'menuOwn'] },
+  { pattern: '/team', view: TeamView, isFor: isLeader, menu: ['team', 'menuOwn'] },
+  { pattern: '/connectors', view: ConnectorsView, isFor: isCoreAdministrator, menu: ['connectors', 'menuData'] },
   { pattern: '/connectors/:id', view: ConnectorView, isFor: isCoreAdministrator },
-  { pattern: '/people', view: PeopleView, isFor: isCoreAdministrator, menu: 'people' },
+  { pattern: '/people', view: PeopleView, isFor: isCoreAdministrator, menu: ['people', 'menuData'] },
   { pattern: '/people/:id', view: PersonView, isFor: isCoreAdministrator },
 ]
 
@@ -53,8 +74,7 @@ type AppProps = { readonly api: Api; readonly me: CallerDto; readonly username: 
 export function App({ api, me, username }: AppProps) {
   const path = viewPath.value
   const allowed = VIEWS.filter(({ isFor }) => isFor(me))
-  const menu = allowed.flatMap((view) => (view.menu === undefined ? [] : [{ ...view, menu: view.menu }]))
-  const start = menu[0]?.pattern
+  const start = allowed.find(({ menu }) => menu !== undefined)?.pattern
   useEffect(() => {
     if (path === '/' && start !== undefined) navigate(start)
   }, [path, start])
@@ -63,30 +83,55 @@ export function App({ api, me, username }: AppProps) {
       <a class="skip" href="#content">
         {t('skip')}
       </a>
-      <header class="top">
-        <strong>{t('product')}</strong>
-        {menu.length > 0 && (
-          <nav aria-label={t('navigation')}>
-            {menu.map(({ pattern, menu: name }) => (
-              <a key={pattern} href={hrefOf(pattern)} aria-current={path.startsWith(pattern) ? 'page' : undefined}>
-                {t(name)}
-              </a>
-            ))}
-          </nav>
-        )}
-        <div class="person">
-          <span>{me.displayName ?? username}</span>
-          <LanguageButton />
-          <button type="button" class="quiet" onClick={() => void signOut()}>
-            {t('signOut')}
-          </button>
-        </div>
-      </header>
-      <main id="content">
-        <CurrentView path={path} views={allowed} />
-      </main>
+      <div class="frame">
+        <header class="top">
+          <span class="product">{t('product')}</span>
+          <div class="person">
+            <span>{me.displayName ?? username}</span>
+            <LanguageButton />
+            <button type="button" class="quiet" onClick={() => void signOut()}>
+              {t('signOut')}
+            </button>
+          </div>
+        </header>
+        {start !== undefined && <Menu views={allowed} path={path} />}
+        <main id="content">
+          <div role="status">{outcome.value !== '' && <Done>{outcome.value}</Done>}</div>
+          <CurrentView path={path} views={allowed} />
+        </main>
+      </div>
     </ConsoleContext.Provider>
   )
+}
+
+function Menu({ views, path }: { readonly views: readonly View[]; readonly path: string }) {
+  return (
+    <nav class="menu" aria-label={t('navigation')}>
+      {MENU_PARTS.map((part) => {
+        const entries = views.flatMap(({ pattern, menu }) => (menu?.[1] === part ? [{ pattern, name: menu[0] }] : []))
+        if (entries.length === 0) return null
+        return (
+          <div key={part}>
+            <h2>{t(part)}</h2>
+            <ul>
+              {entries.map(({ pattern, name }) => (
+                <li key={pattern}>
+                  <a href={hrefOf(pattern)} aria-current={isWithin(path, pattern) ? 'page' : undefined}>
+                    {t(name)}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        )
+      })}
+    </nav>
+  )
+}
+
+/** A sync is reached from its link. */
+function isWithin(path: string, pattern: string): boolean {
+  return path === pattern || path.startsWith(`${pattern}/`) || (pattern === '/links' && path.startsWith('/jobs/'))
 }
 
 function CurrentView({ path, views }: { readonly path: string; readonly views: readonly View[] }) {
@@ -94,9 +139,10 @@ function CurrentView({ path, views }: { readonly path: string; readonly views: r
   if (path === '/') return null
   for (const { pattern, view: Shown } of views) {
     const parameters = matched(pattern, path)
-    if (parameters !== undefined) return <Shown key={path} parameters={parameters} />
+    // The tabs of a record are one view.
+    if (parameters !== undefined) return <Shown key={parameters.id ?? path} parameters={parameters} />
   }
-  return <Page title={t('product')}>{t('notFound')}</Page>
+  return <Page title={t('notFoundTitle')}>{t('notFound')}</Page>
 }
 
 function LanguageButton() {

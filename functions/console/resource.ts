@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { type PageOf, withCursor } from './api.ts'
 
 /** What a view has loaded. */
 export type Resource<Value> = {
@@ -39,3 +40,49 @@ export function useResource<Value>(key: string, load: (signal: AbortSignal) => P
 }
 
 const LOADING = { value: undefined, error: undefined, isLoading: true, loadedAt: undefined } as const
+
+/** A list that is loaded page by page. */
+export type Pages<Item> = Resource<readonly Item[]> & {
+  /** Loads the next page. Undefined on the last page and while a page is loading. */
+  readonly loadMore: (() => void) | undefined
+  readonly isComplete: boolean
+}
+
+const NO_ITEMS: readonly never[] = []
+
+type Rest<Item> = PageOf<Item> & { readonly first: PageOf<Item>; readonly isLoading: boolean; readonly error: unknown }
+
+/** Loads the first page of a path, and the others when they are asked for. A reload starts with the first page again. */
+export function usePages<Item>(
+  path: string,
+  read: (path: string, signal: AbortSignal) => Promise<PageOf<Item>>,
+): Pages<Item> {
+  const { value: first, ...resource } = useResource(path, (signal) => read(path, signal))
+  const [kept, setRest] = useState<Rest<Item> | undefined>(undefined)
+  const rest =
+    first === undefined || kept?.first === first
+      ? kept
+      : { first, items: NO_ITEMS, nextCursor: first.nextCursor, isLoading: false, error: undefined }
+  const isWaiting = first === undefined || rest === undefined || rest.isLoading || rest.nextCursor === undefined
+  const loadMore = () => {
+    if (isWaiting) return
+    setRest({ ...rest, isLoading: true, error: undefined })
+    const settle = (change: Partial<Rest<Item>>) =>
+      setRest((now) => (now?.first === first ? { ...now, ...change, isLoading: false } : now))
+    read(withCursor(path, rest.nextCursor), new AbortController().signal).then(
+      ({ items, nextCursor }) => settle({ items: [...rest.items, ...items], nextCursor }),
+      (error: unknown) => settle({ error }),
+    )
+  }
+  const error = resource.error ?? rest?.error
+  const items = rest?.items
+  const value = useMemo(() => (first === undefined ? undefined : [...first.items, ...(items ?? [])]), [first, items])
+  return {
+    ...resource,
+    value,
+    error,
+    reload: rest?.error === undefined ? resource.reload : loadMore,
+    loadMore: isWaiting || error !== undefined ? undefined : loadMore,
+    isComplete: first !== undefined && rest?.nextCursor === undefined,
+  }
+}

@@ -5,24 +5,44 @@ export const viewPath = signal(viewPathOf(location.pathname))
 
 const BASE = '/console'
 
-/** Shows the view of a path such as `/links`. */
-export function navigate(path: string): void {
+/** What the last action has done: announced above the next view. */
+export const outcome = signal('')
+
+/** What a view would lose if the person left it; undefined when nothing is unsaved. */
+let unsavedQuestion: string | undefined
+
+/** Asks before the person leaves the view, until it is called without a question. */
+export function askBeforeLeaving(question: string | undefined): void {
+  unsavedQuestion = question
+}
+
+/** Shows the view of a path such as `/links`. @param done what an action has done, to be announced. */
+export function navigate(path: string, done = ''): void {
+  unsavedQuestion = undefined
   history.pushState(null, '', BASE + path)
+  show(path, done)
+}
+
+function show(path: string, done: string): void {
+  outcome.value = done
   viewPath.value = path
+  scrollTo(0, 0)
 }
 
 export const hrefOf = (path: string): string => BASE + path
 
 /** Shows the view of a link within the console without loading the page. Other links are left to the browser. */
 export function followLinks(): void {
-  addEventListener('popstate', () => {
-    viewPath.value = viewPathOf(location.pathname)
+  addEventListener('popstate', () => show(viewPathOf(location.pathname), ''))
+  addEventListener('beforeunload', (event) => {
+    if (unsavedQuestion !== undefined) event.preventDefault()
   })
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null
     const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
     if (link === null || !isPlain || link.origin !== location.origin || !link.pathname.startsWith(BASE)) return
     event.preventDefault()
+    if (unsavedQuestion !== undefined && !confirm(unsavedQuestion)) return
     navigate(viewPathOf(link.pathname))
   })
 }

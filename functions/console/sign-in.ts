@@ -15,8 +15,12 @@ type PendingSignIn = {
 /** The tokens of one person, in memory only: a reload signs in again. */
 export type Session = {
   readonly username: string
-  /** A current access token. @throws SignInEnded when the authority issues no more. */
-  accessToken(): Promise<string>
+  /**
+   * A current access token.
+   * @param refused the token that the API has refused; another one is returned.
+   * @throws SignInEnded when the authority issues no more.
+   */
+  accessToken(refused?: string): Promise<string>
 }
 
 /** The person has to sign in again. */
@@ -40,22 +44,27 @@ const RENEWED_BEFORE_MS = 60_000
  * leaves the page, and the promise stays pending.
  */
 export async function signIn(): Promise<SignInResult> {
-  const pending = takePending()
   const parameters = new URL(location.href).searchParams
+  if (parameters.get('state')?.startsWith(WINDOW_STATE)) return forward(parameters)
+  const pending = takePending()
   if (pending === undefined || !(parameters.has('code') || parameters.has('error'))) {
     return leave({ prompt: 'none' })
   }
-  const { authority, clientId } = settingsOfPage()
-  const server = await discovered(authority)
-  const client: oauth.Client = { client_id: clientId }
   history.replaceState(null, '', pending.returnTo)
-  let answer: URLSearchParams
   try {
-    answer = oauth.validateAuthResponse(server, client, parameters, pending.state)
+    const tokens = await redeemed(parameters, pending)
+    current = { tokens, expiresMs: expiryOf(tokens) }
+    return { session: sessionOf(tokens) }
   } catch (error) {
     const isSilent = error instanceof oauth.AuthorizationResponseError && error.error === 'login_required'
     return { required: true, reason: isSilent ? undefined : messageOf(error) }
   }
+}
+
+/** Exchanges the authority's response for tokens. */
+async function redeemed(parameters: URLSearchParams, pending: PendingSignIn): Promise<oauth.TokenEndpointResponse> {
+  const { server, client } = await authorityOfPage()
+  const answer = oauth.validateAuthResponse(server, client, parameters, pending.state)
   const response = await oauth.authorizationCodeGrantRequest(
     server,
     client,
@@ -65,11 +74,40 @@ export async function signIn(): Promise<SignInResult> {
     pending.verifier,
     plainHttp(server),
   )
-  const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
+  return oauth.processAuthorizationCodeResponse(server, client, response, {
     expectedNonce: pending.nonce,
     requireIdToken: true,
   })
-  return { session: sessionOf(server, client, tokens) }
+}
+
+/** Marks the response for a window that `signInAgain` has opened. */
+const WINDOW_STATE = 'window.'
+
+/**
+ * Signs the same person in again in a window of its own, so that nothing that was typed in this one is lost. Pending
+ * until the person has signed in there.
+ * @throws Error when the browser opens no window, or when someone else signs in.
+ */
+export async function signInAgain(): Promise<void> {
+  const opened = open('', '', 'popup,width=520,height=680')
+  if (opened === null) throw new Error('The browser opened no window')
+  const { url, pending } = await authorizationRequest({ prompt: 'select_account' }, WINDOW_STATE)
+  const channel = new BroadcastChannel(pending.state)
+  const answer = new Promise<string>((resolve) => {
+    channel.onmessage = ({ data }) => resolve(String(data))
+  })
+  opened.location.assign(url)
+  const tokens = await redeemed(new URLSearchParams(await answer), pending)
+  channel.close()
+  if (subjectOf(tokens) !== subject) throw new Error('Someone else has signed in')
+  current = { tokens, expiresMs: expiryOf(tokens) }
+}
+
+/** Passes the authority's response to the window that waits for it. Only that window knows the name of the channel. */
+function forward(parameters: URLSearchParams): Promise<never> {
+  new BroadcastChannel(parameters.get('state') ?? '').postMessage(parameters.toString())
+  close()
+  return new Promise(() => undefined)
 }
 
 /** Leaves the page for the authority, which shows its sign-in page. */
@@ -79,25 +117,33 @@ export function signInWithPage(): Promise<never> {
 
 /** Ends the session at the authority. */
 export async function signOut(): Promise<void> {
-  const server = await discovered(settingsOfPage().authority)
+  const { server } = await authorityOfPage()
   const url = new URL(server.end_session_endpoint ?? location.origin)
   url.searchParams.set('post_logout_redirect_uri', redirectUri())
   location.assign(url)
 }
 
 async function leave(extra: Record<string, string>): Promise<never> {
-  const { authority, clientId, scope } = settingsOfPage()
-  const server = await discovered(authority)
+  const { url, pending } = await authorizationRequest(extra)
+  sessionStorage.setItem(PENDING, JSON.stringify(pending))
+  location.assign(url)
+  return new Promise(() => undefined)
+}
+
+async function authorizationRequest(
+  extra: Record<string, string>,
+  statePrefix = '',
+): Promise<{ readonly url: URL; readonly pending: PendingSignIn }> {
+  const { server, client, scope } = await authorityOfPage()
   const pending: PendingSignIn = {
-    state: oauth.generateRandomState(),
+    state: statePrefix + oauth.generateRandomState(),
     nonce: oauth.generateRandomNonce(),
     verifier: oauth.generateRandomCodeVerifier(),
     returnTo: location.pathname + location.search,
   }
-  sessionStorage.setItem(PENDING, JSON.stringify(pending))
   const url = new URL(server.authorization_endpoint ?? '')
   const parameters = {
-    client_id: clientId,
+    client_id: client.client_id,
     redirect_uri: redirectUri(),
     response_type: 'code',
     scope: `openid profile offline_access ${scope}`,
@@ -108,8 +154,7 @@ async function leave(extra: Record<string, string>): Promise<never> {
     ...extra,
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
-  location.assign(url)
-  return new Promise(() => undefined)
+  return { url, pending }
 }
 
 function takePending(): PendingSignIn | undefined {
@@ -118,45 +163,50 @@ function takePending(): PendingSignIn | undefined {
   return text === null ? undefined : JSON.parse(text)
 }
 
-function sessionOf(
-  server: oauth.AuthorizationServer,
-  client: oauth.Client,
-  first: oauth.TokenEndpointResponse,
-): Session {
-  let tokens = first
-  let expiresMs = expiryOf(first)
-  let renewal: Promise<void> | undefined
-  const renew = async (): Promise<void> => {
-    try {
-      if (tokens.refresh_token === undefined) throw new SignInEnded('The authority issued no refresh token')
-      const response = await oauth.refreshTokenGrantRequest(
-        server,
-        client,
-        oauth.None(),
-        tokens.refresh_token,
-        plainHttp(server),
-      )
-      const next = await oauth.processRefreshTokenResponse(server, client, response)
-      tokens = { ...next, refresh_token: next.refresh_token ?? tokens.refresh_token }
-      expiresMs = expiryOf(next)
-    } catch (cause) {
-      // Without a network, the person stays signed in.
-      throw cause instanceof TypeError ? cause : new SignInEnded('The session has ended', { cause })
-    } finally {
-      renewal = undefined
-    }
-  }
+/** The current tokens, and who has signed in first. */
+let current: { readonly tokens: oauth.TokenEndpointResponse; readonly expiresMs: number } | undefined
+let subject: string | undefined
+let renewal: Promise<void> | undefined
+
+function sessionOf(first: oauth.TokenEndpointResponse): Session {
+  subject = subjectOf(first)
   return {
     username: String(oauth.getValidatedIdTokenClaims(first)?.preferred_username ?? ''),
-    async accessToken() {
-      if (Date.now() > expiresMs - RENEWED_BEFORE_MS) {
+    async accessToken(refused) {
+      const isUsable = () =>
+        current !== undefined &&
+        current.tokens.access_token !== refused &&
+        Date.now() < current.expiresMs - RENEWED_BEFORE_MS
+      if (!isUsable()) {
         renewal ??= renew()
         await renewal
       }
-      return tokens.access_token
+      return current?.tokens.access_token ?? ''
     },
   }
 }
+
+/** Replaces the tokens. @throws SignInEnded; TypeError without a network, where the person stays signed in. */
+async function renew(): Promise<void> {
+  try {
+    const refreshToken = current?.tokens.refresh_token
+    if (refreshToken === undefined) throw new SignInEnded('The authority issued no refresh token')
+    const { server, client } = await authorityOfPage()
+    const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, plainHttp(server))
+    const tokens = await oauth.processRefreshTokenResponse(server, client, response)
+    current = {
+      tokens: { ...tokens, refresh_token: tokens.refresh_token ?? refreshToken },
+      expiresMs: expiryOf(tokens),
+    }
+  } catch (cause) {
+    throw cause instanceof TypeError ? cause : new SignInEnded('The session has ended', { cause })
+  } finally {
+    renewal = undefined
+  }
+}
+
+const subjectOf = (tokens: oauth.TokenEndpointResponse): string | undefined =>
+  oauth.getValidatedIdTokenClaims(tokens)?.sub
 
 function expiryOf({ expires_in }: oauth.TokenEndpointResponse): number {
   return Date.now() + (expires_in ?? 0) * 1000
@@ -181,6 +231,12 @@ function discovered(authority: URL): Promise<oauth.AuthorizationServer> {
     } as oauth.AuthorizationServer
   })()
   return server
+}
+
+async function authorityOfPage() {
+  const { authority, clientId, scope } = settingsOfPage()
+  const client: oauth.Client = { client_id: clientId }
+  return { server: await discovered(authority), client, scope }
 }
 
 /** The authority of a local environment has no TLS. */

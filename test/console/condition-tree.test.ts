@@ -54,8 +54,8 @@ describe('The tree of the condition builder', () => {
   it('is complete when each leaf has an attribute and a value', () => {
     const withLeaf = (change: object): EditedGroup => ({ ...newGroup(), children: [{ ...newLeaf(), ...change }] })
     assert.equal(isComplete(newGroup()), false)
-    assert.equal(isComplete(withLeaf({ id: 'a', value: '' })), false)
-    assert.equal(isComplete(withLeaf({ id: 'a', operator: 'In', value: [] })), false)
+    assert.equal(isComplete(withLeaf({ id: 'a' })), false)
+    assert.equal(isComplete(withLeaf({ id: 'a', value: '' })), true)
     assert.equal(isComplete(withLeaf({ id: 'a', operator: 'IsNull', value: '' })), true)
     assert.equal(isComplete(withLeaf({ id: 'a', value: false })), true)
     assert.equal(isComplete({ ...newGroup(), children: [] }), false)

@@ -1,57 +1,112 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../journeys/started-environment.ts'
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 /** A page of the console in a browser profile of its own. */
 export type ConsolePage = Page & {
-  /** Errors that the browser reported: exceptions, failed requests, violations of the security policy. */
+  /** Errors that the browser reported: exceptions, missing files, violations of the security policy. */
   readonly reported: readonly string[]
   /** Origins of all requests so far. */
   readonly origins: ReadonlySet<string>
 }
 
+type PageOptions = Pick<BrowserContextOptions, 'locale' | 'colorScheme' | 'viewport'>
+
 /** A started environment and a browser. */
 export type ConsoleWorld = {
   readonly environment: StartedEnvironment
   /** The console as a demo person of the first tenant, at a path such as `/links`. */
-  openAs(person: string, path?: string, options?: { readonly locale?: string }): Promise<ConsolePage>
+  openAs(person: string, path?: string, options?: PageOptions): Promise<ConsolePage>
+  /** Calls the API as a demo person. */
+  call<Data>(person: string, method: string, path: string, body?: object): Promise<Data>
   close(): Promise<void>
 }
 
-export async function openConsoleWorld(executablePath: string): Promise<ConsoleWorld> {
+type Cookies = NonNullable<BrowserContextOptions['storageState']>
+
+/** @param variables of the environment, for example the number of people. */
+export async function openConsoleWorld(
+  executablePath: string,
+  variables: Record<string, string> = { DEMO_IDENTITIES: '60' },
+): Promise<ConsoleWorld> {
   const [environment, browser] = await Promise.all([
-    startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '60' }),
+    startedEnvironment(newDataFolder(), variables),
     chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] }),
   ])
+  const tenant = environment.demo.tenants[0]
+  /** A person signs in once. Later pages have the session of the authority. */
+  const sessions = new Map<string, Cookies>()
+  const tokens = new Map<string, Promise<string>>()
+  const tokenOf = (person: string): Promise<string> => {
+    const known = tokens.get(person) ?? accessToken(environment, person)
+    tokens.set(person, known)
+    return known
+  }
   return {
     environment,
-    async openAs(person, path = '', { locale = 'en-GB' } = {}) {
-      const page = await newPage(browser, locale)
+    async openAs(person, path = '', options = {}) {
+      const session = sessions.get(person)
+      const page = await newPage(browser, { ...options, ...(session === undefined ? {} : { storageState: session }) })
       await page.goto(`${environment.apiUrl}/console${path}`)
-      await page.getByRole('button', { name: /^(Sign in|Logg inn)$/ }).click()
-      const username = environment.demo.tenants[0]?.people.find(({ name }) => name === person)?.username ?? ''
-      await page.getByText(username, { exact: true }).click()
+      if (session === undefined) {
+        await page.getByRole('button', { name: /^(Sign in|Logg inn)$/ }).click()
+        await choosePerson(page, environment, person)
+      }
       await page.getByRole('banner').waitFor()
+      sessions.set(person, await page.context().storageState())
       return page
+    },
+    async call<Data>(person: string, method: string, path: string, body?: object) {
+      const response = await fetch(environment.apiUrl + path, {
+        method,
+        headers: { authorization: `Bearer ${await tokenOf(person)}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const { data, errors } = (await response.json()) as { data: Data; errors: unknown }
+      if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(errors)}`)
+      return data
     },
     async close() {
       await browser.close()
       await environment.stop()
     },
   }
+
+  async function accessToken({ directory, demo }: StartedEnvironment, name: string): Promise<string> {
+    const person = tenant?.people.find((one) => one.name === name)
+    const { json } = await directory('POST', `/${tenant?.tenantId}/oauth2/v2.0/token`, {
+      form: {
+        grant_type: 'password',
+        client_id: demo.publicClientId,
+        username: person?.username ?? '',
+        password: person?.password ?? '',
+        scope: demo.scope,
+      },
+    })
+    return (json as { access_token: string }).access_token
+  }
 }
 
-async function newPage(browser: Browser, locale: string): Promise<ConsolePage> {
-  const context = await browser.newContext({ locale, reducedMotion: 'reduce' })
+/** Chooses a demo person on the sign-in page of the authority. */
+export async function choosePerson(page: Page, { demo }: StartedEnvironment, person: string): Promise<void> {
+  const username = demo.tenants[0]?.people.find(({ name }) => name === person)?.username ?? ''
+  await page.getByText(username, { exact: true }).click()
+}
+
+async function newPage(browser: Browser, options: BrowserContextOptions): Promise<ConsolePage> {
+  const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
   const page = await context.newPage()
   const reported: string[] = []
   const origins = new Set<string>()
   page.on('pageerror', ({ message }) => reported.push(message))
   page.on('console', (message) => {
-    if (message.type() === 'error') reported.push(`${message.text()} ${message.location().url}`)
+    const { url } = message.location()
+    // A refusal of the API is an answer that the console shows.
+    const isRefusal = /status of 4\d\d/.test(message.text()) && !url.includes('/console')
+    if (message.type() === 'error' && !isRefusal) reported.push(`${message.text()} ${url}`)
   })
   page.on('request', (request) => origins.add(new URL(request.url()).origin))
   return Object.assign(page, { reported, origins })
@@ -62,9 +117,10 @@ type AxeRun = { readonly violations: { readonly id: string; readonly nodes: { re
 /** Violations of WCAG 2.2 AA on the page as it is. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   // Evaluated by the browser's debugger: the page's policy allows no other scripts.
-  await page.evaluate(AXE)
+  if (await page.evaluate('window.axe === undefined')) await page.evaluate(AXE)
   const { violations } = (await page.evaluate(
-    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+    `axe.run(document, { resultTypes: ['violations'],
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
   )) as AxeRun
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }

@@ -36,7 +36,7 @@ export function ActionButton({ run, kind, disabled = false, children }: ActionBu
       <button type="button" class={kind} disabled={disabled || isRunning} aria-busy={isRunning} onClick={start}>
         {children}
       </button>
-      {error !== undefined && <ErrorNotice error={error} />}
+      {error !== undefined && <ErrorNotice error={error} retry={isRunning ? undefined : start} />}
     </>
   )
 }

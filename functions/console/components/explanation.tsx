@@ -1,7 +1,7 @@
-import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
 import type { ExplainedGroup } from '../../../shared/domain/criteria/explain.ts'
+import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
-import { groupText } from '../condition/condition-text.tsx'
+import { groupText, LeafText, type NamesById } from '../condition/condition-text.tsx'
 import { t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
@@ -9,48 +9,74 @@ import { useConsole } from '../session.ts'
 import { Dialog } from './actions.tsx'
 import { Badge } from './fields.tsx'
 import { Loaded } from './loaded.tsx'
+import { RequestSteps } from './request-steps.tsx'
 
 type ExplanationDialogProps = {
   readonly collectionId: string
-  readonly member: MemberDto
+  /** An identity, position or org unit. */
+  readonly objectId: string
+  readonly name: string
   readonly onClose: () => void
 }
 
-/** Why an object is a member: the condition with its results, the request, and what is written to groups. */
-export function ExplanationDialog({ collectionId, member, onClose }: ExplanationDialogProps) {
+type Explained = { readonly explanation: Explanation; readonly groupNames: NamesById }
+
+/** Why an object is, or is not, a member: the condition with its results, the request, and what is written to groups. */
+export function ExplanationDialog({ collectionId, objectId, name, onClose }: ExplanationDialogProps) {
   const { api } = useConsole()
-  const { objectId, displayName } = member
-  const explanation = useResource(`why ${objectId}`, async () => {
-    return (await api.send<Explanation>('GET', `/collections/beta/${collectionId}/explain?objectId=${objectId}`)).data
+  const explained = useResource(`${collectionId} ${objectId}`, async (signal): Promise<Explained> => {
+    const path = `/collections/beta/${collectionId}/explain?objectId=${objectId}`
+    const [{ data: explanation }, links] = await Promise.all([
+      api.send<Explanation>('GET', path, { signal }),
+      api.all<GroupLinkDto>(`/group-link/beta/group-links?collectionId=${collectionId}`),
+    ])
+    const named = links.map(({ id, directoryGroupDisplayName, directoryGroupId }) => {
+      return [id, directoryGroupDisplayName ?? directoryGroupId] as const
+    })
+    return { explanation, groupNames: new Map(named) }
   })
   return (
-    <Dialog title={t('whyMember', { name: displayName ?? objectId })} onClose={onClose}>
-      <Loaded resource={explanation}>
-        {({ verdict, evaluatedAt, rows, links }) => (
-          <>
-            <p>
-              {t(`verdict${verdict}`)} {evaluatedAt !== null && t('asOf', { time: timeOf(evaluatedAt) })}
-            </p>
-            {rows.map(({ relationshipId, orgUnitId, holds, condition }) => (
-              <div key={relationshipId ?? orgUnitId} class="condition">
-                <Verdict holds={holds} />
-                <ExplainedTree group={condition} />
-              </div>
-            ))}
-            <ul>
-              {links.map(({ linkId, directoryGroupId, state }) => (
-                <li key={linkId}>
-                  <a href={hrefOf(`/links/${linkId}`)}>{directoryGroupId}</a> <Badge kind="plain">{t(state)}</Badge>
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
-      </Loaded>
-      <button type="button" onClick={onClose}>
-        {t('close')}
-      </button>
+    <Dialog title={t('whyMember', { name })} onClose={onClose}>
+      <Loaded resource={explained}>{(loaded) => <ExplanationText {...loaded} />}</Loaded>
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          {t('close')}
+        </button>
+      </div>
     </Dialog>
+  )
+}
+
+const VERDICT_KIND = { Member: 'good', JoinsSoon: 'good', NotMember: 'bad', LeavesSoon: 'bad' } as const
+
+function ExplanationText({ explanation: { verdict, evaluatedAt, rows, request, links }, groupNames }: Explained) {
+  return (
+    <>
+      <p class="facts">
+        <Badge kind={VERDICT_KIND[verdict]}>{t(`verdict${verdict}`)}</Badge>
+        {evaluatedAt !== null && <span>{t('asOf', { time: timeOf(evaluatedAt) })}</span>}
+      </p>
+      {rows.map(({ identityId, relationshipId, orgUnitId, condition }, index) => (
+        <section key={relationshipId ?? orgUnitId ?? identityId} class="condition">
+          {rows.length > 1 && <h3>{t('positionNumber', { number: index + 1 })}</h3>}
+          <ExplainedTree group={condition} />
+        </section>
+      ))}
+      {request !== null && <RequestSteps request={request} />}
+      {links.length > 0 && (
+        <section class="condition">
+          <h3>{t('inGroups')}</h3>
+          <ul>
+            {links.map(({ linkId, state }) => (
+              <li key={linkId}>
+                <a href={hrefOf(`/links/${linkId}`)}>{groupNames.get(linkId) ?? linkId}</a>{' '}
+                <Badge kind={state === 'Written' ? 'good' : 'plain'}>{t(state)}</Badge>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
   )
 }
 
@@ -58,11 +84,13 @@ function Verdict({ holds }: { readonly holds: boolean }) {
   return <Badge kind={holds ? 'good' : 'bad'}>{holds ? t('holds') : t('holdsNot')}</Badge>
 }
 
+const NO_NAMES: NamesById = new Map()
+
 function ExplainedTree({ group: { groupOperator, holds, conditions } }: { readonly group: ExplainedGroup }) {
   return (
-    <div>
+    <div class="condition">
       <p>
-        {groupText(groupOperator)} <Verdict holds={holds} />
+        <span class="faint">{groupText(groupOperator)}</span> <Verdict holds={holds} />
       </p>
       <ul>
         {conditions.map((node) => (
@@ -71,10 +99,9 @@ function ExplainedTree({ group: { groupOperator, holds, conditions } }: { readon
               <ExplainedTree group={node} />
             ) : (
               <>
-                <code>{node.field}</code> {t(node.operator)}{' '}
-                {node.value !== undefined && <code>{String(node.value)}</code>}
-                <Verdict holds={node.holds} /> {node.decides && <Badge kind="plain">{t('decides')}</Badge>}{' '}
-                <span class="faint">{actualText(node.actual)}</span>
+                <LeafText leaf={node} names={NO_NAMES} /> <Verdict holds={node.holds} />{' '}
+                {node.decides && <Badge kind="warn">{t('decides')}</Badge>}
+                <div class="hint">{actualText(node.actual)}</div>
               </>
             )}
           </li>

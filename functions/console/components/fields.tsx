@@ -8,13 +8,15 @@ type TextFieldProps = {
   readonly required?: boolean
   readonly multiline?: boolean
   readonly maxLength?: number
+  readonly type?: 'text' | 'number' | 'date'
+  /** What can be entered. */
+  readonly hint?: string | undefined
 }
 
-export function TextField({ label, value, onInput, required = false, multiline = false, maxLength }: TextFieldProps) {
+export function TextField({ label, value, onInput, hint, type = 'text', multiline = false, ...rest }: TextFieldProps) {
   const shared = {
     value,
-    required,
-    maxLength,
+    ...rest,
     onInput: (event: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
       onInput(event.currentTarget.value),
   }
@@ -22,9 +24,23 @@ export function TextField({ label, value, onInput, required = false, multiline =
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is one of two
     <label class="field">
       <span>{label}</span>
-      {multiline ? <textarea rows={3} {...shared} /> : <input type="text" {...shared} />}
+      {multiline ? <textarea rows={3} {...shared} /> : <TypedInput type={type} {...shared} />}
+      {hint !== undefined && <small>{hint}</small>}
     </label>
   )
+}
+
+type TypedInputProps = {
+  readonly type: 'text' | 'number' | 'date'
+  readonly value: string
+  readonly required?: boolean
+  readonly maxLength?: number
+  readonly onInput: (event: { readonly currentTarget: HTMLInputElement }) => void
+}
+
+function TypedInput({ type, ...rest }: TypedInputProps) {
+  if (type === 'number') return <input type="number" step="1" {...rest} />
+  return type === 'date' ? <input type="date" {...rest} /> : <input type="text" {...rest} />
 }
 
 type ChoiceProps<Value extends string> = {
@@ -81,7 +97,13 @@ export function SearchField({ label, value, onInput }: SearchFieldProps) {
   )
 }
 
-export function Badge({ kind, children }: { readonly kind: 'good' | 'bad' | 'plain'; readonly children: string }) {
+export function Badge({
+  kind,
+  children,
+}: {
+  readonly kind: 'good' | 'bad' | 'warn' | 'plain'
+  readonly children: string
+}) {
   return <span class={`badge ${kind}`}>{children}</span>
 }
 

@@ -1,38 +1,74 @@
 import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
-import { numberOf, t, timeOf } from '../language/texts.ts'
+import { dayText, numberOf, t, timeOf } from '../language/texts.ts'
 
-const HEIGHT = 80
-const BAR_WIDTH = 10
-const GAP = 4
+const WIDTH = 720
+const HEIGHT = 150
+const LEFT = 44
+const BOTTOM = 20
+const MIDDLE = (HEIGHT - BOTTOM) / 2
+const WIDEST_BAR = 28
 
-/** Accounts added and removed by each job, oldest first. The table beside it has the same figures. */
+/** Accounts added, removed and held by each sync, oldest first. The table beside it has the same figures. */
 export function JobsChart({ jobs }: { readonly jobs: readonly SyncJobDto[] }) {
   const ordered = jobs.toReversed()
-  const largest = Math.max(1, ...ordered.flatMap(({ added, removed }) => [added, removed]))
-  const scale = (count: number): number => (count === 0 ? 0 : Math.max(2, (count / largest) * (HEIGHT / 2)))
-  const width = ordered.length * (BAR_WIDTH + GAP)
+  const largest = Math.max(1, ...ordered.flatMap(({ added, removed, held }) => [added, removed + held]))
+  const scale = (count: number): number => (count === 0 ? 0 : Math.max(2, (count / largest) * (MIDDLE - 6)))
+  const step = (WIDTH - LEFT) / Math.max(ordered.length, 12)
+  const barWidth = Math.min(WIDEST_BAR, step * 0.7)
+  const [oldest, newest] = [ordered[0], ordered.at(-1)]
   return (
-    <svg
-      class="chart"
-      viewBox={`0 0 ${width} ${HEIGHT}`}
-      width={width}
-      height={HEIGHT}
-      role="img"
-      aria-label={t('jobsChart')}
-    >
-      {ordered.map((job, index) => {
-        const x = index * (BAR_WIDTH + GAP)
-        const { id, added, removed, status, createdAt } = job
-        return (
-          <g key={id}>
-            <title>{`${timeOf(createdAt)}: +${numberOf(added)} −${numberOf(removed)}`}</title>
-            <rect class="added" x={x} y={HEIGHT / 2 - scale(added)} width={BAR_WIDTH} height={scale(added)} />
-            <rect class="removed" x={x} y={HEIGHT / 2} width={BAR_WIDTH} height={scale(removed)} />
-            {status === 'Failed' && <circle class="failed" cx={x + BAR_WIDTH / 2} cy={HEIGHT / 2} r={4} />}
-          </g>
-        )
-      })}
-      <line x1={0} x2={width} y1={HEIGHT / 2} y2={HEIGHT / 2} />
-    </svg>
+    <figure>
+      <svg
+        class="chart"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        width={WIDTH}
+        height={HEIGHT}
+        role="img"
+        aria-label={t('jobsChart')}
+      >
+        <text x={LEFT - 8} y={14} text-anchor="end">{`+${numberOf(largest)}`}</text>
+        <text x={LEFT - 8} y={HEIGHT - BOTTOM - 4} text-anchor="end">{`−${numberOf(largest)}`}</text>
+        {ordered.map((job, index) => (
+          <JobBar key={job.id} job={job} x={LEFT + index * step} width={barWidth} scale={scale} />
+        ))}
+        <line x1={LEFT} x2={WIDTH} y1={MIDDLE} y2={MIDDLE} />
+        {oldest !== undefined && (
+          <text x={LEFT} y={HEIGHT - 4}>
+            {dayText(oldest.createdAt)}
+          </text>
+        )}
+        {newest !== undefined && newest !== oldest && (
+          <text x={LEFT + (ordered.length - 1) * step + barWidth} y={HEIGHT - 4} text-anchor="end">
+            {dayText(newest.createdAt)}
+          </text>
+        )}
+      </svg>
+      <figcaption class="legend">
+        <span class="added">{t('added')}</span>
+        <span class="removed">{t('removed')}</span>
+        <span class="held">{t('held')}</span>
+        <span class="failed">{t('Failed')}</span>
+      </figcaption>
+    </figure>
+  )
+}
+
+type JobBarProps = {
+  readonly job: SyncJobDto
+  readonly x: number
+  readonly width: number
+  readonly scale: (count: number) => number
+}
+
+function JobBar({ job: { added, removed, held, status, createdAt }, x, width, scale }: JobBarProps) {
+  const [up, down, kept] = [scale(added), scale(removed), scale(held)]
+  return (
+    <g>
+      <title>{`${timeOf(createdAt)}: +${numberOf(added)} −${numberOf(removed)}`}</title>
+      <rect class="added" x={x} y={MIDDLE - up} width={width} height={up} />
+      <rect class="removed" x={x} y={MIDDLE} width={width} height={down} />
+      <rect class="held" x={x} y={MIDDLE + down} width={width} height={kept} />
+      {status === 'Failed' && <circle class="failed" cx={x + width / 2} cy={MIDDLE} r={5} />}
+    </g>
   )
 }

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { t } from '../language/texts.ts'
 import { Empty } from './loaded.tsx'
 
-type Column<Item> = {
+export type Column<Item> = {
   readonly head: string
   readonly cell: (item: Item) => ComponentChildren
   readonly isNumber?: boolean
@@ -12,7 +14,7 @@ type ListProps<Item> = {
   readonly items: readonly Item[]
   readonly keyOf: (item: Item) => string
   readonly columns: readonly Column<Item>[]
-  readonly empty: string
+  readonly empty: ComponentChildren
 }
 
 /** A table of records. It scrolls sideways where it is wider than the window. */
@@ -22,27 +24,102 @@ export function List<Item>({ label, items, keyOf, columns, empty }: ListProps<It
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard (WCAG 2.1.1)
     <section class="scroll" aria-label={label} tabIndex={0}>
       <table>
-        <thead>
-          <tr>
-            {columns.map(({ head, isNumber }) => (
-              <th key={head} scope="col" class={isNumber ? 'number' : undefined}>
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Head columns={columns} />
         <tbody>
           {items.map((item) => (
-            <tr key={keyOf(item)}>
-              {columns.map(({ head, cell, isNumber }) => (
-                <td key={head} class={isNumber ? 'number' : undefined}>
-                  {cell(item)}
-                </td>
-              ))}
-            </tr>
+            <Row key={keyOf(item)} item={item} columns={columns} />
           ))}
         </tbody>
       </table>
     </section>
+  )
+}
+
+function Head<Item>({ columns }: { readonly columns: readonly Column<Item>[] }) {
+  return (
+    <thead>
+      <tr>
+        {columns.map(({ head, isNumber }) => (
+          <th key={head} scope="col" class={isNumber ? 'number' : undefined}>
+            {head}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  )
+}
+
+type RowProps<Item> = { readonly item: Item; readonly columns: readonly Column<Item>[]; readonly index?: number }
+
+function Row<Item>({ item, columns, index }: RowProps<Item>) {
+  return (
+    <tr aria-rowindex={index}>
+      {columns.map(({ head, cell, isNumber }) => (
+        <td key={head} class={isNumber ? 'number' : undefined}>
+          {cell(item)}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+type LongListProps<Item> = ListProps<Item> & {
+  /** Loads the next items when the end comes into view. Undefined when all are loaded. */
+  readonly loadMore?: (() => void) | undefined
+}
+
+/** Rows above and below the visible ones, so that scrolling by keyboard always has a next row. */
+const ROWS_AROUND = 8
+const LOADED_AHEAD_ROWS = 60
+
+/** A table of any number of records. Only the rows in view are in the document. All rows have the same height. */
+export function LongList<Item>({ label, items, keyOf, columns, empty, loadMore }: LongListProps<Item>) {
+  const region = useRef<HTMLElement>(null)
+  const [view, setView] = useState({ first: 0, last: 30, rowHeight: 0 })
+  const measure = () => {
+    const shown = region.current
+    if (shown === null) return
+    const rowHeight = shown.querySelector('tbody tr:not(.spacer)')?.getBoundingClientRect().height ?? 0
+    if (rowHeight === 0) return
+    const first = Math.max(0, Math.floor(shown.scrollTop / rowHeight) - ROWS_AROUND)
+    const last = Math.ceil((shown.scrollTop + shown.clientHeight) / rowHeight) + ROWS_AROUND
+    setView((before) =>
+      before.first === first && before.last === last && before.rowHeight === rowHeight
+        ? before
+        : { first, last, rowHeight },
+    )
+  }
+  useEffect(measure, [items])
+  useEffect(() => {
+    if (view.last + LOADED_AHEAD_ROWS > items.length) loadMore?.()
+  }, [view.last, items.length, loadMore])
+  if (items.length === 0 && loadMore === undefined) return <Empty>{empty}</Empty>
+  const first = Math.min(view.first, Math.max(0, items.length - 1))
+  const shown = items.slice(first, view.last)
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard (WCAG 2.1.1)
+    <section ref={region} class="scroll long" aria-label={label} tabIndex={0} onScroll={measure}>
+      <table aria-rowcount={loadMore === undefined ? items.length + 1 : -1}>
+        <Head columns={columns} />
+        <tbody>
+          <Spacer height={first * view.rowHeight} />
+          {shown.map((item, index) => (
+            <Row key={keyOf(item)} item={item} columns={columns} index={first + index + 2} />
+          ))}
+          <Spacer height={Math.max(0, items.length - first - shown.length) * view.rowHeight} />
+        </tbody>
+      </table>
+      {loadMore !== undefined && <p class="hint visually-hidden">{t('loading')}</p>}
+    </section>
+  )
+}
+
+/** Stands for the rows that are not in the document. */
+function Spacer({ height }: { readonly height: number }) {
+  if (height === 0) return null
+  return (
+    <tr class="spacer">
+      <td style={{ height: `${height}px` }} />
+    </tr>
   )
 }

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { ApiRefusal, ApiUnreachable } from '../api.ts'
-import { t, timeOf } from '../language/texts.ts'
+import { useState } from 'preact/hooks'
+import { type ApiFault, ApiRefusal, ApiUnreachable } from '../api.ts'
+import { refusalSentence, t, timeOf } from '../language/texts.ts'
 import type { Resource } from '../resource.ts'
-import { SignInEnded, signInWithPage } from '../sign-in.ts'
+import { SignInEnded, signInAgain } from '../sign-in.ts'
 
 type LoadedProps<Value> = {
   readonly resource: Resource<Value>
@@ -40,26 +41,24 @@ function Skeleton() {
 
 type ErrorNoticeProps = {
   readonly error: unknown
+  /** Does again what failed. */
   readonly retry?: (() => void) | undefined
   readonly children?: ComponentChildren
 }
 
 /** Why something failed, and what the person can do. */
 export function ErrorNotice({ error, retry, children }: ErrorNoticeProps) {
+  const isRetried = retry !== undefined && !(error instanceof ApiRefusal && error.status < 500 && error.status !== 404)
   return (
     <div class="notice error" role="alert">
-      {sentencesOf(error).map((sentence) => (
-        <p key={sentence}>{sentence}</p>
-      ))}
+      <Reasons error={error} />
       {children}
       {error instanceof SignInEnded ? (
-        <button type="button" onClick={() => void signInWithPage()}>
-          {t('signIn')}
-        </button>
+        <SignInAgain onSignedIn={retry} />
       ) : (
-        retry && (
+        isRetried && (
           <button type="button" onClick={retry}>
-            {isStale(error) ? t('reload') : t('retry')}
+            {t('retry')}
           </button>
         )
       )}
@@ -67,19 +66,63 @@ export function ErrorNotice({ error, retry, children }: ErrorNoticeProps) {
   )
 }
 
+/** Signs in without leaving the page, and then does again what failed. */
+function SignInAgain({ onSignedIn }: { readonly onSignedIn: (() => void) | undefined }) {
+  const [fault, setFault] = useState<unknown>(undefined)
+  const [isSignedIn, setSignedIn] = useState(false)
+  const start = () => {
+    signInAgain().then(() => {
+      setSignedIn(true)
+      onSignedIn?.()
+    }, setFault)
+  }
+  if (isSignedIn) return <p>{t('signedInAgain')}</p>
+  return (
+    <>
+      {fault !== undefined && <p>{t('signInFailed', { reason: messageOf(fault) })}</p>}
+      <button type="button" onClick={start}>
+        {t('signIn')}
+      </button>
+    </>
+  )
+}
+
+function Reasons({ error }: { readonly error: unknown }) {
+  if (error instanceof SignInEnded) return <p>{t('signInEnded')}</p>
+  if (error instanceof ApiUnreachable) return <p>{t('unreachable')}</p>
+  if (isStale(error)) return <p>{t('stale')}</p>
+  if (error instanceof ApiRefusal && error.faults.length > 0) {
+    return error.faults.map((fault) => <Fault key={JSON.stringify(fault)} fault={fault} />)
+  }
+  return (
+    <>
+      <p>{t('failed')}</p>
+      <p class="hint">{messageOf(error)}</p>
+    </>
+  )
+}
+
+/** A refusal as a sentence of the person's language, and what the API says in particular. */
+export function Fault({ fault: { code, message } }: { readonly fault: ApiFault }) {
+  const sentence = refusalSentence(code)
+  if (sentence === undefined) return <p>{message}</p>
+  return (
+    <div>
+      <p>{sentence}</p>
+      <p class="hint" lang="en">
+        {message}
+      </p>
+    </div>
+  )
+}
+
 /** Whether somebody else has changed the record that was shown. */
-function isStale(error: unknown): boolean {
+export function isStale(error: unknown): boolean {
   return error instanceof ApiRefusal && (error.status === 412 || error.has('StaleVersion'))
 }
 
-function sentencesOf(error: unknown): string[] {
-  if (error instanceof SignInEnded) return [t('signInEnded')]
-  if (error instanceof ApiUnreachable) return [t('unreachable')]
-  if (isStale(error)) return [t('stale')]
-  if (error instanceof ApiRefusal) return error.faults.map(({ message }) => message)
-  return [t('failed'), error instanceof Error ? error.message : String(error)]
-}
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 export function Empty({ children }: { readonly children: ComponentChildren }) {
-  return <p class="empty">{children}</p>
+  return <div class="empty">{children}</div>
 }

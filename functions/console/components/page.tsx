@@ -1,11 +1,20 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { t } from '../language/texts.ts'
+import { hrefOf, viewPath } from '../router.ts'
 
-type PageProps = { readonly title: string; readonly actions?: ComponentChildren; readonly children: ComponentChildren }
+type PageProps = {
+  readonly title: string
+  /** The list that the view belongs to. */
+  readonly back?: { readonly path: string; readonly text: string }
+  /** What is known of the record, below the title. */
+  readonly facts?: ComponentChildren
+  readonly actions?: ComponentChildren
+  readonly children: ComponentChildren
+}
 
 /** A view with its heading, which gets the focus when the view opens, so that screen readers announce it. */
-export function Page({ title, actions, children }: PageProps) {
+export function Page({ title, back, facts, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   useEffect(() => {
@@ -13,10 +22,18 @@ export function Page({ title, actions, children }: PageProps) {
   }, [title])
   return (
     <>
+      {back !== undefined && (
+        <a class="back" href={hrefOf(back.path)}>
+          {back.text}
+        </a>
+      )}
       <header class="page-head">
-        <h1 ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
+        <div class="page-title">
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {facts !== undefined && <div class="facts">{facts}</div>}
+        </div>
         {actions !== undefined && <div class="actions">{actions}</div>}
       </header>
       {children}
@@ -39,5 +56,24 @@ export function Section({ title, actions, children }: SectionProps) {
       </header>
       {children}
     </section>
+  )
+}
+
+type TabsProps = {
+  readonly label: string
+  readonly tabs: readonly { readonly path: string; readonly text: string }[]
+}
+
+/** The parts of a record, each with a path of its own. */
+export function Tabs({ label, tabs }: TabsProps) {
+  const path = viewPath.value
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map((tab) => (
+        <a key={tab.path} href={hrefOf(tab.path)} aria-current={tab.path === path ? 'page' : undefined}>
+          {tab.text}
+        </a>
+      ))}
+    </nav>
   )
 }

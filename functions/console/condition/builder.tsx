@@ -1,10 +1,14 @@
+import { useMemo } from 'preact/hooks'
 import { GROUP_OPERATORS } from '../../../shared/domain/criteria/condition.ts'
 import type { ApiFault } from '../api.ts'
 import { Choice } from '../components/fields.tsx'
-import { t } from '../language/texts.ts'
+import { Fault } from '../components/loaded.tsx'
+import { Order } from '../components/order.tsx'
+import { languageCode, t } from '../language/texts.ts'
+import { attributeText, compareAttributes } from './attribute-text.ts'
 import { groupText } from './condition-text.tsx'
 import { type EditedGroup, newGroup, newLeaf, withChild, withMovedChild, withoutChild } from './condition-tree.ts'
-import { ATTRIBUTE_LIST_ID, type ConditionChoices, LeafEditor } from './leaf-editor.tsx'
+import { ATTRIBUTE_LIST_ID, type ConditionChoices, LeafEditor, typeText } from './leaf-editor.tsx'
 
 type GroupEditorProps = {
   readonly group: EditedGroup
@@ -17,19 +21,25 @@ type GroupEditorProps = {
 
 /** Edits a condition: groups, leaves and their order, all by keyboard. One list of attributes serves all leaves. */
 export function ConditionBuilder(props: Omit<GroupEditorProps, 'pointer'>) {
-  const names = Object.keys(props.choices.types).sort()
+  const { types } = props.choices
+  const language = languageCode.value
+  const options = useMemo(() => attributeOptions(types), [types, language])
   return (
     <>
-      <datalist id={ATTRIBUTE_LIST_ID}>
-        {names.map((name) => (
-          <option key={name} value={name}>
-            {props.choices.types[name]}
-          </option>
-        ))}
-      </datalist>
+      <datalist id={ATTRIBUTE_LIST_ID}>{options}</datalist>
       <GroupEditor {...props} pointer="" />
     </>
   )
+}
+
+function attributeOptions(types: ConditionChoices['types']) {
+  return Object.keys(types)
+    .sort(compareAttributes)
+    .map((name) => (
+      <option key={name} value={name}>
+        {`${attributeText(name)} · ${typeText(types[name] ?? '')}`}
+      </option>
+    ))
 }
 
 function GroupEditor({ group, pointer, choices, faults, onChange }: GroupEditorProps) {
@@ -38,22 +48,22 @@ function GroupEditor({ group, pointer, choices, faults, onChange }: GroupEditorP
     <fieldset class="group">
       <legend class="visually-hidden">{groupText(group.operator)}</legend>
       <Choice
-        label={t('addGroup')}
+        label={t('groupOperator')}
         isLabelHidden
         value={group.operator}
         options={GROUP_OPERATORS.map((operator) => ({ value: operator, text: groupText(operator) }))}
         onChange={(operator) => onChange({ ...group, operator })}
       />
-      {own.map(({ message }) => (
-        <p key={message} class="fault" role="alert">
-          {message}
-        </p>
+      {own.map((fault) => (
+        <div key={fault.message} class="fault" role="alert">
+          <Fault fault={fault} />
+        </div>
       ))}
       <ol>
         {group.children.map((child, index) => {
           const at = `${pointer}/conditions/${index}`
           return (
-            <li key={child.key}>
+            <li key={child.key} class="node">
               {child.kind === 'group' ? (
                 <GroupEditor
                   group={child}
@@ -70,32 +80,12 @@ function GroupEditor({ group, pointer, choices, faults, onChange }: GroupEditorP
                   onChange={(changed) => onChange(withChild(group, index, changed))}
                 />
               )}
-              <div class="order">
-                <button
-                  type="button"
-                  class="quiet"
-                  disabled={index === 0}
-                  onClick={() => onChange(withMovedChild(group, index, -1))}
-                >
-                  {t('moveUp')}
-                </button>
-                <button
-                  type="button"
-                  class="quiet"
-                  disabled={index === group.children.length - 1}
-                  onClick={() => onChange(withMovedChild(group, index, 1))}
-                >
-                  {t('moveDown')}
-                </button>
-                <button
-                  type="button"
-                  class="quiet"
-                  disabled={group.children.length === 1}
-                  onClick={() => onChange(withoutChild(group, index))}
-                >
-                  {t('removeItem')}
-                </button>
-              </div>
+              <Order
+                index={index}
+                count={group.children.length}
+                onMove={(by) => onChange(withMovedChild(group, index, by))}
+                onRemove={() => onChange(withoutChild(group, index))}
+              />
             </li>
           )
         })}

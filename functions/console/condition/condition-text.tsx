@@ -1,20 +1,31 @@
 import type { GroupOperator, WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
+import { MEMBER_OF_COLLECTION } from '../../../shared/domain/criteria/schema.ts'
 import type { MessageKey } from '../language/english.ts'
 import { t } from '../language/texts.ts'
+import { fieldText } from './attribute-text.ts'
 
 const GROUP_TEXT: Readonly<Record<GroupOperator, MessageKey>> = { AND: 'and', OR: 'or', NOT: 'not', XOR: 'xor' }
 
 export const groupText = (operator: GroupOperator): string => t(GROUP_TEXT[operator])
 
+/** Names of what conditions name by id. */
+export type NamesById = ReadonlyMap<string, string>
+
+type ConditionTextProps = { readonly condition: WireGroup; readonly names: NamesById }
+
 /** A condition to read: nested lists of sentences. */
-export function ConditionText({ condition: { groupOperator, conditions } }: { readonly condition: WireGroup }) {
+export function ConditionText({ condition: { groupOperator, conditions }, names }: ConditionTextProps) {
   return (
     <div class="condition">
-      <p>{groupText(groupOperator)}</p>
+      <p class="faint">{groupText(groupOperator)}</p>
       <ul>
         {conditions.map((node) => (
           <li key={JSON.stringify(node)}>
-            {'groupOperator' in node ? <ConditionText condition={node} /> : <LeafText leaf={node} />}
+            {'groupOperator' in node ? (
+              <ConditionText condition={node} names={names} />
+            ) : (
+              <LeafText leaf={node} names={names} />
+            )}
           </li>
         ))}
       </ul>
@@ -22,12 +33,39 @@ export function ConditionText({ condition: { groupOperator, conditions } }: { re
   )
 }
 
-function LeafText({ leaf: { field, operator, value } }: { readonly leaf: WireLeaf }) {
-  const values = value === undefined ? [] : [value].flat()
+const VALUES_SHOWN = 20
+
+type LeafTextProps = { readonly leaf: WireLeaf; readonly names: NamesById }
+
+/** One comparison as a sentence. */
+export function LeafText({ leaf: { id, field, operator, value }, names }: LeafTextProps) {
+  const values = value === undefined || operator === 'IsNull' ? [] : [value].flat().map(String)
+  const shown = values.slice(0, VALUES_SHOWN)
   return (
-    <>
-      <code>{field}</code> {t(operator)}{' '}
-      {operator !== 'IsNull' && values.map((one) => <code key={String(one)}>{String(one)}</code>)}
-    </>
+    <span>
+      <strong title={field}>{fieldText(field, id)}</strong> {operatorText(operator, id)}{' '}
+      {shown.map((one, index) => (
+        <span key={one}>
+          {index > 0 && ', '}
+          <code>{(id === MEMBER_OF_COLLECTION && names.get(one)) || one}</code>
+        </span>
+      ))}
+      {values.length > shown.length && ` ${t('andMore', { count: values.length - shown.length })}`}
+    </span>
   )
+}
+
+/** An ordering of times reads "is after", of other values "is greater than". */
+export function operatorText(operator: WireLeaf['operator'], id: string, type?: string): string {
+  const isTime = type === undefined ? /Date$/.test(id) : type === 'DateTime'
+  const ordering = `time${operator}` as const
+  switch (ordering) {
+    case 'timeGreaterThan':
+    case 'timeGreaterThanOrEqual':
+    case 'timeLessThan':
+    case 'timeLessThanOrEqual':
+      return isTime ? t(ordering) : t(operator)
+    default:
+      return t(operator)
+  }
 }

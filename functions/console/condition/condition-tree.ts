@@ -32,7 +32,7 @@ export const newLeaf = (): EditedLeaf => ({
   id: '',
   field: '',
   operator: 'Equals',
-  value: '',
+  value: undefined,
 })
 
 export const newGroup = (operator: GroupOperator = 'AND'): EditedGroup => ({
@@ -63,12 +63,10 @@ function wireOf(node: EditedNode): WireGroup | WireLeaf {
   return { id, field, operator, ...(operator === 'IsNull' || value === undefined ? {} : { value }) }
 }
 
-/** Whether every leaf has an attribute and a value, so that a preview makes sense. */
+/** Whether every leaf has an attribute and a value, so that a preview makes sense. The empty text is a value. */
 export function isComplete(node: EditedNode): boolean {
   if (node.kind === 'group') return node.children.length > 0 && node.children.every(isComplete)
-  const { id, operator, value } = node
-  if (id === '') return false
-  return operator === 'IsNull' || (Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '')
+  return node.id !== '' && (node.operator === 'IsNull' || node.value !== undefined)
 }
 
 /** Replaces one child, by its index. */

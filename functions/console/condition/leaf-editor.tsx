@@ -1,11 +1,17 @@
 import { Component } from 'preact'
-import { OPERATORS, type Operator, type WireLeaf } from '../../../shared/domain/criteria/condition.ts'
+import { OPERATORS, type Operator } from '../../../shared/domain/criteria/condition.ts'
 import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../../../shared/domain/criteria/operators-of-types.ts'
 import { type AttributeType, MEMBER_OF_COLLECTION } from '../../../shared/domain/criteria/schema.ts'
 import type { ApiFault } from '../api.ts'
 import { Choice, TextField } from '../components/fields.tsx'
+import { Fault } from '../components/loaded.tsx'
+import type { MessageKey } from '../language/english.ts'
 import { t } from '../language/texts.ts'
+import { attributeText } from './attribute-text.ts'
+import { operatorText } from './condition-text.tsx'
 import type { EditedLeaf } from './condition-tree.ts'
+import { type FieldForm, type FieldFormName, fieldForm, fieldOf, formsOf, newForm } from './field-form.ts'
+import { ValueField } from './value-field.tsx'
 
 /** What conditions of the tenant can use. */
 export type ConditionChoices = {
@@ -47,41 +53,114 @@ export class LeafEditor extends Component<LeafEditorProps> {
             type="text"
             list={ATTRIBUTE_LIST_ID}
             value={leaf.id}
+            autocomplete="off"
             placeholder={t('chooseAttribute')}
             onInput={(event) => change(withAttribute(leaf, event.currentTarget.value))}
           />
+          {type !== undefined && (
+            <small>
+              {attributeText(leaf.id)} · {typeText(type)}
+            </small>
+          )}
         </label>
-        {leaf.field !== leaf.id && (
-          <TextField label={t('fieldFunction')} value={leaf.field} onInput={(field) => change({ field })} />
-        )}
+        <FieldFunction leaf={leaf} type={type} onInput={(field) => change({ field })} />
         <Choice
           label={t('operator')}
           value={leaf.operator}
-          options={operatorsOf(leaf, type).map((operator) => ({ value: operator, text: t(operator) }))}
+          options={operatorsOf(leaf, type).map((operator) => ({
+            value: operator,
+            text: operatorText(operator, leaf.id, type),
+          }))}
           onChange={(operator) => change(withOperator(leaf, operator))}
         />
         {leaf.operator !== 'IsNull' && (
           <ValueField leaf={leaf} type={type} choices={choices} onInput={(value) => change({ value })} />
         )}
-        {faults.map(({ message }) => (
-          <p key={message} class="fault" role="alert">
-            {message}
-          </p>
+        {faults.map((fault) => (
+          <div key={fault.message} class="fault" role="alert">
+            <Fault fault={fault} />
+          </div>
         ))}
       </div>
     )
   }
 }
 
+const FORM_TEXT: Readonly<Record<FieldFormName, MessageKey>> = {
+  Plain: 'functionNone',
+  ToUpper: 'functionToUpper',
+  ToLower: 'functionToLower',
+  Substring: 'functionSubstring',
+  AddDays: 'functionAddDays',
+  Today: 'functionToday',
+  Written: 'functionWritten',
+}
+
+type FieldFunctionProps = {
+  readonly leaf: EditedLeaf
+  readonly type: string | undefined
+  readonly onInput: (field: string) => void
+}
+
+/** The function around the attribute, with its arguments. */
+function FieldFunction({ leaf: { id, field }, type, onInput }: FieldFunctionProps) {
+  const form = fieldForm(field, id)
+  const names = formsOf(type)
+  const offered = names.includes(form.name) ? names : [...names, form.name]
+  if (offered.length === 1) return null
+  const change = (changed: FieldForm) => onInput(fieldOf(changed, id))
+  return (
+    <>
+      <Choice
+        label={t('fieldFunction')}
+        value={form.name}
+        options={offered.map((name) => ({ value: name, text: t(FORM_TEXT[name]) }))}
+        onChange={(name) => change(newForm(name, field))}
+      />
+      {form.name === 'Substring' && (
+        <>
+          <TextField
+            label={t('functionStart')}
+            type="number"
+            value={form.start}
+            onInput={(start) => change({ ...form, start })}
+          />
+          <TextField
+            label={t('functionLength')}
+            type="number"
+            value={form.length}
+            onInput={(length) => change({ ...form, length })}
+          />
+        </>
+      )}
+      {form.name === 'AddDays' && (
+        <TextField
+          label={t('functionDays')}
+          type="number"
+          value={form.days}
+          onInput={(days) => change({ ...form, days })}
+        />
+      )}
+      {form.name === 'Written' && (
+        <TextField label={t('functionText')} value={form.text} onInput={(text) => change({ ...form, text })} />
+      )}
+    </>
+  )
+}
+
+export function typeText(type: string): string {
+  return isType(type) ? t(`type${type}`) : type
+}
+
 /** Functions around the attribute stay around the new one. */
 function withAttribute({ id, field }: EditedLeaf, next: string): Partial<EditedLeaf> {
-  return { id: next, field: id !== '' && field !== id ? field.replace(id, next) : next }
+  return { id: next, field: id !== '' && field !== id ? field.replace(id, () => next) : next }
 }
 
 /** A list has several values, any other operator one. */
 function withOperator({ value }: EditedLeaf, operator: Operator): Partial<EditedLeaf> {
   const values = value === undefined ? [] : [value].flat()
-  return { operator, value: operator === 'In' ? values.filter((one) => one !== '') : (values[0] ?? '') }
+  return { operator, value: operator === 'In' ? (value === undefined ? undefined : values) : values[0] }
 }
 
 /** The operators of the attribute's type, and the current one. */
@@ -92,38 +171,4 @@ function operatorsOf({ id, operator }: EditedLeaf, type: string | undefined): re
 
 function isType(type: string | undefined): type is AttributeType {
   return type !== undefined && Object.hasOwn(OPERATORS_OF, type)
-}
-
-type ValueFieldProps = {
-  readonly leaf: EditedLeaf
-  readonly type: string | undefined
-  readonly choices: ConditionChoices
-  readonly onInput: (value: WireLeaf['value']) => void
-}
-
-function ValueField({ leaf: { id, operator, value }, type, choices, onInput }: ValueFieldProps) {
-  if (operator === 'In') {
-    const lines = value === undefined ? '' : [value].flat().join('\n')
-    return (
-      <TextField
-        label={t('valuesOnePerLine')}
-        multiline
-        value={lines}
-        onInput={(text) => onInput(text === '' ? [] : text.split('\n'))}
-      />
-    )
-  }
-  const single = value === undefined ? '' : String(value)
-  if (id === MEMBER_OF_COLLECTION) {
-    const options = choices.collections.map((one) => ({ value: one.id, text: one.name }))
-    return <Choice label={t('collection')} value={single} options={options} onChange={onInput} />
-  }
-  if (type === 'Boolean') {
-    const options = [
-      { value: 'true', text: t('yes') },
-      { value: 'false', text: t('no') },
-    ]
-    return <Choice label={t('value')} value={single} options={options} onChange={onInput} />
-  }
-  return <TextField label={t('value')} value={single} onInput={onInput} />
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Badge, OptionalText } from '../components/fields.tsx'
 import { Empty, ErrorNotice } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
-import { t } from '../language/texts.ts'
+import { numberOf, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 import { conditionOf, type EditedGroup, isComplete } from './condition-tree.ts'
@@ -46,15 +46,15 @@ type PreviewProps = {
 export function Preview({ preview: { value, error, isLoading }, isComplete: isReady, isNew }: PreviewProps) {
   return (
     <Section title={t('previewNames')}>
-      <p role="status" aria-live="polite">
+      <div role="status">
         {!isReady ? (
-          t('previewInvalid')
+          <p class="faint">{t('previewInvalid')}</p>
         ) : value === undefined ? (
-          isLoading && t('previewing')
+          isLoading && <p class="faint">{t('previewing')}</p>
         ) : (
           <Counts {...value} isNew={isNew} />
         )}
-      </p>
+      </div>
       {isReady && error !== undefined && !isLoading && <ErrorNotice error={error} />}
       {isReady && value !== undefined && <Names result={value} />}
     </Section>
@@ -64,10 +64,14 @@ export function Preview({ preview: { value, error, isLoading }, isComplete: isRe
 function Counts({ counts, isNew }: Pick<PreviewResult, 'counts'> & { readonly isNew: boolean }) {
   return (
     <>
-      <Badge kind="plain">{t('matches', { count: counts.preview })}</Badge>{' '}
-      {!isNew && <Badge kind="good">{t('matchesAdded', { count: counts.added })}</Badge>}{' '}
+      <p>
+        <span class="big">{numberOf(counts.preview)}</span> {t('matches', { count: counts.preview })}
+      </p>
       {!isNew && (
-        <Badge kind={counts.removed > 0 ? 'bad' : 'plain'}>{t('matchesRemoved', { count: counts.removed })}</Badge>
+        <p class="facts">
+          <Badge kind={counts.added > 0 ? 'good' : 'plain'}>{t('matchesAdded', { count: counts.added })}</Badge>
+          <Badge kind={counts.removed > 0 ? 'bad' : 'plain'}>{t('matchesRemoved', { count: counts.removed })}</Badge>
+        </p>
       )}
     </>
   )
@@ -85,7 +89,7 @@ function Names({ result: { preview, counts } }: { readonly result: PreviewResult
         ))}
       </ul>
       {counts.preview > preview.length && (
-        <p class="faint">{t('countOf', { shown: preview.length, count: counts.preview })}</p>
+        <p class="hint">{t('firstOf', { shown: preview.length, count: counts.preview })}</p>
       )}
     </>
   )

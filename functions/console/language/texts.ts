@@ -1,14 +1,25 @@
 import { signal } from '@preact/signals'
 import { english, type MessageKey, type Messages } from './english.ts'
+import { englishRefusals } from './refusals-english.ts'
 
 export type LanguageCode = 'en' | 'nb'
 
+type Refusals = Partial<Readonly<Record<string, string>>>
+
 const messages = signal<Messages>(english)
+const refusals = signal<Refusals>(englishRefusals)
 export const languageCode = signal<LanguageCode>('en')
 
 /** Loads the texts of a language and shows them. */
 export async function showLanguage(code: LanguageCode): Promise<void> {
-  messages.value = code === 'nb' ? (await import('./norwegian.ts')).norwegian : english
+  if (code === 'nb') {
+    const [texts, sentences] = await Promise.all([import('./norwegian.ts'), import('./refusals-norwegian.ts')])
+    messages.value = texts.norwegian
+    refusals.value = sentences.norwegianRefusals
+  } else {
+    messages.value = english
+    refusals.value = englishRefusals
+  }
   languageCode.value = code
   document.documentElement.lang = code
 }
@@ -21,13 +32,20 @@ export function preferredLanguage(languages: readonly string[]): LanguageCode {
 
 const isNorwegian = (tag: string | undefined): boolean => tag !== undefined && ['nb', 'no', 'nn'].includes(tag)
 
-/** The text of the current language. Components that call it are rendered again when the language changes. */
+/**
+ * The text of the current language. Components that call it are rendered again when the language changes. A text with
+ * two forms has the one for a `count` of 1 first.
+ */
 export function t(key: MessageKey, values: Readonly<Record<string, string | number>> = {}): string {
-  return messages.value[key].replace(/\{(\w+)\}/g, (placeholder, name: string) => {
+  const [first = '', other = first] = messages.value[key].split(' | ')
+  return (values.count === 1 ? first : other).replace(/\{(\w+)\}/g, (placeholder, name: string) => {
     const value = values[name]
     return value === undefined ? placeholder : typeof value === 'number' ? numberOf(value) : value
   })
 }
+
+/** A refusal of the API in words. Undefined for a code without a sentence. */
+export const refusalSentence = (code: string): string | undefined => refusals.value[code]
 
 const locale = (): string => (languageCode.value === 'nb' ? 'nb-NO' : 'en-GB')
 
@@ -36,4 +54,16 @@ export const numberOf = (value: number): string => new Intl.NumberFormat(locale(
 /** Date and time in the time zone of the browser. */
 export function timeOf(timestamp: string): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(timestamp))
+}
+
+/** A date in the time zone of the browser. */
+export function dayText(timestamp: string): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium' }).format(new Date(timestamp))
+}
+
+/** The time between two timestamps, in seconds. */
+export function durationOf(from: string, to: string): string {
+  const seconds = (Date.parse(to) - Date.parse(from)) / 1000
+  const number = new Intl.NumberFormat(locale(), { style: 'unit', unit: 'second', maximumFractionDigits: 1 })
+  return number.format(Math.max(0, seconds))
 }

@@ -3,8 +3,8 @@ import type { CollectionDto, CriteriaCollectionDto } from '../../../shared/domai
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import { type Api, type ApiFault, ApiRefusal } from '../api.ts'
 import { ActionButton } from '../components/actions.tsx'
-import { Choice, TextField } from '../components/fields.tsx'
-import { Loaded } from '../components/loaded.tsx'
+import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
+import { isStale, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { ConditionBuilder } from '../condition/builder.tsx'
 import { conditionOf, type EditedGroup, editedGroup, isComplete, newGroup } from '../condition/condition-tree.ts'
@@ -12,45 +12,55 @@ import type { ConditionChoices } from '../condition/leaf-editor.tsx'
 import { Preview, usePreview } from '../condition/preview.tsx'
 import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
-import { navigate } from '../router.ts'
+import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
+import { type CollectionHead, HeadFields, useUnsaved } from './collection-form.tsx'
 
 const CRITERIA = '/collections-criteria/beta'
 const OBJECT_TYPES = ['Identity', 'Relationship', 'OrgUnit'] as const
 
-type Start = {
-  readonly collection: CriteriaCollectionDto | undefined
-  readonly etag: string | undefined
-  readonly choices: ConditionChoices
-}
+/** A stored collection and its version; neither for a new one. */
+type Stored = { readonly collection: CriteriaCollectionDto | undefined; readonly etag: string | undefined }
+type Start = { readonly stored: Stored; readonly choices: ConditionChoices }
 
 /** Creates a criteria collection, or changes one, with a preview of who matches. */
 export function CollectionEditor({ parameters: { id } }: { readonly parameters: { readonly id?: string } }) {
   const { api } = useConsole()
   const start = useResource(id ?? 'new', () => readStart(id, api))
+  const back =
+    id === undefined
+      ? { path: '/collections', text: t('collections') }
+      : { path: `/collections/${id}`, text: start.value?.stored.collection?.name ?? t('collection') }
   return (
-    <Page title={id === undefined ? t('newCriteriaCollection') : t('editCollection')}>
-      <Loaded resource={start}>{(loaded) => <Editor key={loaded.etag ?? 'new'} {...loaded} />}</Loaded>
+    <Page title={id === undefined ? t('newCriteriaCollection') : t('editCollection')} back={back}>
+      <Loaded resource={start}>
+        {({ stored, choices }) => <Editor key={id ?? 'new'} start={stored} choices={choices} />}
+      </Loaded>
     </Page>
   )
 }
 
-function Editor({ collection, etag, choices }: Start) {
+type EditorProps = { readonly start: Stored; readonly choices: ConditionChoices }
+
+function Editor({ start, choices }: EditorProps) {
   const { api } = useConsole()
-  const [name, setName] = useState(collection?.name ?? '')
-  const [description, setDescription] = useState(collection?.description ?? '')
-  const [objectType, setObjectType] = useState<string>(collection?.objectType ?? 'Identity')
-  const [tree, setTree] = useState<EditedGroup>(() => startTree(collection))
+  const [base, setBase] = useState(start)
+  const [head, setHead] = useState<CollectionHead>(() => headOf(start))
+  const [tree, setTree] = useState<EditedGroup>(() => treeOf(start))
   const [saveFaults, setSaveFaults] = useState<readonly ApiFault[]>([])
-  const preview = usePreview(tree, objectType, collection?.id)
+  const [theirs, setTheirs] = useState<Stored | undefined>(undefined)
+  const preview = usePreview(tree, head.objectType, base.collection?.id)
+  const isNew = base.collection === undefined
+  useUnsaved(isChanged(base, head, tree))
   const save = async () => {
     setSaveFaults([])
-    const body = { ...kept(collection), objectType, name, description, condition: conditionOf(tree) }
     try {
-      navigate(`/collections/${await saved(collection, etag, body, api)}`)
+      const id = await saved(base, { ...head, condition: conditionOf(tree) }, api)
+      navigate(`/collections/${id}`, t('savedNamed', { name: head.name }))
     } catch (error) {
       if (error instanceof ApiRefusal) setSaveFaults(faultsOfCondition(error, '/condition'))
-      throw error
+      if (!isStale(error) || base.collection === undefined) throw error
+      setTheirs(await readStored(base.collection.id, api))
     }
   }
   const change = (next: EditedGroup) => {
@@ -58,54 +68,81 @@ function Editor({ collection, etag, choices }: Start) {
     setTree(next)
   }
   return (
-    <form onSubmit={(event) => event.preventDefault()}>
-      <TextField label={t('name')} value={name} onInput={setName} required maxLength={200} />
-      <TextField label={t('description')} value={description} onInput={setDescription} multiline maxLength={1000} />
-      <Choice
-        label={t('type')}
-        value={objectType}
-        options={OBJECT_TYPES.filter((type) => collection === undefined || type === objectType).map((type) => ({
-          value: type,
-          text: t(type),
-        }))}
-        onChange={setObjectType}
-      />
-      <Section title={t('condition')}>
-        <ConditionBuilder
-          group={tree}
-          choices={choices}
-          faults={[...faultsOfCondition(preview.error, '/preview/condition'), ...saveFaults]}
-          onChange={change}
-        />
-      </Section>
-      <Preview preview={preview} isComplete={isComplete(tree)} isNew={collection === undefined} />
-      <div class="actions">
-        <ActionButton kind="primary" run={save} disabled={name.trim() === '' || !isComplete(tree)}>
-          {t('save')}
-        </ActionButton>
+    <form class="columns" onSubmit={(event) => event.preventDefault()}>
+      <div>
+        <HeadFields head={head} objectTypes={OBJECT_TYPES} isNew={isNew} onChange={setHead} />
+        <Section title={t('condition')}>
+          <ConditionBuilder
+            group={tree}
+            choices={choices}
+            faults={[...faultsOfCondition(preview.error, '/preview/condition'), ...saveFaults]}
+            onChange={change}
+          />
+        </Section>
+        {theirs !== undefined && (
+          <ConflictNotice
+            differences={differences(head, tree, theirs)}
+            onKeepMine={() => {
+              setBase(theirs)
+              setTheirs(undefined)
+            }}
+            onTakeTheirs={() => {
+              setBase(theirs)
+              setHead(headOf(theirs))
+              setTree(treeOf(theirs))
+              setTheirs(undefined)
+            }}
+          />
+        )}
+        <div class="actions">
+          <ActionButton
+            kind="primary"
+            run={save}
+            disabled={head.name.trim() === '' || !isComplete(tree) || theirs !== undefined}
+          >
+            {t('save')}
+          </ActionButton>
+          <a class="button" href={hrefOf(isNew ? '/collections' : `/collections/${base.collection?.id}`)}>
+            {t('cancel')}
+          </a>
+        </div>
       </div>
+      <aside>
+        <Preview preview={preview} isComplete={isComplete(tree)} isNew={isNew} />
+      </aside>
     </form>
   )
 }
 
-function startTree(collection: CriteriaCollectionDto | undefined): EditedGroup {
+function headOf({ collection }: Stored): CollectionHead {
+  const { name = '', description, objectType = 'Identity' } = collection ?? {}
+  return { name, description: description ?? '', objectType }
+}
+
+function treeOf({ collection }: Stored): EditedGroup {
   return collection === undefined ? newGroup() : editedGroup(collection.condition as WireGroup)
 }
 
-/** What the editor does not show and must not lose. */
-function kept(collection: CriteriaCollectionDto | undefined): object {
-  return collection === undefined ? {} : { metadata: collection.metadata }
+const textOf = (tree: EditedGroup): string => JSON.stringify(conditionOf(tree))
+
+function isChanged(base: Stored, head: CollectionHead, tree: EditedGroup): boolean {
+  return JSON.stringify([headOf(base), textOf(treeOf(base))]) !== JSON.stringify([head, textOf(tree)])
 }
 
-/** @returns The id of the collection. */
-async function saved(
-  collection: CriteriaCollectionDto | undefined,
-  ifMatch: string | undefined,
-  body: object,
-  api: Api,
-): Promise<string> {
-  if (collection === undefined) return (await api.send<string>('POST', CRITERIA, { body })).data
-  await api.send('PUT', `${CRITERIA}/${collection.id}`, { body, ifMatch })
+function differences(head: CollectionHead, tree: EditedGroup, theirs: Stored) {
+  const other = headOf(theirs)
+  return differencesOf([
+    { head: t('name'), mine: head.name, theirs: other.name },
+    { head: t('description'), mine: head.description, theirs: other.description },
+    { head: t('condition'), mine: textOf(tree), theirs: textOf(treeOf(theirs)) },
+  ])
+}
+
+/** What the editor does not show is kept. @returns The id of the collection. */
+async function saved({ collection, etag }: Stored, changed: object, api: Api): Promise<string> {
+  if (collection === undefined) return (await api.send<string>('POST', CRITERIA, { body: changed })).data
+  const body = { metadata: collection.metadata, ...changed }
+  await api.send('PUT', `${CRITERIA}/${collection.id}`, { body, ifMatch: etag })
   return collection.id
 }
 
@@ -123,8 +160,13 @@ async function readStart(id: string | undefined, api: Api): Promise<Start> {
   const [schemas, collections, stored] = await Promise.all([
     api.send<TenantSchemas>('GET', `${CRITERIA}/tenant-schemas`),
     api.all<CollectionDto>('/collections/beta'),
-    id === undefined ? undefined : api.send<CriteriaCollectionDto>('GET', `${CRITERIA}/${id}`),
+    id === undefined ? { collection: undefined, etag: undefined } : readStored(id, api),
   ])
   const choices = { types: schemas.data.identitySchema, collections: collections.filter((one) => one.id !== id) }
-  return { collection: stored?.data, etag: stored?.etag, choices }
+  return { stored, choices }
+}
+
+async function readStored(id: string, api: Api): Promise<Stored> {
+  const { data, etag } = await api.send<CriteriaCollectionDto>('GET', `${CRITERIA}/${id}`)
+  return { collection: data, etag }
 }

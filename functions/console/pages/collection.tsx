@@ -1,180 +1,155 @@
-import { useEffect, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
 import type { CollectionDto, CriteriaCollectionDto } from '../../../shared/domain/collections/collection.ts'
-import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
+import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import { type Api, ApiRefusal } from '../api.ts'
-import { ActionButton, ConfirmedAction } from '../components/actions.tsx'
-import { ExplanationDialog } from '../components/explanation.tsx'
-import { Badge, OptionalText, SearchField } from '../components/fields.tsx'
-import { List } from '../components/list.tsx'
+import { ConfirmedAction } from '../components/actions.tsx'
+import { Badge } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
-import { Page, Section } from '../components/page.tsx'
+import { Page, Section, Tabs } from '../components/page.tsx'
 import { ConditionText } from '../condition/condition-text.tsx'
-import { t } from '../language/texts.ts'
-import { type Resource, useResource } from '../resource.ts'
+import { t, timeOf } from '../language/texts.ts'
+import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
 import { typeName } from './collections.tsx'
 import { LinkTable } from './links.tsx'
+import { MembersSection } from './members.tsx'
+import { PolicySection } from './policy.tsx'
+import { RequestsSection } from './requests.tsx'
 
-type Shown = { readonly collection: CollectionDto | CriteriaCollectionDto; readonly etag: string | undefined }
+type Shown = { readonly collection: CriteriaCollectionDto | JoinableCollectionDto; readonly etag: string | undefined }
+type CollectionViewProps = { readonly parameters: { readonly id?: string; readonly tab?: string } }
 
 /** One collection: who is in it, why, and which groups follow it. */
-export function CollectionView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
+export function CollectionView({ parameters: { id = '', tab = '' } }: CollectionViewProps) {
   const { api } = useConsole()
   const collection = useResource(id, () => readCollection(id, api))
-  const links = useResource(`links of ${id}`, () =>
-    api.all<GroupLinkDto>(`/group-link/beta/group-links?collectionId=${id}`),
-  )
   return (
     <Loaded resource={collection}>
-      {(shown) => (
-        <Page title={shown.collection.name} actions={<CollectionActions {...shown} />}>
-          <p>
-            <Badge kind="plain">{typeName(shown.collection.objectType)}</Badge>{' '}
-            <OptionalText value={shown.collection.description} />
-          </p>
-          {'condition' in shown.collection && (
-            <Section title={t('condition')}>
-              <ConditionText condition={shown.collection.condition as WireGroup} />
-            </Section>
-          )}
-          <MembersSection collection={shown.collection} />
-          <LinksSection collectionId={id} links={links} />
-        </Page>
-      )}
+      {(shown) => {
+        const tabs = tabsOf(shown.collection)
+        const path = `/collections/${id}`
+        const current = tabs.find((one) => one.path === tab) ?? tabs[0]
+        return (
+          <Page
+            title={shown.collection.name}
+            back={{ path: '/collections', text: t('collections') }}
+            facts={<CollectionFacts collection={shown.collection} />}
+            actions={<CollectionActions {...shown} />}
+          >
+            {shown.collection.description && <p>{shown.collection.description}</p>}
+            <Tabs
+              label={shown.collection.name}
+              tabs={tabs.map((one) => ({ path: one.path === '' ? path : `${path}/${one.path}`, text: one.text }))}
+            />
+            {current?.view()}
+          </Page>
+        )
+      }}
     </Loaded>
+  )
+}
+
+type Tab = { readonly path: string; readonly text: string; readonly view: () => ComponentChildren }
+
+/** The parts of a collection. The first one is shown without a name in the path. */
+function tabsOf(collection: Shown['collection']): readonly Tab[] {
+  const members: Tab = {
+    path: '',
+    text: t('members'),
+    view: () => <MembersSection collection={collection} isJoinable={'joinPolicy' in collection} />,
+  }
+  const links: Tab = { path: 'links', text: t('linksOfCollection'), view: () => <LinksSection id={collection.id} /> }
+  if ('joinPolicy' in collection) {
+    const policy = { path: 'policy', text: t('policy'), view: () => <PolicySection policy={collection.joinPolicy} /> }
+    const requests = { path: 'requests', text: t('requests'), view: () => <RequestsSection id={collection.id} /> }
+    return [members, policy, requests, links]
+  }
+  const condition = collection.condition as WireGroup
+  return [
+    members,
+    { path: 'condition', text: t('condition'), view: () => <ConditionSection condition={condition} /> },
+    links,
+  ]
+}
+
+function CollectionFacts({ collection }: { readonly collection: CollectionDto }) {
+  const { objectType, updatedAt, metadata } = collection
+  return (
+    <>
+      <Badge kind="plain">{t('joinPolicy' in collection ? 'joinable' : 'criteria')}</Badge>
+      <Badge kind="plain">{typeName(objectType)}</Badge>
+      {metadata.tags.map((tag) => (
+        <Badge key={tag} kind="plain">
+          {tag}
+        </Badge>
+      ))}
+      <span>{t('changedAt', { time: timeOf(updatedAt) })}</span>
+    </>
   )
 }
 
 function CollectionActions({ collection, etag }: Shown) {
   const { api } = useConsole()
   const { id, name } = collection
-  const isCriteria = 'condition' in collection
-  const prefix = isCriteria ? '/collections-criteria/beta' : '/collections-joinable/beta'
+  const isJoinable = 'joinPolicy' in collection
+  const prefix = isJoinable ? '/collections-joinable/beta' : '/collections-criteria/beta'
   return (
     <>
-      {isCriteria && (
-        <a class="button" href={hrefOf(`/collections/${id}/edit`)}>
-          {t('edit')}
-        </a>
-      )}
+      <a class="button" href={hrefOf(`/collections/${id}/${isJoinable ? 'edit-policy' : 'edit'}`)}>
+        {t('edit')}
+      </a>
       <ConfirmedAction
         label={t('deleteCollection')}
         question={t('deleteCollectionConfirm', { name })}
         run={async () => {
           await api.send('DELETE', `${prefix}/${id}`, { ifMatch: etag })
-          navigate('/collections')
+          navigate('/collections', t('deleted', { name }))
         }}
       />
     </>
   )
 }
 
-type MemberPage = { readonly members: readonly MemberDto[]; readonly nextCursor: string | undefined }
-
-const MEMBERS_PER_PAGE = 200
-
-/** A changed condition is evaluated within this time. Until then, the members are loaded again and again. */
-const EVALUATED_WITHIN_MS = 15_000
-const RELOADED_AFTER_MS = 1_500
-
-function MembersSection({ collection: { id: collectionId, updatedAt } }: { readonly collection: CollectionDto }) {
+function ConditionSection({ condition }: { readonly condition: WireGroup }) {
   const { api } = useConsole()
-  const [text, setText] = useState('')
-  const [explained, setExplained] = useState<MemberDto | undefined>(undefined)
-  const [more, setMore] = useState<MemberPage>({ members: [], nextCursor: undefined })
-  const filter = text.trim() === '' ? '' : `&text=${encodeURIComponent(text.trim())}`
-  const path = `/collections/beta/${collectionId}/members?pageSize=${MEMBERS_PER_PAGE}${filter}`
-  const first = useResource(path, async (): Promise<MemberPage> => {
-    const { data, nextCursor } = await api.send<MemberDto[]>('GET', path)
-    setMore({ members: [], nextCursor })
-    return { members: data, nextCursor }
-  })
-  useEffect(() => {
-    const isRecent = Date.now() - Date.parse(updatedAt) < EVALUATED_WITHIN_MS
-    if (!isRecent || first.isLoading) return undefined
-    const timer = setTimeout(first.reload, RELOADED_AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [updatedAt, first.isLoading, first.reload])
-  const loadMore = async () => {
-    const { data, nextCursor } = await api.send<MemberDto[]>(
-      'GET',
-      `${path}&nextCursor=${encodeURIComponent(more.nextCursor ?? '')}`,
-    )
-    setMore(({ members }) => ({ members: [...members, ...data], nextCursor }))
-  }
+  const collections = useResource('names', () => api.all<CollectionDto>('/collections/beta'))
   return (
-    <Section title={t('members')}>
-      <SearchField label={t('membersFilter')} value={text} onInput={setText} />
-      <Loaded resource={first}>
-        {({ members }) => (
-          <>
-            <List
-              label={t('members')}
-              items={[...members, ...more.members]}
-              keyOf={({ objectId, relationshipId }) => `${objectId} ${relationshipId}`}
-              empty={t('membersEmpty')}
-              columns={[
-                { head: t('name'), cell: ({ displayName }) => <OptionalText value={displayName} /> },
-                { head: t('title'), cell: ({ title }) => <OptionalText value={title} /> },
-                { head: t('orgUnit'), cell: ({ orgUnitName }) => <OptionalText value={orgUnitName} /> },
-                { head: t('account'), cell: ({ hasAccount }) => <AccountBadge hasAccount={hasAccount} /> },
-                {
-                  head: t('actions'),
-                  cell: (member) => (
-                    <button type="button" onClick={() => setExplained(member)}>
-                      {t('why')}
-                    </button>
-                  ),
-                },
-              ]}
-            />
-            {explained !== undefined && (
-              <ExplanationDialog
-                collectionId={collectionId}
-                member={explained}
-                onClose={() => setExplained(undefined)}
-              />
-            )}
-            {more.nextCursor !== undefined && <ActionButton run={loadMore}>{t('more')}</ActionButton>}
-          </>
-        )}
+    <Section title={t('condition')}>
+      <Loaded resource={collections}>
+        {(all) => <ConditionText condition={condition} names={new Map(all.map(({ id, name }) => [id, name]))} />}
       </Loaded>
     </Section>
   )
 }
 
-function AccountBadge({ hasAccount }: { readonly hasAccount: boolean }) {
-  return <Badge kind={hasAccount ? 'plain' : 'bad'}>{hasAccount ? t('hasAccount') : t('noAccount')}</Badge>
-}
-
-type LinksSectionProps = { readonly collectionId: string; readonly links: Resource<readonly GroupLinkDto[]> }
-
-function LinksSection({ collectionId, links }: LinksSectionProps) {
+function LinksSection({ id }: { readonly id: string }) {
+  const { api } = useConsole()
+  const links = useResource(id, () => api.all<GroupLinkDto>(`/group-link/beta/group-links?collectionId=${id}`))
   return (
     <Section
       title={t('linksOfCollection')}
       actions={
-        <a class="button" href={hrefOf(`/links/new/${collectionId}`)}>
+        <a class="button" href={hrefOf(`/links/new/${id}`)}>
           {t('newLink')}
         </a>
       }
     >
-      <Loaded resource={links}>{(all) => <LinkTable links={all} />}</Loaded>
+      <Loaded resource={links}>{(all) => <LinkTable links={all} empty={t('linksOfCollectionEmpty')} />}</Loaded>
     </Section>
   )
 }
 
-/** A criteria collection has its condition under its own prefix. */
+/** Each kind of collection has its definition under its own prefix. */
 async function readCollection(id: string, api: Api): Promise<Shown> {
   try {
     const { data, etag } = await api.send<CriteriaCollectionDto>('GET', `/collections-criteria/beta/${id}`)
     return { collection: data, etag }
   } catch (error) {
     if (!(error instanceof ApiRefusal) || error.status !== 404) throw error
-    const { data, etag } = await api.send<CollectionDto>('GET', `/collections-joinable/beta/${id}`)
+    const { data, etag } = await api.send<JoinableCollectionDto>('GET', `/collections-joinable/beta/${id}`)
     return { collection: data, etag }
   }
 }

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import type { CriteriaCollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { Api } from '../api.ts'
-import { SearchField } from '../components/fields.tsx'
-import { List } from '../components/list.tsx'
+import { Choice, OptionalText, SearchField } from '../components/fields.tsx'
+import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { t, timeOf } from '../language/texts.ts'
@@ -15,40 +15,52 @@ type AnyCollection =
   | (CriteriaCollectionDto & { readonly kind: 'criteria' })
   | (JoinableCollectionDto & { readonly kind: 'joinable' })
 
+const KINDS = ['anyKind', 'criteria', 'joinable'] as const
+
 /** All collections of both kinds, by name. */
 export function CollectionsView() {
   const { api } = useConsole()
   const [text, setText] = useState('')
+  const [kind, setKind] = useState<(typeof KINDS)[number]>('anyKind')
   const collections = useResource('collections', () => listCollections(api))
+  const isShown = (one: AnyCollection) => (kind === 'anyKind' || kind === one.kind) && hasText(one, text)
   return (
     <Page
       title={t('collections')}
       actions={
-        <a class="button primary" href={hrefOf('/collections/new')}>
-          {t('newCollection')}
-        </a>
+        <>
+          <a class="button primary" href={hrefOf('/collections/new')}>
+            {t('newCollection')}
+          </a>
+          <a class="button" href={hrefOf('/collections/new-joinable')}>
+            {t('newJoinable')}
+          </a>
+        </>
       }
     >
-      <SearchField label={t('search')} value={text} onInput={setText} />
       <Loaded resource={collections}>
         {(all) => {
-          const shown = all.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()))
+          const shown = all.filter(isShown)
           return (
             <>
-              <p class="faint" role="status">
-                {t('countOf', { shown: shown.length, count: all.length })}
-              </p>
-              <List
-                label={t('collections')}
-                items={shown}
-                keyOf={({ id }) => id}
+              <div class="between">
+                <div class="actions">
+                  <SearchField label={t('collectionsFilter')} value={text} onInput={setText} />
+                  <Choice
+                    label={t('kind')}
+                    isLabelHidden
+                    value={kind}
+                    options={KINDS.map((value) => ({ value, text: t(value) }))}
+                    onChange={setKind}
+                  />
+                </div>
+                <p class="faint" role="status">
+                  {t('countOf', { shown: shown.length, count: all.length })}
+                </p>
+              </div>
+              <CollectionTable
+                collections={shown}
                 empty={all.length === 0 ? t('collectionsEmpty') : t('collectionsNoMatch')}
-                columns={[
-                  { head: t('name'), cell: ({ id, name }) => <a href={hrefOf(`/collections/${id}`)}>{name}</a> },
-                  { head: t('kind'), cell: ({ kind }) => t(kind) },
-                  { head: t('type'), cell: ({ objectType }) => typeName(objectType) },
-                  { head: t('changed'), cell: ({ updatedAt }) => timeOf(updatedAt) },
-                ]}
               />
             </>
           )
@@ -56,6 +68,31 @@ export function CollectionsView() {
       </Loaded>
     </Page>
   )
+}
+
+type CollectionTableProps = { readonly collections: readonly AnyCollection[]; readonly empty: string }
+
+function CollectionTable({ collections, empty }: CollectionTableProps) {
+  return (
+    <LongList
+      label={t('collections')}
+      items={collections}
+      keyOf={({ id }) => id}
+      empty={empty}
+      columns={[
+        { head: t('name'), cell: ({ id, name }) => <a href={hrefOf(`/collections/${id}`)}>{name}</a> },
+        { head: t('description'), cell: ({ description }) => <OptionalText value={description} /> },
+        { head: t('kind'), cell: ({ kind }) => t(kind) },
+        { head: t('type'), cell: ({ objectType }) => typeName(objectType) },
+        { head: t('changed'), cell: ({ updatedAt }) => timeOf(updatedAt) },
+      ]}
+    />
+  )
+}
+
+function hasText({ name, description }: AnyCollection, text: string): boolean {
+  const wanted = text.trim().toLowerCase()
+  return name.toLowerCase().includes(wanted) || (description ?? '').toLowerCase().includes(wanted)
 }
 
 /** The name of what a collection contains. */

@@ -1,10 +1,10 @@
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
 import { Badge, OptionalText } from '../components/fields.tsx'
-import { List } from '../components/list.tsx'
+import { List, LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { t, timeOf } from '../language/texts.ts'
-import { useResource } from '../resource.ts'
+import { usePages, useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
 
@@ -14,6 +14,7 @@ type Connector = {
   readonly clientId: string
   readonly softDeletionDays: number
   readonly enabled: boolean
+  readonly bindsAccounts: boolean
   readonly createdAt: string
 }
 
@@ -33,48 +34,92 @@ export function ConnectorsView() {
             columns={[
               { head: t('name'), cell: ({ id, name }) => <a href={hrefOf(`/connectors/${id}`)}>{name}</a> },
               { head: t('state'), cell: ({ enabled }) => <ConnectorState isEnabled={enabled} /> },
+              { head: t('bindsAccounts'), cell: ({ bindsAccounts }) => (bindsAccounts ? t('yes') : t('no')) },
               { head: t('softDeletion'), cell: ({ softDeletionDays }) => softDeletionDays, isNumber: true },
               { head: t('created'), cell: ({ createdAt }) => timeOf(createdAt) },
             ]}
           />
         )}
       </Loaded>
+      <ConflictsSection />
     </Page>
   )
+}
+
+type AccountConflict = {
+  readonly directoryObjectId: string
+  readonly holderId: string
+  readonly claimantIds: readonly string[]
+}
+
+/** Accounts that several people claim: a fault in the data of a source. */
+function ConflictsSection() {
+  const { api } = useConsole()
+  const conflicts = useResource('conflicts', async () => {
+    return (await api.send<AccountConflict[]>('GET', '/iamcore/beta/sync/coreobjects/account-conflicts')).data
+  })
+  return (
+    <Section title={t('conflicts')}>
+      <Loaded resource={conflicts}>
+        {(all) => (
+          <LongList
+            label={t('conflicts')}
+            items={all}
+            keyOf={({ directoryObjectId }) => directoryObjectId}
+            empty={t('conflictsEmpty')}
+            columns={[
+              { head: t('account'), cell: ({ directoryObjectId }) => <code>{directoryObjectId}</code> },
+              { head: t('holder'), cell: ({ holderId }) => <PersonLink id={holderId} /> },
+              {
+                head: t('claimants'),
+                cell: ({ claimantIds }) => claimantIds.map((id) => <PersonLink key={id} id={id} />),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+function PersonLink({ id }: { readonly id: string }) {
+  return <a href={hrefOf(`/people/${id}`)}>{id}</a>
 }
 
 function ConnectorState({ isEnabled }: { readonly isEnabled: boolean }) {
   return <Badge kind={isEnabled ? 'good' : 'plain'}>{isEnabled ? t('active') : t('inactive')}</Badge>
 }
 
-const OBJECTS_SHOWN = 200
+const OBJECTS_PER_PAGE = 500
 
 /** One source, and the objects that it has delivered. */
 export function ConnectorView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
   const { api } = useConsole()
   const path = `/iamcore/beta/sync/connectors/${id}`
   const connector = useResource(id, async () => (await api.send<Connector>('GET', path)).data)
-  const objects = useResource(`objects of ${id}`, async () => {
-    return (await api.send<ConnectorObjectDto[]>('GET', `${path}/data?pageSize=${OBJECTS_SHOWN}`)).data
-  })
+  const objects = usePages(`${path}/data?pageSize=${OBJECTS_PER_PAGE}`, api.page<ConnectorObjectDto>)
   return (
     <Loaded resource={connector}>
       {({ name, clientId, enabled }) => (
-        <Page title={name}>
-          <dl>
-            <dt>{t('state')}</dt>
-            <dd>
+        <Page
+          title={name}
+          back={{ path: '/connectors', text: t('connectors') }}
+          facts={
+            <>
               <ConnectorState isEnabled={enabled} />
-            </dd>
-            <dt>{t('client')}</dt>
-            <dd>{clientId}</dd>
-          </dl>
+              <span>
+                {t('client')}: <code>{clientId}</code>
+              </span>
+            </>
+          }
+        >
           <Section title={t('objects')}>
             <Loaded resource={objects}>
-              {(all) => (
-                <List
+              {(items) => (
+                <LongList
                   label={t('objects')}
-                  items={all}
+                  items={items}
+                  loadMore={objects.loadMore}
                   keyOf={({ id: objectId }) => objectId}
                   empty={t('objectsEmpty')}
                   columns={[
@@ -97,7 +142,7 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
 }
 
 function typeNameOf(objectType: ConnectorObjectDto['objectType']): string {
-  return t(objectType === 'identity' ? 'Identity' : objectType === 'orgUnit' ? 'OrgUnit' : 'Relationship')
+  return t(objectType === 'identity' ? 'onePerson' : objectType === 'orgUnit' ? 'oneUnit' : 'position')
 }
 
 function nameIn(data: object): string | undefined {

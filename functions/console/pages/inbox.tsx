@@ -1,98 +1,96 @@
 import { useState } from 'preact/hooks'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
-import { ActionButton, Dialog, Done } from '../components/actions.tsx'
+import { ActionButton } from '../components/actions.tsx'
 import { OptionalText, TextField } from '../components/fields.tsx'
-import { List } from '../components/list.tsx'
+import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
-import { Page } from '../components/page.tsx'
+import { Page, Section } from '../components/page.tsx'
+import { RequestStatus, RequestSteps } from '../components/request-steps.tsx'
 import { t, timeOf } from '../language/texts.ts'
-import { useResource } from '../resource.ts'
+import { usePages, useResource } from '../resource.ts'
+import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
-
-export const REQUESTS = '/collections-joinable/beta/membership-requests'
+import { REQUESTS, RequestFacts } from './requests.tsx'
 
 /** The requests that wait for a decision of the caller, oldest first. */
 export function InboxView() {
   const { api } = useConsole()
-  const [chosen, setChosen] = useState<MembershipRequestDto | undefined>(undefined)
-  const [outcome, setOutcome] = useState<'approved' | 'rejected' | undefined>(undefined)
-  const requests = useResource('inbox', () => api.all<MembershipRequestDto>(`${REQUESTS}/inbox`))
+  const requests = usePages(`${REQUESTS}/inbox`, api.page<MembershipRequestDto>)
   return (
     <Page title={t('inbox')}>
-      {outcome !== undefined && <Done>{t(outcome)}</Done>}
       <Loaded resource={requests}>
-        {(all) => (
-          <List
+        {(items) => (
+          <LongList
             label={t('inbox')}
-            items={all}
+            items={items}
+            loadMore={requests.loadMore}
             keyOf={({ id }) => id}
             empty={t('inboxEmpty')}
             columns={[
-              { head: t('requester'), cell: ({ requesterName }) => <OptionalText value={requesterName} /> },
-              { head: t('collection'), cell: ({ collectionName }) => <OptionalText value={collectionName} /> },
-              { head: t('position'), cell: ({ relationshipTitle }) => <OptionalText value={relationshipTitle} /> },
-              { head: t('created'), cell: ({ createdAt }) => timeOf(createdAt) },
-              { head: t('notes'), cell: ({ notes }) => <OptionalText value={notes} /> },
               {
-                head: t('actions'),
-                cell: (request) => (
-                  <button type="button" onClick={() => setChosen(request)}>
-                    {t('decision')}
-                  </button>
+                head: t('requester'),
+                cell: ({ id, collectionId, requesterName }) => (
+                  <a href={hrefOf(`/inbox/${collectionId}/${id}`)}>{requesterName ?? t('unknown')}</a>
                 ),
               },
+              { head: t('collection'), cell: ({ collectionName }) => <OptionalText value={collectionName} /> },
+              { head: t('position'), cell: ({ relationshipTitle }) => <OptionalText value={relationshipTitle} /> },
+              { head: t('notes'), cell: ({ notes }) => <OptionalText value={notes} /> },
+              { head: t('created'), cell: ({ createdAt }) => timeOf(createdAt) },
             ]}
           />
         )}
       </Loaded>
-      {chosen !== undefined && (
-        <DecisionDialog
-          request={chosen}
-          onClose={() => setChosen(undefined)}
-          onDecided={(decided) => {
-            setChosen(undefined)
-            setOutcome(decided)
-            requests.reload()
-          }}
-        />
-      )}
     </Page>
   )
 }
 
-type DecisionDialogProps = {
-  readonly request: MembershipRequestDto
-  readonly onClose: () => void
-  readonly onDecided: (outcome: 'approved' | 'rejected') => void
+type RequestViewProps = { readonly parameters: { readonly collectionId?: string; readonly requestId?: string } }
+
+/** One request: who asks for what, its way so far, and the decision. The decision is for the version that is shown. */
+export function RequestView({ parameters: { collectionId = '', requestId = '' } }: RequestViewProps) {
+  const { api } = useConsole()
+  const path = `${REQUESTS}/${collectionId}/${requestId}`
+  const request = useResource(path, () => api.send<MembershipRequestDto>('GET', path))
+  return (
+    <Loaded resource={request}>
+      {({ data, etag }) => (
+        <Page
+          title={t('requestNamed', { name: data.requesterName ?? '', collection: data.collectionName ?? '' })}
+          back={{ path: '/inbox', text: t('inbox') }}
+          facts={<RequestStatus status={data.status} />}
+        >
+          <Section title={t('details')}>
+            <RequestFacts request={data} />
+          </Section>
+          <Section title={t('steps')}>
+            <RequestSteps request={data} />
+          </Section>
+          {data.status === 'PendingApproval' && <Decision path={path} etag={etag} request={data} />}
+        </Page>
+      )}
+    </Loaded>
+  )
 }
 
-function DecisionDialog({ request, onClose, onDecided }: DecisionDialogProps) {
+type DecisionProps = {
+  readonly path: string
+  readonly etag: string | undefined
+  readonly request: MembershipRequestDto
+}
+
+function Decision({ path, etag, request: { requesterName } }: DecisionProps) {
   const { api } = useConsole()
   const [notes, setNotes] = useState('')
-  const path = `${REQUESTS}/${request.collectionId}/${request.id}`
-  /** The version is read when the person decides, so that a request in another state is refused. */
   const decide = async (action: 'approve' | 'reject'): Promise<void> => {
-    await api.send('POST', `${path}/${action}`, { body: notes.trim() === '' ? {} : { notes: notes.trim() } })
-    onDecided(action === 'approve' ? 'approved' : 'rejected')
+    const body = notes.trim() === '' ? {} : { notes: notes.trim() }
+    await api.send('POST', `${path}/${action}`, { body, ifMatch: etag })
+    navigate('/inbox', t(action === 'approve' ? 'approvedNamed' : 'rejectedNamed', { name: requesterName ?? '' }))
   }
   return (
-    <Dialog title={t('decision')} onClose={onClose}>
-      <dl>
-        <dt>{t('requester')}</dt>
-        <dd>
-          <OptionalText value={request.requesterName} />
-        </dd>
-        <dt>{t('collection')}</dt>
-        <dd>
-          <OptionalText value={request.collectionName} />
-        </dd>
-        <dt>{t('notes')}</dt>
-        <dd>
-          <OptionalText value={request.notes} />
-        </dd>
-      </dl>
-      <TextField label={t('notes')} value={notes} onInput={setNotes} multiline maxLength={2048} />
-      <p class="faint">{t('decisionFinal')}</p>
+    <Section title={t('decision')}>
+      <TextField label={t('decisionNotes')} value={notes} onInput={setNotes} multiline maxLength={2048} />
+      <p class="hint">{t('decisionFinal')}</p>
       <div class="actions">
         <ActionButton kind="primary" run={() => decide('approve')}>
           {t('approve')}
@@ -100,10 +98,7 @@ function DecisionDialog({ request, onClose, onDecided }: DecisionDialogProps) {
         <ActionButton kind="danger" run={() => decide('reject')}>
           {t('reject')}
         </ActionButton>
-        <button type="button" onClick={onClose}>
-          {t('cancel')}
-        </button>
       </div>
-    </Dialog>
+    </Section>
   )
 }

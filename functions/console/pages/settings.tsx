@@ -1,69 +1,142 @@
 import { useState } from 'preact/hooks'
 import type { LinkSettingsDto } from '../../../shared/domain/group-links/link-settings.ts'
 import { ActionButton, Done } from '../components/actions.tsx'
+import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
 import { Choice, TextField } from '../components/fields.tsx'
-import { Loaded } from '../components/loaded.tsx'
+import { isStale, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
-import { t } from '../language/texts.ts'
+import { t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
+import { useUnsaved } from './collection-form.tsx'
 
 const SETTINGS = '/group-link/beta/settings'
+
+/** What is typed. */
+type Form = {
+  readonly linkableGroups: LinkSettingsDto['linkableGroups']
+  readonly isEnabled: boolean
+  readonly percent: string
+  readonly minimum: string
+}
+
+type Stored = { readonly data: LinkSettingsDto; readonly etag: string | undefined }
 
 /** The settings that protect the groups of the tenant. */
 export function SettingsView() {
   const { api } = useConsole()
-  const settings = useResource('settings', () => api.send<LinkSettingsDto>('GET', SETTINGS))
+  const settings = useResource('settings', (): Promise<Stored> => api.send<LinkSettingsDto>('GET', SETTINGS))
   return (
-    <Page title={t('settings')}>
-      <Loaded resource={settings}>
-        {({ data, etag }) => <SettingsForm key={etag} settings={data} etag={etag} onSaved={settings.reload} />}
-      </Loaded>
+    <Page
+      title={t('settings')}
+      facts={settings.value?.data.updatedAt && t('changedAt', { time: timeOf(settings.value.data.updatedAt) })}
+    >
+      <Loaded resource={settings}>{(stored) => <SettingsForm start={stored} onSaved={settings.reload} />}</Loaded>
     </Page>
   )
 }
 
-type SettingsFormProps = {
-  readonly settings: LinkSettingsDto
-  readonly etag: string | undefined
-  readonly onSaved: () => void
-}
+type SettingsFormProps = { readonly start: Stored; readonly onSaved: () => void }
 
-function SettingsForm({ settings, etag, onSaved }: SettingsFormProps) {
+function SettingsForm({ start, onSaved }: SettingsFormProps) {
   const { api } = useConsole()
-  const [linkableGroups, setLinkableGroups] = useState(settings.linkableGroups)
-  const [isEnabled, setEnabled] = useState(settings.removalGuard.enabled)
-  const [percent, setPercent] = useState(String(settings.removalGuard.percent))
-  const [minimum, setMinimum] = useState(String(settings.removalGuard.minimum))
+  const [base, setBase] = useState(start)
+  const [form, setForm] = useState(() => formOf(start))
+  const [theirs, setTheirs] = useState<Stored | undefined>(undefined)
   const [isSaved, setSaved] = useState(false)
+  const { linkableGroups, isEnabled, percent, minimum } = form
+  useUnsaved(JSON.stringify(form) !== JSON.stringify(formOf(base)))
+  const change = (changed: Partial<Form>) => {
+    setSaved(false)
+    setForm({ ...form, ...changed })
+  }
   const save = async () => {
     const removalGuard = { enabled: isEnabled, percent: Number(percent), minimum: Number(minimum) }
-    await api.send('PATCH', SETTINGS, { body: { linkableGroups, removalGuard }, ifMatch: etag })
-    setSaved(true)
-    onSaved()
+    try {
+      await api.send('PATCH', SETTINGS, { body: { linkableGroups, removalGuard }, ifMatch: base.etag })
+      const stored = await api.send<LinkSettingsDto>('GET', SETTINGS)
+      setBase(stored)
+      setForm(formOf(stored))
+      setSaved(true)
+      onSaved()
+    } catch (error) {
+      if (!isStale(error)) throw error
+      setTheirs(await api.send<LinkSettingsDto>('GET', SETTINGS))
+    }
+  }
+  const decide = (next: Form) => {
+    if (theirs !== undefined) setBase(theirs)
+    setForm(next)
+    setTheirs(undefined)
   }
   return (
-    <form onSubmit={(event) => event.preventDefault()}>
-      <Choice
-        label={t('linkableGroups')}
-        value={linkableGroups}
-        options={(['Any', 'Owned'] as const).map((value) => ({ value, text: t(value) }))}
-        onChange={setLinkableGroups}
-      />
+    <form class="narrow-form" onSubmit={(event) => event.preventDefault()}>
+      <Section title={t('linkableGroups')}>
+        <Choice
+          label={t('linkableGroups')}
+          isLabelHidden
+          value={linkableGroups}
+          options={(['Any', 'Owned'] as const).map((value) => ({ value, text: t(value) }))}
+          onChange={(value) => change({ linkableGroups: value })}
+        />
+        <p class="hint">{t('linkableGroupsHint')}</p>
+      </Section>
       <Section title={t('removalGuard')}>
-        <label>
-          <input type="checkbox" checked={isEnabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />{' '}
+        <p class="hint">{t('removalGuardHint')}</p>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isEnabled}
+            onChange={(event) => change({ isEnabled: event.currentTarget.checked })}
+          />
           {t('guardEnabled')}
         </label>
-        <TextField label={t('guardPercent')} value={percent} onInput={setPercent} required />
-        <TextField label={t('guardMinimum')} value={minimum} onInput={setMinimum} required />
+        <div class="narrow condition">
+          <TextField
+            label={t('guardPercent')}
+            type="number"
+            value={percent}
+            onInput={(value) => change({ percent: value })}
+            required
+          />
+          <TextField
+            label={t('guardMinimum')}
+            type="number"
+            value={minimum}
+            onInput={(value) => change({ minimum: value })}
+            required
+          />
+        </div>
       </Section>
+      {theirs !== undefined && (
+        <ConflictNotice
+          differences={differences(form, formOf(theirs))}
+          onKeepMine={() => decide(form)}
+          onTakeTheirs={() => decide(formOf(theirs))}
+        />
+      )}
       <div class="actions">
-        <ActionButton kind="primary" run={save}>
+        <ActionButton kind="primary" run={save} disabled={theirs !== undefined}>
           {t('save')}
         </ActionButton>
       </div>
-      {isSaved && <Done>{t('saved')}</Done>}
+      <div role="status">{isSaved && <Done>{t('saved')}</Done>}</div>
     </form>
   )
 }
+
+function formOf({ data: { linkableGroups, removalGuard } }: Stored): Form {
+  const { enabled, percent, minimum } = removalGuard
+  return { linkableGroups, isEnabled: enabled, percent: String(percent), minimum: String(minimum) }
+}
+
+function differences(mine: Form, theirs: Form) {
+  return differencesOf([
+    { head: t('linkableGroups'), mine: t(mine.linkableGroups), theirs: t(theirs.linkableGroups) },
+    { head: t('guardEnabled'), mine: yesOrNo(mine.isEnabled), theirs: yesOrNo(theirs.isEnabled) },
+    { head: t('guardPercent'), mine: mine.percent, theirs: theirs.percent },
+    { head: t('guardMinimum'), mine: mine.minimum, theirs: theirs.minimum },
+  ])
+}
+
+const yesOrNo = (value: boolean): string => (value ? t('yes') : t('no'))

@@ -1,0 +1,80 @@
+/** How a field reads its attribute. `Written`: functions within functions, edited as text. */
+export const FIELD_FORMS = ['Plain', 'ToUpper', 'ToLower', 'Substring', 'AddDays', 'Today', 'Written'] as const
+
+export type FieldForm =
+  | { readonly name: 'Plain' | 'ToUpper' | 'ToLower' | 'Today' }
+  | { readonly name: 'Substring'; readonly start: string; readonly length: string }
+  | { readonly name: 'AddDays'; readonly days: string }
+  | { readonly name: 'Written'; readonly text: string }
+export type FieldFormName = FieldForm['name']
+
+/** The forms that make sense for a type. Decisions, section 5. */
+export function formsOf(type: string | undefined): readonly FieldFormName[] {
+  if (type === 'String') return ['Plain', 'ToUpper', 'ToLower', 'Substring', 'Written']
+  if (type === 'DateTime') return ['Plain', 'AddDays', 'Today']
+  return ['Plain']
+}
+
+/** `fieldOf` of the result is the same field again. */
+export function fieldForm(field: string, id: string): FieldForm {
+  if (field === id) return { name: 'Plain' }
+  if (field === 'Today()') return { name: 'Today' }
+  for (const name of ['ToUpper', 'ToLower'] as const) if (field === `${name}(${id})`) return { name }
+  const inner = field.slice(field.indexOf(`(${id},`) + id.length + 2, -1)
+  const [first = '', second = ''] = inner.split(',')
+  const candidates: readonly FieldForm[] = [
+    { name: 'Substring', start: first, length: second },
+    { name: 'AddDays', days: first },
+  ]
+  return candidates.find((form) => fieldOf(form, id) === field) ?? { name: 'Written', text: field }
+}
+
+export function fieldOf(form: FieldForm, id: string): string {
+  switch (form.name) {
+    case 'Plain':
+      return id
+    case 'Today':
+      return 'Today()'
+    case 'ToUpper':
+    case 'ToLower':
+      return `${form.name}(${id})`
+    case 'Substring':
+      return `Substring(${id},${form.start},${form.length})`
+    case 'AddDays':
+      return `AddDays(${id},${form.days})`
+    case 'Written':
+      return form.text
+  }
+}
+
+/** The form when a person chooses another one. */
+export function newForm(name: FieldFormName, field: string): FieldForm {
+  if (name === 'Substring') return { name, start: '0', length: '1' }
+  if (name === 'AddDays') return { name, days: '0' }
+  if (name === 'Written') return { name, text: field }
+  return { name }
+}
+
+/** The value of a DateTime leaf. `Written`: a time of day, or a text that is none of the others. */
+export type DayForm =
+  | { readonly name: 'Day'; readonly day: string }
+  | { readonly name: 'FromToday'; readonly days: string }
+  | { readonly name: 'Written'; readonly text: string }
+
+const DAY = /^\d{4}-\d\d-\d\d$/
+const FROM_TODAY = /^AddDays\(Today\(\),(-?\d*)\)$/
+
+/** `dayText` of the result is the same text again. */
+export function dayForm(text: string): DayForm {
+  if (text === '' || DAY.test(text)) return { name: 'Day', day: text }
+  if (text === 'Today()') return { name: 'FromToday', days: '0' }
+  const days = FROM_TODAY.exec(text)?.[1]
+  const form: DayForm = { name: 'FromToday', days: days ?? '' }
+  return days !== undefined && dayText(form) === text ? form : { name: 'Written', text }
+}
+
+export function dayText(form: DayForm): string {
+  if (form.name === 'Day') return form.day
+  if (form.name === 'Written') return form.text
+  return form.days === '0' ? 'Today()' : `AddDays(Today(),${form.days})`
+}

@@ -1,0 +1,117 @@
+import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
+import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
+import { Badge } from '../components/fields.tsx'
+import { LongList } from '../components/list.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Page, Section } from '../components/page.tsx'
+import { durationOf, numberOf, t, timeOf } from '../language/texts.ts'
+import { useResource } from '../resource.ts'
+import { hrefOf } from '../router.ts'
+import { useConsole } from '../session.ts'
+import { groupNameOf } from './links.tsx'
+
+/** One sync: what it wrote, how it went, and why it failed. */
+export function JobView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
+  const { api } = useConsole()
+  const loaded = useResource(id, async () => {
+    const job = (await api.send<SyncJobDto>('GET', `/group-link/beta/sync-jobs/${id}`)).data
+    const path = `/group-link/beta/group-links?directoryGroupId=${job.directoryGroupId}`
+    const [link] = await api.all<GroupLinkDto>(path)
+    return { job, link }
+  })
+  return (
+    <Loaded resource={loaded}>
+      {({ job, link }) => (
+        <Page
+          title={t('jobNamed', { time: timeOf(job.createdAt) })}
+          back={
+            link === undefined
+              ? { path: '/links', text: t('links') }
+              : { path: `/links/${link.id}`, text: groupNameOf(link) }
+          }
+          facts={<JobStatus status={job.status} />}
+        >
+          {job.error !== null && <JobError job={job} />}
+          <Section title={t('details')}>
+            <JobFacts job={job} />
+          </Section>
+          {job.unresolved.length > 0 && (
+            <Section title={t('unresolved')}>
+              <p>{t('unresolvedHint')}</p>
+              <ul>
+                {job.unresolved.map((account) => (
+                  <li key={account}>
+                    <code>{account}</code>
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )}
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+function JobFacts({ job }: { readonly job: SyncJobDto }) {
+  const { startedAt, completedAt, requestedBy, approvedBy } = job
+  const facts = [
+    [t('jobType'), t(job.type)],
+    [t('attempts'), numberOf(job.attempts)],
+    [t('added'), numberOf(job.added)],
+    [t('removed'), numberOf(job.removed)],
+    [t('held'), numberOf(job.held)],
+    [t('skipped'), numberOf(job.skipped)],
+    [t('created'), timeOf(job.createdAt)],
+    [t('started'), startedAt === null ? null : timeOf(startedAt)],
+    [t('completed'), completedAt === null ? null : timeOf(completedAt)],
+    [t('duration'), startedAt === null || completedAt === null ? null : durationOf(startedAt, completedAt)],
+    [t('requestedBy'), requestedBy],
+    [t('approvedBy'), approvedBy],
+  ] as const
+  return (
+    <dl>
+      {facts.map(([head, text]) => (
+        <div key={head}>
+          <dt>{head}</dt>
+          <dd>{text ?? <span class="faint">{t('none')}</span>}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** Why a sync failed. The service tries again until it gives up. */
+export function JobError({ job: { status, error, attempts } }: { readonly job: SyncJobDto }) {
+  return (
+    <div class={`notice ${status === 'Failed' ? 'error' : 'warn'}`}>
+      <p>{status === 'Failed' ? t('jobFailed', { count: attempts }) : t('jobRetries', { count: attempts })}</p>
+      <p lang="en">{error}</p>
+    </div>
+  )
+}
+
+export function JobTable({ jobs }: { readonly jobs: readonly SyncJobDto[] }) {
+  return (
+    <LongList
+      label={t('jobs')}
+      items={jobs}
+      keyOf={({ id }) => id}
+      empty={t('jobsEmpty')}
+      columns={[
+        { head: t('created'), cell: ({ id, createdAt }) => <a href={hrefOf(`/jobs/${id}`)}>{timeOf(createdAt)}</a> },
+        { head: t('jobType'), cell: ({ type }) => t(type) },
+        { head: t('state'), cell: ({ status }) => <JobStatus status={status} /> },
+        { head: t('added'), cell: ({ added }) => numberOf(added), isNumber: true },
+        { head: t('removed'), cell: ({ removed }) => numberOf(removed), isNumber: true },
+        { head: t('held'), cell: ({ held }) => numberOf(held), isNumber: true },
+        { head: t('skipped'), cell: ({ skipped }) => numberOf(skipped), isNumber: true },
+      ]}
+    />
+  )
+}
+
+function JobStatus({ status }: Pick<SyncJobDto, 'status'>) {
+  const kind = status === 'Succeeded' ? 'good' : status === 'Failed' ? 'bad' : 'plain'
+  return <Badge kind={kind}>{t(status)}</Badge>
+}

@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks'
+import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
+import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
+import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
+import type { Api } from '../api.ts'
+import { ConfirmedAction } from '../components/actions.tsx'
+import { Choice, OptionalText, SearchField, TextField } from '../components/fields.tsx'
+import { LongList } from '../components/list.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Page } from '../components/page.tsx'
+import { t } from '../language/texts.ts'
+import { useResource } from '../resource.ts'
+import { navigate } from '../router.ts'
+import { useConsole } from '../session.ts'
+import { REQUESTS } from './requests.tsx'
+
+type Position = { readonly id: string; readonly title: string }
+
+/** The collections that the person can ask to join. */
+export function JoinView() {
+  const { api, me } = useConsole()
+  const [text, setText] = useState('')
+  const loaded = useResource('eligible', async () => {
+    const [collections, positions] = await Promise.all([
+      api.all<JoinableCollectionDto>(`${REQUESTS}/eligible`),
+      ownPositions(me.identityId ?? '', api),
+    ])
+    return { collections, positions }
+  })
+  return (
+    <Page title={t('join')}>
+      <SearchField label={t('collectionsFilter')} value={text} onInput={setText} />
+      <Loaded resource={loaded}>
+        {({ collections, positions }) => (
+          <LongList
+            label={t('join')}
+            items={collections.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()))}
+            keyOf={({ id }) => id}
+            empty={collections.length === 0 ? t('joinEmpty') : t('collectionsNoMatch')}
+            columns={[
+              { head: t('name'), cell: ({ name }) => name },
+              { head: t('description'), cell: ({ description }) => <OptionalText value={description} /> },
+              { head: t('approval'), cell: ({ joinPolicy }) => approvalText(joinPolicy.approvalRequired) },
+              {
+                head: t('actions'),
+                cell: (collection) => <JoinAction collection={collection} positions={positions} />,
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+const approvalText = (isRequired: boolean): string => (isRequired ? t('joinApproval') : t('joinImmediately'))
+
+type JoinActionProps = { readonly collection: JoinableCollectionDto; readonly positions: readonly Position[] }
+
+/** Asks to join: for one of several positions where the collection holds positions. */
+function JoinAction({ collection: { id, name, objectType, joinPolicy }, positions }: JoinActionProps) {
+  const { api } = useConsole()
+  const [notes, setNotes] = useState('')
+  const [position, setPosition] = useState('')
+  const isChosen = objectType === 'Relationship' && positions.length > 1
+  return (
+    <ConfirmedAction
+      label={t('join')}
+      kind="primary"
+      question={t('joinConfirm', { name })}
+      run={async () => {
+        const body = {
+          ...(notes.trim() === '' ? {} : { notes: notes.trim() }),
+          ...(position === '' ? {} : { relationshipId: position }),
+        }
+        const { data } = await api.send<MembershipRequestDto>('POST', `${REQUESTS}/${id}/submit`, { body })
+        navigate('/me', t(data.status === 'Joined' ? 'joinedNamed' : 'requestedNamed', { name }))
+      }}
+    >
+      <p>{approvalText(joinPolicy.approvalRequired)}</p>
+      {isChosen && (
+        <Choice
+          label={t('position')}
+          value={position}
+          options={positions.map((one) => ({ value: one.id, text: one.title }))}
+          onChange={setPosition}
+        />
+      )}
+      <TextField label={t('notes')} value={notes} onInput={setNotes} multiline maxLength={2048} />
+    </ConfirmedAction>
+  )
+}
+
+/** The active positions of the person. None for those who cannot read core objects. */
+async function ownPositions(identityId: string, api: Api): Promise<readonly Position[]> {
+  const path = `/iamcore/beta/sync/coreobjects/identities/${identityId}/relationships`
+  const all = await api.all<CoreObjectDto>(path).catch(() => [])
+  return all.map(({ id, title, externalId }) => ({ id, title: typeof title === 'string' ? title : externalId }))
+}

@@ -1,0 +1,183 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
+import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
+import { ActionButton, ConfirmedAction, Dialog, Done } from '../components/actions.tsx'
+import { ExplanationDialog } from '../components/explanation.tsx'
+import { Badge, OptionalText, SearchField } from '../components/fields.tsx'
+import { ItemPicker, type PickedItem, PickedItems } from '../components/item-picker.tsx'
+import { type Column, LongList } from '../components/list.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Section } from '../components/page.tsx'
+import { t } from '../language/texts.ts'
+import { findPeople } from '../people-search.ts'
+import { usePages } from '../resource.ts'
+import { useConsole } from '../session.ts'
+
+const MEMBERS_PER_PAGE = 500
+
+/** A changed condition is evaluated within this time. Until then, the members are loaded again and again. */
+const EVALUATED_WITHIN_MS = 15_000
+const RELOADED_AFTER_MS = 1_500
+
+type MembersSectionProps = { readonly collection: CollectionDto; readonly isJoinable: boolean }
+
+/** The members by name, why each is one, and for joinable collections adding and removing. */
+export function MembersSection({ collection: { id, updatedAt, objectType }, isJoinable }: MembersSectionProps) {
+  const { api } = useConsole()
+  const [text, setText] = useState('')
+  const [explained, setExplained] = useState<PickedItem | undefined>(undefined)
+  const [done, setDone] = useState('')
+  const filter = text.trim() === '' ? '' : `&text=${encodeURIComponent(text.trim())}`
+  const members = usePages(`/collections/beta/${id}/members?pageSize=${MEMBERS_PER_PAGE}${filter}`, api.page<MemberDto>)
+  useEffect(() => {
+    const isRecent = Date.now() - Date.parse(updatedAt) < EVALUATED_WITHIN_MS
+    if (!isRecent || members.isLoading) return undefined
+    const timer = setTimeout(members.reload, RELOADED_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [updatedAt, members.isLoading, members.reload])
+  const onChange = (text: string) => {
+    setDone(text)
+    members.reload()
+  }
+  return (
+    <>
+      <Section title={t('members')} actions={isJoinable && <AddMembers collectionId={id} onAdded={onChange} />}>
+        <div role="status">{done !== '' && <Done>{done}</Done>}</div>
+        <div class="between">
+          <SearchField label={t('membersFilter')} value={text} onInput={setText} />
+          <p class="faint" role="status">
+            {members.value !== undefined && countText(members.value.length, members.isComplete)}
+          </p>
+        </div>
+        <Loaded resource={members}>
+          {(items) => (
+            <LongList
+              label={t('members')}
+              items={items}
+              loadMore={members.loadMore}
+              keyOf={({ objectId, relationshipId }) => `${objectId} ${relationshipId}`}
+              empty={text === '' ? t(isJoinable ? 'membersEmptyJoinable' : 'membersEmpty') : t('membersNoMatch')}
+              columns={[
+                ...MEMBER_COLUMNS.map((column) => ({ ...column, head: t(column.head) })),
+                {
+                  head: t('actions'),
+                  cell: ({ objectId, displayName }) => (
+                    <div class="actions">
+                      <button
+                        type="button"
+                        onClick={() => setExplained({ id: objectId, name: displayName ?? objectId })}
+                      >
+                        {t('why')}
+                      </button>
+                      {isJoinable && (
+                        <RemoveMember collectionId={id} member={{ objectId, displayName }} onRemoved={onChange} />
+                      )}
+                    </div>
+                  ),
+                },
+              ]}
+            />
+          )}
+        </Loaded>
+      </Section>
+      {objectType !== 'OrgUnit' && (
+        <Section title={t('whySomebody')}>
+          <ItemPicker
+            label={t('findPerson')}
+            hint={t('whySomebodyHint')}
+            search={(wanted, signal) => findPeople(api, wanted, signal)}
+            onPick={setExplained}
+          />
+        </Section>
+      )}
+      {explained !== undefined && (
+        <ExplanationDialog
+          collectionId={id}
+          objectId={explained.id}
+          name={explained.name}
+          onClose={() => setExplained(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+const countText = (count: number, isComplete: boolean): string =>
+  isComplete ? t('memberCount', { count }) : t('firstMembers', { count })
+
+const MEMBER_COLUMNS = [
+  { head: 'name', cell: ({ displayName }) => <OptionalText value={displayName} /> },
+  { head: 'title', cell: ({ title }) => <OptionalText value={title} /> },
+  { head: 'orgUnit', cell: ({ orgUnitName }) => <OptionalText value={orgUnitName} /> },
+  { head: 'account', cell: ({ hasAccount }) => <AccountBadge hasAccount={hasAccount} /> },
+] as const satisfies readonly Column<MemberDto>[]
+
+function AccountBadge({ hasAccount }: { readonly hasAccount: boolean }) {
+  return <Badge kind={hasAccount ? 'good' : 'warn'}>{hasAccount ? t('hasAccount') : t('noAccount')}</Badge>
+}
+
+type AddMembersProps = { readonly collectionId: string; readonly onAdded: (done: string) => void }
+
+/** Adds people without a request. */
+function AddMembers({ collectionId, onAdded }: AddMembersProps) {
+  const { api } = useConsole()
+  const [isOpen, setOpen] = useState(false)
+  const [people, setPeople] = useState<readonly PickedItem[]>([])
+  const add = async () => {
+    const body = { coreIdentityIds: people.map(({ id }) => id) }
+    const path = `/collections-joinable/beta/${collectionId}/results/members`
+    const { data } = await api.send<{ added: number; alreadyMembers: number }>('POST', path, { body })
+    setOpen(false)
+    setPeople([])
+    onAdded(t('membersAdded', { count: data.added, already: data.alreadyMembers }))
+  }
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        {t('addPeople')}
+      </button>
+      {isOpen && (
+        <Dialog title={t('addPeople')} onClose={() => setOpen(false)}>
+          <p>{t('addPeopleHint')}</p>
+          <PickedItems items={people} onChange={setPeople} />
+          <ItemPicker
+            label={t('findPerson')}
+            without={people.map(({ id }) => id)}
+            search={(text, signal) => findPeople(api, text, signal)}
+            onPick={(person) => setPeople([...people, person])}
+          />
+          <div class="actions">
+            <ActionButton kind="primary" disabled={people.length === 0} run={add}>
+              {t('addCount', { count: people.length })}
+            </ActionButton>
+            <button type="button" onClick={() => setOpen(false)}>
+              {t('cancel')}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+type RemoveMemberProps = {
+  readonly collectionId: string
+  readonly member: Pick<MemberDto, 'objectId' | 'displayName'>
+  readonly onRemoved: (done: string) => void
+}
+
+function RemoveMember({ collectionId, member: { objectId, displayName }, onRemoved }: RemoveMemberProps) {
+  const { api } = useConsole()
+  const name = displayName ?? objectId
+  return (
+    <ConfirmedAction
+      label={t('removeItem')}
+      question={t('removeMemberConfirm', { name })}
+      run={async () => {
+        const body = { coreIdentityIds: [objectId] }
+        await api.send('DELETE', `/collections-joinable/beta/${collectionId}/results/members`, { body })
+        onRemoved(t('memberRemoved', { name }))
+      }}
+    />
+  )
+}

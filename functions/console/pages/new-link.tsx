@@ -1,0 +1,178 @@
+import { useState } from 'preact/hooks'
+import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
+import { useAction } from '../components/actions.tsx'
+import { OptionalText, SearchField } from '../components/fields.tsx'
+import { ItemPicker } from '../components/item-picker.tsx'
+import { List } from '../components/list.tsx'
+import { Empty, ErrorNotice, Loaded } from '../components/loaded.tsx'
+import { Page, Section } from '../components/page.tsx'
+import { numberOf, refusalSentence, t } from '../language/texts.ts'
+import { useResource } from '../resource.ts'
+import { hrefOf, navigate } from '../router.ts'
+import { useConsole } from '../session.ts'
+
+type FoundGroup = {
+  readonly id: string
+  readonly displayName: string
+  readonly linkable: boolean
+  readonly refusal: string | null
+  readonly linkId: string | null
+}
+
+type LinkPreview = {
+  readonly membersToAdd: readonly string[]
+  readonly membersToRemove: readonly string[]
+  readonly membersWithoutEntraAccount: number
+}
+
+const SHORTEST_SEARCH = 2
+const FOUND_AT_MOST = 20
+
+/** Links a group to a collection, after showing what that changes in the group. */
+export function NewLinkView({ parameters: { id } }: { readonly parameters: { readonly id?: string } }) {
+  return id === undefined ? <CollectionStep /> : <GroupStep collectionId={id} />
+}
+
+function CollectionStep() {
+  const { api } = useConsole()
+  const collections = useResource('collections', () => api.all<CollectionDto>('/collections/beta'))
+  return (
+    <Page title={t('newLink')} back={{ path: '/links', text: t('links') }}>
+      <Section title={t('chooseCollection')}>
+        <Loaded resource={collections}>
+          {(all) => (
+            <ItemPicker
+              label={t('collectionsFilter')}
+              search={async (text) =>
+                all.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())).slice(0, FOUND_AT_MOST)
+              }
+              onPick={({ id }) => navigate(`/links/new/${id}`)}
+            />
+          )}
+        </Loaded>
+      </Section>
+    </Page>
+  )
+}
+
+function GroupStep({ collectionId }: { readonly collectionId: string }) {
+  const { api } = useConsole()
+  const [text, setText] = useState('')
+  const [group, setGroup] = useState<FoundGroup | undefined>(undefined)
+  const collection = useResource(collectionId, async () => {
+    return (await api.send<CollectionDto>('GET', `/collections/beta/${collectionId}`)).data
+  })
+  const isSearched = text.trim().length >= SHORTEST_SEARCH
+  const groups = useResource(isSearched ? text.trim() : '', async (signal): Promise<FoundGroup[]> => {
+    if (!isSearched) return []
+    const path = `/group-link/beta/groups?text=${encodeURIComponent(text.trim())}`
+    return (await api.send<FoundGroup[]>('GET', path, { signal })).data
+  })
+  return (
+    <Loaded resource={collection}>
+      {({ name }) => (
+        <Page title={t('linkNamed', { name })} back={{ path: `/collections/${collectionId}`, text: name }}>
+          <Section title={t('chooseGroup')}>
+            <SearchField label={t('groupFilter')} value={text} onInput={setText} />
+            {isSearched ? (
+              <Loaded resource={groups}>{(found) => <GroupList groups={found} onChoose={setGroup} />}</Loaded>
+            ) : (
+              <Empty>{t('groupStart')}</Empty>
+            )}
+          </Section>
+          {group !== undefined && <PreviewSection key={group.id} collectionId={collectionId} group={group} />}
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+type GroupListProps = { readonly groups: readonly FoundGroup[]; readonly onChoose: (group: FoundGroup) => void }
+
+function GroupList({ groups, onChoose }: GroupListProps) {
+  return (
+    <List
+      label={t('chooseGroup')}
+      items={groups}
+      keyOf={({ id }) => id}
+      empty={t('groupNone')}
+      columns={[
+        { head: t('group'), cell: ({ displayName }) => displayName },
+        { head: t('state'), cell: (group) => <Linkability group={group} /> },
+        {
+          head: t('actions'),
+          cell: (group) =>
+            group.linkable && (
+              <button type="button" onClick={() => onChoose(group)}>
+                {t('choose')}
+              </button>
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+function Linkability({ group: { linkable, refusal, linkId } }: { readonly group: FoundGroup }) {
+  if (linkable) return <OptionalText value={t('linkable')} />
+  return (
+    <span class="faint">
+      {refusal === null ? t('notLinkable') : (refusalSentence(refusal) ?? refusal)}{' '}
+      {linkId !== null && <a href={hrefOf(`/links/${linkId}`)}>{t('showLink')}</a>}
+    </span>
+  )
+}
+
+function PreviewSection({ collectionId, group }: { readonly collectionId: string; readonly group: FoundGroup }) {
+  const { api } = useConsole()
+  const preview = useResource(group.id, async () => {
+    const body = { collectionId, groupId: group.id }
+    return (await api.send<LinkPreview>('POST', '/group-link/beta/group-links/preview', { body })).data
+  })
+  const link = useAction(async () => {
+    const body = { collectionId, directoryGroupId: group.id }
+    const { data } = await api.send<string>('POST', '/group-link/beta/group-links', { body })
+    navigate(`/links/${data}`, t('linked'))
+  })
+  return (
+    <Section title={t('linkPreview', { name: group.displayName })}>
+      <Loaded resource={preview}>
+        {(changes) => (
+          <>
+            <PreviewText {...changes} />
+            <div class="actions">
+              <button
+                type="button"
+                class="primary"
+                disabled={link.isRunning}
+                aria-busy={link.isRunning}
+                onClick={link.start}
+              >
+                {t('linkGroup')}
+              </button>
+            </div>
+            {link.error !== undefined && <ErrorNotice error={link.error} retry={link.start} />}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+function PreviewText({ membersToAdd, membersToRemove, membersWithoutEntraAccount }: LinkPreview) {
+  return (
+    <div role="status" class="condition">
+      <p>
+        <span class="big">+{numberOf(membersToAdd.length)}</span> {t('toAdd', { count: membersToAdd.length })}
+      </p>
+      <p class={membersToRemove.length > 0 ? 'fault' : undefined}>
+        <span class="big">−{numberOf(membersToRemove.length)}</span> {t('toRemove', { count: membersToRemove.length })}
+      </p>
+      {membersWithoutEntraAccount > 0 && (
+        <div class="notice warn">
+          <p>{t('withoutAccount', { count: membersWithoutEntraAccount })}</p>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,147 @@
+import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
+import { Choice } from '../components/fields.tsx'
+import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
+import { Order } from '../components/order.tsx'
+import { Section } from '../components/page.tsx'
+import { t } from '../language/texts.ts'
+import { findPeople } from '../people-search.ts'
+import { useConsole } from '../session.ts'
+import type { EditedGate, EditedPolicy } from './join-policy.ts'
+
+type PolicyFieldsProps = {
+  readonly policy: EditedPolicy
+  readonly collections: readonly CollectionDto[]
+  readonly onChange: (policy: EditedPolicy) => void
+}
+
+const GATE_TYPES = ['Manager', 'Identity', 'Collection'] as const
+const FOUND_AT_MOST = 20
+
+/** Who can ask to join, and the gates that a request passes. */
+export function PolicyFields({ policy, collections, onChange }: PolicyFieldsProps) {
+  const { isApprovalRequired, gates, joinableBy } = policy
+  return (
+    <>
+      <Section title={t('whoCanJoin')}>
+        {joinableBy.length === 0 && <p>{t('everybodyCanJoin')}</p>}
+        <PickedItems items={joinableBy} onChange={(items) => onChange({ ...policy, joinableBy: items })} />
+        <ItemPicker
+          label={t('joinableByCollection')}
+          hint={t('joinableByHint')}
+          without={joinableBy.map(({ id }) => id)}
+          search={async (text) => collectionsNamed(collections, text)}
+          onPick={(item) => onChange({ ...policy, joinableBy: [...joinableBy, item] })}
+        />
+      </Section>
+      <Section title={t('approval')}>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isApprovalRequired}
+            onChange={(event) => onChange({ ...policy, isApprovalRequired: event.currentTarget.checked })}
+          />
+          {t('approvalRequired')}
+        </label>
+        {isApprovalRequired && (
+          <GateFields
+            gates={gates}
+            collections={collections}
+            onChange={(next) => onChange({ ...policy, gates: next })}
+          />
+        )}
+      </Section>
+    </>
+  )
+}
+
+function collectionsNamed(collections: readonly CollectionDto[], text: string) {
+  const wanted = text.toLowerCase()
+  return collections.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, FOUND_AT_MOST)
+}
+
+type GateFieldsProps = {
+  readonly gates: readonly EditedGate[]
+  readonly collections: readonly CollectionDto[]
+  readonly onChange: (gates: readonly EditedGate[]) => void
+}
+
+/** The gates in their order. Only one of them can be the manager's. */
+function GateFields({ gates, collections, onChange }: GateFieldsProps) {
+  const hasManager = gates.some(({ type }) => type === 'Manager')
+  const add = () => {
+    const key = Math.max(-1, ...gates.map((gate) => gate.key)) + 1
+    onChange([...gates, { key, type: hasManager ? 'Identity' : 'Manager', approvers: [] }])
+  }
+  const move = (index: number, by: -1 | 1) => {
+    const [moved, other] = [gates[index], gates[index + by]]
+    if (moved !== undefined && other !== undefined) onChange(gates.with(index, other).with(index + by, moved))
+  }
+  return (
+    <div class="group">
+      <ol>
+        {gates.map((gate, index) => (
+          <li key={gate.key} class="node">
+            <GateField
+              gate={gate}
+              index={index}
+              collections={collections}
+              types={GATE_TYPES.filter((type) => type !== 'Manager' || !hasManager || gate.type === 'Manager')}
+              onChange={(changed) => onChange(gates.with(index, changed))}
+            />
+            <Order
+              index={index}
+              count={gates.length}
+              onMove={(by) => move(index, by)}
+              onRemove={() => onChange(gates.toSpliced(index, 1))}
+            />
+          </li>
+        ))}
+      </ol>
+      <div class="actions">
+        <button type="button" onClick={add}>
+          {t('addGate')}
+        </button>
+      </div>
+    </div>
+  )
+}
+
+type GateFieldProps = {
+  readonly gate: EditedGate
+  readonly index: number
+  readonly types: readonly EditedGate['type'][]
+  readonly collections: readonly CollectionDto[]
+  readonly onChange: (gate: EditedGate) => void
+}
+
+function GateField({ gate, index, types, collections, onChange }: GateFieldProps) {
+  const { api } = useConsole()
+  const { type, approvers } = gate
+  return (
+    <fieldset class="gate">
+      <legend class="visually-hidden">{t('gateNumber', { number: index + 1 })}</legend>
+      <Choice
+        label={t('gateNumber', { number: index + 1 })}
+        value={type}
+        options={types.map((value) => ({ value, text: t(`gate${value}`) }))}
+        onChange={(next) => onChange({ ...gate, type: next, approvers: [] })}
+      />
+      {type === 'Manager' ? (
+        <p class="hint">{t('gateManagerHint')}</p>
+      ) : (
+        <>
+          <PickedItems items={approvers} onChange={(items) => onChange({ ...gate, approvers: items })} />
+          <ItemPicker
+            key={type}
+            label={type === 'Identity' ? t('addApprover') : t('addApproverCollection')}
+            without={approvers.map(({ id }) => id)}
+            search={(text, signal) =>
+              type === 'Identity' ? findPeople(api, text, signal) : Promise.resolve(collectionsNamed(collections, text))
+            }
+            onPick={(item) => onChange({ ...gate, approvers: [...approvers, item] })}
+          />
+        </>
+      )}
+    </fieldset>
+  )
+}

@@ -1,0 +1,45 @@
+import { Loaded } from '../components/loaded.tsx'
+import { Section } from '../components/page.tsx'
+import { t } from '../language/texts.ts'
+import { useResource } from '../resource.ts'
+import { useConsole } from '../session.ts'
+import type { JoinPolicyDto } from './join-policy.ts'
+import { readPolicyNames } from './join-policy.ts'
+
+/** Who can ask to join, and who decides, in words. */
+export function PolicySection({ policy }: { readonly policy: JoinPolicyDto }) {
+  const { api } = useConsole()
+  const names = useResource(JSON.stringify(policy), (signal) => readPolicyNames(policy, api, signal))
+  const { approvalRequired, approvalGates, joinableBy } = policy
+  return (
+    <Loaded resource={names}>
+      {(nameOf) => (
+        <>
+          <Section title={t('whoCanJoin')}>
+            {joinableBy.collectionIds.length === 0 ? (
+              <p>{t('everybodyCanJoin')}</p>
+            ) : (
+              <p>
+                {t('membersCanJoin', { names: joinableBy.collectionIds.map((id) => nameOf.get(id) ?? id).join(', ') })}
+              </p>
+            )}
+          </Section>
+          <Section title={t('approval')}>
+            {approvalRequired ? (
+              <ol class="steps">
+                {approvalGates.map(({ order, type, approvers }) => (
+                  <li key={order}>
+                    <strong>{t(`gate${type}`)}</strong>
+                    <div>{approvers.map((id) => nameOf.get(id) ?? id).join(', ')}</div>
+                  </li>
+                ))}
+              </ol>
+            ) : (
+              <p>{t('noApproval')}</p>
+            )}
+          </Section>
+        </>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,181 @@
+import { useState } from 'preact/hooks'
+import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
+import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
+import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
+import type { Api } from '../api.ts'
+import { ActionButton, Dialog, Done } from '../components/actions.tsx'
+import { Choice, OptionalText, TextField } from '../components/fields.tsx'
+import { LongList } from '../components/list.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Page, Section } from '../components/page.tsx'
+import { RequestStatus } from '../components/request-steps.tsx'
+import { t, timeOf } from '../language/texts.ts'
+import { useResource } from '../resource.ts'
+import { useConsole } from '../session.ts'
+import { RequestAction } from './me.tsx'
+import { REQUESTS } from './requests.tsx'
+
+const CORE_OBJECTS = '/iamcore/beta/sync/coreobjects'
+
+type Report = {
+  readonly relationshipId: string
+  readonly identityId: string
+  readonly name: string
+  readonly title: string | undefined
+}
+
+/** The people that the person leads, and the requests on their behalf. */
+export function TeamView() {
+  const { api, me } = useConsole()
+  const [chosen, setChosen] = useState<Report | undefined>(undefined)
+  const [done, setDone] = useState('')
+  const reports = useResource('reports', () => listReports(me.identityId ?? '', api))
+  const requests = useResource('requests', () => api.all<MembershipRequestDto>(`${REQUESTS}/submitted-on-behalf`))
+  const onChange = (text: string) => {
+    setDone(text)
+    requests.reload()
+  }
+  return (
+    <Page title={t('team')}>
+      <div role="status">{done !== '' && <Done>{done}</Done>}</div>
+      <Section title={t('reports')}>
+        <Loaded resource={reports}>
+          {(all) => (
+            <LongList
+              label={t('reports')}
+              items={all}
+              keyOf={({ relationshipId }) => relationshipId}
+              empty={t('reportsEmpty')}
+              columns={[
+                { head: t('name'), cell: ({ name }) => name },
+                { head: t('position'), cell: ({ title }) => <OptionalText value={title} /> },
+                {
+                  head: t('actions'),
+                  cell: (report) => (
+                    <button type="button" onClick={() => setChosen(report)}>
+                      {t('askOnBehalf')}
+                    </button>
+                  ),
+                },
+              ]}
+            />
+          )}
+        </Loaded>
+      </Section>
+      <Section title={t('onBehalf')}>
+        <Loaded resource={requests}>{(all) => <OnBehalfTable requests={all} onChange={onChange} />}</Loaded>
+      </Section>
+      {chosen !== undefined && (
+        <OnBehalfDialog
+          report={chosen}
+          onClose={() => setChosen(undefined)}
+          onDone={(text) => {
+            setChosen(undefined)
+            onChange(text)
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+type OnBehalfTableProps = {
+  readonly requests: readonly MembershipRequestDto[]
+  readonly onChange: (done: string) => void
+}
+
+function OnBehalfTable({ requests, onChange }: OnBehalfTableProps) {
+  return (
+    <LongList
+      label={t('onBehalf')}
+      items={requests}
+      keyOf={({ id }) => id}
+      empty={t('onBehalfEmpty')}
+      columns={[
+        { head: t('requester'), cell: ({ requesterName }) => <OptionalText value={requesterName} /> },
+        { head: t('collection'), cell: ({ collectionName }) => <OptionalText value={collectionName} /> },
+        { head: t('state'), cell: ({ status }) => <RequestStatus status={status} /> },
+        { head: t('changed'), cell: ({ updatedAt }) => timeOf(updatedAt) },
+        {
+          head: t('actions'),
+          // Only the person can leave.
+          cell: (request) =>
+            request.status === 'PendingApproval' && <RequestAction request={request} onChange={onChange} />,
+        },
+      ]}
+    />
+  )
+}
+
+type OnBehalfDialogProps = {
+  readonly report: Report
+  readonly onClose: () => void
+  readonly onDone: (done: string) => void
+}
+
+function OnBehalfDialog({ report: { relationshipId, identityId, name }, onClose, onDone }: OnBehalfDialogProps) {
+  const { api } = useConsole()
+  const [collectionId, setCollectionId] = useState('')
+  const [notes, setNotes] = useState('')
+  const eligible = useResource(identityId, () => {
+    return api.all<JoinableCollectionDto>(`${REQUESTS}/eligible/${identityId}`)
+  })
+  const submit = async () => {
+    const body = { relationshipId, ...(notes.trim() === '' ? {} : { notes: notes.trim() }) }
+    const path = `${REQUESTS}/${collectionId}/submit-on-behalf`
+    const { data } = await api.send<MembershipRequestDto>('POST', path, { body })
+    onDone(t(data.status === 'Joined' ? 'joinedOnBehalf' : 'requestedOnBehalf', { name }))
+  }
+  return (
+    <Dialog title={t('askOnBehalfOf', { name })} onClose={onClose}>
+      <Loaded resource={eligible}>
+        {(all) =>
+          all.length === 0 ? (
+            <p>{t('onBehalfNothing')}</p>
+          ) : (
+            <>
+              <Choice
+                label={t('collection')}
+                value={collectionId}
+                options={all.map((one) => ({ value: one.id, text: one.name }))}
+                onChange={setCollectionId}
+              />
+              <TextField label={t('notes')} value={notes} onInput={setNotes} multiline maxLength={2048} />
+              <ActionButton kind="primary" disabled={collectionId === ''} run={submit}>
+                {t('askOnBehalf')}
+              </ActionButton>
+            </>
+          )
+        }
+      </Loaded>
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          {t('close')}
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+/** The positions of others that the person can see, with names. */
+async function listReports(ownId: string, api: Api): Promise<Report[]> {
+  const [relationships, identities] = await Promise.all([
+    api.all<CoreObjectDto>(`${CORE_OBJECTS}/relationships`),
+    api.all<CoreObjectDto>(`${CORE_OBJECTS}/identities`),
+  ])
+  const names = new Map(identities.map(({ id, displayName }) => [id, displayName]))
+  const reports = relationships.flatMap(({ id, identity, title }): Report[] => {
+    const identityId = (identity as { readonly objectId?: string } | undefined)?.objectId
+    if (identityId === undefined || identityId === ownId) return []
+    const name = names.get(identityId)
+    return [
+      {
+        relationshipId: id,
+        identityId,
+        name: typeof name === 'string' ? name : identityId,
+        title: typeof title === 'string' ? title : undefined,
+      },
+    ]
+  })
+  return reports.sort((one, other) => one.name.localeCompare(other.name))
+}

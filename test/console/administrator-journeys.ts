@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { StartedEnvironment } from '../journeys/started-environment.ts'
+import { accessibilityFaults, type ConsoleWorld } from './console-browser.ts'
+import { assertSound, createCollection, criteriaCollection, heading, leaf } from './console-steps.ts'
+
+/** Journeys of an administrator of collections and links. */
+export function administratorJourneys(world: () => ConsoleWorld): void {
+  it('lets an administrator define a collection, see who matches, and read its members', async () => {
+    const page = await world().openAs('admin', '/collections/new')
+    await page.getByText('The condition is not complete.').waitFor()
+    await assertSound(page)
+    await createCollection(page, 'All teachers', 'Teacher')
+    await page.getByRole('status').getByText('All teachers is saved.').waitFor()
+    await page.getByRole('cell', { name: 'Has an account' }).first().waitFor()
+    await assertSound(page)
+    await page.getByRole('link', { name: 'Condition' }).click()
+    await page.getByText('Position: title').waitFor()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByLabel('Operator').selectOption('In')
+    await page.getByLabel('Values, one per line').fill('Teacher\nNurse')
+    await page.getByText(/^[1-9]\d* will join$/).waitFor()
+    await assertSound(page)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await heading(page, 'All teachers').waitFor()
+    await page.getByRole('link', { name: 'Condition' }).click()
+    await page.getByText('is one of').waitFor()
+    await assertSound(page)
+  })
+
+  it('tells why somebody is a member, and why somebody else is not', async () => {
+    const id = await criteriaCollection(world(), 'Explained', [leaf('relationshipTitle', 'Equals', 'Adviser')])
+    const page = await world().openAs('admin', `/collections/${id}`)
+    await page
+      .getByRole('row', { name: /Emil Øvrebø/ })
+      .getByRole('button', { name: 'Why?' })
+      .click()
+    await page.getByRole('dialog').getByText('Value: Adviser').first().waitFor()
+    await assertSound(page)
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByLabel('Find a person by name').fill('aprilla')
+    await page.getByRole('button', { name: 'Aprilla Grøndahl' }).click()
+    await page.getByRole('dialog').getByText('Not a member').waitFor()
+    await page.getByText('Value: Head of Archive').waitFor()
+  })
+
+  it('links a group after showing the change, and shows its sync', async () => {
+    const id = await criteriaCollection(world(), 'Linked', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+    const page = await world().openAs('admin', `/collections/${id}/links`)
+    await page.getByText(/^No group is linked/).waitFor()
+    await assertSound(page)
+    await page.getByRole('link', { name: 'Link a group' }).click()
+    await page.getByRole('searchbox').fill('Demo')
+    await page
+      .getByRole('cell', { name: 'The directory itself decides on the members of this group by a rule.' })
+      .first()
+      .waitFor()
+    const row = page.getByRole('row', { name: /^Demo security-1 / })
+    await row.getByRole('button', { name: 'Choose' }).click()
+    await page.getByText('accounts are added').waitFor()
+    await assertSound(page)
+    await page.getByRole('button', { name: 'Link the group' }).click()
+    await heading(page, 'Demo security-1').waitFor()
+    await page.getByRole('cell', { name: 'Succeeded' }).waitFor()
+    await page.getByRole('img', { name: /^Accounts added and removed/ }).waitFor()
+    await assertSound(page)
+    await page
+      .getByRole('row', { name: /Link created/ })
+      .getByRole('link')
+      .click()
+    await heading(page, /^Sync of /).waitFor()
+    await assertSound(page)
+    await page.getByRole('link', { name: 'Linked groups' }).click()
+    await page.getByRole('row', { name: /Demo security-1 Linked Enabled Succeeded/ }).waitFor()
+    await assertSound(page)
+  })
+
+  it('shows first that a sync failed, and why', async () => {
+    const { environment } = world()
+    const id = await criteriaCollection(world(), 'Failing', [leaf('relationshipTitle', 'Equals', 'Nurse')])
+    const group = environment.demo.tenants[0]?.groups.find(({ displayName }) => displayName === 'Demo security-5')
+    const body = { collectionId: id, directoryGroupId: group?.id ?? '' }
+    await world().call('admin', 'POST', '/group-link/beta/group-links', body)
+    await makeDynamic(world().environment, group?.id ?? '')
+    await world().call('admin', 'POST', `/group-link/beta/group-links/${id}/sync`)
+    const page = await world().openAs('admin', '/links')
+    const failed = page.getByRole('row', { name: /Demo security-5 Failing Enabled Failed/ })
+    while ((await failed.count()) === 0) {
+      await page.reload()
+      await page.getByRole('row', { name: /Demo security-5/ }).waitFor()
+    }
+    await page.getByLabel('State').selectOption('Needs attention')
+    await failed.getByRole('link', { name: 'Demo security-5' }).click()
+    await page.getByText('The last sync failed after 1 attempt.').waitFor()
+    await page.getByText(/by a dynamic membership rule/).waitFor()
+    await assertSound(page)
+  })
+
+  it('shows removals that are held, with names, and removes them after an approval', async () => {
+    const id = await criteriaCollection(world(), 'Nobody', [leaf('relationshipTitle', 'Equals', 'No such title')])
+    const page = await world().openAs('admin', `/links/new/${id}`)
+    await page.getByRole('searchbox').fill('Demo populated')
+    await page.getByRole('button', { name: 'Choose' }).click()
+    await page.getByText('accounts are removed').waitFor()
+    await page.getByRole('button', { name: 'Link the group' }).click()
+    await page.getByText(/removals are held: the collection is empty/).waitFor()
+    await page.getByRole('cell', { name: 'No known person' }).first().waitFor()
+    await assertSound(page)
+    await page.getByRole('button', { name: 'Approve these removals' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve these removals' }).click()
+    await page.getByRole('row', { name: /Started by hand Succeeded 0 [1-9]\d* 0 0/ }).waitFor()
+    await page.getByText(/removals are held/).waitFor({ state: 'detached' })
+    await assertSound(page)
+  })
+
+  it('changes the settings that protect groups, and refuses an impossible one', async () => {
+    const page = await world().openAs('collectionsAdmin', '/settings')
+    await page.getByLabel('Limit in percent of the group').fill('200')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('alert').getByText('This value is not possible here.').waitFor()
+    await page.getByLabel('Limit in percent of the group').fill('30')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    await page.reload()
+    await page.getByLabel('Limit in percent of the group').waitFor()
+    assert.equal(await page.getByLabel('Limit in percent of the group').inputValue(), '30')
+    assert.deepEqual(await accessibilityFaults(page), [])
+  })
+
+  it('creates a joinable collection with approvers found by name, and adds and removes a member', async () => {
+    const page = await world().openAs('collectionsAdmin', '/collections/new-joinable')
+    await page.getByLabel('Name', { exact: true }).fill('Book club')
+    await page.getByRole('button', { name: 'Add a step' }).click()
+    await page.getByLabel('Add an approver by name').fill('grøndahl')
+    await page.getByRole('button', { name: 'Aprilla Grøndahl' }).click()
+    await page.getByLabel('Only members of').fill('no such collection')
+    await page.getByText('Nothing found.').waitFor()
+    await assertSound(page)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await heading(page, 'Book club').waitFor()
+    await page.getByText('Aprilla Grøndahl').waitFor()
+    await assertSound(page)
+    await page.getByRole('link', { name: 'Members' }).click()
+    await page.getByText('The collection has no members yet.').waitFor()
+    await page.getByRole('button', { name: 'Add people' }).click()
+    await page.getByRole('dialog').getByLabel('Find a person by name').fill('emil øv')
+    await page.getByRole('dialog').getByRole('button', { name: 'Emil Øvrebø' }).click()
+    await assertSound(page)
+    await page.getByRole('button', { name: 'Add 1' }).click()
+    await page.getByText('1 added, 0 were members already.').waitFor()
+    const member = page.getByRole('row', { name: /Emil Øvrebø/ })
+    await member.getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('Emil Øvrebø is not a member any more.').waitFor()
+    await page.getByRole('link', { name: 'Requests' }).click()
+    await page
+      .getByRole('row', { name: /Emil Øvrebø .*Left/ })
+      .getByRole('button', { name: 'Details' })
+      .click()
+    await page.getByRole('dialog').getByText('Left').waitFor()
+    await assertSound(page)
+  })
+}
+
+/** Somebody gives the group a rule in the directory, so that no sync can write it. */
+async function makeDynamic({ directory, demo }: StartedEnvironment, groupId: string): Promise<void> {
+  const tenant = demo.tenants[0]
+  const tester = tenant?.apps.find(({ name }) => name === 'tester')
+  const { json } = await directory('POST', `/${tenant?.tenantId}/oauth2/v2.0/token`, {
+    form: {
+      grant_type: 'client_credentials',
+      client_id: tester?.clientId ?? '',
+      client_secret: tester?.clientSecret ?? '',
+      scope: 'https://graph.microsoft.com/.default',
+    },
+  })
+  const { status } = await directory('PATCH', `/v1.0/groups/${groupId}`, {
+    token: (json as { access_token: string }).access_token,
+    json: { groupTypes: ['DynamicMembership'], membershipRule: 'user.city -eq "Oslo"' },
+  })
+  assert.equal(status, 204)
+}

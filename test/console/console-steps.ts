@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import type { Locator } from 'playwright-core'
+import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from './console-browser.ts'
+
+/** What holds on every view. */
+export async function assertSound(page: ConsolePage): Promise<void> {
+  assert.deepEqual(await accessibilityFaults(page), [], page.url())
+  assert.deepEqual(page.reported, [], page.url())
+}
+
+export const heading = (page: ConsolePage, name: string | RegExp): Locator =>
+  page.getByRole('heading', { level: 1, name })
+
+/** An entry of the main menu. */
+export const menu = (page: ConsolePage, name: string): Locator =>
+  page.getByRole('navigation', { name: 'Main menu' }).getByRole('link', { name })
+
+/** Creates a collection of all positions with a title through the form, and opens it. */
+export async function createCollection(page: ConsolePage, name: string, title: string): Promise<void> {
+  await menu(page, 'Collections').click()
+  await page.getByRole('link', { name: 'New collection by condition' }).click()
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Attribute').fill('relationshipTitle')
+  await page.getByLabel('Value').fill(title)
+  await page.getByText(/^[1-9]\d* match now$/).waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await heading(page, name).waitFor()
+}
+
+type Leaf = { readonly id: string; readonly field: string; readonly operator: string; readonly value?: unknown }
+
+export const leaf = (id: string, operator: string, value?: unknown, field = id): Leaf => ({
+  id,
+  field,
+  operator,
+  ...(value === undefined ? {} : { value }),
+})
+
+/** Creates a criteria collection through the API. @returns Its id. */
+export function criteriaCollection(world: ConsoleWorld, name: string, conditions: readonly object[]): Promise<string> {
+  const condition = { groupOperator: 'AND', conditions }
+  return world.call('admin', 'POST', '/collections-criteria/beta', { objectType: 'Relationship', name, condition })
+}
+
+/** Creates a joinable collection for people whose requests a demo person approves. @returns Its id. */
+export async function joinableCollection(world: ConsoleWorld, name: string, approver: string): Promise<string> {
+  const { identityId } = await world.call<{ identityId: string }>(approver, 'GET', '/collections/beta/me')
+  const joinPolicy = {
+    approvalRequired: true,
+    approvalGates: [{ order: 1, type: 'Identity', approvers: [identityId] }],
+  }
+  return world.call('admin', 'POST', '/collections-joinable/beta', { objectType: 'Identity', name, joinPolicy })
+}

@@ -1,0 +1,29 @@
+import { after, before, describe } from 'node:test'
+import { findChromium } from '../local/headless-browser.ts'
+import { administratorJourneys } from './administrator-journeys.ts'
+import { type ConsoleWorld, openConsoleWorld } from './console-browser.ts'
+import { formJourneys } from './form-journeys.ts'
+import { personJourneys } from './person-journeys.ts'
+import { shellJourneys } from './shell-journeys.ts'
+
+const chromium = findChromium()
+const missing = 'SKIPPED: there is no Chromium on this machine, so the console was not opened'
+if (chromium === undefined) process.stderr.write(`\n${missing}\n\n`)
+
+// All journeys share one environment and one browser, and run beside each other: they mostly wait.
+describe('The console', { skip: chromium === undefined ? missing : false, concurrency: 3 }, () => {
+  let opened: ConsoleWorld | undefined
+  before(async () => {
+    opened = await openConsoleWorld(chromium ?? '')
+  })
+  after(() => opened?.close())
+  const world = (): ConsoleWorld => {
+    if (opened === undefined) throw new Error('The environment is not started')
+    return opened
+  }
+
+  administratorJourneys(world)
+  personJourneys(world)
+  shellJourneys(world)
+  formJourneys(world)
+})

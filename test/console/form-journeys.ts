@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { type ConsoleWorld, choosePerson } from './console-browser.ts'
+import { assertSound, criteriaCollection, heading, leaf } from './console-steps.ts'
+
+/** What is typed into a form is not lost: faults, two tabs, an ended session. */
+export function formJourneys(world: () => ConsoleWorld): void {
+  it('shows a fault of the condition at the leaf that it concerns', async () => {
+    const page = await world().openAs('admin', '/collections/new')
+    await page.getByRole('button', { name: 'Add a condition' }).click()
+    await page.getByLabel('Attribute').first().fill('relationshipTitle')
+    await page.getByLabel('Value').first().fill('Teacher')
+    await page.getByLabel('Attribute').last().fill('identityColour')
+    await page.getByLabel('Value').last().fill('red')
+    const faults = page.locator('.leaf').filter({ hasText: 'This attribute does not exist. Choose one from the list.' })
+    await faults.waitFor()
+    assert.equal(await faults.count(), 1)
+    assert.equal(await faults.getByLabel('Attribute').inputValue(), 'identityColour')
+    await assertSound(page)
+  })
+
+  it('opens a condition with each kind of field and value, and saves it unchanged', async () => {
+    const conditions = [
+      leaf('relationshipTitle', 'Equals', 'TEACHER', 'ToUpper(relationshipTitle)'),
+      leaf('relationshipTitle', 'In', ['t', 'n'], 'ToLower(Substring(relationshipTitle,0,1))'),
+      leaf('relationshipTitle', 'StartsWith', '', 'Substring(relationshipTitle,2,5)'),
+      leaf('relationshipStartDate', 'GreaterThan', 'AddDays(Today(),-90)', 'AddDays(relationshipStartDate,30)'),
+      leaf('relationshipStartDate', 'LessThan', '2030-01-01'),
+      leaf('relationshipStartDate', 'NotEquals', '2030-01-01T12:00:00.000Z'),
+      {
+        groupOperator: 'XOR',
+        conditions: [
+          leaf('relationshipEndDate', 'IsNull'),
+          leaf('relationshipEndDate', 'Equals', 'Today()', 'Today()'),
+        ],
+      },
+      leaf('identityDirectoryOnPremisesSyncEnabled', 'NotEquals', true),
+    ]
+    const id = await criteriaCollection(world(), 'Each kind', conditions)
+    const path = `/collections-criteria/beta/${id}`
+    const before = await world().call<{ condition: unknown }>('admin', 'GET', path)
+    const page = await world().openAs('admin', `/collections/${id}/edit`)
+    await page.getByText('match now').waitFor()
+    await assertSound(page)
+    await page.getByLabel('Name').fill('Each kind, saved')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await heading(page, 'Each kind, saved').waitFor()
+    const after = await world().call<{ condition: unknown; name: string }>('admin', 'GET', path)
+    assert.deepEqual([after.name, after.condition], ['Each kind, saved', before.condition])
+  })
+
+  it('builds a condition from functions, days and collections', async () => {
+    await criteriaCollection(world(), 'Referred to', [leaf('relationshipTitle', 'Contains', 'Teacher')])
+    const page = await world().openAs('admin', '/collections/new')
+    await page.getByLabel('Name').fill('Built')
+    await page.getByLabel('Attribute').fill('relationshipStartDate')
+    await page.getByLabel('Operator').selectOption('is before')
+    await page.getByLabel('Compared with').selectOption('Days from today')
+    await page.getByLabel('Value').fill('-30')
+    await page.getByRole('button', { name: 'Add a condition' }).click()
+    await page.getByLabel('Attribute').last().fill('memberOfCollection')
+    await page.getByLabel('Operator').last().selectOption('is one of')
+    await page.getByLabel('Add a collection by name').fill('referred')
+    await page.getByRole('button', { name: 'Referred to', exact: true }).click()
+    await page.getByText(/^[1-9]\d* match now$/).waitFor()
+    await assertSound(page)
+    await page.getByRole('button', { name: 'Move up' }).last().click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('link', { name: 'Condition' }).click()
+    await page.getByText('is one of').waitFor()
+    const sentences = await page
+      .getByRole('listitem')
+      .filter({ hasText: /is one of|is before/ })
+      .allTextContents()
+    assert.deepEqual(sentences, [
+      'Member of a collection is one of Referred to',
+      'Position: start date is before AddDays(Today(),-30)',
+    ])
+  })
+
+  it('compares both versions when two tabs save the same collection, and loses neither', async () => {
+    const id = await criteriaCollection(world(), 'Two tabs', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+    const [one, other] = await Promise.all([1, 2].map(() => world().openAs('admin', `/collections/${id}/edit`)))
+    assert.ok(one !== undefined && other !== undefined)
+    await Promise.all([one, other].map((page) => page.getByText('match now').waitFor()))
+    await one.getByLabel('Description').fill('From the first tab')
+    await one.getByRole('button', { name: 'Save' }).click()
+    await heading(one, 'Two tabs').waitFor()
+    await other.getByLabel('Description').fill('From the second tab')
+    await other.getByRole('button', { name: 'Save' }).click()
+    await other.getByRole('row', { name: 'Description From the second tab From the first tab' }).waitFor()
+    assert.equal(await other.getByLabel('Description').inputValue(), 'From the second tab')
+    await other.getByRole('button', { name: 'Keep my version' }).click()
+    await other.getByRole('button', { name: 'Save' }).click()
+    await other.getByText('Two tabs is saved.').waitFor()
+    await other.getByText('From the second tab').waitFor()
+  })
+
+  it('keeps what is typed when the session ends, signs in in a window, and saves', async () => {
+    const page = await world().openAs('collectionsAdmin', '/collections/new-joinable')
+    await page.getByLabel('Name', { exact: true }).fill('Typed before the session ended')
+    await page.route('**/oauth2/v2.0/token', (route) =>
+      route.fulfill({ status: 400, json: { error: 'invalid_grant' } }),
+    )
+    await page.clock.setFixedTime(Date.now() + 3 * 3_600_000)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Your session has ended. Sign in again to continue.').waitFor()
+    await page.unroute('**/oauth2/v2.0/token')
+    await page.clock.setFixedTime(Date.now())
+    const [signInWindow] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Sign in' }).click(),
+    ])
+    await choosePerson(signInWindow, world().environment, 'collectionsAdmin')
+    await heading(page, 'Typed before the session ended').waitFor()
+  })
+
+  it('renews a token in the middle of a form without a word', async () => {
+    const page = await world().openAs('collectionsAdmin', '/collections/new-joinable')
+    await page.getByLabel('Name', { exact: true }).fill('Typed while the token expired')
+    let refusedCount = 0
+    await page.route('**/collections-joinable/beta', (route) => {
+      refusedCount += 1
+      return refusedCount === 1 ? route.fulfill({ status: 401, json: { data: null, errors: [] } }) : route.continue()
+    })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await heading(page, 'Typed while the token expired').waitFor()
+  })
+}

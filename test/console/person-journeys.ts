@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { ConsoleWorld } from './console-browser.ts'
+import { assertSound, heading, joinableCollection } from './console-steps.ts'
+
+/** Journeys of people, approvers, managers, and of those who look after the data. */
+export function personJourneys(world: () => ConsoleWorld): void {
+  it('lets a person ask to join and cancel, and an approver decide', async () => {
+    await joinableCollection(world(), 'Choir', 'approver')
+    const employee = await world().openAs('employee', '/join')
+    await assertSound(employee)
+    await employee.getByRole('row', { name: /Choir/ }).getByRole('button', { name: 'Join' }).click()
+    await employee.getByRole('dialog').getByRole('button', { name: 'Join' }).click()
+    await employee.getByText('Your request to join Choir waits for an approval.').waitFor()
+    const request = employee.getByRole('row', { name: /Choir .*Waits for approval/ })
+    await assertSound(employee)
+    await request.getByRole('button', { name: 'Cancel request' }).click()
+    await employee.getByRole('dialog').getByRole('button', { name: 'Cancel request' }).click()
+    await employee.getByRole('row', { name: /Choir .*Cancelled/ }).waitFor()
+    await employee.getByRole('navigation').getByRole('link', { name: 'Join' }).click()
+    await employee.getByRole('row', { name: /Choir/ }).getByRole('button', { name: 'Join' }).click()
+    await employee.getByLabel('Notes').fill('I sing')
+    await employee.getByRole('dialog').getByRole('button', { name: 'Join' }).click()
+    await employee.getByRole('row', { name: /Choir .*Waits for approval/ }).waitFor()
+
+    const inbox = await world().openAs('approver', '/inbox')
+    await inbox
+      .getByRole('row', { name: /Emil Øvrebø .*Choir .*I sing/ })
+      .getByRole('link')
+      .click()
+    await inbox.getByText('A decision cannot be undone.').waitFor()
+    await inbox.getByText('1 person can decide').waitFor()
+    await assertSound(inbox)
+    await inbox.getByRole('button', { name: 'Approve' }).click()
+    await inbox.getByText('The request of Emil Øvrebø is approved.').waitFor()
+    await inbox.getByRole('row', { name: /Choir/ }).waitFor({ state: 'detached' })
+    await assertSound(inbox)
+    await employee.reload()
+    await employee.getByRole('row', { name: /Choir .*Member/ }).waitFor()
+  })
+
+  it('binds a decision to the request that was shown', async () => {
+    const collectionId = await joinableCollection(world(), 'Orchestra', 'approver')
+    const path = `/collections-joinable/beta/membership-requests/${collectionId}`
+    const { id } = await world().call<{ id: string }>('manager', 'POST', `${path}/submit`, {})
+    const page = await world().openAs('approver', `/inbox/${collectionId}/${id}`)
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    await world().call('manager', 'POST', `${path}/${id}/cancel`, {})
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('alert').getByText('This was changed by someone else meanwhile.').waitFor()
+    assert.equal((await world().call<{ status: string }>('admin', 'GET', `${path}/${id}`)).status, 'Cancelled')
+  })
+
+  it('lets a manager ask on behalf of somebody whom they lead', async () => {
+    await joinableCollection(world(), 'Shift plan', 'approver')
+    const page = await world().openAs('manager', '/team')
+    const report = page.getByRole('row', { name: /Emil Øvrebø/ })
+    await report.getByRole('button', { name: 'Ask to join' }).click()
+    await page.getByRole('dialog').getByLabel('Collection').selectOption('Shift plan')
+    await assertSound(page)
+    await page.getByRole('dialog').getByRole('button', { name: 'Ask to join' }).click()
+    await page.getByText('The request for Emil Øvrebø waits for an approval.').waitFor()
+    await page.getByRole('row', { name: /Emil Øvrebø Shift plan Waits for approval/ }).waitFor()
+    await assertSound(page)
+  })
+
+  it('asks a person with several positions which one a membership is for', async () => {
+    const { id: collectionId } = await archive(world())
+    const page = await world().openAs('colleague', '/join')
+    await page
+      .getByRole('row', { name: /Reading room/ })
+      .getByRole('button', { name: 'Join' })
+      .click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Join' }).click()
+    await dialog.getByText('Choose the position that the membership is for.').waitFor()
+    await dialog.getByLabel('Position').selectOption('Archivist')
+    await dialog.getByRole('button', { name: 'Join' }).click()
+    await page.getByRole('row', { name: /Reading room Archivist Member/ }).waitFor()
+    const path = `/collections/beta/${collectionId}/members`
+    assert.equal((await world().call<unknown[]>('admin', 'GET', path)).length, 1)
+  })
+
+  it('shows sources and people to an administrator of core data only', async () => {
+    const page = await world().openAs('coreAdmin', '/people')
+    await page.getByRole('searchbox').fill('Øvrebø')
+    await page.getByRole('link', { name: 'Emil Øvrebø' }).click()
+    await heading(page, 'Emil Øvrebø').waitFor()
+    await page.getByRole('row', { name: 'Adviser Service Desk' }).waitFor()
+    await page.getByRole('row', { name: 'first name Emil Demo HR' }).waitFor()
+    await assertSound(page)
+    await page.getByRole('link', { name: 'Sources' }).click()
+    await page.getByText('Each account belongs to one person.').waitFor()
+    await assertSound(page)
+    await page.getByRole('link', { name: 'Demo HR' }).click()
+    await page.getByRole('cell', { name: 'Person' }).first().waitFor()
+    await assertSound(page)
+    assert.equal(await page.getByRole('link', { name: 'Collections' }).count(), 0)
+    await page.goto(`${world().environment.apiUrl}/console/links`)
+    await page.getByText('This page does not exist.').waitFor()
+  })
+
+  it('tells an integrator why a person is in a collection', async () => {
+    await joinableCollection(world(), 'Quiet room', 'approver')
+    const page = await world().openAs('admin', '/people')
+    await page.getByRole('searchbox').fill('Kolbjørn')
+    await page.getByRole('link', { name: 'Kolbjørn Dåvik' }).click()
+    await page.getByLabel('Find a collection by name').fill('quiet')
+    await page.getByRole('button', { name: 'Quiet room' }).click()
+    await page.getByRole('dialog').getByText('Not a member').waitFor()
+    await assertSound(page)
+  })
+
+  it('says what to do to a person without a role', async () => {
+    const page = await world().openAs('outsider')
+    await page.getByText('You have no role in this service. Ask your identity administrator.').waitFor()
+    await assertSound(page)
+  })
+}
+
+/** A collection of positions that everybody can join at once. */
+async function archive(world: ConsoleWorld): Promise<{ readonly id: string }> {
+  const body = { objectType: 'Relationship', name: 'Reading room', joinPolicy: { approvalRequired: false } }
+  return { id: await world.call<string>('admin', 'POST', '/collections-joinable/beta', body) }
+}

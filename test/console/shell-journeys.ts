@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { ConsolePage, ConsoleWorld } from './console-browser.ts'
+import { assertSound, createCollection, criteriaCollection, heading, leaf, menu } from './console-steps.ts'
+
+/** Views that people with each role can open, for the checks of all of them. */
+const VIEWS = ['/collections', '/collections/new', '/collections/new-joinable', '/links', '/links/new', '/settings']
+const OWN_VIEWS = ['/inbox', '/me', '/join', '/connectors', '/people']
+
+/** What holds on all views: language, colours, width, network, names, sign-in. */
+export function shellJourneys(world: () => ConsoleWorld): void {
+  it('has sound views in Norwegian, dark, and 320 pixels wide, which is 1280 at 400 %', async () => {
+    const options = { locale: 'nb-NO', colorScheme: 'dark', viewport: { width: 320, height: 640 } } as const
+    const page = await world().openAs('admin', '', options)
+    await heading(page, 'Samlinger').waitFor()
+    assert.equal(await page.locator('html').getAttribute('lang'), 'nb')
+    for (const view of [...VIEWS, ...OWN_VIEWS]) {
+      await show(page, view)
+      await assertSound(page)
+      assert.ok(await page.evaluate('document.documentElement.scrollWidth <= 320'), `${view} is wider than the window`)
+    }
+    await page.getByRole('button', { name: 'English' }).click()
+    await heading(page, 'People').waitFor()
+  })
+
+  it('stays signed in over a reload of a deep link, and asks again after the sign-out', async () => {
+    const page = await world().openAs('newcomer', '/links')
+    await page.reload()
+    await page.getByRole('banner').waitFor()
+    assert.equal(new URL(page.url()).pathname, '/console/links')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+    assert.deepEqual(await page.evaluate('Object.keys(localStorage).concat(Object.keys(sessionStorage))'), [])
+  })
+
+  it('calls its own origin and the authority only', async () => {
+    const page = await world().openAs('admin', '/people')
+    const authority = await page.locator('meta[name="sign-in-authority"]').getAttribute('content')
+    assert.deepEqual(page.origins, new Set([world().environment.apiUrl, authority]))
+  })
+
+  it('shows names as text, whatever they contain', async () => {
+    const page = await world().openAs('admin')
+    const name = '<img src=x onerror=alert(1)>'
+    await createCollection(page, name, 'Teacher')
+    await menu(page, 'Collections').click()
+    await page.getByRole('link', { name }).waitFor()
+    await assertSound(page)
+  })
+
+  it('keeps what is shown while the service is not reachable, and says so', async () => {
+    const page = await world().openAs('admin', '/links')
+    await heading(page, 'Linked groups').waitFor()
+    await page.context().setOffline(true)
+    await menu(page, 'Collections').click()
+    await page.getByText('The service is not reachable.').waitFor()
+    await page.context().setOffline(false)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText(/^\d+ of \d+$/).waitFor()
+  })
+
+  it('is used without a mouse: from the menu to a saved collection and back', async () => {
+    const page = await world().openAs('admin')
+    await heading(page, 'Collections').waitFor()
+    await tabTo(page, 'New collection by condition')
+    await page.keyboard.press('Enter')
+    await heading(page, 'New collection by condition').waitFor()
+    assert.equal(await focused(page), 'New collection by condition')
+    await tabTo(page, 'Name')
+    await page.keyboard.type('By keyboard')
+    await tabTo(page, 'Attribute')
+    await page.keyboard.type('relationshipTitle')
+    await tabTo(page, 'Value')
+    await page.keyboard.type('Teacher')
+    await tabTo(page, 'Add a condition')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Shift+Tab')
+    assert.equal(await focused(page), 'Remove')
+    await page.keyboard.press('Enter')
+    assert.equal(await focused(page), 'Add a condition')
+    await page.getByText(/^[1-9]\d* match now$/).waitFor()
+    await tabTo(page, 'Save')
+    await page.keyboard.press('Enter')
+    await heading(page, 'By keyboard').waitFor()
+    await tabTo(page, 'Why?')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.equal(await focused(page), 'Why?')
+    await page.keyboard.press('/')
+    assert.equal(await focused(page), 'Find by name or title')
+  })
+
+  it('has 40 rows of a long list in the document, and all of them by scrolling', async () => {
+    const id = await criteriaCollection(world(), 'Long', [
+      leaf('relationshipId', 'NotEquals', '00000000-0000-4000-8000-000000000000'),
+    ])
+    const page = await world().openAs('admin', `/collections/${id}`)
+    const counted = page.getByText(/^\d+ members$/)
+    await counted.waitFor()
+    const count = Number.parseInt((await counted.textContent()) ?? '', 10)
+    assert.ok(count > 60, `${count} members`)
+    const table = page.getByRole('table')
+    assert.equal(await table.getAttribute('aria-rowcount'), String(count + 1))
+    const names = new Set<string>()
+    const last = page.locator(`[aria-rowindex="${count + 1}"]`)
+    while ((await last.count()) === 0) {
+      const rows = await table
+        .locator('tbody tr[aria-rowindex]')
+        .evaluateAll((all) => all.map((row) => (row as { ariaRowIndex: string }).ariaRowIndex))
+      assert.ok(rows.length <= 45, `${rows.length} rows`)
+      for (const row of rows) names.add(row)
+      await page
+        .getByRole('region', { name: 'Members' })
+        .locator('..')
+        .locator('.long')
+        .evaluate((region) => {
+          const { clientHeight } = region as unknown as { clientHeight: number; scrollBy(x: number, y: number): void }
+          ;(region as unknown as { scrollBy(x: number, y: number): void }).scrollBy(0, clientHeight)
+        })
+    }
+    for (const row of await table
+      .locator('tbody tr[aria-rowindex]')
+      .evaluateAll((all) => all.map((one) => (one as { ariaRowIndex: string }).ariaRowIndex)))
+      names.add(row)
+    assert.equal(names.size, count)
+  })
+}
+
+async function show(page: ConsolePage, view: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', '/console${view}'); dispatchEvent(new PopStateEvent('popstate'))`)
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+}
+
+const TABS_AT_MOST = 60
+
+/** Presses Tab until the element with an accessible name has the focus. */
+async function tabTo(page: ConsolePage, name: string): Promise<void> {
+  for (let count = 0; count < TABS_AT_MOST; count++) {
+    await page.keyboard.press('Tab')
+    if ((await focused(page)) === name) return
+  }
+  assert.fail(`${name} has no focus after ${TABS_AT_MOST} tabs`)
+}
+
+/** The name of the element that has the focus. */
+function focused(page: ConsolePage): Promise<string> {
+  return page.evaluate(`(() => {
+    const element = document.activeElement
+    const label = element.labels?.[0]?.querySelector('span') ?? element.labels?.[0]
+    return (element.getAttribute('aria-label') ?? label?.textContent ?? element.textContent).trim()
+  })()`)
+}
