@@ -1,6 +1,4 @@
 /** How a field reads its attribute. `Written`: functions within functions, edited as text. */
-export const FIELD_FORMS = ['Plain', 'ToUpper', 'ToLower', 'Substring', 'AddDays', 'Today', 'Written'] as const
-
 export type FieldForm =
   | { readonly name: 'Plain' | 'ToUpper' | 'ToLower' | 'Today' }
   | { readonly name: 'Substring'; readonly start: string; readonly length: string }
@@ -64,16 +62,16 @@ export type DayForm =
 const DAY = /^\d{4}-\d\d-\d\d$/
 const FROM_TODAY = /^AddDays\(Today\(\),(-?\d*)\)$/
 
-/** `dayText` of the result is the same text again. */
+/** `dayValue` of the result is the same text again. */
 export function dayForm(text: string): DayForm {
   if (text === '' || DAY.test(text)) return { name: 'Day', day: text }
   if (text === 'Today()') return { name: 'FromToday', days: '0' }
   const days = FROM_TODAY.exec(text)?.[1]
   const form: DayForm = { name: 'FromToday', days: days ?? '' }
-  return days !== undefined && dayText(form) === text ? form : { name: 'Written', text }
+  return days !== undefined && dayValue(form) === text ? form : { name: 'Written', text }
 }
 
-export function dayText(form: DayForm): string {
+export function dayValue(form: DayForm): string {
   if (form.name === 'Day') return form.day
   if (form.name === 'Written') return form.text
   return form.days === '0' ? 'Today()' : `AddDays(Today(),${form.days})`

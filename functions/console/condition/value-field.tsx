@@ -4,7 +4,7 @@ import { Choice, TextField } from '../components/fields.tsx'
 import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
 import { t } from '../language/texts.ts'
 import type { EditedLeaf } from './condition-tree.ts'
-import { type DayForm, dayForm, dayText } from './field-form.ts'
+import { type DayForm, dayForm, dayValue } from './field-form.ts'
 import type { ConditionChoices } from './leaf-editor.tsx'
 
 type ValueFieldProps = {
@@ -76,7 +76,7 @@ function DayField({ text, onInput }: DayFieldProps) {
           type="number"
           value={form.days}
           hint={t('dayFromTodayHint')}
-          onInput={(days) => onInput(dayText({ name: 'FromToday', days }))}
+          onInput={(days) => onInput(dayValue({ name: 'FromToday', days }))}
         />
       )}
       {form.name === 'Written' && <TextField label={t('value')} value={form.text} onInput={onInput} />}

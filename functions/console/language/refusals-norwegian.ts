@@ -7,7 +7,7 @@ export const norwegianRefusals = {
   ApproversRequired: 'Hvert trinn må ha minst én godkjenner.',
   BodyTooLarge: 'Dette er for mye for én forespørsel. Bruk færre verdier.',
   CallerHasNoIdentity: 'Kontoen din hører ikke til noen person i denne tjenesten. Kontakt identitetsadministratoren.',
-  CircularReference: 'Samlingene ville vise til hverandre i ring.',
+  CircularReference: 'Samlingene ville vise til hverandre i en sirkel.',
   CollectionInUse: 'Samlingen brukes av andre samlinger eller koblede grupper. Fjern disse først.',
   CollectionNotFound: 'Denne samlingen finnes ikke lenger.',
   CollectionNotVerified: 'Samlingen kunne ikke kontrolleres akkurat nå. Prøv igjen.',

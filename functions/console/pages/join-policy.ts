@@ -4,8 +4,9 @@ import type { Api } from '../api.ts'
 import type { PickedItem } from '../components/item-picker.tsx'
 import { namesOfPeople } from '../people-search.ts'
 
-export type JoinPolicyDto = JoinableCollectionDto['joinPolicy']
-type Gate = JoinPolicyDto['approvalGates'][number]
+/** A join policy as the API returns it. */
+export type JoinPolicyWire = JoinableCollectionDto['joinPolicy']
+type Gate = JoinPolicyWire['approvalGates'][number]
 
 /** A gate that is being edited. `key` identifies it while it moves. */
 export type EditedGate = {
@@ -29,7 +30,7 @@ export const NEW_POLICY: EditedPolicy = {
 
 /** The names of the people and collections that a policy names by id. */
 export async function readPolicyNames(
-  { approvalGates, joinableBy }: JoinPolicyDto,
+  { approvalGates, joinableBy }: JoinPolicyWire,
   api: Api,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
@@ -42,7 +43,7 @@ export async function readPolicyNames(
   return new Map([...people, ...collections].map(({ id, name }) => [id, name]))
 }
 
-export function editedPolicy(policy: JoinPolicyDto, names: ReadonlyMap<string, string>): EditedPolicy {
+export function editedPolicy(policy: JoinPolicyWire, names: ReadonlyMap<string, string>): EditedPolicy {
   const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: names.get(id) ?? id }))
   return {
     isApprovalRequired: policy.approvalRequired,
@@ -51,7 +52,7 @@ export function editedPolicy(policy: JoinPolicyDto, names: ReadonlyMap<string, s
   }
 }
 
-export function policyOf({ isApprovalRequired, gates, joinableBy }: EditedPolicy): JoinPolicyDto {
+export function policyDto({ isApprovalRequired, gates, joinableBy }: EditedPolicy): JoinPolicyWire {
   return {
     approvalRequired: isApprovalRequired,
     approvalGates: gates.map(({ type, approvers }, index) => ({

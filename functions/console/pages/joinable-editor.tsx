@@ -16,7 +16,7 @@ import {
   editedPolicy,
   isPolicyComplete,
   NEW_POLICY,
-  policyOf,
+  policyDto,
   readPolicyNames,
 } from './join-policy.ts'
 import { PolicyFields } from './policy-fields.tsx'
@@ -57,7 +57,7 @@ function Editor({ stored, collections }: Start) {
   useUnsaved(JSON.stringify([head, policy]) !== JSON.stringify([headOf(base), base.policy]))
   const save = async () => {
     try {
-      const id = await saved(base, { ...head, joinPolicy: policyOf(policy) }, api)
+      const id = await saved(base, { ...head, joinPolicy: policyDto(policy) }, api)
       navigate(`/collections/${id}/policy`, t('savedNamed', { name: head.name }))
     } catch (error) {
       if (!isStale(error) || base.collection === undefined) throw error

@@ -3,11 +3,10 @@ import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
-import type { JoinPolicyDto } from './join-policy.ts'
-import { readPolicyNames } from './join-policy.ts'
+import { type JoinPolicyWire, readPolicyNames } from './join-policy.ts'
 
 /** Who can ask to join, and who decides, in words. */
-export function PolicySection({ policy }: { readonly policy: JoinPolicyDto }) {
+export function PolicySection({ policy }: { readonly policy: JoinPolicyWire }) {
   const { api } = useConsole()
   const names = useResource(JSON.stringify(policy), (signal) => readPolicyNames(policy, api, signal))
   const { approvalRequired, approvalGates, joinableBy } = policy
