@@ -66,6 +66,19 @@ export async function failedStart(variables: Record<string, string>): Promise<{ 
   return { code, stderr }
 }
 
+/** Runs `npm run demo -- --exit` on free ports. Resolves with its output and its exit code. */
+export async function demoRun(variables: Record<string, string>): Promise<{ code: number | null; output: string }> {
+  const child = spawnStart(variables, ['--demo', '--exit'])
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  const [code] = await once(child, 'close')
+  return { code, output }
+}
+
 /** Starts an environment on free ports and waits until it is ready. */
 export async function startedEnvironment(
   dataFolder: string,
@@ -99,8 +112,8 @@ export async function startedEnvironment(
   }
 }
 
-function spawnStart(variables: Record<string, string>): ChildProcess {
-  const child = spawn(process.execPath, START_WORDS, {
+function spawnStart(variables: Record<string, string>, words: readonly string[] = []): ChildProcess {
+  const child = spawn(process.execPath, [...START_WORDS, ...words], {
     cwd: PROJECT_FOLDER,
     env: { ...process.env, PORT: '0', DIRECTORY_PORT: '0', COSMOS_PORT: '0', SERVICE_BUS_PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { demoEnvironment } from '../../infra/local/demo/demo-environment.ts'
-import { failedStart, newDataFolder, startedEnvironment } from './started-environment.ts'
+import { demoRun, failedStart, newDataFolder, startedEnvironment } from './started-environment.ts'
 
 /** One line without a stack. */
 function assertOneLine(stderr: string, expected: RegExp): void {
@@ -103,4 +103,14 @@ describe('npm start', () => {
       assertOneLine(stderr, new RegExp(variable))
     })
   }
+})
+
+describe('npm run demo', () => {
+  it('brings everything up, runs the main use case and names its link in the console', async () => {
+    const { code, output } = await demoRun({ DATA_DIR: newDataFolder(), DEMO_IDENTITIES: '40' })
+    assert.equal(code, 0, output)
+    const added = /^Sync job \S+: Succeeded, ([1-9]\d*) added, 0 removed\.$/m.exec(output)?.[1]
+    assert.match(output, new RegExp(`^Directory group Demo security-1: ${added} members, ${added} added by`, 'm'))
+    assert.match(output, /^console {4}http:\/\/localhost:\d+\/console\/links\/[\da-f-]{36}$/m)
+  })
 })

@@ -6,9 +6,10 @@ import { Fault } from '../components/loaded.tsx'
 import { Order } from '../components/order.tsx'
 import { languageCode, t } from '../language/texts.ts'
 import { attributeText, compareAttributes } from './attribute-text.ts'
+import type { ConditionChoices } from './condition-choices.ts'
 import { groupText } from './condition-text.tsx'
 import { type EditedGroup, newGroup, newLeaf, withChild, withMovedChild, withoutChild } from './condition-tree.ts'
-import { ATTRIBUTE_LIST_ID, type ConditionChoices, LeafEditor, typeText } from './leaf-editor.tsx'
+import { ATTRIBUTE_LIST_ID, LeafEditor, typeText } from './leaf-editor.tsx'
 
 type GroupEditorProps = {
   readonly group: EditedGroup

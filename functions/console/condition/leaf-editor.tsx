@@ -8,17 +8,11 @@ import { Fault } from '../components/loaded.tsx'
 import type { MessageKey } from '../language/english.ts'
 import { t } from '../language/texts.ts'
 import { attributeText } from './attribute-text.ts'
+import type { ConditionChoices } from './condition-choices.ts'
 import { operatorText } from './condition-text.tsx'
 import type { EditedLeaf } from './condition-tree.ts'
 import { type FieldForm, type FieldFormName, fieldForm, fieldOf, formsOf, newForm } from './field-form.ts'
 import { ValueField } from './value-field.tsx'
-
-/** What conditions of the tenant can use. */
-export type ConditionChoices = {
-  /** Types of the attributes, by name. */
-  readonly types: Readonly<Record<string, string>>
-  readonly collections: readonly { readonly id: string; readonly name: string }[]
-}
 
 /** The `datalist` of all attributes: one for all leaves. */
 export const ATTRIBUTE_LIST_ID = 'attributes'

@@ -3,9 +3,9 @@ import { MEMBER_OF_COLLECTION } from '../../../shared/domain/criteria/schema.ts'
 import { Choice, TextField } from '../components/fields.tsx'
 import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
 import { t } from '../language/texts.ts'
+import type { ConditionChoices } from './condition-choices.ts'
 import type { EditedLeaf } from './condition-tree.ts'
 import { type DayForm, dayForm, dayValue } from './field-form.ts'
-import type { ConditionChoices } from './leaf-editor.tsx'
 
 type ValueFieldProps = {
   readonly leaf: EditedLeaf

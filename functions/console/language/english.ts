@@ -348,7 +348,7 @@ export const english = {
   signInFailed: 'The sign-in failed: {reason}',
   signOut: 'Sign out',
   skip: 'Skip to the content',
-  skipped: 'Without account',
+  skipped: 'No account',
   softDeletion: 'Days until deletion is final',
   source: 'Source',
   sourcesEmpty: 'No source delivers this person.',

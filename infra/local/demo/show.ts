@@ -2,11 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DemoAnswer } from '../directory/seed.ts'
 import { accessToken, apiCaller, type Call } from './api-caller.ts'
 
-/*
- * `npm run demo`: runs the main use case through the API of a started environment and prints each step. It creates a
- * collection of all teachers and links it to an empty directory group. The sync job adds their accounts to the group.
- */
-
 const GRAPH_SCOPE = 'https://graph.microsoft.com/.default'
 const POLL_EVERY_MS = 200
 const TIMEOUT_MS = 60_000
@@ -23,10 +18,15 @@ const TEACHERS = {
   ],
 }
 
-const say = (line: string) => void process.stdout.write(`${line}\n`)
+type Say = (line: string) => void
 
-async function show(): Promise<void> {
-  const directoryUrl = process.env.DIRECTORY_URL || 'https://localhost:7072'
+/**
+ * Runs the main use case through the API of a started environment and says each step. It creates a collection of all
+ * teachers and links it to an empty directory group. The sync job adds their accounts to the group.
+ * @returns The address of the link in the console.
+ * @throws Error with the reason when a step fails or takes too long.
+ */
+export async function showMainUseCase(directoryUrl: string, say: Say): Promise<string> {
   const demo = (await (await fetch(`${directoryUrl}/local/demo`)).json()) as DemoAnswer
   const tenant = demo.tenants[0]
   const [writer, tester] = ['writer', 'tester'].map((name) => tenant?.apps.find((app) => app.name === name))
@@ -34,14 +34,15 @@ async function show(): Promise<void> {
     throw new Error('The environment has no demo data')
   const api = await apiCaller(tenant.tenantId, writer, { apiUrl: demo.apiUrl, directoryUrl, demo })
 
-  const collectionId = await newCollection(api)
-  const { added, group } = await newLink(collectionId, tenant.groups, api)
+  const collectionId = await newCollection(api, say)
+  const { linkId, added, group } = await newLink(collectionId, tenant.groups, api, say)
   const token = await accessToken(tenant.tenantId, tester, GRAPH_SCOPE, { directoryUrl })
   const members = await groupMembers(group.id, directoryUrl, token)
   say(`Directory group ${group.displayName}: ${members.length} members, ${added} added by the sync job.`)
+  return `${demo.apiUrl}/console/links/${linkId}`
 }
 
-async function newCollection(api: Call): Promise<string> {
+async function newCollection(api: Call, say: Say): Promise<string> {
   const body = { objectType: 'Relationship', name: `Teachers ${new Date().toISOString()}`, condition: TEACHERS }
   const collectionId = String((await api('POST', '/collections-criteria/beta', body)).data)
   const results = await until(async () => {
@@ -54,7 +55,7 @@ async function newCollection(api: Call): Promise<string> {
 }
 
 /** Links the first security group that has no link, and waits for the end of its first sync job. */
-async function newLink(collectionId: string, groups: DemoAnswer['tenants'][number]['groups'], api: Call) {
+async function newLink(collectionId: string, groups: DemoAnswer['tenants'][number]['groups'], api: Call, say: Say) {
   for (const group of groups.filter(({ kind }) => kind === 'security')) {
     const created = await api('POST', '/group-link/beta/group-links', {
       collectionId,
@@ -64,7 +65,8 @@ async function newLink(collectionId: string, groups: DemoAnswer['tenants'][numbe
       throw error
     })
     if (created === undefined) continue
-    say(`Group link ${created.data}: directory group ${group.displayName}, ${group.id}.`)
+    const linkId = String(created.data)
+    say(`Group link ${linkId}: directory group ${group.displayName}, ${group.id}.`)
     const job = await until(async () => {
       const { data } = await api('GET', `/group-link/beta/sync-jobs?collectionId=${collectionId}`)
       const latest = (data as { id: string; status: string; added: number; removed: number; error: string | null }[])[0]
@@ -73,11 +75,10 @@ async function newLink(collectionId: string, groups: DemoAnswer['tenants'][numbe
     say(
       `Sync job ${job.id}: ${job.status}, ${job.added} added, ${job.removed} removed${job.error ? `: ${job.error}` : ''}.`,
     )
-    return { added: job.added, group }
+    return { linkId, added: job.added, group }
   }
   throw new Error('All security groups of the demo are linked. Delete a group link or the data folder')
 }
-
 async function groupMembers(groupId: string, directoryUrl: string, token: string): Promise<string[]> {
   const ids: string[] = []
   let url: string | undefined = `${directoryUrl}/v1.0/groups/${groupId}/members?$select=id&$top=999`
@@ -99,9 +100,3 @@ async function until<T>(read: () => Promise<T | undefined>): Promise<T> {
   }
   throw new Error(`No result within ${TIMEOUT_MS / 1000} s. Check that the environment is running`)
 }
-
-show().catch((error: unknown) => {
-  const { message, cause } = error as Error
-  process.stderr.write(`${message}${cause instanceof Error ? `: ${cause.message}` : ''}\n`)
-  process.exit(1)
-})

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { conditionOf, editedGroup, isComplete } from '../../functions/console/condition/condition-tree.ts'
+import {
+  dayForm,
+  dayValue,
+  fieldForm,
+  fieldOf,
+  formsOf,
+  newForm,
+} from '../../functions/console/condition/field-form.ts'
+import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
+import { GROUP_OPERATORS, type WireGroup } from '../../shared/domain/criteria/condition.ts'
+import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../../shared/domain/criteria/operators-of-types.ts'
+import { MEMBER_OF_COLLECTION, storedConditionSchema } from '../../shared/domain/criteria/schema.ts'
+
+const SCHEMA = new Map([
+  ...storedConditionSchema(),
+  ['identityCustom/a,b', 'String'],
+  ['identityCustom/(c)', 'String'],
+] as const)
+
+const wholeNumber = fc.integer({ min: 0, max: 99 })
+/** Fields of any depth, valid or not. */
+const fieldAround = (id: string) =>
+  fc
+    .array(
+      fc.oneof(
+        fc.constantFrom<(inner: string) => string>(
+          (inner) => `ToUpper(${inner})`,
+          (inner) => `tolower( ${inner} )`,
+          () => 'Today()',
+        ),
+        fc.tuple(wholeNumber, wholeNumber).map(
+          ([start, length]) =>
+            (inner: string) =>
+              `Substring(${inner},${start},${length})`,
+        ),
+        fc.integer().map((days) => (inner: string) => `AddDays(${inner},${days})`),
+      ),
+      { maxLength: 3 },
+    )
+    .map((calls) => calls.reduce((inner, call) => call(inner), id))
+
+const text = fc.oneof(fc.string(), fc.constantFrom('', '2026-02-11', 'Today()', 'AddDays(Today(),-30)', 'true', '7'))
+const scalar = fc.oneof(text, fc.uuid(), fc.integer(), fc.boolean())
+const leaf = fc.constantFrom(...SCHEMA).chain(([id, type]) =>
+  fc
+    .record({
+      id: fc.constant(id),
+      field: fc.oneof(fc.constant(id), fieldAround(id)),
+      operator: fc.constantFrom(...(id === MEMBER_OF_COLLECTION ? MEMBERSHIP_OPERATORS : OPERATORS_OF[type])),
+      value: fc.oneof(scalar, fc.array(scalar, { maxLength: 3 })),
+    })
+    .map(({ value, ...rest }) => (rest.operator === 'IsNull' ? rest : { ...rest, value })),
+)
+const { group } = fc.letrec<{ group: object; node: object }>((tie) => ({
+  group: fc.record({
+    groupOperator: fc.constantFrom(...GROUP_OPERATORS),
+    conditions: fc.array(tie('node'), { minLength: 1, maxLength: 2 }),
+  }),
+  node: fc.oneof({ depthSize: 'small', withCrossShrink: true }, leaf, tie('group')),
+}))
+
+describe('The condition builder', () => {
+  it('opens and saves each valid condition unchanged', () => {
+    let validCount = 0
+    fc.assert(
+      fc.property(group, (input) => {
+        const check = checkCondition(input, SCHEMA)
+        if (!check.ok) return
+        validCount += 1
+        const wire: WireGroup = check.condition.wire
+        const tree = editedGroup(wire)
+        assert.ok(isComplete(tree), 'can be saved')
+        assert.deepEqual(conditionOf(tree), wire)
+      }),
+      { numRuns: 3000 },
+    )
+    assert.ok(validCount > 300, `${validCount} valid conditions`)
+  })
+
+  it('shows a field in a form that writes the same field again', () => {
+    fc.assert(
+      fc.property(
+        fc
+          .constantFrom(...SCHEMA.keys())
+          .chain((id) => fc.tuple(fc.constant(id), fc.oneof(fieldAround(id), fc.string()))),
+        ([id, field]) => assert.equal(fieldOf(fieldForm(field, id), id), field),
+      ),
+    )
+  })
+
+  it('shows the value of a date in a form that writes the same value again', () => {
+    fc.assert(fc.property(text, (value) => assert.equal(dayValue(dayForm(value)), value)))
+  })
+
+  it('offers only functions that the service accepts for the type', () => {
+    for (const [id, type] of [
+      ['relationshipTitle', 'String'],
+      ['relationshipStartDate', 'DateTime'],
+      ['identityId', 'Guid'],
+    ] as const) {
+      for (const name of formsOf(type)) {
+        const field = fieldOf(newForm(name, id), id)
+        const conditions = [{ id, field, operator: 'IsNull' }]
+        assert.ok(checkCondition({ groupOperator: 'AND', conditions }, SCHEMA).ok, field)
+      }
+    }
+  })
+})
