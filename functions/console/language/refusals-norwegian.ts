@@ -33,6 +33,7 @@ export const norwegianRefusals = {
   GroupNotFound: 'Gruppen finnes ikke i katalogen.',
   GroupNotOwned: 'Tjenesten er ikke eier av gruppen. Legg den til som eier i katalogen.',
   GroupNotVerified: 'Katalogen kunne ikke kontrollere gruppen akkurat nå. Prøv igjen.',
+  HistoryNotKept: 'Medlemmene på det tidspunktet er ikke bevart.',
   IdentityNotFound: 'Denne personen finnes ikke lenger.',
   IdentityUnknown: 'En person som er nevnt her, finnes ikke lenger.',
   InvalidCursor: 'Listen er endret. Last den på nytt.',
