@@ -3,6 +3,7 @@ import type { MembershipChange } from '../../infra/local/directory/membership-ch
 import type { Clocks } from './clocks.ts'
 import { compareCollections } from './compare-collections.ts'
 import { compareGroups } from './compare-groups.ts'
+import { compareHistory, type FormerMembers } from './compare-history.ts'
 import { comparePeople } from './compare-people.ts'
 import type { Host } from './hosts.ts'
 import type { Organisation } from './organisation.ts'
@@ -16,11 +17,13 @@ const LOCKED_IDLE_MS = 1500
 const LONGEST_ADVANCE_MS = 60_000
 const DRAINED_WITHIN_MS = 180_000
 
-type QuietPointDependencies = {
+export type QuietPointDependencies = {
   readonly organisation: Organisation
   readonly servers: RunningServers
   readonly hosts: readonly Host[]
   readonly clocks: Clocks
+  readonly clocksApartMs: number
+  readonly formerMembers: FormerMembers
 }
 
 /**
@@ -35,6 +38,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   await drain(deps)
   const { faults, names } = await comparePeople(organisation)
   faults.push(...(await compareCollections(organisation, names)))
+  faults.push(...(await compareHistory(organisation, names, deps.formerMembers, deps)))
   const writes = await newWrites(deps)
   faults.push(...(await compareGroups(organisation, directoryUrl, writes)), ...organisation.watch.check(writes))
   const { deadLettered } = await servers.command('queue')<WaitingMessages>('counts')

@@ -4,8 +4,8 @@ import type { Host } from './hosts.ts'
 import { isGrowing, type Sample, trendOf } from './resource-trend.ts'
 import type { RunningServers } from './servers.ts'
 
-/** Containers that keep what happened: they grow with the requests. */
-const HISTORY_CONTAINERS = ['requests', 'jobs', 'idempotencyKeys', 'history', 'audit']
+/** Containers that keep what happened, also beside what is now: they grow with the requests. */
+const HISTORY_CONTAINERS = ['members', 'requests', 'jobs', 'idempotencyKeys', 'collectionAudit']
 const BYTES_PER_MB = 1024 * 1024
 
 /** Samples what the instances and the database use at the quiet points. The first instance is never killed. */

@@ -22,7 +22,7 @@ import { ActionLocks } from './locks.ts'
 import { CONNECTORS_PATH, expectStatus, LINKS_PATH, type Organisation } from './organisation.ts'
 import { OrganisationModel } from './organisation-model.ts'
 import { changePayroll, changePeople, changeUnit, importEveryone } from './people-actions.ts'
-import { quietPoint } from './quiet-point.ts'
+import { type QuietPointDependencies, quietPoint } from './quiet-point.ts'
 import { actOnMembership, createJoinableCollection, editPolicy } from './request-actions.ts'
 import { ResourceWatch } from './resource-watch.ts'
 import { type RunningServers, startServers } from './servers.ts'
@@ -84,7 +84,14 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
       clocksApartMs: options.clocksApartMs,
     })
     const organisation = await newOrganisation(options, tenant, servers, hosts)
-    return await runPhases(options, { organisation, servers, hosts, clocks })
+    return await runPhases(options, {
+      organisation,
+      servers,
+      hosts,
+      clocks,
+      clocksApartMs: options.clocksApartMs,
+      formerMembers: new Map(),
+    })
   } finally {
     await Promise.all(hosts.map((host) => host.close()))
     await servers.close()
@@ -145,14 +152,7 @@ async function newOrganisation(
   }
 }
 
-type SoakParts = {
-  readonly organisation: Organisation
-  readonly servers: RunningServers
-  readonly hosts: readonly Host[]
-  readonly clocks: Clocks
-}
-
-async function runPhases(options: SoakOptions, parts: SoakParts): Promise<SoakReport> {
+async function runPhases(options: SoakOptions, parts: QuietPointDependencies): Promise<SoakReport> {
   const { organisation, servers, hosts } = parts
   const { seed, phase, say } = options
   const startMs = performance.now()
