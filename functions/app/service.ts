@@ -27,6 +27,7 @@ import { CustomAttributeRegister } from '../../shared/domain/connectors/custom-a
 import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import type { ExplainDependencies } from '../../shared/domain/insight/explain-membership.ts'
+import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { ObjectAccessResolver, ownIdentity } from '../../shared/domain/object-access/object-access.ts'
@@ -40,6 +41,7 @@ import type { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import { cursors, type OpenCursors } from '../../shared/http/paging.ts'
+import { sealedPlanIds } from '../../shared/http/plan-ids.ts'
 import { readinessCheck } from '../../shared/http/probes.ts'
 import { conforms } from '../../shared/http/validation.ts'
 import { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.ts'
@@ -98,12 +100,17 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     tenants,
     ...overrides.collections,
   }
-  const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: cursorsOf(settings, parts) }
+  const sealed = sealedParts(settings, parts)
+  const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: sealed.cursors }
   const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const removalPlans = cosmosRemovalPlanStore(container('removalPlans'))
-  const requests: ExplainDependencies & typeof coreData = {
+  const linkSettings = cosmosLinkSettingsStore(container('links'))
+  const requests: ExplainDependencies & PlanDependencies & typeof coreData = {
     linkStore,
+    linkSettings,
     removalPlans,
+    planIds: sealed.planIds,
+    deriveId: derivedId,
     ...collections,
     ...coreData,
     requests: cosmosRequestStore(container('requests'), { historyDays: settings.historyDays, nowMs }),
@@ -126,7 +133,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
       count: linkStore.count,
       elapsedMs: parts.elapsedMs,
     }),
-    settings: cosmosLinkSettingsStore(container('links')),
+    settings: linkSettings,
     removalPlans,
     accountHolders: cosmosAccountHolders(container('coreObjects')),
     tenants,
@@ -266,11 +273,13 @@ function idempotencyParts({ container, log, deriveId, newId, nowMs, sleep }: Par
   return { keys: cosmosIdempotencyStore(container('idempotencyKeys')), log, deriveId, newId, nowMs, sleep }
 }
 
-/** Signed with the keys of the settings or, without any, with those that the database keeps. */
-function cursorsOf({ cursorKeys }: Settings, { container, nowMs }: Parts): OpenCursors {
+/** What clients send back is signed with the keys of the settings or, without any, with those that the database keeps. */
+function sealedParts({ cursorKeys }: Settings, { container, nowMs }: Parts) {
   const makeKey = () => randomBytes(CURSOR_KEY_BYTES).toString('base64')
   const storedKeys = storedCursorKeys(container('tenants'), makeKey, nowMs)
-  return async () => cursors(cursorKeys.length > 0 ? cursorKeys : await storedKeys())
+  const keys = async () => (cursorKeys.length > 0 ? cursorKeys : await storedKeys())
+  const openCursors: OpenCursors = async () => cursors(await keys())
+  return { cursors: openCursors, planIds: sealedPlanIds(keys) }
 }
 
 const loadFailed = (tenantId: string, log: Log) => (error: unknown) =>

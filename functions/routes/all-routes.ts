@@ -1,3 +1,4 @@
+import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { type CollectionRouteDependencies, collectionRoutes } from './collections.ts'
 import { criteriaRoutes } from './collections-criteria.ts'
@@ -9,7 +10,7 @@ import { groupLinkRoutes } from './group-link.ts'
 import type { LinkRouteDependencies } from './group-protection.ts'
 
 export type AllRouteDependencies = {
-  readonly requests: CollectionRouteDependencies
+  readonly requests: CollectionRouteDependencies & PlanDependencies
   readonly links: LinkRouteDependencies
   readonly connectors: Parameters<typeof connectorRoutes>[0] & ConnectorDataDependencies
   readonly coreObjects: CoreObjectRouteDependencies

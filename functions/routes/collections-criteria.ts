@@ -6,7 +6,6 @@ import {
   NewCriteriaCollection,
   toCriteriaCollectionDto,
 } from '../../shared/domain/collections/collection.ts'
-import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { TenantSchemas, tenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
@@ -18,6 +17,9 @@ import {
   readCollection,
   readResults,
 } from '../../shared/domain/collections/read-collections.ts'
+import { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
+import { planCreation, planUpdate, updateAsPlanned } from '../../shared/domain/insight/plan-change.ts'
+import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
 import { created, deleted, ok, okVersioned, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
@@ -48,8 +50,19 @@ const CONDITION_REFUSALS: readonly RefusalCode[] = [
   'TooManyEntries',
 ]
 
+const CREATION_REFUSALS: readonly RefusalCode[] = [...CONDITION_REFUSALS, 'DuplicateTag', 'QuotaExceeded']
+
+const UPDATE_REFUSALS: readonly RefusalCode[] = [
+  'CollectionNotFound',
+  'PreconditionFailed',
+  'ObjectTypeFixed',
+  ...CONDITION_REFUSALS,
+  'CircularReference',
+  'DuplicateTag',
+]
+
 /** Manages criteria collections: statement, "Criteria collections". */
-export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
+export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
   prefix: PREFIXES.criteria,
   routes: [
     route('GET', '/', {
@@ -71,7 +84,7 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       identity: 'optional',
       body: NewCriteriaCollection,
       reply: { status: 201, schema: Guid },
-      refusals: [...CONDITION_REFUSALS, 'DuplicateTag', 'QuotaExceeded', 'StaleVersion'],
+      refusals: [...CREATION_REFUSALS, 'StaleVersion'],
       run: async ({ body, caller, identityId, creation }) => {
         const { id } = await createCriteriaCollection(body, { ...caller, identityId }, deps, creation)
         return created(PREFIXES.criteria, id)
@@ -92,24 +105,49 @@ export const criteriaRoutes = (deps: CollectionDependencies): RouteGroup => ({
       description:
         'Omitted members keep their values; `tags` and `attributes` are kept separately. The condition can keep ' +
         'attributes and collections that no longer exist if the stored condition already names them, so that a record ' +
-        'can always be sent back as it was read.',
+        'can always be sent back as it was read. With `If-Plan`, the update is saved only if its effect is still exactly ' +
+        'the planned one.',
       roles: COLLECTION_WRITERS,
       identity: 'optional',
       body: CriteriaCollectionUpdate,
       reply: { status: 200, schema: CriteriaCollectionDto, versioned: true },
-      refusals: [
-        'CollectionNotFound',
-        'PreconditionFailed',
-        'ObjectTypeFixed',
-        ...CONDITION_REFUSALS,
-        'CircularReference',
-        'DuplicateTag',
-        'StaleVersion',
-      ],
-      run: async ({ path: { id }, body, ifMatch, caller, identityId }) => {
-        const updated = await updateCriteriaCollection(id, body, ifMatch, { ...caller, identityId }, deps)
-        return okVersioned(updated, toCriteriaCollectionDto)
+      refusals: [...UPDATE_REFUSALS, 'StaleVersion', 'PlanChanged', 'PlanExpired'],
+      run: async ({ path: { id }, body, ifMatch, ifPlan, caller, identityId }) => {
+        const update = { id, body, ifMatch, caller: { ...caller, identityId } }
+        const updated =
+          ifPlan === undefined ? updateCriteriaCollection(update, deps) : updateAsPlanned(update, ifPlan, deps)
+        return okVersioned(await updated, toCriteriaCollectionDto)
       },
+    }),
+    route('POST', '/{id}/plan', {
+      operationId: 'planCriteriaUpdate',
+      summary: 'Plan an update of a criteria collection',
+      description:
+        'Takes the body of an update and returns what saving it would do: to the members of this collection and of all ' +
+        'that refer to it, to the groups that they are linked to, and to the eligibility for joinable collections. ' +
+        'Compared are the members under the stored and the new condition, both on the current data, so changes that ' +
+        'are still being evaluated do not count. Accounts are those of members: no group is read, and accounts whose ' +
+        'removal is held count as still in their group. Saves nothing, approves no removals, and refuses what the ' +
+        'update would refuse. Specify the `planId` in `If-Plan` to save only with exactly this effect: the same ' +
+        'condition, members, accounts, people and requests, not only the same numbers. Names, descriptions and ' +
+        'metadata are not part of the effect.',
+      roles: COLLECTION_WRITERS,
+      body: CriteriaCollectionUpdate,
+      reply: { status: 200, schema: ChangePlan },
+      refusals: UPDATE_REFUSALS,
+      run: async ({ path: { id }, body, ifMatch, caller }) => ok(await planUpdate({ id, body, ifMatch, caller }, deps)),
+    }),
+    route('POST', '/plan', {
+      operationId: 'planCriteriaCreation',
+      summary: 'Plan a new criteria collection',
+      description:
+        'Takes the body of a creation and returns what saving it would do, as the plan of an update does. Creates nothing, ' +
+        'and refuses what the creation would refuse. The `planId` cannot be specified in an update.',
+      roles: COLLECTION_WRITERS,
+      body: NewCriteriaCollection,
+      reply: { status: 200, schema: ChangePlan },
+      refusals: CREATION_REFUSALS,
+      run: async ({ body, caller }) => ok(await planCreation(body, caller, deps)),
     }),
     route('DELETE', '/{id}', {
       operationId: 'deleteCriteriaCollection',

@@ -25,6 +25,7 @@ import {
 } from '../../shared/domain/group-links/removal-plan.ts'
 import { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
 import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
+import { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import { ExplainedCondition, Explanation } from '../../shared/domain/insight/explain-membership.ts'
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
@@ -152,6 +153,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Explanation,
   HistoryEntry,
   ObjectHistoryEntry,
+  ChangePlan,
   ExplainedCondition,
   LinkStanding,
   FilterMembersRequest,

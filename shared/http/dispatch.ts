@@ -120,6 +120,7 @@ async function respond(
       query: readQuery(route.query, url.searchParams),
       body: await validBody(request, route, deps),
       ifMatch: ifMatchOf(request),
+      ifPlan: ifPlanOf(request),
     }
     const result = await runRoute(route, input, request, deps.idempotency)
     const isUnchanged = route.reply.versioned === true && isKnownVersion(request, result.headers?.etag)
@@ -179,4 +180,8 @@ function knownMembers(route: Route, body: unknown): unknown {
 function ifMatchOf(request: HttpRequest): string | undefined {
   const value = request.header('if-match')?.trim()
   return value === undefined || value === '' || value === '*' ? undefined : value
+}
+
+function ifPlanOf(request: HttpRequest): string | undefined {
+  return request.header('if-plan')?.trim() || undefined
 }

@@ -1,8 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Page } from '../kernel/versioned.ts'
 import type { RouteResult } from './envelope.ts'
+import { type SealBinding, sealedTexts } from './sealed-texts.ts'
 
 /** Statement, "Paging", and decisions, section 3. */
 const PAGE_SIZE_DEFAULT = 2000
@@ -67,7 +67,7 @@ type CursorPosition = {
 }
 
 /** What a cursor is valid for: tenant, operation, the caller's scope, filters. */
-export type CursorBinding = readonly (string | undefined)[]
+export type CursorBinding = SealBinding
 
 export type Cursors = {
   seal(position: CursorPosition, binding: CursorBinding): string
@@ -79,37 +79,23 @@ export type Cursors = {
 export type OpenCursors = () => Promise<Cursors>
 
 const PREFIX = 'v1_'
-const MAC_BYTES = 32
 
 /**
  * Cursors whose position is readable (plain base64url) but authenticated: a client cannot alter one or use it for another
  * list. They survive a restart.
- * @param keys In base64. The first one signs, all verify, so that keys can be rotated without breaking cursors in use.
+ * @param keys See `sealedTexts`.
  */
 export function cursors(keys: readonly string[]): Cursors {
-  const [signing, ...others] = keys.map((key) => Buffer.from(key, 'base64'))
-  if (signing === undefined) throw new Error('Cursors need a key')
+  const sealed = sealedTexts(PREFIX, keys)
   return {
-    seal({ after, pageSize }, binding) {
-      const payload = Buffer.from(JSON.stringify([after, pageSize]))
-      return `${PREFIX}${Buffer.concat([mac(signing, payload, binding), payload]).toString('base64url')}`
-    },
+    seal: ({ after, pageSize }, binding) => sealed.seal(JSON.stringify([after, pageSize]), binding),
     open(cursor, binding) {
-      const bytes = Buffer.from(cursor.slice(PREFIX.length), 'base64url')
-      const payload = bytes.subarray(MAC_BYTES)
-      // Decoding ignores invalid characters, so the text is compared too.
-      const isExact = cursor === `${PREFIX}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES
-      const given = bytes.subarray(0, MAC_BYTES)
-      if (!isExact || ![signing, ...others].some((key) => timingSafeEqual(given, mac(key, payload, binding)))) {
+      const text = sealed.open(cursor, binding)
+      if (text === undefined) {
         throw new Refusal('InvalidCursor', 'The cursor is invalid or belongs to another list', 'nextCursor')
       }
-      const [after, pageSize] = JSON.parse(payload.toString()) as [string, number]
+      const [after, pageSize] = JSON.parse(text) as [string, number]
       return { after, pageSize }
     },
   }
-}
-
-function mac(key: Buffer, payload: Buffer, binding: CursorBinding): Buffer {
-  const bound = JSON.stringify(binding.map((part) => part ?? null))
-  return createHmac('sha256', key).update(`${bound.length}:${bound}`).update(payload).digest()
 }

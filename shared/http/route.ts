@@ -18,6 +18,8 @@ export type RouteInput<Query = unknown, Body = unknown, Path = Readonly<Record<s
   readonly body: Body
   /** The value of `If-Match`; undefined when absent or `*`. */
   readonly ifMatch: string | undefined
+  /** The value of `If-Plan`; undefined when absent. */
+  readonly ifPlan: string | undefined
   /** Ids for new records. A retry under the same `Idempotency-Key` gets the same ids. */
   readonly creation: Creation
 }

@@ -173,7 +173,8 @@ export const REFUSALS = {
   },
   GroupNotOwned: { kind: 'forbidden', message: 'The service principal of this service is not an owner of the group' },
   PlanNotFound: { kind: 'missing', message: 'The link has no held removals' },
-  PlanChanged: { kind: 'conflict', message: 'The held removals are no longer those of this plan' },
+  PlanChanged: { kind: 'conflict', message: 'The plan no longer describes exactly what would be done' },
+  PlanExpired: { kind: 'conflict', message: 'The plan has expired, or does not exist for this collection' },
   GroupNotVerified: { kind: 'upstream', message: 'The directory group could not be verified' },
 
   // Limits of a tenant

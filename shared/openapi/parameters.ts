@@ -28,6 +28,14 @@ export const SHARED_PARAMETERS: JsonObject = {
     description: 'The `ETag` of the version to change. 412 `PreconditionFailed` if the record has changed since.',
     schema: { type: 'string' },
   },
+  IfPlan: {
+    name: 'If-Plan',
+    in: 'header',
+    description:
+      'The `planId` of a plan for this collection. Saves only if the effect is still exactly the planned one; otherwise ' +
+      '409 `PlanChanged`, and nothing is saved. 409 `PlanExpired` after an hour, or for an unknown plan.',
+    schema: { type: 'string' },
+  },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
@@ -79,6 +87,7 @@ export function parametersOf(route: Route, schemas: DocumentSchemas): JsonObject
     }),
     ...(isCreating(route) ? [parameterReference('IdempotencyKey')] : []),
     ...(refusals.includes('PreconditionFailed') ? [parameterReference('IfMatch')] : []),
+    ...(refusals.includes('PlanExpired') ? [parameterReference('IfPlan')] : []),
     ...(method === 'GET' && reply.versioned === true ? [parameterReference('IfNoneMatch')] : []),
     parameterReference('RequestId'),
   ]

@@ -77,10 +77,7 @@ describe('concurrent changes all succeed', () => {
     const circle = await Promise.allSettled(
       [first, second].map(({ id }, index) =>
         updateCriteriaCollection(
-          id,
-          { ...body, condition: memberOf((index === 0 ? second : first).id) },
-          undefined,
-          caller,
+          { id, body: { ...body, condition: memberOf((index === 0 ? second : first).id) }, ifMatch: undefined, caller },
           processes[index] ?? service.process,
         ),
       ),

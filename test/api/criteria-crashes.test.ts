@@ -46,7 +46,8 @@ describe('a write of a collection while a dependency is down', () => {
     const process = service.newProcess({ messageQueue: { enqueue: down }, log })
     const who = caller()
     const { id } = await createCriteriaCollection(NEW_COLLECTION, who, process)
-    await updateCriteriaCollection(id, { objectType: 'Identity', name: 'Anns' }, undefined, who, process)
+    const body = { objectType: 'Identity', name: 'Anns' } as const
+    await updateCriteriaCollection({ id, body, ifMatch: undefined, caller: who }, process)
     assert.equal((await process.collections.find(who.tenantId, id))?.value.name, 'Anns')
     await deleteCollection('criteria', id, undefined, who, process)
     assert.equal(await process.collections.find(who.tenantId, id), undefined)

@@ -9,6 +9,7 @@ import type { TenantSchemas } from '../../../shared/domain/collections/condition
 import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
+import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
 import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
 import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
@@ -152,6 +153,26 @@ const PREVIEW_REPLY: PreviewReply = {
   counts: { preview: 1, added: 1, removed: 0 },
 }
 
+const CHANGE_PLAN: ChangePlan = {
+  planId: 'p1_Vb0hZqLwX2sYk5mJt8cRr3nUe7aGdQfO1iPxS9vTzAw',
+  expiresAt: UPDATED_AT,
+  collections: [{ collectionId: CRITERIA_COLLECTION_ID, name: 'Nurses', added: 3, removed: 40 }],
+  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, toAdd: 3, toRemove: 38, wouldHold: true }],
+  requests: { becomeEligible: 3, loseEligibility: 1 },
+  warnings: [
+    {
+      code: 'ValueNotInData',
+      message: 'No object has the value Head Nurse for relationshipTitle',
+      target: '/conditions/0/value/1',
+    },
+    {
+      code: 'WouldHold',
+      message: `The removal guard would hold the removal of 38 accounts from the group Nurses (link ${LINK_ID})`,
+      target: '',
+    },
+  ],
+}
+
 const ATTRIBUTES = {
   identityDisplayName: 'String',
   identityDirectoryObjectId: 'Guid',
@@ -259,6 +280,7 @@ export const COLLECTION_EXAMPLES = {
   CriteriaCollectionUpdate: CRITERIA_UPDATE,
   CriteriaPreviewRequest: PREVIEW,
   CriteriaPreview: PREVIEW_REPLY,
+  ChangePlan: CHANGE_PLAN,
   TenantSchemas: SCHEMAS,
   JoinableCollection: JOINABLE_COLLECTION,
   NewJoinableCollection: NEW_JOINABLE_COLLECTION,
@@ -277,6 +299,13 @@ export const COLLECTION_RESPONSES = {
   filterCollectionMembers: [RELATIONSHIP_ID],
   filterCriteriaMembers: [RELATIONSHIP_ID],
   createJoinableCollection: JOINABLE_COLLECTION_ID,
+  planCriteriaCreation: {
+    ...CHANGE_PLAN,
+    collections: [{ collectionId: null, name: 'Nurses', added: 43, removed: 0 }],
+    links: [],
+    requests: { becomeEligible: 0, loseEligibility: 0 },
+    warnings: [],
+  },
   getJoinableResults: {
     collectionId: JOINABLE_COLLECTION_ID,
     ...FIRST_AIDERS,

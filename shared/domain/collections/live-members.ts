@@ -3,7 +3,7 @@ import { dayOf } from '../../kernel/timestamp.ts'
 import type { CollectionMembers, JoinedMembership } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { evaluateObjects, evaluationTask } from '../criteria/evaluate.ts'
-import type { EvaluationContext } from '../criteria/evaluation.ts'
+import type { EvaluationContext, NamedMembersContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
@@ -25,7 +25,7 @@ export async function liveContext(
   rows: RowSnapshot,
   deps: LiveDependencies,
   kept: ConditionCache = new Map(),
-): Promise<EvaluationContext> {
+): Promise<NamedMembersContext> {
   const collections = await withReferences(tenantId, collectionIds, deps)
   const conditions = await deps.scheduler.run(compiledConditions(collections, rows, kept))
   const joined = await deps.joined.of(tenantId, joinables(collections))
@@ -57,13 +57,24 @@ export async function lazyContext(
   { joined, scheduler }: Pick<LiveDependencies, 'joined' | 'scheduler'>,
   kept: ConditionCache = new Map(),
   own?: ReadonlyMap<string, readonly JoinedMembership[]>,
-): Promise<EvaluationContext> {
+): Promise<NamedMembersContext> {
   const needed = own === undefined ? joinables(collections) : joinablesWithinConditions(collections)
   const nested = await joined.of(tenantId, needed)
   const conditions = await scheduler.run(compiledConditions(collections, rows, kept))
   const memberships = (id: string) => nested.get(id)?.memberships ?? own?.get(id) ?? []
+  return lazyContextOver(collections, rows, todayMs, memberships, (one) => conditionIn(conditions, one))
+}
+
+/** The same when the members of the joinable collections are known. */
+export function lazyContextOver(
+  collections: ReadonlyMap<string, Collection>,
+  rows: RowSnapshot,
+  todayMs: number,
+  memberships: (collectionId: string) => readonly JoinedMembership[],
+  conditionOf: (collection: Collection) => CompiledCondition,
+): NamedMembersContext {
   return contextOver(collections, todayMs, memberships, (collection, within) => {
-    const condition = conditionIn(conditions, collection)
+    const condition = conditionOf(collection)
     const isMember = (id: string) =>
       evaluateObjects(condition, rows, objectTypeOf(collection), [id], within).get(id) === true
     return new LazySet(isMember)
@@ -105,7 +116,8 @@ function* compiledConditions(
   return conditions
 }
 
-function* compiledTask(collection: Collection): Task<CompiledCondition> {
+/** @throws Error when the stored condition is invalid. */
+export function* compiledTask(collection: Collection): Task<CompiledCondition> {
   const checked = yield* storedConditionTask(collection)
   yield
   return compile(checked)
@@ -128,9 +140,9 @@ function contextOver(
   todayMs: number,
   memberships: (collectionId: string) => readonly JoinedMembership[],
   idsOf: (collection: Collection, context: EvaluationContext) => ReadonlySet<string>,
-): EvaluationContext {
+): NamedMembersContext {
   const resolved = new Map<string, CollectionMembers>()
-  const context: EvaluationContext = {
+  const context: NamedMembersContext = {
     todayMs,
     membersOf: (id) => {
       const collection = collections.get(id)

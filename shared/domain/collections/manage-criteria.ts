@@ -7,7 +7,17 @@ import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
 import type { Collection, CollectionObjectType, CriteriaCollectionUpdate, NewCriteriaCollection } from './collection.ts'
 import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
-import { createCollection, type Definition, type ReadDefinition, updateCollection } from './write-collection.ts'
+import {
+  createCollection,
+  type Definition,
+  type PreparedUpdate,
+  prepareCreation,
+  prepareUpdate,
+  type ReadDefinition,
+  type UpdateChecks,
+  type UpdateTarget,
+  updateCollection,
+} from './write-collection.ts'
 
 /**
  * Creates a criteria collection. Its members are evaluated in the background.
@@ -19,34 +29,69 @@ export async function createCriteriaCollection(
   deps: CollectionDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
-  const readDefinition: ReadDefinition = (faults) =>
-    definitionOf(caller, body.condition, [...objectTypeFaults(body.objectType), ...faults], deps)
-  const collection = await createCollection('criteria', body, readDefinition, caller, deps, creation)
+  const collection = await createCollection(
+    'criteria',
+    body,
+    definitionReader(body, caller, deps),
+    caller,
+    deps,
+    creation,
+  )
   await notifyEvaluation(caller.tenantId, deps)
   return collection
 }
 
+/** The collection that a creation would store. Writes nothing. @throws Refusal as `createCriteriaCollection`. */
+export function prepareCriteriaCreation(
+  body: NewCriteriaCollection,
+  caller: KnownCaller,
+  deps: CollectionDependencies,
+): Promise<Collection> {
+  const created = { kind: 'criteria', id: deps.newId() } as const
+  return prepareCreation(created, body, definitionReader(body, caller, deps), caller, deps)
+}
+
+function definitionReader(body: NewCriteriaCollection, caller: Caller, deps: CollectionDependencies): ReadDefinition {
+  return (faults) => definitionOf(caller, body.condition, [...objectTypeFaults(body.objectType), ...faults], deps)
+}
+
+/** A criteria collection to change. @param ifMatch The value of `If-Match`, if any. */
+export type CriteriaUpdate = {
+  readonly id: string
+  readonly body: CriteriaCollectionUpdate
+  readonly ifMatch: string | undefined
+  readonly caller: KnownCaller
+}
+
 /**
  * Changes a criteria collection. What the body leaves out keeps its value.
+ * @param confirm As in `updateCollection`.
  * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`, `CircularReference` and as creation does.
  */
 export async function updateCriteriaCollection(
-  id: string,
-  body: CriteriaCollectionUpdate,
-  ifMatch: string | undefined,
-  caller: KnownCaller,
+  update: CriteriaUpdate,
   deps: CollectionDependencies,
+  confirm?: (prepared: PreparedUpdate) => Promise<void>,
 ): Promise<Versioned<Collection>> {
-  const { tenantId } = caller
-  const { condition } = body
-  const readDefinition: ReadDefinition | undefined =
-    condition && ((faults, before) => definitionOf(caller, condition, faults, deps, before))
-  const target = { kind: 'criteria', id, tenantId, ifMatch, actorId: actorIdOf(caller) } as const
-  const changed = await updateCollection(target, body, readDefinition, deps, (before, { refersTo }) =>
-    refuseCycle(before, refersTo, '/condition', deps),
-  )
-  await notifyEvaluation(tenantId, deps)
+  const changed = await updateCollection(targetOf(update), update.body, checksOf(update, deps), deps, confirm)
+  await notifyEvaluation(update.caller.tenantId, deps)
   return changed
+}
+
+/** The change that an update would write. Writes nothing. @throws Refusal as `updateCriteriaCollection`. */
+export function prepareCriteriaUpdate(update: CriteriaUpdate, deps: CollectionDependencies): Promise<PreparedUpdate> {
+  return prepareUpdate(targetOf(update), update.body, checksOf(update, deps), deps)
+}
+
+function targetOf({ id, ifMatch, caller }: CriteriaUpdate): UpdateTarget {
+  return { kind: 'criteria', id, tenantId: caller.tenantId, ifMatch, actorId: actorIdOf(caller) }
+}
+
+function checksOf({ body: { condition }, caller }: CriteriaUpdate, deps: CollectionDependencies): UpdateChecks {
+  return {
+    readDefinition: condition && ((faults, before) => definitionOf(caller, condition, faults, deps, before)),
+    check: (before, { refersTo }) => refuseCycle(before, refersTo, '/condition', deps),
+  }
 }
 
 async function definitionOf(

@@ -6,7 +6,7 @@ import { CORE_TYPE, type CollectionMembers } from '../criteria/collection-member
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { attributesRead, type CheckedCondition, dependsOnDay } from '../criteria/condition.ts'
 import { evaluationTask, objectEvaluationTask } from '../criteria/evaluate.ts'
-import type { EvaluationContext } from '../criteria/evaluation.ts'
+import type { NamedMembersContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
@@ -35,7 +35,7 @@ export type EvaluationPass = {
   readonly changes: RowChanges
   /** Collections of either kind whose members have changed. Collections that refer to them are evaluated in full. */
   readonly changedMembers: Set<string>
-  readonly context: EvaluationContext
+  readonly context: NamedMembersContext
 }
 
 /**
@@ -198,7 +198,7 @@ export function memberContext(
   criteria: readonly Collection[],
   evaluations: ReadonlyMap<string, CachedEvaluation>,
   joined: ReadonlyMap<string, CollectionMembers>,
-): EvaluationContext {
+): NamedMembersContext {
   const objectTypes = new Map(criteria.map(({ id, objectType }) => [id, objectType as CriteriaObjectType]))
   const sets = new WeakMap<readonly string[], CollectionMembers>()
   return {

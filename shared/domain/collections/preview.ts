@@ -7,7 +7,7 @@ import { CORE_TYPE } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
 import { evaluationTask } from '../criteria/evaluate.ts'
-import type { EvaluationContext } from '../criteria/evaluation.ts'
+import type { EvaluationContext, NamedMembersContext } from '../criteria/evaluation.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { type Collection, CollectionObjectType, Condition, type CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
@@ -113,7 +113,7 @@ function unknownFaults(currentId: string | undefined, current: Collection | unde
 async function memberIds(
   { tenantId, id, kind }: Collection,
   objectType: CriteriaObjectType,
-  { membersOf }: EvaluationContext,
+  { membersOf }: NamedMembersContext,
   { memberships }: CollectionDependencies,
 ): Promise<readonly string[]> {
   const stored = kind === 'criteria' ? await memberships.members(tenantId, id) : undefined

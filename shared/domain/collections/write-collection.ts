@@ -62,60 +62,99 @@ export async function createCollection(
   const id = creation.newId()
   // Before the collection: the sweep must know every tenant that has one, and a tenant without one does no harm.
   await deps.tenants.register(tenantId)
-  const { metadata, faults } = readMetadata(body.metadata)
   const { value } = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
     const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, kind))
     if (earlier !== undefined) return earlier
-    const { definition, refersTo } = await readDefinition(faults)
-    await deps.collectionQuota.requireRoom(tenantId)
-    const nowMs = deps.nowMs()
-    const collection: Collection = {
-      id,
-      tenantId,
-      kind,
-      objectType: body.objectType,
-      name: body.name,
-      description: body.description ?? null,
-      definition,
-      refersTo,
-      definitionVersion: 1,
-      definedBy: actorIdOf(caller),
-      metadata: { ...NO_METADATA, ...metadata },
-      createdBy: caller.objectId,
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    }
-    return deps.collections.add(collection, refersTo.length > 0 ? referenceVersion : undefined)
+    const collection = await prepareCreation({ kind, id }, body, readDefinition, caller, deps)
+    return deps.collections.add(collection, collection.refersTo.length > 0 ? referenceVersion : undefined)
   })
   return value
 }
 
+/** The collection that a creation would store, after all checks. Writes nothing. @throws Refusal as `createCollection`. */
+export async function prepareCreation(
+  { kind, id }: Pick<Collection, 'kind' | 'id'>,
+  body: CollectionBody & { readonly name: string },
+  readDefinition: ReadDefinition,
+  caller: KnownCaller,
+  { collectionQuota, nowMs }: Pick<CollectionDependencies, 'collectionQuota' | 'nowMs'>,
+): Promise<Collection> {
+  const { metadata, faults } = readMetadata(body.metadata)
+  const { definition, refersTo } = await readDefinition(faults)
+  await collectionQuota.requireRoom(caller.tenantId)
+  const createdAtMs = nowMs()
+  return {
+    id,
+    tenantId: caller.tenantId,
+    kind,
+    objectType: body.objectType,
+    name: body.name,
+    description: body.description ?? null,
+    definition,
+    refersTo,
+    definitionVersion: 1,
+    definedBy: actorIdOf(caller),
+    metadata: { ...NO_METADATA, ...metadata },
+    createdBy: caller.objectId,
+    createdAtMs,
+    updatedAtMs: createdAtMs,
+  }
+}
+
+/** What an update of a collection checks. */
+export type UpdateChecks = {
+  /** Absent when the body has no definition. */
+  readonly readDefinition?: ReadDefinition | undefined
+  /** Refuses a definition that is valid by itself. */
+  readonly check?: (before: Collection, given: Definition) => Promise<void>
+}
+
 /**
  * Changes a collection of either kind. What the body leaves out keeps its value.
- * @param readDefinition Undefined when the body has no definition.
- * @param check Refuses a definition that is valid by itself.
+ * @param confirm Called before the collection is written, in each attempt. It may refuse the change for its effect on other
+ * collections. A change of references between collections that is made at the same time then repeats the attempt.
  * @throws Refusal with the faults of the body, `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`.
  */
 export function updateCollection(
   target: UpdateTarget,
   body: CollectionBody,
-  readDefinition: ReadDefinition | undefined,
+  checks: UpdateChecks,
   deps: WriteDependencies,
-  check?: (before: Collection, given: Definition) => Promise<void>,
+  confirm?: (update: PreparedUpdate) => Promise<void>,
 ): Promise<Versioned<Collection>> {
-  const { faults } = readMetadata(body.metadata)
   return withReferenceGuard(target.tenantId, deps, async (referenceVersion) => {
-    const stored = await deps.collections.find(target.tenantId, target.id, target.kind)
-    const given = await readDefinition?.(faults, stored?.value)
-    const before = changeable(stored, target, body, faults)
-    if (given !== undefined) await check?.(before.value, given)
-    const after = changed(before.value, body, given, target.actorId, deps.nowMs())
-    const mayChangeReferences = given !== undefined && before.value.refersTo.length + after.refersTo.length > 0
-    return deps.collections.replace(after, before.version, mayChangeReferences ? referenceVersion : undefined)
+    const update = await prepareUpdate(target, body, checks, deps)
+    await confirm?.(update)
+    const { before, after, mayChangeReferences } = update
+    const quotesReferences = mayChangeReferences || confirm !== undefined
+    return deps.collections.replace(after, before.version, quotesReferences ? referenceVersion : undefined)
   })
 }
 
-type UpdateTarget = {
+/** A collection, and as it would be stored. */
+export type PreparedUpdate = {
+  readonly before: Versioned<Collection>
+  readonly after: Collection
+  readonly mayChangeReferences: boolean
+}
+
+/** The change that an update would write, after all checks. Writes nothing. @throws Refusal as `updateCollection`. */
+export async function prepareUpdate(
+  target: UpdateTarget,
+  body: CollectionBody,
+  { readDefinition, check }: UpdateChecks,
+  deps: WriteDependencies,
+): Promise<PreparedUpdate> {
+  const { faults } = readMetadata(body.metadata)
+  const stored = await deps.collections.find(target.tenantId, target.id, target.kind)
+  const given = await readDefinition?.(faults, stored?.value)
+  const before = changeable(stored, target, body, faults)
+  if (given !== undefined) await check?.(before.value, given)
+  const mayChangeReferences = given !== undefined && before.value.refersTo.length + given.refersTo.length > 0
+  return { before, after: changed(before.value, body, given, target.actorId, deps.nowMs()), mayChangeReferences }
+}
+
+export type UpdateTarget = {
   readonly kind: CollectionKind
   readonly tenantId: string
   readonly id: string

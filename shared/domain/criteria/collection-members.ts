@@ -1,6 +1,6 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import { addBits, type Bitmap, emptyBitmap, setBit } from '../tenant-index/bitmap.ts'
+import { addBits, type Bitmap, emptyBitmap, hasBit, setBit } from '../tenant-index/bitmap.ts'
 import { slotsReferringTo } from '../tenant-index/column.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { ROW_PLACE } from './compile.ts'
@@ -22,11 +22,15 @@ export type CollectionMembers =
   | { readonly kind: 'criteria'; readonly objectType: RowObjectType; readonly ids: ReadonlySet<string> }
   | { readonly kind: 'joinable'; readonly memberships: readonly JoinedMembership[] }
 
+/** The members of a criteria collection as slots of the snapshot on which it was evaluated. All of them live. */
+export type MembersBySlot = { readonly kind: 'bySlot'; readonly objectType: RowObjectType; readonly slots: Bitmap }
+
 /** The slots of a row's identity, org unit and relationship; 0 for none. See `ROW_PLACE`. */
 export type Row = readonly [identity: number, orgUnit: number, relationship: number]
 
 /** Whether a row is a member of a collection: decisions, section 10. */
-export function isRowOf(members: CollectionMembers, row: Row, snapshot: RowSnapshot): boolean {
+export function isRowOf(members: CollectionMembers | MembersBySlot, row: Row, snapshot: RowSnapshot): boolean {
+  if (members.kind === 'bySlot') return hasBit(members.slots, row[ROW_PLACE[CORE_TYPE[members.objectType]]])
   if (members.kind === 'criteria') {
     const objectType = CORE_TYPE[members.objectType]
     const slot = row[ROW_PLACE[objectType]]
@@ -43,7 +47,8 @@ export function isRowOf(members: CollectionMembers, row: Row, snapshot: RowSnaps
 export type MemberSlots = Readonly<Partial<Record<ObjectType, Bitmap>>>
 
 /** The slots of a collection's live members: objects of its type; identities and relationships for a joinable one. */
-export function* memberSlots(members: CollectionMembers, snapshot: RowSnapshot): Task<MemberSlots> {
+export function* memberSlots(members: CollectionMembers | MembersBySlot, snapshot: RowSnapshot): Task<MemberSlots> {
+  if (members.kind === 'bySlot') return { [CORE_TYPE[members.objectType]]: members.slots }
   if (members.kind === 'criteria') {
     const of = CORE_TYPE[members.objectType]
     return { [of]: yield* slotsOf(of, members.ids, snapshot) }

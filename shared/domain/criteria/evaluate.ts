@@ -1,4 +1,5 @@
 import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
+import type { Bitmap } from '../tenant-index/bitmap.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { CORE_TYPE, type RowObjectType } from './collection-members.ts'
 import type { CompiledCondition } from './compile.ts'
@@ -21,9 +22,18 @@ export function* evaluationTask(
   objectType: RowObjectType,
   context: EvaluationContext,
 ): Task<string[]> {
-  const type = CORE_TYPE[objectType]
-  const members = yield* new Evaluation(snapshot, context).members(compiled.boundTo(snapshot), type)
-  return yield* snapshot.tables[type].ids.idsIn(members)
+  const members = yield* memberSlotsTask(compiled, snapshot, objectType, context)
+  return yield* snapshot.tables[CORE_TYPE[objectType]].ids.idsIn(members)
+}
+
+/** The slots of all members, as a task. The ids of a large collection cost more than its evaluation. */
+export function* memberSlotsTask(
+  compiled: CompiledCondition,
+  snapshot: RowSnapshot,
+  objectType: RowObjectType,
+  context: EvaluationContext,
+): Task<Bitmap> {
+  return yield* new Evaluation(snapshot, context).members(compiled.boundTo(snapshot), CORE_TYPE[objectType])
 }
 
 /** Whether each of these objects is a member. Evaluates their rows only. Unknown and deleted objects are not members. */

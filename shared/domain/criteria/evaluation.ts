@@ -16,6 +16,7 @@ import {
   type CollectionMembers,
   isRowOf,
   type MemberSlots,
+  type MembersBySlot,
   memberSlots,
   type Row,
   rowsOf,
@@ -28,6 +29,11 @@ export type EvaluationContext = {
   /** Midnight UTC of the day of evaluation, in milliseconds since 1970. */
   readonly todayMs: number
   /** Undefined for a collection that does not exist, which has no members. */
+  membersOf(collectionId: string): CollectionMembers | MembersBySlot | undefined
+}
+
+/** A context whose members are named by id. */
+export type NamedMembersContext = Pick<EvaluationContext, 'todayMs'> & {
   membersOf(collectionId: string): CollectionMembers | undefined
 }
 
@@ -62,7 +68,7 @@ export class Evaluation {
   readonly #context: EvaluationContext
   /** The row being tested: its identity, org unit and relationship. Reused, because millions of rows are tested. */
   readonly #row: [number, number, number] = [0, 0, 0]
-  readonly #memberSlots = new Map<CollectionMembers, MemberSlots>()
+  readonly #memberSlots = new Map<CollectionMembers | MembersBySlot, MemberSlots>()
   #testCount = 0
 
   constructor(snapshot: RowSnapshot, context: EvaluationContext) {
@@ -179,7 +185,7 @@ export class Evaluation {
     return others
   }
 
-  *#slotsOf(members: CollectionMembers): Task<MemberSlots> {
+  *#slotsOf(members: CollectionMembers | MembersBySlot): Task<MemberSlots> {
     const slots = this.#memberSlots.get(members) ?? (yield* memberSlots(members, this.#snapshot))
     if (this.#memberSlots.size >= COLLECTIONS_CACHED_COUNT) this.#memberSlots.clear()
     this.#memberSlots.set(members, slots)

@@ -46,10 +46,12 @@ export function openAccounts({ open }: RemovalWindow): ReadonlySet<string> {
 }
 
 /** Removals that count now. Accounts in `retried` are left out while they are open, because they are removed again. */
-export function countRemovals(window: RemovalWindow, retried: ReadonlySet<string>, nowMs: number): number {
+export function countRemovals(window: RemovalWindow, retried: RetriedAccounts, nowMs: number): number {
   const closedCount = unexpired(window, nowMs).reduce((sum, { count }) => sum + count, 0)
-  return closedCount + openAccounts(window).difference(retried).size
+  return closedCount + [...openAccounts(window)].filter((account) => !retried.has(account)).length
 }
+
+type RetriedAccounts = { has(account: string): boolean }
 
 /** Users in the group when the earliest removal in the window was decided; without one, `currentSize`. */
 export function groupSizeOf(window: RemovalWindow, currentSize: number, nowMs: number): number {

@@ -86,7 +86,7 @@ export async function updateJoinableCollection(
   const readDefinition: ReadDefinition | undefined =
     joinPolicy && ((faults, before) => parseDefinition(tenantId, joinPolicy, faults, deps, before))
   const target = { kind: 'joinable', id, tenantId, ifMatch, actorId: actorIdOf(caller) } as const
-  const collection = await updateCollection(target, body, readDefinition, deps)
+  const collection = await updateCollection(target, body, { readDefinition }, deps)
   // Also when the policy is unchanged: an earlier attempt may have been interrupted before this step.
   if (joinPolicy !== undefined) {
     await deps.requests.catchUp(tenantId)

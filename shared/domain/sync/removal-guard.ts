@@ -45,15 +45,32 @@ export function decideRemovals(
   nowMs: number,
 ): RemovalDecision {
   const subject = due.filter((account) => !approved.has(account) && !recentlyRemoved.has(account))
-  if (!guard.enabled || subject.length === 0) return { remove: due, hold: null }
+  if (subject.length === 0) return { remove: due, hold: null }
+  const counted = new Set(due)
+  const hold = removalHold({ due: counted, recentlyRemoved, window, userCount, isEmptyFromStart }, guard, nowMs)
+  if (hold === null) return { remove: due, hold: null }
+  return { remove: due.filter((account) => approved.has(account)), hold: { accounts: subject, ...hold } }
+}
+
+/** Due removals as a set that is only asked for its size and for single accounts: there may be very many. */
+export type CountedRemovals = Omit<DueRemovals, 'due' | 'approved'> & { readonly due: AccountSet }
+type AccountSet = { readonly size: number; has(account: string): boolean }
+
+/** The figures of a hold when the guard does not allow these removals without an approval; null when it does. */
+export function removalHold(
+  { due, recentlyRemoved, window, userCount, isEmptyFromStart }: CountedRemovals,
+  guard: RemovalGuard,
+  nowMs: number,
+): Omit<RemovalHold, 'accounts'> | null {
+  const repeatedCount = [...recentlyRemoved].filter((account) => due.has(account)).length
+  const dueCount = due.size - repeatedCount
+  if (!guard.enabled || dueCount === 0) return null
   const groupSize = groupSizeOf(window, userCount, nowMs)
   const limit = Math.max(guard.minimum, Math.floor((groupSize * guard.percent) / 100))
-  const dueNow = new Set(due.filter((account) => !recentlyRemoved.has(account)))
+  const dueNow = { has: (account: string) => due.has(account) && !recentlyRemoved.has(account) }
   const removedInWindow = countRemovals(window, dueNow, nowMs)
-  if (!isEmptyFromStart && removedInWindow + dueNow.size <= limit) return { remove: due, hold: null }
-  const reason = isEmptyFromStart ? 'EmptyCollection' : 'TooMany'
-  const remove = due.filter((account) => approved.has(account))
-  return { remove, hold: { accounts: subject, reason, limit, removedInWindow, groupSize } }
+  if (!isEmptyFromStart && removedInWindow + dueCount <= limit) return null
+  return { reason: isEmptyFromStart ? 'EmptyCollection' : 'TooMany', limit, removedInWindow, groupSize }
 }
 
 /** What the outcome of a step shows about open removals. @param earlier those that an earlier worker has started. */

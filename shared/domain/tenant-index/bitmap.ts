@@ -51,6 +51,13 @@ export function removeBits(target: Bitmap, source: Bitmap): void {
   }
 }
 
+/** The slots of `some` that are not among `others`, as a new set. */
+export function bitsWithout(some: Bitmap, others: Bitmap): Bitmap {
+  const left = some.slice()
+  removeBits(left, others)
+  return left
+}
+
 /** The intersection of both sets, as a new set. */
 export function commonBits(left: Bitmap, right: Bitmap): Bitmap {
   const common = left.slice()

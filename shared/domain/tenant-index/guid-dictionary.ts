@@ -57,6 +57,19 @@ export class GuidDictionary implements PackedIds {
     return this.#otherTexts.get(code) ?? unpackGuid(this.#words, code * WORDS_PER_GUID)
   }
 
+  /** 32 bits that depend on the id and the seed, and not on its code. */
+  mixOf(code: number, seed: number): number {
+    const other = this.#otherTexts.get(code)
+    if (other !== undefined) return mixedText(other, seed)
+    let mixed = seed
+    for (let word = 0; word < WORDS_PER_GUID; word += 1) {
+      mixed = Math.imul(mixed ^ (this.#words[code * WORDS_PER_GUID + word] as number), 0x85ebca6b)
+      mixed = Math.imul(mixed ^ (mixed >>> 15), 0xc2b2ae35)
+      mixed ^= mixed >>> 13
+    }
+    return mixed
+  }
+
   wordOf(code: number, word: number): number {
     return this.#words[code * WORDS_PER_GUID + word] as number
   }
@@ -136,4 +149,13 @@ function hash(words: Uint32Array, at: number): number {
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) ^ (words[at + 3] as number)
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x2c1b3c6d)
   return mixed ^ (mixed >>> 13)
+}
+
+function mixedText(text: string, seed: number): number {
+  let mixed = seed
+  for (let index = 0; index < text.length; index += 1) {
+    mixed = Math.imul(mixed ^ text.charCodeAt(index), 0x85ebca6b)
+    mixed ^= mixed >>> 15
+  }
+  return mixed
 }

@@ -56,6 +56,11 @@ export class IdTable {
     return this.#dictionary.codeOf(id)
   }
 
+  /** See `CodedTexts`. */
+  mixOf(slot: number, seed: number): number {
+    return this.#dictionary.mixOf(slot, seed)
+  }
+
   /** Returns the same string each time, once the slot has a rank. */
   idOf(slot: number): string {
     const order = this.#order

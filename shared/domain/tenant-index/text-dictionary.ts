@@ -103,8 +103,8 @@ export class ByteDictionary {
 }
 
 /** FNV-1a, mixed once more because probing uses the low bits only. */
-function hash(source: Uint8Array, start: number, end: number): number {
-  let mixed = 0x811c9dc5
+function hash(source: Uint8Array, start: number, end: number, seed = 0x811c9dc5): number {
+  let mixed = seed
   for (let index = start; index < end; index += 1) mixed = Math.imul(mixed ^ (source[index] as number), 0x01000193)
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
   return mixed ^ (mixed >>> 13)
@@ -130,6 +130,12 @@ export class TextDictionary {
   codeOf(text: string): number {
     const { bytes, length } = this.#encoded.set(text)
     return this.entries.find(bytes, 0, length)
+  }
+
+  /** See `CodedTexts`. */
+  mixOf(code: number, seed: number): number {
+    const { bytes, offsets } = this.entries
+    return hash(bytes, offsets[code] as number, offsets[code + 1] as number, seed)
   }
 
   textOf(code: number): string {

@@ -38,6 +38,10 @@ export function collectionProvocations({ call, admin, criteria, joinable }: Join
     async PreconditionFailed() {
       return change(JOINABLE, await joinable(OPEN), { name: 'y' }, { 'if-match': '"another"' })
     },
+    async PlanExpired() {
+      const id = await criteria('Identity', equals('identityDisplayName', 'Ada'))
+      return change(CRITERIA, id, { name: 'y' }, { 'if-plan': 'unknown' })
+    },
     ObjectTypeNotSupported: () => make(JOINABLE, { objectType: 'User', joinPolicy: OPEN }),
     async ObjectTypeFixed() {
       return change(JOINABLE, await joinable(OPEN), { objectType: 'Relationship' })

@@ -66,10 +66,10 @@ export function coreDataProvocations(service: CoreDataService) {
       return add('identity', 'c', { 'custom/200': 'x' })
     },
     async TenantTooLarge() {
-      const { collections, dispatch } = builtService(service.database, {}, { rowsMemoryMB: 0.001 })
+      const { requests, dispatch } = builtService(service.database, {}, { rowsMemoryMB: 0.001 })
       const caller = application(randomUUID(), randomUUID(), 'collections-criteria.criteria.read.all')
       const { status, body, headers } = await sendTo(
-        [criteriaRoutes(collections)],
+        [criteriaRoutes(requests)],
         caller,
         dispatch,
       )('GET', '/collections-criteria/beta/tenant-schemas')

@@ -6,7 +6,7 @@ import type { CollectionMembers } from '../../../shared/domain/criteria/collecti
 import { type CompiledCondition, compile } from '../../../shared/domain/criteria/compile.ts'
 import type { CheckedCondition } from '../../../shared/domain/criteria/condition.ts'
 import { evaluate, evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
-import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation.ts'
+import type { NamedMembersContext } from '../../../shared/domain/criteria/evaluation.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 import { COLLECTIONS, collections, condition, SCHEMA, snapshotObject, TODAY_MS } from './arbitrary-cases.ts'
 import { naiveMembers, naiveRows } from './naive-evaluator.ts'
@@ -20,7 +20,7 @@ function checked(input: unknown): CheckedCondition {
   return check.condition
 }
 
-function contextOf(members: readonly (CollectionMembers | undefined)[]): EvaluationContext {
+function contextOf(members: readonly (CollectionMembers | undefined)[]): NamedMembersContext {
   return { todayMs: TODAY_MS, membersOf: (id) => members[COLLECTIONS.indexOf(id)] }
 }
 
@@ -35,7 +35,7 @@ function loaded(objects: readonly SnapshotObject[]): RowSnapshot {
   return snapshot
 }
 
-function membersByType(compiled: CompiledCondition, snapshot: RowSnapshot, context: EvaluationContext) {
+function membersByType(compiled: CompiledCondition, snapshot: RowSnapshot, context: NamedMembersContext) {
   return ROW_TYPES.map((type) => evaluate(compiled, snapshot, type, context))
 }
 

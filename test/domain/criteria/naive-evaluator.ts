@@ -1,5 +1,5 @@
 import type { WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
-import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation.ts'
+import type { NamedMembersContext } from '../../../shared/domain/criteria/evaluation.ts'
 import type { AttributeType, ConditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 
@@ -14,7 +14,7 @@ export function naiveMembers(
   schema: ConditionSchema,
   objects: readonly SnapshotObject[],
   objectType: 'Identity' | 'Relationship' | 'OrgUnit',
-  context: EvaluationContext,
+  context: NamedMembersContext,
 ): string[] {
   const part = ({ Identity: 'identity', Relationship: 'relationship', OrgUnit: 'orgUnit' } as const)[objectType]
   const members = new Set<string>()
@@ -45,7 +45,7 @@ function referred(object: SnapshotObject, attribute: string): string | undefined
   return (object.attributes[attribute] as { objectId: string } | undefined)?.objectId
 }
 
-function holds(node: WireGroup | WireLeaf, row: Row, schema: ConditionSchema, context: EvaluationContext): boolean {
+function holds(node: WireGroup | WireLeaf, row: Row, schema: ConditionSchema, context: NamedMembersContext): boolean {
   if (!('groupOperator' in node)) return holdsLeaf(node, row, schema, context)
   const count = node.conditions.filter((child) => holds(child, row, schema, context)).length
   if (node.groupOperator === 'AND') return count === node.conditions.length
@@ -53,7 +53,7 @@ function holds(node: WireGroup | WireLeaf, row: Row, schema: ConditionSchema, co
   return node.groupOperator === 'NOT' ? count === 0 : count === 1
 }
 
-function holdsLeaf(leaf: WireLeaf, row: Row, schema: ConditionSchema, context: EvaluationContext): boolean {
+function holdsLeaf(leaf: WireLeaf, row: Row, schema: ConditionSchema, context: NamedMembersContext): boolean {
   if (leaf.operator === 'NotEquals') return !holdsLeaf({ ...leaf, operator: 'Equals' }, row, schema, context)
   if (leaf.operator === 'NotContains') return !holdsLeaf({ ...leaf, operator: 'Contains' }, row, schema, context)
   const wanted = [leaf.value].flat().map(String)
@@ -102,7 +102,7 @@ function order(left: string | number, right: string | number): number {
 }
 
 /** Reads the field from the inside out by recursion; the names in the tests hold no brackets. */
-function fieldValue(field: string, id: string, type: AttributeType, row: Row, context: EvaluationContext): Value {
+function fieldValue(field: string, id: string, type: AttributeType, row: Row, context: NamedMembersContext): Value {
   if (field === id) return attributeValue(id, type, row)
   if (field === 'Today()') return context.todayMs
   const [, name, inner, tail = ''] = /^(\w+)\((.*?)((?:,-?\d+)*)\)$/.exec(field) ?? []
@@ -134,7 +134,7 @@ function attributeValue(id: string, type: AttributeType, row: Row): Value {
   return type === 'Guid' ? text.toLowerCase() : text
 }
 
-function operand(text: string, type: AttributeType, context: EvaluationContext): string | number {
+function operand(text: string, type: AttributeType, context: NamedMembersContext): string | number {
   if (type === 'Integer') return Number(text)
   if (type === 'Boolean') return text.toLowerCase()
   if (type !== 'DateTime') return text
@@ -142,7 +142,7 @@ function operand(text: string, type: AttributeType, context: EvaluationContext):
   return context.todayMs + Number(/,(-?\d+)\)/.exec(text)?.[1] ?? 0) * DAY_MS
 }
 
-function isMember(collectionId: string, row: Row, context: EvaluationContext): boolean {
+function isMember(collectionId: string, row: Row, context: NamedMembersContext): boolean {
   const members = context.membersOf(collectionId)
   if (members === undefined) return false
   if (members.kind === 'joinable') {

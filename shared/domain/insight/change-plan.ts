@@ -1,0 +1,78 @@
+import { type Static, Type } from 'typebox'
+import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Timestamp } from '../../kernel/timestamp.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+
+const PlannedCollection = Closed({
+  collectionId: Described(Nullable(Guid), 'Null for a collection that does not exist yet.'),
+  name: Type.String(),
+  added: Described(Count, 'Number of members that the collection gains.'),
+  removed: Described(Count, 'Number of members that the collection loses.'),
+})
+
+const PlannedLink = Closed({
+  linkId: Guid,
+  directoryGroupId: Guid,
+  toAdd: Described(Count, 'Number of accounts that become due to be added to the group.'),
+  toRemove: Described(
+    Count,
+    'Number of accounts that become due to be removed from the group. While a member of the collection has no ' +
+      'account, a sync removes none of them.',
+  ),
+  wouldHold: Described(
+    Type.Boolean(),
+    'Whether the removal guard would hold these removals, with the removals of the last 24 hours and those held now.',
+  ),
+})
+
+/** Decisions, section 15. */
+const WARNING_CODES = ['MatchesNobody', 'MatchesEverybody', 'ValueNotInData', 'SameAs', 'WouldHold'] as const
+
+const PlanWarning = Closed({
+  code: Described(
+    OneOf(WARNING_CODES),
+    '`MatchesNobody`, `MatchesEverybody`: the condition matches no object, or every object of the type. ' +
+      '`ValueNotInData`: no object has this value of an `Equals` or `In`. `SameAs`: another criteria collection of the ' +
+      'same type would have the same members; at most 20 are listed. `WouldHold`: the removal guard would hold removals.',
+  ),
+  message: Type.String(),
+  target: Described(
+    Type.String(),
+    'The id of the other collection for `SameAs`, otherwise a JSON pointer into the condition; empty for all of it.',
+  ),
+})
+export type PlanWarning = Static<typeof PlanWarning>
+
+/** What saving a criteria collection would do: decisions, section 15. */
+export const ChangePlan = Closed({
+  planId: Described(
+    Type.String(),
+    'Opaque. Identifies the new condition and its exact effect. Valid for this collection, on all instances.',
+  ),
+  expiresAt: Described(Timestamp, 'When the plan can no longer be specified in `If-Plan`: after an hour.'),
+  collections: Described(
+    Type.Array(PlannedCollection),
+    'This collection, then those that refer to it, directly or not, and whose members change.',
+  ),
+  links: Described(Type.Array(PlannedLink), 'The enabled links of these collections whose groups change.'),
+  requests: Closed({
+    becomeEligible: Described(Count, 'Number of people who become eligible to join at least one collection.'),
+    loseEligibility: Described(Count, 'Number of waiting requests whose requester is no longer eligible.'),
+  }),
+  warnings: Type.Array(PlanWarning),
+})
+export type ChangePlan = Static<typeof ChangePlan>
+
+/** The value of `If-Plan`. */
+export type PlanOwner = { readonly tenantId: string; readonly collectionId: string }
+
+/** A plan as its id names it. `effect` is equal for equal effects. */
+export type PlannedOutcome = { readonly effect: string; readonly expiresAtMs: number }
+
+/** Ids of plans. They contain what they name, so that every instance can read them and nothing is stored. */
+export interface PlanIds {
+  issue(owner: PlanOwner, outcome: PlannedOutcome): Promise<string>
+  /** Undefined for any text that was not issued for this owner. */
+  read(owner: PlanOwner, planId: string): Promise<PlannedOutcome | undefined>
+}

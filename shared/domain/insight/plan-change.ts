@@ -1,0 +1,122 @@
+import type { Caller } from '../../kernel/caller.ts'
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import { Refusal } from '../../kernel/refusals.ts'
+import { dayOf, toTimestamp } from '../../kernel/timestamp.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import type { Collection, NewCriteriaCollection } from '../collections/collection.ts'
+import {
+  type CriteriaUpdate,
+  prepareCriteriaCreation,
+  prepareCriteriaUpdate,
+  updateCriteriaCollection,
+} from '../collections/manage-criteria.ts'
+import { isSensitive } from '../criteria/schema.ts'
+import { hasFullAccess } from '../object-access/object-access.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { ChangePlan, PlanWarning } from './change-plan.ts'
+import { type PlanDependencies, type PlanInput, readPlanInput } from './plan-input.ts'
+import { warningsTask } from './plan-warnings.ts'
+import { effectParts, effectTask, type PlannedEffect, type PlanTime } from './planned-effect.ts'
+import type { PlannedChange } from './reference-graph.ts'
+
+/** Decisions, section 15. */
+const PLAN_VALID_MS = 60 * 60 * 1000
+
+/** What an update would do. Writes nothing. @throws Refusal as `updateCriteriaCollection`. */
+export async function planUpdate(update: CriteriaUpdate, deps: PlanDependencies): Promise<ChangePlan> {
+  await deps.collections.catchUp(update.caller.tenantId)
+  const { before, after } = await prepareCriteriaUpdate(update, deps)
+  return planOf({ before: before.value, after }, update.caller, deps)
+}
+
+/** What a creation would do. Writes nothing. @throws Refusal as `createCriteriaCollection`. */
+export async function planCreation(
+  body: NewCriteriaCollection,
+  caller: Caller,
+  deps: PlanDependencies,
+): Promise<ChangePlan> {
+  await deps.collections.catchUp(caller.tenantId)
+  const after = await prepareCriteriaCreation(body, caller, deps)
+  return planOf({ before: undefined, after }, caller, deps)
+}
+
+/**
+ * Saves an update if its effect is exactly that of the plan. The effect is determined from everything that any instance
+ * wrote before the call. A change of another condition with references at the same time repeats the check.
+ * @throws Refusal `PlanExpired`, also for an id that is not one of a plan for this collection; `PlanChanged`; and as
+ * `updateCriteriaCollection`. Nothing is saved then.
+ */
+export async function updateAsPlanned(
+  update: CriteriaUpdate,
+  planId: string,
+  deps: PlanDependencies,
+): Promise<Versioned<Collection>> {
+  const { tenantId } = update.caller
+  await deps.collections.catchUp(tenantId)
+  return updateCriteriaCollection(update, deps, async ({ before, after }) => {
+    const planned = await deps.planIds.read({ tenantId, collectionId: update.id }, planId)
+    if (planned === undefined) throw new Refusal('PlanExpired', 'There is no such plan for this collection', 'If-Plan')
+    if (planned.expiresAtMs <= deps.nowMs()) {
+      throw new Refusal('PlanExpired', `The plan expired at ${toTimestamp(planned.expiresAtMs)}`, 'If-Plan')
+    }
+    const { effect } = await evaluated({ before: before.value, after }, undefined, deps)
+    if (deps.deriveId(...effectParts(after, effect)) === planned.effect) return
+    throw new Refusal('PlanChanged', 'Saving would no longer have exactly the planned effect', 'If-Plan')
+  })
+}
+
+async function planOf(change: PlannedChange, caller: Caller, deps: PlanDependencies): Promise<ChangePlan> {
+  const { effect, warnings } = await evaluated(change, caller, deps)
+  const { tenantId, id: collectionId } = change.after
+  const expiresAtMs = deps.nowMs() + PLAN_VALID_MS
+  const outcome = { effect: deps.deriveId(...effectParts(change.after, effect)), expiresAtMs }
+  return {
+    planId: await deps.planIds.issue({ tenantId, collectionId }, outcome),
+    expiresAt: toTimestamp(expiresAtMs),
+    collections: effect.collections.map(({ collection: { id, name }, added, removed }) => ({
+      collectionId: id === collectionId && change.before === undefined ? null : id,
+      name,
+      added,
+      removed,
+    })),
+    links: effect.links.map(({ link, toAdd, toRemove, wouldHold }) => ({
+      linkId: link.id,
+      directoryGroupId: link.directoryGroupId,
+      toAdd,
+      toRemove,
+      wouldHold,
+    })),
+    requests: {
+      becomeEligible: effect.eligibility.becomeEligible,
+      loseEligibility: effect.eligibility.loseEligibility,
+    },
+    warnings,
+  }
+}
+
+type Evaluated = { readonly effect: PlannedEffect; readonly warnings: PlanWarning[] }
+
+/** @param reader The caller who reads the warnings; undefined to determine none. */
+async function evaluated(
+  change: PlannedChange,
+  reader: Caller | undefined,
+  deps: PlanDependencies,
+): Promise<Evaluated> {
+  const input = await readPlanInput(change, reader !== undefined, deps)
+  const nowMs = deps.nowMs()
+  const rows = await deps.snapshots.current(change.after.tenantId)
+  return deps.snapshots.reading(rows, evaluationTask(input, rows, { nowMs, todayMs: dayOf(nowMs) }, reader))
+}
+
+/** One task, so that everything is determined on the same state of the rows. */
+function* evaluationTask(
+  input: PlanInput,
+  rows: RowSnapshot,
+  time: PlanTime,
+  reader: Caller | undefined,
+): Task<Evaluated> {
+  const effect = yield* effectTask(input, rows, time)
+  if (reader === undefined) return { effect, warnings: [] }
+  const mayRead = (name: string) => hasFullAccess(reader) || !isSensitive(name)
+  return { effect, warnings: yield* warningsTask(input, rows, effect, mayRead) }
+}

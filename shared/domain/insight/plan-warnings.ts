@@ -1,0 +1,64 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import { storedConditionTask } from '../collections/condition-entry.ts'
+import { objectTypeOf } from '../collections/live-members.ts'
+import { CORE_TYPE } from '../criteria/collection-members.ts'
+import { missingValuesTask } from '../criteria/missing-values.ts'
+import { countBits } from '../tenant-index/bitmap.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { PlanWarning } from './change-plan.ts'
+import type { PlanInput } from './plan-input.ts'
+import type { LinkEffect } from './planned-accounts.ts'
+import type { PlannedEffect } from './planned-effect.ts'
+import { sameMembersTask } from './same-members.ts'
+
+/** The whole condition. */
+const ROOT = ''
+
+/**
+ * What is probably not intended about a change: decisions, section 15. To be run in one task with the effect.
+ * @param mayRead Whether the caller may learn what values objects have for a schema name.
+ */
+export function* warningsTask(
+  input: PlanInput,
+  rows: RowSnapshot,
+  effect: PlannedEffect,
+  mayRead: (name: string) => boolean,
+): Task<PlanWarning[]> {
+  const { after } = input.change
+  const { members, planned, membersInput } = effect
+  const matchedCount = countBits(members.after)
+  const condition = yield* storedConditionTask(after)
+  const missing = yield* missingValuesTask(condition, rows, membersInput.todayMs, mayRead)
+  const same = matchedCount === 0 ? [] : yield* sameMembersTask(members.after, input.collections, planned, membersInput)
+  return [
+    ...extentWarnings(matchedCount, rows.tables[CORE_TYPE[objectTypeOf(after)]].liveCount),
+    ...missing.map(
+      ({ name, value, pointer }): PlanWarning => ({
+        code: 'ValueNotInData',
+        message: `No object has the value ${value} for ${name}`,
+        target: pointer,
+      }),
+    ),
+    ...same.map(
+      ({ id, name }): PlanWarning => ({
+        code: 'SameAs',
+        message: `The collection ${name} has the same members`,
+        target: id,
+      }),
+    ),
+    ...effect.links.filter(({ wouldHold }) => wouldHold).map(holdWarning),
+  ]
+}
+
+function extentWarnings(matchedCount: number, objectCount: number): PlanWarning[] {
+  if (matchedCount === 0) return [{ code: 'MatchesNobody', message: 'The condition matches no object', target: ROOT }]
+  if (matchedCount < objectCount) return []
+  return [{ code: 'MatchesEverybody', message: 'The condition matches every object of its type', target: ROOT }]
+}
+
+function holdWarning({ link, toRemove }: LinkEffect): PlanWarning {
+  const { directoryGroupDisplayName, directoryGroupId, id } = link
+  const group = `${directoryGroupDisplayName ?? directoryGroupId}`
+  const message = `The removal guard would hold the removal of ${toRemove} accounts from the group ${group} (link ${id})`
+  return { code: 'WouldHold', message, target: ROOT }
+}

@@ -1,0 +1,123 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import { CORE_TYPE, type RowObjectType } from '../criteria/collection-members.ts'
+import type { GroupLink } from '../group-links/group-link.ts'
+import type { RemovalGuard } from '../group-links/link-settings.ts'
+import { removedRecently } from '../sync/recorded-writes.ts'
+import { removalHold } from '../sync/removal-guard.ts'
+import { type Bitmap, bitsWithout, clearBit, countBits, emptyBitmap, hasBit } from '../tenant-index/bitmap.ts'
+import { addReferences, slotsReferringTo } from '../tenant-index/column.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import { SetFingerprints } from '../tenant-index/set-fingerprints.ts'
+import type { TextDictionary } from '../tenant-index/text-dictionary.ts'
+import type { MembersOfBoth } from './planned-members.ts'
+
+/** The identities behind the members of a collection: the members, their holders, or those with a position in them. */
+export function identitiesBehind(objectType: RowObjectType, members: Bitmap, rows: RowSnapshot): Bitmap {
+  const { identity, relationship } = rows.tables
+  if (objectType === 'Identity') return members
+  const positions =
+    objectType === 'Relationship'
+      ? members
+      : slotsReferringTo(rows.link('orgUnit'), members, false, relationship.liveSlots())
+  const found = emptyBitmap(identity.slotCount)
+  addReferences(rows.link('identity'), positions, found)
+  const live = identity.liveSlots()
+  return found.map((word, index) => word & (live[index] as number))
+}
+
+/** An enabled link, with the accounts whose removal the guard holds now: they are still in the group. */
+export type LinkToPlan = { readonly link: GroupLink; readonly held: ReadonlySet<string> }
+
+/** What a change writes to the group of a link. */
+export type LinkEffect = {
+  readonly link: GroupLink
+  readonly toAdd: number
+  readonly toRemove: number
+  readonly wouldHold: boolean
+  /** Equal for equal sets of accounts. */
+  readonly fingerprint: string
+}
+
+/** The effect of changed members on the groups of links. */
+export class PlannedAccounts {
+  readonly #rows: RowSnapshot
+  readonly #guard: RemovalGuard
+  readonly #nowMs: number
+  readonly #dictionary: TextDictionary
+  readonly #fingerprints: SetFingerprints
+
+  constructor(rows: RowSnapshot, guard: RemovalGuard, nowMs: number) {
+    this.#rows = rows
+    this.#guard = guard
+    this.#nowMs = nowMs
+    const { values } = rows.tables.identity.column('directoryObjectId')
+    if (values.kind !== 'text') throw new Error('Accounts are texts')
+    this.#dictionary = values.dictionary
+    this.#fingerprints = new SetFingerprints(values.dictionary)
+  }
+
+  /** The effect on the links of one collection, without links whose groups do not change. */
+  *effectsOn(links: readonly LinkToPlan[], objectType: RowObjectType, members: MembersOfBoth): Task<LinkEffect[]> {
+    const effects: LinkEffect[] = []
+    if (links.length === 0 || CORE_TYPE[objectType] === 'orgUnit') return effects
+    const before = this.#accountsOf(objectType, members.before)
+    yield
+    const after = this.#accountsOf(objectType, members.after)
+    yield
+    const isEmpty = countBits(members.after) === 0
+    for (const link of links) {
+      const effect = yield* this.#effectOn(link, { before, after }, isEmpty)
+      if (effect.toAdd + effect.toRemove > 0) effects.push(effect)
+    }
+    return effects
+  }
+
+  /** Codes of accounts: a set over the dictionary. */
+  #accountsOf(objectType: RowObjectType, members: Bitmap): Bitmap {
+    const accounts = emptyBitmap(this.#dictionary.size)
+    const column = this.#rows.tables.identity.column('directoryObjectId')
+    addReferences(column, identitiesBehind(objectType, members, this.#rows), accounts)
+    // Identities without an account.
+    if (accounts.length > 0) clearBit(accounts, 0)
+    return accounts
+  }
+
+  *#effectOn({ link, held }: LinkToPlan, accounts: MembersOfBoth, isEmpty: boolean): Task<LinkEffect> {
+    const added = bitsWithout(accounts.after, accounts.before)
+    // The group still has the accounts whose removal is held.
+    for (const account of held) clearBit(added, this.#dictionary.codeOf(account))
+    const removed = bitsWithout(accounts.before, accounts.after)
+    const [toAdd, toRemove] = [countBits(added), countBits(removed)]
+    const stillHeld = [...held].filter((account) => !hasBit(accounts.after, this.#dictionary.codeOf(account)))
+    const due = this.#dueAccounts(removed, toRemove, stillHeld)
+    const isHeld = toRemove > 0 && this.#isHeld(link, due, { isEmpty, userCount: countBits(accounts.before) })
+    const fingerprint = `${yield* this.#fingerprints.of(added)} ${yield* this.#fingerprints.of(removed)}`
+    return { link, toAdd, toRemove, wouldHold: isHeld, fingerprint }
+  }
+
+  /** The removed accounts together with those that are held already and remain due. */
+  #dueAccounts(removed: Bitmap, removedCount: number, stillHeld: readonly string[]) {
+    const isRemoved = (account: string) => {
+      const code = this.#dictionary.codeOf(account)
+      return code !== 0 && hasBit(removed, code)
+    }
+    const others = new Set(stillHeld.filter((account) => !isRemoved(account)))
+    return { size: removedCount + others.size, has: (account: string) => others.has(account) || isRemoved(account) }
+  }
+
+  /** As an incremental sync and a job decide. @param userCount For a link that was never synced: its group has these. */
+  #isHeld(
+    link: GroupLink,
+    due: { readonly size: number; has(account: string): boolean },
+    { isEmpty, userCount }: { readonly isEmpty: boolean; readonly userCount: number },
+  ): boolean {
+    const removals = {
+      due,
+      recentlyRemoved: removedRecently(link.recentWrites, this.#nowMs),
+      window: link.removalWindow,
+      userCount: link.userCount ?? userCount,
+      isEmptyFromStart: isEmpty && !link.hasAdded,
+    }
+    return removalHold(removals, this.#guard, this.#nowMs) !== null
+  }
+}
