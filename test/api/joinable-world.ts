@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Service } from '../../functions/app/service.ts'
 import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
@@ -71,8 +72,10 @@ export async function joinableWorld(
     })
   const service = newService()
   const { requests: deps, evaluator } = service
-  const groups = [joinableRoutes(deps), criteriaRoutes(deps), collectionRoutes(deps)]
-  const request = requestsTo(groups, service.dispatch, dispatcherOf)
+  /** Sends requests to a process. */
+  const requestsOf = ({ requests, dispatch }: Service) =>
+    requestsTo([joinableRoutes(requests), criteriaRoutes(requests), collectionRoutes(requests)], dispatch, dispatcherOf)
+  const request = requestsOf(service)
 
   /** Advances the store's clock and the service's. */
   function pass(seconds: number): void {
@@ -179,7 +182,8 @@ export async function joinableWorld(
     service,
     deps,
     evaluator,
-    evaluatorOf: () => newService().evaluator,
+    newService,
+    requestsOf,
     linkedCollections: service.links.collections,
     enqueued,
     linked,

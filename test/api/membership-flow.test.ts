@@ -137,7 +137,7 @@ describe('a deleted identity or position', () => {
     assert.ok(enqueued.some(({ message }) => 'collectionId' in message && message.collectionId === choir))
     const before = (await read(admin, membership)).data
     await evaluator.evaluate(tenantId)
-    await world.evaluatorOf().evaluate(tenantId)
+    await world.newService().evaluator.evaluate(tenantId)
     assert.deepEqual((await read(admin, membership)).data, before)
   })
 
@@ -146,7 +146,7 @@ describe('a deleted identity or position', () => {
     const choir = await joinable(OPEN)
     const { data: membership } = await submit(gone, choir)
     await world.remove('identity', gone.identityId)
-    await world.evaluatorOf().evaluate(tenantId)
+    await world.newService().evaluator.evaluate(tenantId)
     assert.equal((await read(admin, membership)).data.status, 'Left')
   })
 })

@@ -160,7 +160,7 @@ describe('a changed join policy', () => {
     const review = () =>
       call<MembershipRequestDto[]>(approver.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
     assert.deepEqual((await review()).data, [])
-    await world.evaluatorOf().evaluate(world.tenantId)
+    await world.newService().evaluator.evaluate(world.tenantId)
     assert.deepEqual(
       (await review()).data.map(({ id }) => id),
       [left.id],

@@ -90,7 +90,7 @@ describe('a membership that ended by a deletion', () => {
         world.pass(afterS)
         await world.put('identity', { directoryObjectId: employee.account }, employee.identityId)
         await handOver(relationshipId, employee)
-        await (isNewProcess ? world.evaluatorOf() : world.evaluator).evaluate(tenantId)
+        await (isNewProcess ? world.newService().evaluator : world.evaluator).evaluate(tenantId)
         for (const request of requests) {
           const now = await last(request)
           assert.deepEqual([now.status, now.actorId], [status, 'system'])
@@ -137,7 +137,7 @@ describe('an identity that is merged into another', () => {
       await evaluate()
       await handOver(relationshipId, into)
       await merge(from, into)
-      await (isNewProcess ? world.evaluatorOf() : world.evaluator).evaluate(tenantId)
+      await (isNewProcess ? world.newService().evaluator : world.evaluator).evaluate(tenantId)
       for (const [request, status] of [
         [inChoir, 'Joined'],
         [inPosts, 'Joined'],

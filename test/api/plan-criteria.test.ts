@@ -1,35 +1,424 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
+import { CONTAINERS } from '../../shared/cosmos/containers.ts'
+import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
-import { equals, faults, type JoinableWorld, joinableWorld } from './joinable-world.ts'
+import { approvedBy, equals, faults, type JoinableWorld, joinableWorld, OPEN } from './joinable-world.ts'
 
 after(() => assert.deepEqual(faults, []))
 
 const CRITERIA = '/collections-criteria/beta'
+const NAME = 'identityDisplayName'
 
-const planned = (world: JoinableWorld, id: string, body: object, token = world.writer) =>
-  world.call<ChangePlan>(token, 'POST', `${CRITERIA}/${id}/plan`, { objectType: 'Identity', ...body })
+const leaf = (id: string, operator: string, value?: unknown, field = id) => ({ id, field, operator, value })
+const all = (...conditions: object[]) => ({ groupOperator: 'AND', conditions })
+const named = (...names: string[]) => all(leaf(NAME, 'In', names))
+const memberOf = (id: string) => equals('memberOfCollection', id)
 
-const saved = (world: JoinableWorld, id: string, body: object, planId?: string) =>
-  world.call(
-    world.writer,
-    'PUT',
-    `${CRITERIA}/${id}`,
-    { objectType: 'Identity', ...body },
-    planId === undefined ? {} : { 'if-plan': planId },
+const planned = (world: JoinableWorld, id: string, body: object, token = world.writer, headers = {}) =>
+  world.call<ChangePlan>(token, 'POST', `${CRITERIA}/${id}/plan`, { objectType: 'Identity', ...body }, headers)
+
+const saved = (world: JoinableWorld, id: string, body: object, planId: string, token = world.writer) =>
+  world.call(token, 'PUT', `${CRITERIA}/${id}`, { objectType: 'Identity', ...body }, { 'if-plan': planId })
+
+const addLink = async (world: JoinableWorld, collectionId: string, more: object = {}) => {
+  const [id, directoryGroupId] = [randomUUID(), randomUUID()]
+  const link = newLink(
+    { id, tenantId: world.tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: 'Staff' },
+    world.nowMs(),
   )
+  await world.deps.linkStore.add({ ...link, hasAdded: true, userCount: 50, ...more })
+  return { linkId: id, directoryGroupId }
+}
+
+/** People by name; a collection of the first name. */
+async function people(world: JoinableWorld, ...names: string[]) {
+  const persons = []
+  for (const displayName of names) persons.push(await world.person(['User'], { displayName }))
+  return { persons, id: await world.criteria('Identity', named(names[0] ?? '')) }
+}
 
 describe('the plan of an update', () => {
-  it('counts the members that the collection gains and loses', async () => {
+  it('counts what the collection and all that refer to it gain and lose, and leaves out the others', async () => {
     const world = await joinableWorld()
-    for (const displayName of ['Kari', 'Ola', 'Ola']) await world.person(['User'], { displayName })
-    const id = await world.criteria('Identity', equals('identityDisplayName', 'Kari'))
-    const condition = equals('identityDisplayName', 'Ola')
-    const { status, data, codes } = await planned(world, id, { condition })
-    assert.equal(status, 200, codes.join())
-    assert.deepEqual(data.collections, [{ collectionId: id, name: 'Staff', added: 2, removed: 1 }])
+    const { persons, id } = await people(world, 'Kari', 'Ola', 'Ola')
+    for (const person of persons) await world.position(person)
+    const positions = await world.criteria('Relationship', memberOf(id))
+    const others = await world.criteria('Identity', { groupOperator: 'NOT', conditions: [memberOf(positions)] })
+    await world.criteria('Identity', all(memberOf(id), named('Per')))
+    await world.criteria('Identity', named('Ola'))
+    const { status, data } = await planned(world, id, { name: 'People', condition: named('Ola') })
+    assert.equal(status, 200)
+    assert.deepEqual(data.collections, [
+      { collectionId: id, name: 'People', added: 2, removed: 1 },
+      { collectionId: positions, name: 'Staff', added: 2, removed: 1 },
+      { collectionId: others, name: 'Staff', added: 1, removed: 2 },
+    ])
     assert.deepEqual([data.links, data.requests], [[], { becomeEligible: 0, loseEligibility: 0 }])
     assert.equal(data.expiresAt, '2030-06-01T09:00:00.000+00:00')
-    assert.equal((await saved(world, id, { condition }, data.planId)).status, 200)
+  })
+
+  it('has the collection alone when nothing changes', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari')
+    const { data } = await planned(world, id, { description: 'The same' })
+    assert.deepEqual(data.collections, [{ collectionId: id, name: 'Staff', added: 0, removed: 0 }])
+  })
+
+  it('counts the accounts that each group gains and loses, each once, and tells what the guard would hold', async () => {
+    const world = await joinableWorld()
+    const { persons, id } = await people(world, ...Array<string>(12).fill('Kari'), 'Ola')
+    const positions = await world.criteria('Relationship', memberOf(id))
+    for (const person of persons.slice(0, 2)) {
+      await world.position(person)
+      await world.position(person, { title: 'Cook' })
+    }
+    const [held, enabled] = [await addLink(world, id), await addLink(world, positions)]
+    await addLink(world, id, { state: 'Disabled' })
+    const { data } = await planned(world, id, { condition: named('Ola') })
+    assert.deepEqual(data.links, [
+      { ...held, toAdd: 1, toRemove: 12, wouldHold: true },
+      { ...enabled, toAdd: 0, toRemove: 2, wouldHold: false },
+    ])
+    const holds = data.warnings.filter(({ code }) => code === 'WouldHold')
+    assert.deepEqual(
+      holds.map(({ message, target }) => [message.includes(held.linkId), target]),
+      [[true, '']],
+    )
+  })
+
+  it('counts removals of the last 24 hours and those held now, whose accounts are still in the group', async () => {
+    const world = await joinableWorld()
+    const { persons, id } = await people(world, 'Kari', 'Ola')
+    const planId = randomUUID()
+    const account = persons[1]?.account ?? ''
+    await world.deps.removalPlans.save({ tenantId: world.tenantId, planId }, [account])
+    const createdAt = '2030-06-01T08:00:00.000+00:00'
+    const counts = { count: 1, limit: 10, removedInWindow: 10, groupSize: 50 }
+    const heldRemovals = { planId, reason: 'TooMany', ...counts, createdAt, storedAtMs: world.nowMs() }
+    const entries = [{ atMs: world.nowMs() - 1000, count: 9, groupSize: 50 }]
+    const { linkId } = await addLink(world, id, { heldRemovals, removalWindow: { entries, open: null } })
+    const linksOf = async (condition: object) => (await planned(world, id, { condition })).data.links
+    assert.deepEqual(await linksOf(named('Kari', 'Ola')), [])
+    const [link] = await linksOf(named('Per'))
+    assert.deepEqual([link?.linkId, link?.toAdd, link?.toRemove, link?.wouldHold], [linkId, 0, 1, true])
+    const [swapped] = await linksOf(named('Ola'))
+    assert.deepEqual([swapped?.toAdd, swapped?.toRemove, swapped?.wouldHold], [0, 1, false])
+  })
+
+  it('counts people who gain and waiting requests that lose eligibility', async () => {
+    const world = await joinableWorld()
+    const { persons, id } = await people(world, 'Kari', 'Ola', 'Ola')
+    const [kari, ola] = persons
+    assert.ok(kari && ola)
+    const approved = approvedBy({ type: 'Identity', approvers: [ola.identityId] })
+    const choir = await world.joinable({ ...approved, joinableBy: { collectionIds: [id] } })
+    const club = await world.joinable({ ...OPEN, joinableBy: { collectionIds: [id] } })
+    await world.submit(kari, choir)
+    await world.submit(kari, club)
+    const requestsOf = async (condition: object) => (await planned(world, id, { condition })).data.requests
+    assert.deepEqual(await requestsOf(named('Ola')), { becomeEligible: 2, loseEligibility: 1 })
+    assert.deepEqual(await requestsOf(named('Kari', 'Ola')), { becomeEligible: 2, loseEligibility: 0 })
+    // Somebody who stays eligible by another collection neither gains nor loses.
+    const other = await world.criteria('Identity', named('Kari', 'Ola'))
+    const joinPolicy = { ...approved, joinableBy: { collectionIds: [id, other] } }
+    for (const path of [choir, club]) {
+      await world.call(world.admin, 'PUT', `/collections-joinable/beta/${path}`, { objectType: 'Identity', joinPolicy })
+    }
+    assert.deepEqual(await requestsOf(named('Ola')), { becomeEligible: 0, loseEligibility: 0 })
+  })
+
+  it('writes nothing', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari', 'Ola')
+    await addLink(world, id)
+    await planned(world, id, {})
+    const documents = async () =>
+      Promise.all(CONTAINERS.map(async (one) => (await world.container(one.id).items.readAll().fetchAll()).resources))
+    const before = await documents()
+    await planned(world, id, { condition: named('Ola') })
+    assert.ok(before.flat().length > 5)
+    assert.deepEqual(await documents(), before)
+  })
+
+  it('of a collection whose stored condition is invalid compares with the members that it keeps', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari', 'Ola', 'Ola')
+    const referring = await world.criteria('Identity', memberOf(id))
+    await world.evaluator.evaluate(world.tenantId)
+    const found = await world.deps.collections.find(world.tenantId, id, 'criteria')
+    assert.ok(found)
+    await world.deps.collections.replace({ ...found.value, definition: {} }, found.version, undefined)
+    const { data } = await planned(world, id, { condition: named('Ola') })
+    assert.deepEqual(
+      data.collections.map(({ collectionId, added, removed }) => [collectionId, added, removed]),
+      [
+        [id, 2, 1],
+        [referring, 2, 1],
+      ],
+    )
+    assert.equal(faults.splice(0).length, 1)
+  })
+})
+
+describe('the warnings of a plan', () => {
+  const warningsOf = ({ data: { warnings } }: { data: ChangePlan }) =>
+    warnings.map(({ code, target }) => `${code} ${target}`)
+
+  it('are MatchesNobody and MatchesEverybody, for the whole condition', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari', 'Ola')
+    const empty = all(leaf('identityEmail', 'StartsWith', 'x'))
+    assert.deepEqual(warningsOf(await planned(world, id, { condition: empty })), ['MatchesNobody '])
+    const everybody = all(leaf(NAME, 'NotEquals', 'Per'))
+    assert.deepEqual(warningsOf(await planned(world, id, { condition: everybody })), ['MatchesEverybody '])
+    assert.deepEqual(warningsOf(await planned(world, id, { condition: named('Ola') })), [])
+  })
+
+  it('are ValueNotInData for each value of Equals and In that no object has now', async () => {
+    const world = await joinableWorld()
+    const { persons, id } = await people(world, 'Kari', 'Ola')
+    await world.remove('identity', persons[1]?.identityId ?? '')
+    await world.put('orgUnit', { displayName: 'Ward' })
+    const position = await world.put('relationship', { startDate: '2024-02-01' })
+    const condition = {
+      groupOperator: 'OR',
+      conditions: [
+        leaf(NAME, 'In', ['Kari', 'Ola', 'Per']),
+        all(
+          leaf('orgUnitDisplayName', 'Equals', 'Gate'),
+          leaf('orgUnitDisplayName', 'In', ['WARD', 'ward'], 'ToUpper(orgUnitDisplayName)'),
+        ),
+        leaf('relationshipStartDate', 'In', ['2024-02-01T00:00:00Z', '2024-02-02']),
+        leaf('relationshipId', 'In', [position, randomUUID()]),
+        leaf(NAME, 'NotEquals', 'Nobody'),
+        leaf('relationshipEndDate', 'Equals', 'Today()'),
+        leaf('identityDirectoryOnPremisesSyncEnabled', 'Equals', true),
+      ],
+    }
+    assert.deepEqual(
+      warningsOf(await planned(world, id, { condition })).filter((warning) => warning.startsWith('Value')),
+      [
+        'ValueNotInData /conditions/0/value/1',
+        'ValueNotInData /conditions/0/value/2',
+        'ValueNotInData /conditions/1/conditions/0/value',
+        'ValueNotInData /conditions/1/conditions/1/value/1',
+        'ValueNotInData /conditions/2/value/1',
+        'ValueNotInData /conditions/3/value/1',
+        'ValueNotInData /conditions/6/value',
+      ],
+    )
+  })
+
+  it('say nothing about values of sensitive attributes to callers who may not read them', async () => {
+    const world = await joinableWorld()
+    await world.person(['User'], { displayName: 'Kari' })
+    const both = world.caller('user', ['collection_criteria_definition-administrator', 'Administrator'])
+    const condition = equals('identityNin', '4711')
+    const body = { objectType: 'Identity', name: 'By number', condition }
+    const { data: id } = await world.call<string>(both, 'POST', CRITERIA, body)
+    assert.deepEqual(warningsOf(await planned(world, id, {}, both)), [
+      'MatchesNobody ',
+      'ValueNotInData /conditions/0/value',
+    ])
+    assert.deepEqual(warningsOf(await planned(world, id, { condition })), ['MatchesNobody '])
+    assert.deepEqual((await planned(world, id, { condition: equals('identityNin', '4712') })).codes, [
+      'FieldNotInSchema',
+    ])
+  })
+
+  it('are SameAs for each other collection of the type that has the same members after the change', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari', 'Ola', 'Per')
+    const same = await world.criteria('Identity', {
+      groupOperator: 'NOT',
+      conditions: [leaf(NAME, 'In', ['Kari', 'Per'])],
+    })
+    const referring = await world.criteria('Identity', memberOf(id))
+    await world.criteria('Identity', named('Ola', 'Per'))
+    await world.criteria('Relationship', named('Ola'))
+    const { data } = await planned(world, id, { condition: named('Ola') })
+    assert.deepEqual(warningsOf({ data }).sort(), [`SameAs ${referring}`, `SameAs ${same}`].sort())
+    assert.deepEqual(warningsOf(await planned(world, id, { condition: named('Kari') })), [`SameAs ${referring}`])
+  })
+})
+
+describe('the plan of a new collection', () => {
+  it('counts its members and has no id', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari', 'Ola', 'Ola')
+    const body = { objectType: 'Identity', name: 'New', condition: all(named('Ola', 'Kari'), memberOf(id)) }
+    const { status, data } = await world.call<ChangePlan>(world.writer, 'POST', `${CRITERIA}/plan`, body)
+    assert.equal(status, 200)
+    assert.deepEqual(data.collections, [{ collectionId: null, name: 'New', added: 1, removed: 0 }])
+    assert.deepEqual(
+      data.warnings.map(({ code, target }) => [code, target]),
+      [['SameAs', id]],
+    )
+    const { data: listed } = await world.call<unknown[]>(world.writer, 'GET', CRITERIA)
+    assert.equal(listed.length, 1)
+    assert.deepEqual((await saved(world, id, {}, data.planId)).codes, ['PlanExpired'])
+  })
+})
+
+describe('a plan refuses what saving would refuse', () => {
+  it('with the same status, codes and targets', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari')
+    const referring = await world.criteria('Identity', memberOf(id))
+    const condition = named('Ola')
+    const update = async (body: object, headers = {}, path = id) => {
+      const sent = { objectType: 'Identity', ...body }
+      const answers = [
+        await world.call(world.writer, 'PUT', `${CRITERIA}/${path}`, sent, headers),
+        await planned(world, path, body, world.writer, headers),
+      ]
+      const [put, plan] = answers.map(({ status, codes, targets }) => ({ status, codes, targets }))
+      assert.deepEqual(plan, put)
+      return plan?.codes
+    }
+    assert.deepEqual(await update({ condition: memberOf(referring) }), ['CircularReference'])
+    assert.deepEqual(await update({ condition: memberOf(randomUUID()) }), ['CollectionUnknown'])
+    assert.deepEqual(await update({ objectType: 'OrgUnit', condition }), ['ObjectTypeFixed'])
+    assert.deepEqual(await update({ condition }, { 'if-match': '"other"' }), ['PreconditionFailed'])
+    assert.deepEqual(await update({ condition }, {}, randomUUID()), ['CollectionNotFound'])
+    const tags = { tags: ['a', 'A'] }
+    const both = await update({ metadata: tags, condition: all(leaf('nothing', 'Equals', 'x')) })
+    assert.deepEqual(both, ['DuplicateTag', 'FieldNotInSchema'])
+    assert.deepEqual(await update({ name: '' }), ['InvalidLength'])
+    for (const body of [
+      { objectType: 'User', name: 'x', condition },
+      { objectType: 'Identity', condition },
+    ]) {
+      const [made, plan] = [
+        await world.call(world.writer, 'POST', CRITERIA, body),
+        await world.call(world.writer, 'POST', `${CRITERIA}/plan`, body),
+      ]
+      assert.ok(made.status === 400)
+      assert.deepEqual([plan.status, plan.codes, plan.targets], [made.status, made.codes, made.targets])
+    }
+    const reader = world.caller('application', ['collections-criteria.criteria.read.all'])
+    assert.deepEqual((await planned(world, id, { condition }, reader)).codes, ['RoleRequired'])
+  })
+})
+
+describe('an update with If-Plan', () => {
+  it('is saved when nothing relevant has changed since, also by another instance', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari', 'Ola')
+    const condition = named('Ola')
+    const { planId } = (await planned(world, id, { condition })).data
+    await world.person(['User'], { displayName: 'Per' })
+    const headers = { 'if-plan': planId }
+    const other = world.requestsOf(world.newService())
+    const body = { objectType: 'Identity', name: 'Renamed', condition }
+    const answer = await other('PUT', `${CRITERIA}/${id}`, { authorization: world.writer, ...headers }, body)
+    assert.equal(answer.status, 200, answer.body)
+    assert.deepEqual((await world.deps.collections.find(world.tenantId, id))?.value.definition, condition)
+  })
+
+  for (const [claim, change] of [
+    ['a member', (world: JoinableWorld) => world.person(['User'], { displayName: 'Ola' })],
+    [
+      'as many other members',
+      async (world: JoinableWorld, _id: string, ola: string) => {
+        await world.remove('identity', ola)
+        await world.person(['User'], { displayName: 'Ola' })
+      },
+    ],
+    ['a collection that refers to it', (world: JoinableWorld, id: string) => world.criteria('Identity', memberOf(id))],
+    ['a link', (world: JoinableWorld, id: string) => addLink(world, id)],
+    [
+      'an account',
+      async (world: JoinableWorld, id: string, ola: string) => {
+        await addLink(world, id)
+        const { planId } = (await planned(world, id, { condition: named('Ola') })).data
+        await world.put('identity', { displayName: 'Ola', directoryObjectId: randomUUID() }, ola)
+        return planId
+      },
+    ],
+    [
+      'a removal of the last 24 hours',
+      async (world: JoinableWorld, id: string) => {
+        const { linkId } = await addLink(world, id)
+        const { planId } = (await planned(world, id, { condition: named('Ola') })).data
+        const found = await world.deps.linkStore.find(world.tenantId, linkId)
+        const entries = [{ atMs: world.nowMs(), count: 40, groupSize: 50 }]
+        if (found === undefined) throw new Error('The link is gone')
+        const after = { ...found.value, removalWindow: { entries, open: null } }
+        await world.deps.linkStore.replace(after, found.version)
+        return planId
+      },
+    ],
+    [
+      'a waiting request',
+      async (world: JoinableWorld, id: string, ola: string) => {
+        const approved = approvedBy({ type: 'Identity', approvers: [ola] })
+        const choir = await world.joinable({ ...approved, joinableBy: { collectionIds: [id] } })
+        const { planId } = (await planned(world, id, { condition: named('Ola') })).data
+        const kari = await world.person(['User'], { displayName: 'Kari' })
+        await world.submit(kari, choir)
+        return planId
+      },
+    ],
+  ] as const) {
+    it(`is refused as changed, and nothing is saved, when ${claim} was added or changed since`, async () => {
+      const world = await joinableWorld()
+      const { persons, id } = await people(world, 'Kari', 'Ola')
+      const condition = named('Ola')
+      const { planId } = (await planned(world, id, { condition })).data
+      const later = await change(world, id, persons[1]?.identityId ?? '')
+      const before = await world.deps.collections.find(world.tenantId, id)
+      const { status, codes } = await saved(
+        world,
+        id,
+        { name: 'New', condition },
+        typeof later === 'string' && later.startsWith('p1_') ? later : planId,
+      )
+      assert.deepEqual([status, codes], [409, ['PlanChanged']])
+      assert.deepEqual(await world.deps.collections.find(world.tenantId, id), before)
+    })
+  }
+
+  it('is refused as changed with another condition, even one with the same members', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari', 'Ola')
+    const { planId } = (await planned(world, id, { condition: named('Ola') })).data
+    const condition = all(leaf(NAME, 'StartsWith', 'Ola'))
+    assert.deepEqual((await saved(world, id, { condition }, planId)).codes, ['PlanChanged'])
+    assert.equal((await saved(world, id, { condition: named('Ola') }, planId)).status, 200)
+    // Saved once, the plan has no effect left.
+    assert.deepEqual((await saved(world, id, { condition: named('Ola') }, planId)).codes, ['PlanChanged'])
+  })
+
+  it('is refused as expired after an hour, and for any id that is not one of a plan for this collection', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari', 'Ola')
+    const twin = await world.criteria('Identity', named('Kari'))
+    const condition = named('Ola')
+    const { planId } = (await planned(world, id, { condition })).data
+    const refused = async (path: string, name: string) => (await saved(world, path, { condition }, name)).codes
+    assert.deepEqual(await refused(twin, planId), ['PlanExpired'])
+    const altered = `${planId.slice(0, -2)}${planId.endsWith('AA') ? 'BB' : 'AA'}`
+    for (const name of [altered, `${planId}A`, randomUUID(), 'p1_', 'x']) {
+      assert.deepEqual(await refused(id, name), ['PlanExpired'])
+    }
+    world.pass(3599)
+    assert.deepEqual(await refused(id, altered), ['PlanExpired'])
+    world.pass(1)
+    assert.deepEqual(await refused(id, planId), ['PlanExpired'])
+  })
+
+  it('refuses an invalid body, a missing collection and another version first', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari')
+    assert.deepEqual((await saved(world, id, { condition: all() }, 'x')).codes, ['EmptyGroup'])
+    assert.deepEqual((await saved(world, randomUUID(), {}, 'x')).codes, ['CollectionNotFound'])
+    const headers = { 'if-plan': 'x', 'if-match': '"other"' }
+    const body = { objectType: 'Identity' }
+    assert.deepEqual((await world.call(world.writer, 'PUT', `${CRITERIA}/${id}`, body, headers)).codes, [
+      'PreconditionFailed',
+    ])
   })
 })

@@ -1,5 +1,5 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
-import { type Bitmap, type CodeSet, emptyBitmap, hasBit } from '../tenant-index/bitmap.ts'
+import { type Bitmap, type CodeSet, clearBit, emptyBitmap, hasBit } from '../tenant-index/bitmap.ts'
 import { addReferences, type Column } from '../tenant-index/column.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { CheckedCondition, CheckedLeaf, CheckedNode, WireGroup, WireLeaf } from './condition.ts'
@@ -67,6 +67,8 @@ function columnOf(leaf: CheckedLeaf, rows: RowSnapshot): Column | undefined {
 function usedCodes(column: Column, { tables }: RowSnapshot): Bitmap {
   const codes = emptyBitmap(column.values.size)
   addReferences(column, tables[column.objectType].liveSlots(), codes)
+  // Objects without a value.
+  clearBit(codes, 0)
   return codes
 }
 

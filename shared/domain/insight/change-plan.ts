@@ -65,10 +65,10 @@ export const ChangePlan = Closed({
 export type ChangePlan = Static<typeof ChangePlan>
 
 /** The value of `If-Plan`. */
-export type PlanOwner = { readonly tenantId: string; readonly collectionId: string }
+type PlanOwner = { readonly tenantId: string; readonly collectionId: string }
 
 /** A plan as its id names it. `effect` is equal for equal effects. */
-export type PlannedOutcome = { readonly effect: string; readonly expiresAtMs: number }
+type PlannedOutcome = { readonly effect: string; readonly expiresAtMs: number }
 
 /** Ids of plans. They contain what they name, so that every instance can read them and nothing is stored. */
 export interface PlanIds {
