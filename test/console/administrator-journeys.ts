@@ -44,6 +44,37 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await page.getByText('Value: Head of Archive').waitFor()
   })
 
+  it('shows how the members have changed, why, and who they were before', async () => {
+    const title = (value: string) => [leaf('relationshipTitle', 'Contains', value)]
+    const id = await criteriaCollection(world(), 'Changing', title('Teacher'))
+    const page = await world().openAs('admin', `/collections/${id}`)
+    await page.getByText(/^[1-9]\d* members$/).waitFor()
+    const before = await page.evaluate(
+      'new Date(Date.now() - new Date().getTimezoneOffset() * 60000).toISOString().slice(0, 19)',
+    )
+    const condition = { groupOperator: 'AND', conditions: title('Archivist') }
+    const body = { objectType: 'Relationship', condition }
+    await world().call('admin', 'PUT', `/collections-criteria/beta/${id}`, body)
+    const removed = page.getByRole('row', { name: /Teacher .* Removed The definition was changed Ada Åsheim/ }).first()
+    await page.getByRole('link', { name: 'History' }).click()
+    while ((await removed.count()) === 0) {
+      await page.reload()
+      await page.getByRole('row', { name: /Added/ }).first().waitFor()
+    }
+    await page.getByRole('row', { name: /Kolbjørn Dåvik, Archivist .* Added/ }).waitFor()
+    await page.getByRole('img', { name: 'Number of members over time' }).waitFor()
+    await assertSound(page)
+    await page.getByLabel('Time', { exact: true }).fill(String(before))
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /Teacher$/ })
+      .first()
+      .waitFor()
+    await page.getByLabel('Time', { exact: true }).fill('2020-01-01T12:00:00')
+    await page.getByText('The members at that time are not kept.').waitFor()
+    await assertSound(page)
+  })
+
   it('links a group after showing the change, and shows its sync', async () => {
     const id = await criteriaCollection(world(), 'Linked', [leaf('relationshipTitle', 'Equals', 'Teacher')])
     const page = await world().openAs('admin', `/collections/${id}/links`)

@@ -14,6 +14,7 @@ import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
 import { typeName } from './collections.tsx'
+import { HistorySection } from './history.tsx'
 import { LinkTable } from './links.tsx'
 import { MembersSection } from './members.tsx'
 import { PolicySection } from './policy.tsx'
@@ -62,16 +63,22 @@ function tabsOf(collection: Shown['collection']): readonly Tab[] {
     view: () => <MembersSection collection={collection} isJoinable={'joinPolicy' in collection} />,
   }
   const links: Tab = { path: 'links', text: t('linksOfCollection'), view: () => <LinksSection id={collection.id} /> }
+  const history: Tab = {
+    path: 'history',
+    text: t('history'),
+    view: () => <HistorySection collection={collection} isJoinable={'joinPolicy' in collection} />,
+  }
   if ('joinPolicy' in collection) {
     const policy = { path: 'policy', text: t('policy'), view: () => <PolicySection policy={collection.joinPolicy} /> }
     const requests = { path: 'requests', text: t('requests'), view: () => <RequestsSection id={collection.id} /> }
-    return [members, policy, requests, links]
+    return [members, policy, requests, links, history]
   }
   const condition = collection.condition as WireGroup
   return [
     members,
     { path: 'condition', text: t('condition'), view: () => <ConditionSection condition={condition} /> },
     links,
+    history,
   ]
 }
 

@@ -2,7 +2,7 @@ import type { CollectionDto } from '../../../shared/domain/collections/collectio
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { Api } from '../api.ts'
 import type { PickedItem } from '../components/item-picker.tsx'
-import { namesOfPeople } from '../people-search.ts'
+import { namesOf } from '../object-names.ts'
 
 /** A join policy as the API returns it. */
 export type JoinPolicyWire = JoinableCollectionDto['joinPolicy']
@@ -37,10 +37,10 @@ export async function readPolicyNames(
   const idsOf = (type: Gate['type']) => approvalGates.flatMap((gate) => (gate.type === type ? gate.approvers : []))
   const hasCollections = idsOf('Collection').length + joinableBy.collectionIds.length > 0
   const [people, collections] = await Promise.all([
-    namesOfPeople(api, [...new Set(idsOf('Identity'))], signal),
+    namesOf(api, 'Identity', idsOf('Identity'), signal),
     hasCollections ? api.all<CollectionDto>('/collections/beta') : [],
   ])
-  return new Map([...people, ...collections].map(({ id, name }) => [id, name]))
+  return new Map([...people, ...collections.map(({ id, name }) => [id, name] as const)])
 }
 
 export function editedPolicy(policy: JoinPolicyWire, names: ReadonlyMap<string, string>): EditedPolicy {

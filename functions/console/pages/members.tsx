@@ -9,7 +9,7 @@ import { type Column, LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
-import { findPeople } from '../people-search.ts'
+import { findPeople } from '../object-names.ts'
 import { usePages } from '../resource.ts'
 import { useConsole } from '../session.ts'
 

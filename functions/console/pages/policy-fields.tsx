@@ -4,7 +4,7 @@ import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
 import { Order } from '../components/order.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
-import { findPeople } from '../people-search.ts'
+import { findPeople } from '../object-names.ts'
 import { useConsole } from '../session.ts'
 import type { EditedGate, EditedPolicy } from './join-policy.ts'
 

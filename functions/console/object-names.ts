@@ -1,0 +1,64 @@
+import type { Api } from './api.ts'
+import type { PickedItem } from './components/item-picker.tsx'
+import { t } from './language/texts.ts'
+
+/*
+ * Administrators of collections cannot read core objects, but they can preview conditions. So the console finds people
+ * and names by a preview, which works for all of them.
+ */
+
+const FOUND_AT_MOST = 20
+/** The limit of a list in a condition. */
+const IDS_AT_MOST = 1000
+
+type Leaf = { readonly id: string; readonly field: string; readonly operator: string; readonly value: unknown }
+
+/** People whose name contains a text, in any case. */
+export function findPeople(api: Api, text: string, signal: AbortSignal): Promise<readonly PickedItem[]> {
+  const id = 'identityDisplayName'
+  const leaf = { id, field: `ToLower(${id})`, operator: 'Contains', value: text.toLowerCase() }
+  return previewed(api, 'Identity', leaf, FOUND_AT_MOST, signal)
+}
+
+/** The names of objects of a type by their ids. Objects that do not exist any more are left out. */
+export async function namesOf(
+  api: Api,
+  objectType: string,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = [...new Set(ids)].filter((id) => GUID.test(id)).slice(0, IDS_AT_MOST)
+  if (wanted.length === 0) return new Map()
+  const id = ID_OF[objectType] ?? 'identityId'
+  const leaf = { id, field: id, operator: 'In', value: wanted }
+  const found = await previewed(api, objectType, leaf, wanted.length, signal)
+  return new Map(found.map((item) => [item.id, item.name]))
+}
+
+/** The name of who did something. Applications, and people without a core identity, have none here. */
+export function actorName(actorId: string, names: ReadonlyMap<string, string>): string {
+  return actorId === 'system' ? t('theService') : (names.get(actorId) ?? actorId)
+}
+
+const GUID = /^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/
+
+const ID_OF: Readonly<Record<string, string>> = {
+  Identity: 'identityId',
+  Relationship: 'relationshipId',
+  OrgUnit: 'orgUnitId',
+}
+
+type Preview = { readonly preview: readonly { readonly objectId: string; readonly displayName: string | null }[] }
+
+async function previewed(
+  api: Api,
+  objectType: string,
+  leaf: Leaf,
+  limit: number,
+  signal: AbortSignal,
+): Promise<PickedItem[]> {
+  const condition = { groupOperator: 'AND', conditions: [leaf] }
+  const body = { preview: { objectType, condition }, limit }
+  const { data } = await api.send<Preview>('POST', '/collections-criteria/beta/preview', { body, signal })
+  return data.preview.map(({ objectId, displayName }) => ({ id: objectId, name: displayName ?? objectId }))
+}

@@ -1,0 +1,157 @@
+import { useState } from 'preact/hooks'
+import type { CollectionDto, CollectionResults } from '../../../shared/domain/collections/collection.ts'
+import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
+import type { Api, PageOf } from '../api.ts'
+import { Badge } from '../components/fields.tsx'
+import { LongList } from '../components/list.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { type MemberCount, MembersChart } from '../components/members-chart.tsx'
+import { Section } from '../components/page.tsx'
+import { t, timeOf } from '../language/texts.ts'
+import { actorName, namesOf } from '../object-names.ts'
+import { usePages, useResource } from '../resource.ts'
+import { useConsole } from '../session.ts'
+
+const ENTRIES_PER_PAGE = 200
+const NAMES_SHOWN = 200
+
+type NamedEntry = HistoryEntry & { readonly name: string; readonly actorName: string }
+
+/** How the members of a collection have changed, why, and who they were at an earlier time. */
+export function HistorySection({
+  collection,
+  isJoinable,
+}: {
+  readonly collection: CollectionDto
+  readonly isJoinable: boolean
+}) {
+  const { api } = useConsole()
+  const { id } = collection
+  // In a joinable collection, an entry names the identity.
+  const objectType = isJoinable ? 'Identity' : collection.objectType
+  const current = useResource(id, async () => {
+    return (await api.send<CollectionResults>('GET', `/collections/beta/${id}/results`)).data.memberIds.length
+  })
+  const entries = usePages(`/collections/beta/${id}/history?pageSize=${ENTRIES_PER_PAGE}`, async (path, signal) => {
+    return withNames(api, objectType, await api.page<HistoryEntry>(path, signal), signal)
+  })
+  return (
+    <>
+      <Section title={t('membersOverTime')}>
+        <Loaded resource={entries}>
+          {(items) => (
+            <>
+              {current.value !== undefined && <MembersChart counts={countsOf(items, current.value)} now={new Date()} />}
+              <HistoryTable entries={items} loadMore={entries.loadMore} />
+            </>
+          )}
+        </Loaded>
+      </Section>
+      <EarlierMembers collectionId={id} objectType={objectType} />
+    </>
+  )
+}
+
+type HistoryTableProps = { readonly entries: readonly NamedEntry[]; readonly loadMore: (() => void) | undefined }
+
+function HistoryTable({ entries, loadMore }: HistoryTableProps) {
+  return (
+    <LongList
+      label={t('membersOverTime')}
+      items={entries}
+      loadMore={loadMore}
+      keyOf={({ membershipVersion, objectId, change, relationshipId }) =>
+        `${membershipVersion} ${objectId} ${change} ${relationshipId}`
+      }
+      empty={t('historyEmpty')}
+      columns={[
+        { head: t('name'), cell: ({ name }) => name },
+        { head: t('time'), cell: ({ at }) => timeOf(at) },
+        {
+          head: t('change'),
+          cell: ({ change }) => <Badge kind={change === 'Added' ? 'good' : 'bad'}>{t(`change${change}`)}</Badge>,
+        },
+        { head: t('cause'), cell: ({ cause }) => t(`cause${cause}`) },
+        { head: t('actor'), cell: ({ actorName }) => actorName },
+      ]}
+    />
+  )
+}
+
+/** The number of members after each change, oldest first: counted back from now. */
+function countsOf(newestFirst: readonly HistoryEntry[], current: number): MemberCount[] {
+  const counts: MemberCount[] = []
+  let count = current
+  for (const { at, change } of newestFirst) {
+    if (counts.at(-1)?.at !== at) counts.push({ at, count })
+    count += change === 'Added' ? -1 : 1
+  }
+  return counts.reverse()
+}
+
+async function withNames(
+  api: Api,
+  objectType: string,
+  { items, nextCursor }: PageOf<HistoryEntry>,
+  signal: AbortSignal,
+): Promise<PageOf<NamedEntry>> {
+  const actorIds = items.map(({ actorId }) => actorId)
+  const [objects, actors] = await Promise.all([
+    namesOf(
+      api,
+      objectType,
+      items.map(({ objectId }) => objectId),
+      signal,
+    ),
+    namesOf(api, 'Identity', actorIds, signal),
+  ])
+  const named = items.map((entry) => ({
+    ...entry,
+    name: objects.get(entry.objectId) ?? entry.objectId,
+    actorName: actorName(entry.actorId, actors),
+  }))
+  return { items: named, nextCursor }
+}
+
+type EarlierMembersProps = { readonly collectionId: string; readonly objectType: string }
+type Earlier = { readonly count: number; readonly names: readonly string[] }
+
+/** Who was a member at a time that the person chooses. */
+function EarlierMembers({ collectionId, objectType }: EarlierMembersProps) {
+  const { api } = useConsole()
+  const [time, setTime] = useState('')
+  const instant = time === '' ? undefined : new Date(time)
+  const isChosen = instant !== undefined && !Number.isNaN(instant.getTime())
+  const earlier = useResource(isChosen ? instant.toISOString() : '', async (signal): Promise<Earlier | null> => {
+    if (!isChosen) return null
+    const path = `/collections/beta/${collectionId}/results?asOf=${encodeURIComponent(instant.toISOString())}`
+    const { memberIds } = (await api.send<CollectionResults>('GET', path, { signal })).data
+    const ids = memberIds.map((member) => (typeof member === 'string' ? member : member.objectId))
+    const shown = ids.slice(0, NAMES_SHOWN)
+    const names = await namesOf(api, objectType, shown, signal)
+    return { count: ids.length, names: shown.map((id) => names.get(id) ?? id) }
+  })
+  return (
+    <Section title={t('membersThen')}>
+      <label class="field narrow">
+        <span>{t('time')}</span>
+        <input type="datetime-local" value={time} onInput={(event) => setTime(event.currentTarget.value)} />
+      </label>
+      <Loaded resource={earlier}>{(found) => found !== null && <EarlierNames {...found} />}</Loaded>
+    </Section>
+  )
+}
+
+function EarlierNames({ count, names }: Earlier) {
+  return (
+    <>
+      <p role="status">{t('memberCount', { count })}</p>
+      <ul class="names">
+        {names.map((name) => (
+          <li key={name}>{name}</li>
+        ))}
+      </ul>
+      {count > names.length && <p class="hint">{t('firstOf', { shown: names.length, count })}</p>}
+    </>
+  )
+}
