@@ -1,7 +1,9 @@
 import type { OperationInput } from '@azure/cosmos'
 import { type Static, Type } from 'typebox'
+import { positionAmong, withVerdicts } from '../domain/collections/members-now.ts'
 import type { EvaluatedMembers, MembershipChange } from '../domain/collections/membership-store.ts'
 import type { AttributedChange } from '../domain/history/member-history.ts'
+import { chunk } from '../kernel/chunk.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import {
   CHANGE_TYPE,
@@ -16,8 +18,10 @@ import { OPERATIONS_PER_BATCH_COUNT, type QueryParameters } from './documents.ts
 export const HEAD_ID = 'head'
 
 /**
- * Chunks belong to a generation, and the head names the current one. A change of few chunks writes them together with the
- * head. A change of many chunks writes a new generation first, which becomes visible when the head names it.
+ * Chunks belong to a generation, and the head names the current one. A change is stored with the head in one transaction
+ * and becomes visible by that. Chunks that do not fit into this transaction are written in further ones; until then,
+ * readers add the change to what the chunks contain. A change that is stored in parts writes a new generation of chunks
+ * first, which becomes visible when the head names it.
  */
 export const MembersHead = Type.Object({
   count: Type.Integer(),
@@ -27,6 +31,11 @@ export const MembersHead = Type.Object({
   generation: Type.String(),
   prefixLength: Type.Integer(),
   digest: Type.String(),
+  /**
+   * Set while chunks lack changes: all chunks contain the changes up to this version, and some contain later ones. The later
+   * changes can be applied to a chunk that has them.
+   */
+  chunksCompleteTo: Type.Optional(Type.Integer()),
 })
 export type MembersHead = Readonly<Static<typeof MembersHead>>
 
@@ -45,15 +54,22 @@ const IDS_PER_CHUNK_COUNT = 400
 
 const HEX_DIGIT_COUNT = 16
 
+/** Chunks that are written in one transaction, which Cosmos limits to 2 MB. */
+const CHUNKS_PER_TRANSACTION_COUNT = OPERATIONS_PER_BATCH_COUNT / 2 - 2
+
+/** Operations of one transaction that also writes the head. */
+type HeadTransaction = { readonly operations: OperationInput[]; readonly head: MembersHead }
+
 /** The writes that store a new membership. */
 export type WritePlan = {
-  readonly head: MembersHead
   /** Written first; not visible to readers. */
   readonly ahead: OperationInput[]
   /** The parts of a large change: written first as well. */
   readonly parts: OperationInput[]
-  /** Written in one transaction; the head is the last operation. */
-  readonly withHead: OperationInput[]
+  /** Written in order, each with the version of the head that the one before has created. */
+  readonly transactions: readonly HeadTransaction[]
+  /** The head after the last transaction. */
+  readonly head: MembersHead
   /** The generation whose chunks are then unused; undefined when it stays in use. */
   readonly replaced: string | undefined
 }
@@ -63,6 +79,8 @@ type NewMembers = Pick<EvaluatedMembers, 'ids' | 'definitionKey' | 'evaluatedAtM
   readonly digest: string
   /** The difference to the stored members. */
   readonly change: readonly AttributedChange[]
+  /** The difference to what the chunks contain. Larger than the change after an interrupted write. */
+  readonly ofChunks: MembershipChange
   /** Seconds for which the history keeps the change. */
   readonly historyKeptS: number
 }
@@ -74,49 +92,67 @@ type NewMembers = Pick<EvaluatedMembers, 'ids' | 'definitionKey' | 'evaluatedAtM
 export function planWrite(
   partition: string,
   before: Versioned<MembersHead> | undefined,
-  { ids, definitionKey, digest, change, historyKeptS, ...evaluation }: NewMembers,
+  { ids, definitionKey, digest, change, ofChunks, historyKeptS, ...evaluation }: NewMembers,
   newGeneration: string,
 ): WritePlan {
   const count = ids.length
   const former = before?.value
   const prefixLength = former === undefined ? prefixLengthFor(count) : nextPrefixLength(former.prefixLength, count)
-  const changedIds = change.flatMap(({ added, removed }) => [...added, ...removed])
-  const isChanged = changedIds.length > 0
+  const isChanged = change.length > 0
   const membershipVersion = (former?.membershipVersion ?? 0) + (isChanged || former === undefined ? 1 : 0)
   // Clocks of instances differ. The times of a history rise with its versions.
   const evaluatedAtMs = Math.max(evaluation.evaluatedAtMs, former?.evaluatedAtMs ?? 0)
   const stored = isChanged ? storedChange({ membershipVersion, atMs: evaluatedAtMs }, change, newGeneration) : undefined
   const kept = { membersOf: partition, ttl: historyKeptS }
   const history: OperationInput[] = stored === undefined ? [] : [operationOfChange(stored.change, kept)]
-  const touched = chunksOf(changedIds, prefixLength)
-  const isPartial =
-    (former === undefined || prefixLength === former.prefixLength) &&
-    touched.size + history.length < OPERATIONS_PER_BATCH_COUNT / 2
-  const generation = isPartial ? (former?.generation ?? newGeneration) : newGeneration
-  const chunks = chunksOf(ids, prefixLength)
-  const chunkOperation = (prefix: string) => operationOfChunk(partition, generation, prefix, chunks.get(prefix))
-  const head = { count, membershipVersion, definitionKey, evaluatedAtMs, generation, prefixLength, digest }
-  const last = [...history, operationOfHead(partition, head, before?.version)]
   const parts = (stored?.parts ?? []).map((part) => operationOfPart(part, kept))
-  return isPartial
-    ? { head, ahead: [], parts, withHead: [...[...touched.keys()].map(chunkOperation), ...last], replaced: undefined }
-    : { head, ahead: [...chunks.keys()].map(chunkOperation), parts, withHead: last, replaced: former?.generation }
+  const isInPlace = former?.prefixLength === prefixLength && parts.length === 0
+  const generation = isInPlace ? former.generation : newGeneration
+  const chunkOperations = (prefixes: Iterable<string>) =>
+    [...prefixes].map((prefix) => operationOfChunk(partition, generation, prefix, chunkOf(ids, prefix)))
+  const head: MembersHead = { count, membershipVersion, definitionKey, evaluatedAtMs, generation, prefixLength, digest }
+  if (!isInPlace) {
+    const all = chunkOperations(prefixesOf(ids, prefixLength))
+    // A small first membership needs one transaction.
+    const isTogether = former === undefined && all.length <= CHUNKS_PER_TRANSACTION_COUNT
+    const transactions = [{ operations: isTogether ? [...all, ...history] : history, head }]
+    return { ahead: isTogether ? [] : all, parts, transactions, head, replaced: former?.generation }
+  }
+  const touched = chunkOperations(prefixesOf([...ofChunks.added, ...ofChunks.removed], prefixLength))
+  const chunksCompleteTo = former.chunksCompleteTo ?? former.membershipVersion
+  return {
+    ahead: [],
+    parts,
+    transactions: inTransactions(touched, history, head, chunksCompleteTo),
+    head,
+    replaced: undefined,
+  }
+}
+
+/** The first transaction stores the change. The head of the last one shows that the chunks are complete. */
+function inTransactions(
+  chunks: readonly OperationInput[],
+  history: readonly OperationInput[],
+  head: MembersHead,
+  chunksCompleteTo: number,
+): HeadTransaction[] {
+  const groups = chunks.length === 0 ? [[]] : chunk(chunks, CHUNKS_PER_TRANSACTION_COUNT)
+  return groups.map((group, index) => ({
+    operations: index === 0 ? [...group, ...history] : [...group],
+    head: index < groups.length - 1 ? { ...head, chunksCompleteTo } : head,
+  }))
 }
 
 /** A chunk without ids is deleted. */
-function operationOfChunk(
-  partition: string,
-  generation: string,
-  prefix: string,
-  ids: string[] | undefined,
-): OperationInput {
+function operationOfChunk(partition: string, generation: string, prefix: string, ids: string[]): OperationInput {
   const id = `chunk:${generation}:${prefix}`
-  if (ids === undefined) return { operationType: 'Delete', id }
-  const chunk: MembersChunk = { generation, prefix, ids }
-  return { operationType: 'Upsert', resourceBody: { ...chunk, id, membersOf: partition, type: 'chunk' } }
+  if (ids.length === 0) return { operationType: 'Delete', id }
+  const document: MembersChunk = { generation, prefix, ids }
+  return { operationType: 'Upsert', resourceBody: { ...document, id, membersOf: partition, type: 'chunk' } }
 }
 
-function operationOfHead(partition: string, head: MembersHead, version: string | undefined): OperationInput {
+/** @param version The version of the head that is replaced; undefined when there is none. */
+export function operationOfHead(partition: string, head: MembersHead, version: string | undefined): OperationInput {
   const resourceBody = { ...head, id: HEAD_ID, membersOf: partition, type: 'head' }
   return version === undefined
     ? { operationType: 'Create', resourceBody }
@@ -153,16 +189,27 @@ function nextPrefixLength(current: number, count: number): number {
   return tooFull || tooEmpty ? prefixLengthFor(count) : current
 }
 
-/** Ids by the prefix of their chunk. Ascending ids stay ascending within each chunk. */
-function chunksOf(ids: Iterable<string>, prefixLength: number): Map<string, string[]> {
-  const chunks = new Map<string, string[]>()
-  for (const id of ids) {
-    const prefix = id.slice(0, prefixLength)
-    const chunk = chunks.get(prefix)
-    if (chunk === undefined) chunks.set(prefix, [id])
-    else chunk.push(id)
+/** The prefixes of the chunks that contain these ids. */
+function prefixesOf(ids: readonly string[], prefixLength: number): ReadonlySet<string> {
+  return new Set(ids.map((id) => id.slice(0, prefixLength)))
+}
+
+/** Greater than every character of an id. */
+const LAST_CHARACTER = '~'
+
+/** The ids of a chunk. @param ids ascending. */
+function chunkOf(ids: readonly string[], prefix: string): string[] {
+  return ids.slice(positionAmong(ids, prefix), positionAmong(ids, `${prefix}${LAST_CHARACTER}`))
+}
+
+/** The ascending ids after these changes, ascending as well. Changes that the ids contain already have no effect. */
+export function withChanges(ids: readonly string[], changes: readonly MembershipChange[]): readonly string[] {
+  const isMember = new Map<string, boolean>()
+  for (const { added, removed } of changes) {
+    for (const id of removed) isMember.set(id, false)
+    for (const id of added) isMember.set(id, true)
   }
-  return chunks
+  return withVerdicts(ids, isMember) ?? ids
 }
 
 /** Changes after a version that a link may follow. */

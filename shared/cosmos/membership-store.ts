@@ -1,9 +1,14 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Container, OperationInput } from '@azure/cosmos'
-import { differenceTask, type MembershipHead, type MembershipStore } from '../domain/collections/membership-store.ts'
+import {
+  differenceTask,
+  type MembershipChange,
+  type MembershipHead,
+  type MembershipStore,
+} from '../domain/collections/membership-store.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { forEachConcurrent } from '../kernel/concurrency.ts'
-import { CooperativeScheduler, type Task } from '../kernel/cooperative-scheduler.ts'
+import { CooperativeScheduler } from '../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { readCurrentDocuments } from './batched-reads.ts'
@@ -24,15 +29,14 @@ import {
   followedChanges,
   HEAD_ID,
   historySince,
-  MembersChunk,
   MembersHead,
+  operationOfHead,
   planWrite,
   type WritePlan,
 } from './membership-plan.ts'
+import { chunksMismatch, digestTask, StoredMembers } from './stored-members.ts'
 
 const parseHead = documentParser<MembersHead>('head of members', MembersHead)
-/** Takes 1 µs for a chunk of 400 ids, which takes 90 µs to read as JSON. */
-const parseChunk = documentParser<MembersChunk>('chunk of members', MembersChunk)
 
 /** `scheduler` shares the thread between long computations. */
 type MembershipStoreOptions = HistoryOptions & { readonly scheduler?: CooperativeScheduler }
@@ -46,17 +50,28 @@ export function cosmosMembershipStore(
     const document = await readDocument(members, HEAD_ID, partition)
     return document && versionedDocument(document)
   }
-  const readChunks = async (partition: string, generation: string, prefixes?: readonly string[]) => {
-    const some = prefixes === undefined ? '' : ' AND ARRAY_CONTAINS(@prefixes, c.prefix)'
-    const query = `SELECT * FROM c WHERE c.type = 'chunk' AND c.generation = @generation${some}`
-    const parameters = [
-      { name: '@generation', value: generation },
-      ...(prefixes === undefined ? [] : [{ name: '@prefixes', value: [...prefixes] }]),
-    ]
-    return (await queryAll<object>(members, partition, { query, parameters })).map(parseChunk)
+  const stored = new StoredMembers(members, scheduler)
+
+  /** The difference to the members, and the one to what the chunks contain: different after an interrupted write. */
+  async function difference(
+    partition: string,
+    head: MembersHead | undefined,
+    ids: readonly string[],
+    isSame: boolean,
+  ): Promise<{ change: MembershipChange; ofChunks: MembershipChange }> {
+    const from = (before: readonly string[]) => scheduler.run(differenceTask(before, ids))
+    if (head === undefined) {
+      const change = await from([])
+      return { change, ofChunks: change }
+    }
+    const before = isSame ? ids : await stored.ids(partition, head)
+    if (before !== undefined && head.chunksCompleteTo === undefined) {
+      const change = await from(before)
+      return { change, ofChunks: change }
+    }
+    const ofChunks = await from(await stored.idsInChunks(partition, head))
+    return { change: before === undefined ? ofChunks : await from(before), ofChunks }
   }
-  const readIds = async (partition: string, { generation }: MembersHead) =>
-    idsOfChunks(await readChunks(partition, generation))
 
   return {
     async head(tenantId, collectionId) {
@@ -69,22 +84,21 @@ export function cosmosMembershipStore(
       // A generation that is replaced while its chunks are read is incomplete: then the head has changed as well.
       for (;;) {
         const head = await readHead(partition)
-        if (head === undefined) return undefined
-        const ids = await readIds(partition, head.value)
-        const digest = await scheduler.run(digestTask(ids))
-        if (ids.length === head.value.count && digest === head.value.digest) return { head: headOf(head.value), ids }
+        if (head === undefined) {
+          stored.drop(partition)
+          return undefined
+        }
+        const ids = await stored.ids(partition, head.value)
+        if (ids !== undefined) return { head: headOf(head.value), ids }
         const again = await readHead(partition)
-        if (again?.version === head.version) throw new Error(`The chunks of ${partition} do not match their head`)
+        if (again?.version === head.version) throw chunksMismatch(partition)
       }
     },
     async membersAmong(tenantId, collectionId, candidates) {
       const partition = partitionOf(tenantId, collectionId)
       const head = (await readHead(partition))?.value
       if (head === undefined) return new Set()
-      const prefixes = [...new Set(candidates.map((id) => id.slice(0, head.prefixLength)))]
-      const chunks = await readChunks(partition, head.generation, prefixes)
-      const wanted = new Set(candidates)
-      return new Set(chunks.flatMap(({ ids }) => ids.filter((id) => wanted.has(id))))
+      return stored.idsAmong(partition, head, candidates)
     },
     async replace(tenantId, collectionId, previous, evaluation, beforeWrite) {
       const partition = partitionOf(tenantId, collectionId)
@@ -93,17 +107,24 @@ export function cosmosMembershipStore(
       if (before?.version !== previous?.version) throw conflict(partition)
       const digest = await scheduler.run(digestTask(evaluation.ids))
       const isSame = before?.value.digest === digest
-      if (before !== undefined && isSame && before.value.definitionKey === evaluation.definitionKey) {
-        return { head: versionedHead(before), change: { added: [], removed: [] } }
+      const isWritten = isSame && before?.value.chunksCompleteTo === undefined
+      if (before !== undefined && isWritten && before.value.definitionKey === evaluation.definitionKey) {
+        stored.keep(partition, before.value, evaluation.ids)
+        return { head: versionedHead(before), change: NO_CHANGE }
       }
       await beforeWrite?.()
-      const old = before === undefined ? [] : isSame ? evaluation.ids : await readIds(partition, before.value)
-      const change = await scheduler.run(differenceTask(old, evaluation.ids))
+      const { change, ofChunks } = await difference(partition, before?.value, evaluation.ids, isSame)
       const isChanged = change.added.length + change.removed.length > 0
       const attributed = isChanged ? await evaluation.attribute(change) : []
-      const stored = { ...evaluation, digest, change: attributed, historyKeptS: historyDays * SECONDS_PER_DAY }
-      const plan = planWrite(partition, before, stored, randomUUID())
-      const version = await writePlan(members, partition, plan)
+      const historyKeptS = historyDays * SECONDS_PER_DAY
+      const plan = planWrite(
+        partition,
+        before,
+        { ...evaluation, digest, change: attributed, ofChunks, historyKeptS },
+        randomUUID(),
+      )
+      const version = await writePlan(members, partition, plan, before?.version)
+      stored.keep(partition, plan.head, evaluation.ids)
       return { head: { value: headOf(plan.head), version }, change }
     },
     async changesAfter(tenantId, collectionId, membershipVersion) {
@@ -117,6 +138,7 @@ export function cosmosMembershipStore(
     },
     async remove(tenantId, collectionId) {
       const partition = partitionOf(tenantId, collectionId)
+      stored.drop(partition)
       await catchUp(members, partition)
       const ids = await queryAll<string>(members, partition, { query: 'SELECT VALUE c.id FROM c' })
       // The head first: readers treat chunks that are missing under a head as an error.
@@ -138,24 +160,7 @@ function partitionOf(tenantId: string, collectionId: string): string {
   return `${tenantId}:${collectionId}`
 }
 
-/** Ascending: chunks in the order of their prefixes, each ascending in itself. */
-function idsOfChunks(chunks: readonly MembersChunk[]): string[] {
-  return chunks.toSorted((one, other) => (one.prefix < other.prefix ? -1 : 1)).flatMap(({ ids }) => ids)
-}
-
-/** Ids digested in one step of the task. */
-const IDS_PER_STEP_COUNT = 8192
-
-/** The digest of the ids, one per line. */
-function* digestTask(ids: readonly string[]): Task<string> {
-  const digest = createHash('sha256')
-  for (let from = 0; from < ids.length; from += IDS_PER_STEP_COUNT) {
-    if (from > 0) digest.update('\n')
-    digest.update(ids.slice(from, from + IDS_PER_STEP_COUNT).join('\n'))
-    yield
-  }
-  return digest.digest('base64')
-}
+const NO_CHANGE: MembershipChange = { added: [], removed: [] }
 
 function conflict(partition: string): Refusal {
   return new Refusal('StaleVersion', `The members of ${partition} were written concurrently`)
@@ -176,24 +181,34 @@ const CHUNKS_PER_BATCH_COUNT = 50
 const PARTS_PER_BATCH_COUNT = 12
 
 /**
- * @returns The version of the head.
+ * @param version The version of the head; undefined when there is none.
+ * @returns The new version of the head.
  * @throws Refusal `StaleVersion` when the head was written since the plan was made.
  */
-async function writePlan(members: Container, partition: string, plan: WritePlan): Promise<string> {
+async function writePlan(
+  members: Container,
+  partition: string,
+  plan: WritePlan,
+  version: string | undefined,
+): Promise<string> {
   const ahead = [...chunk(plan.ahead, CHUNKS_PER_BATCH_COUNT), ...chunk(plan.parts, PARTS_PER_BATCH_COUNT)]
   for (const some of ahead) {
     const failed = await writeTogether(members, partition, some)
     if (failed !== undefined) throw new Error(`Writing ahead of the head of ${partition} failed: ${failed.status}`)
   }
-  const outcome = await versionsTogether(members, partition, plan.withHead)
-  if ('status' in outcome) {
-    if (isWriteConflict(outcome.status)) throw conflict(partition)
-    throw new Error(`Writing the head of ${partition} failed with status ${outcome.status}`)
+  let current = version
+  for (const { operations, head } of plan.transactions) {
+    const withHead = [...operations, operationOfHead(partition, head, current)]
+    const outcome = await versionsTogether(members, partition, withHead)
+    if ('status' in outcome) {
+      if (isWriteConflict(outcome.status)) throw conflict(partition)
+      throw new Error(`Writing the head of ${partition} failed with status ${outcome.status}`)
+    }
+    current = outcome.versions.at(-1)
   }
-  const version = outcome.versions.at(-1)
-  if (version === undefined) throw new Error(`Writing the head of ${partition} returned no version`)
+  if (current === undefined) throw new Error(`Writing the head of ${partition} returned no version`)
   if (plan.ahead.length > 0 || plan.replaced !== undefined) await deleteUnusedGenerations(members, partition, plan)
-  return version
+  return current
 }
 
 /** A generation that the head does not name and that is older (seconds) was abandoned in a crash; no process is writing it. */

@@ -7,12 +7,14 @@ import { cosmosCriteriaHistory } from '../../shared/cosmos/member-history-store.
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import type { EvaluatedMembers } from '../../shared/domain/collections/membership-store.ts'
 import type { MemberEvent } from '../../shared/domain/history/member-history.ts'
-import { localDatabase } from './local-database.ts'
+import { localAccount } from './local-database.ts'
 
 const TENANT = '00000000-0000-4000-8000-000000000001'
-const container = await localDatabase()
+const { cosmos, container } = await localAccount()
 const options = { historyDays: 400, nowMs: () => 1_700_000_000_000 }
 const store = cosmosMembershipStore(container('members'), options)
+/** Another instance, with a cache of its own. */
+const other = cosmosMembershipStore(container('members'), options)
 
 /** GUIDs that are spread over all prefixes, as real ids are. */
 function idOf(number: number): string {
@@ -50,6 +52,26 @@ function queriedAfter(members: Container, happens: () => Promise<void>): Contain
     }
   }
   return { item: members.item.bind(members), items: { query } } as unknown as Container
+}
+
+/** The same container, which fails after a number of transactions, as in a crash of the process. */
+function crashingAfter(members: Container, transactionCount: number): Container {
+  let leftCount = transactionCount
+  const batch: Container['items']['batch'] = async (...asked) => {
+    leftCount -= 1
+    if (leftCount < 0) throw new Error('The process has crashed.')
+    return members.items.batch(...asked)
+  }
+  const query: Container['items']['query'] = (...asked: Parameters<Container['items']['query']>) =>
+    members.items.query(...asked)
+  return { item: members.item.bind(members), items: { batch, query } } as unknown as Container
+}
+
+/** Request units that the work costs. */
+async function unitsOf(work: () => Promise<unknown>): Promise<number> {
+  const before = cosmos.chargedUnits()
+  await work()
+  return cosmos.chargedUnits() - before
 }
 
 describe('MembershipStore on the local database', () => {
@@ -123,6 +145,60 @@ describe('MembershipStore on the local database', () => {
     const after = await etagsOf()
     assert.equal([...after].filter(([id, etag]) => before.get(id) !== etag).length, 1)
     assert.ok(before.size >= 16)
+  })
+
+  it('costs about the same for a change of one member in 100 and in 30,000, also for another instance', async () => {
+    const costs: number[] = []
+    for (const count of [100, 30_000]) {
+      const collection = newCollection()
+      const { head } = await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, count))))
+      await other.members(TENANT, collection)
+      const after = idsOf(range(0, count + 1))
+      const written = await unitsOf(() => store.replace(TENANT, collection, head, evaluation(after)))
+      const read = await unitsOf(async () => {
+        assert.deepEqual((await other.members(TENANT, collection))?.ids, after)
+      })
+      costs.push(written + read)
+    }
+    const [small = 0, large = 0] = costs
+    assert.ok(large < small * 1.2 && large < 30, `${small} and ${large} RU`)
+  })
+
+  it('writes only the chunks that a change of many members touches', async () => {
+    const collection = newCollection()
+    const before = idsOf(range(0, 30_000))
+    const { head } = await store.replace(TENANT, collection, undefined, evaluation(before))
+    const after = idsOf(range(70, 30_070))
+    const units = await unitsOf(() => store.replace(TENANT, collection, head, evaluation(after)))
+    assert.ok(units < 2_500, `${units} RU`)
+    assert.deepEqual((await other.members(TENANT, collection))?.ids, after)
+  })
+
+  it('shows a change of many members whole while its chunks are incomplete, and completes them later', async () => {
+    for (const transactionCount of [1, 2]) {
+      const collection = newCollection()
+      const { head } = await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 7_000))))
+      const after = idsOf(range(70, 7_070))
+      const crashing = cosmosMembershipStore(crashingAfter(container('members'), transactionCount), options)
+      await assert.rejects(crashing.replace(TENANT, collection, head, evaluation(after)), /has crashed/)
+
+      const instance = cosmosMembershipStore(container('members'), options)
+      assert.deepEqual((await instance.members(TENANT, collection))?.ids, after)
+      const candidates = [idOf(0), idOf(69), idOf(70), idOf(7_069), idOf(7_070)]
+      const among = await instance.membersAmong(TENANT, collection, candidates)
+      assert.deepEqual(among, new Set([idOf(70), idOf(7_069)]))
+
+      const now = await instance.head(TENANT, collection)
+      const { change } = await instance.replace(TENANT, collection, now, evaluation(after))
+      assert.deepEqual(change, { added: [], removed: [] })
+      const { resource } = await container('members').item('head', `${TENANT}:${collection}`).read()
+      assert.deepEqual([resource.chunksCompleteTo, resource.membershipVersion], [undefined, 2])
+      await container('members').item('change:2', `${TENANT}:${collection}`).delete()
+      assert.deepEqual(
+        (await cosmosMembershipStore(container('members'), options).members(TENANT, collection))?.ids,
+        after,
+      )
+    }
   })
 
   it('stores the time of evaluation, the count and a digest of the members in the head', async () => {
@@ -261,6 +337,44 @@ describe('MembershipStore on the local database', () => {
     await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 2_000))))
     await store.remove(TENANT, collection)
     assert.equal(await store.members(TENANT, collection), undefined)
+  })
+
+  it('has the last evaluation for instances that read it and are interrupted at any time', async () => {
+    const series = fc.array(
+      fc.record({
+        from: fc.nat(60),
+        length: fc.integer({ min: 7_000, max: 7_060 }),
+        crashAfter: fc.nat(4),
+        reads: fc.nat(3),
+      }),
+      { minLength: 1, maxLength: 6 },
+    )
+    await fc.assert(
+      fc.asyncProperty(series, async (steps) => {
+        const collection = newCollection()
+        const instances = [store, other]
+        let ids = idsOf(range(0, 7_000))
+        await store.replace(TENANT, collection, undefined, evaluation(ids))
+        for (const [index, { from, length, crashAfter, reads }] of steps.entries()) {
+          const next = idsOf(range(from, from + length))
+          const head = await other.head(TENANT, collection)
+          const writer = cosmosMembershipStore(crashingAfter(container('members'), crashAfter), options)
+          await (crashAfter === 0 ? (instances[index % 2] ?? store) : writer)
+            .replace(TENANT, collection, head, evaluation(next))
+            .catch((error: Error) => assert.match(error.message, /has crashed/))
+          const now = await other.head(TENANT, collection)
+          if (now?.version !== head?.version) ids = next
+          for (const instance of [...instances, cosmosMembershipStore(container('members'), options)].slice(0, reads)) {
+            assert.deepEqual((await instance.members(TENANT, collection))?.ids, ids)
+          }
+          const candidates = [...ids.slice(0, 50), ...next.slice(0, 50), idOf(from), idOf(from + length)]
+          const members = new Set(ids)
+          const among = await other.membersAmong(TENANT, collection, candidates)
+          assert.deepEqual(among, new Set(candidates.filter((id) => members.has(id))))
+        }
+      }),
+      { numRuns: 4 },
+    )
   })
 
   it('has the last evaluation after any series of them, and a history that leads to it', async () => {

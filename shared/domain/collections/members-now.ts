@@ -151,15 +151,21 @@ export function withVerdicts(
   ids: readonly string[],
   isMember: ReadonlyMap<string, boolean>,
 ): readonly string[] | undefined {
-  const changed = [...isMember].filter(([id, member]) => member !== isAmong(ids, id))
+  const changed = [...isMember.keys()].filter((id) => isMember.get(id) !== (ids[positionAmong(ids, id)] === id)).sort()
   if (changed.length === 0) return undefined
-  const added = changed.filter(([, member]) => member).map(([id]) => id)
-  const removed = new Set(changed.filter(([, member]) => !member).map(([id]) => id))
-  return [...ids.filter((id) => !removed.has(id)), ...added].sort()
+  const pieces: (readonly string[])[] = []
+  let start = 0
+  for (const id of changed) {
+    const position = positionAmong(ids, id)
+    const isAdded = isMember.get(id) === true
+    pieces.push(ids.slice(start, position), isAdded ? [id] : [])
+    start = isAdded ? position : position + 1
+  }
+  return [...pieces, ids.slice(start)].flat()
 }
 
-/** Binary search: usually few ids are looked up among very many. */
-function isAmong(ids: readonly string[], id: string): boolean {
+/** The position of an id among ascending ids, or the one where it would be inserted. Binary search. */
+export function positionAmong(ids: readonly string[], id: string): number {
   let low = 0
   let high = ids.length
   while (low < high) {
@@ -167,7 +173,7 @@ function isAmong(ids: readonly string[], id: string): boolean {
     if ((ids[middle] as string) < id) low = middle + 1
     else high = middle
   }
-  return ids[low] === id
+  return low
 }
 
 /** Collections in levels: those of one level refer only to collections of earlier levels. */

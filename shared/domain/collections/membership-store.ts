@@ -29,7 +29,7 @@ export interface MembershipStore {
   /** As of all earlier writes of all instances. Undefined for a collection that was never evaluated. */
   head(tenantId: string, collectionId: string): Promise<Versioned<MembershipHead> | undefined>
   /** Ids in ascending order. Undefined for a collection that was never evaluated. */
-  members(tenantId: string, collectionId: string): Promise<{ head: MembershipHead; ids: string[] } | undefined>
+  members(tenantId: string, collectionId: string): Promise<{ head: MembershipHead; ids: readonly string[] } | undefined>
   /** The candidates that are members. Reads only the chunks that may contain them. */
   membersAmong(tenantId: string, collectionId: string, candidates: readonly string[]): Promise<ReadonlySet<string>>
   /**

@@ -88,7 +88,7 @@ async function membersOf(
   }
   const membership = await deps.memberships.members(tenantId, id)
   return {
-    memberIds: membership?.ids ?? [],
+    memberIds: [...(membership?.ids ?? [])],
     evaluatedAt: membership === undefined ? null : toTimestamp(membership.head.evaluatedAtMs),
   }
 }
