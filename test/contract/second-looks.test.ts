@@ -5,6 +5,7 @@ import type { Service } from '../../functions/app/service.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
+import { actOnRequest } from '../../shared/domain/membership-requests/act-on-request.ts'
 import { addMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
 import {
   createJoinableCollection,
@@ -135,6 +136,31 @@ describe('Of two instances that write and then read what the other has written',
     await submit(
       beforeSaving(one.requests, () => updateJoinableCollection(id, update, undefined, caller, other.requests)),
     )
+    assert.deepEqual(
+      (await stored()).map(({ status }) => status),
+      ['Joined'],
+    )
+  })
+
+  it('the one that approves a request moves it by the policy that the other has written before it was interrupted', async () => {
+    const gates = (approver: string) => ({
+      approvalRequired: true,
+      approvalGates: [1, 2].map((order) => ({ order, type: 'Identity' as const, approvers: [approver] })),
+    })
+    const { tenantId, approverId, one, other, id, caller, submit, stored } = await laggingInstances(gates)
+    const request = (await submit(one.requests)).value
+    const interrupted: RequestDependencies = {
+      ...other.requests,
+      requests: { ...other.requests.requests, save: () => Promise.reject(new Error('interrupted')) },
+    }
+    const update = { objectType: 'Identity', joinPolicy: OPEN } as const
+    const deps = beforeSaving(one.requests, () =>
+      assert.rejects(updateJoinableCollection(id, update, undefined, caller, interrupted), /interrupted/),
+    )
+    const approver = { identityId: approverId, seesAll: false }
+    const name = { tenantId, collectionId: id, requestId: request.id }
+    const { value } = await actOnRequest(name, 'approve', {}, approver, undefined, deps)
+    assert.deepEqual([request.status, value.status], ['PendingApproval', 'Joined'])
     assert.deepEqual(
       (await stored()).map(({ status }) => status),
       ['Joined'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { cursors } from '../../shared/http/paging.ts'
+import { cursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
 
 const [ONE, TWO] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')]
 const { seal, open } = cursors([ONE])
@@ -60,4 +60,53 @@ describe('cursors', () => {
     assert.deepEqual(changed.open(seal(made, []), []), made)
     assert.throws(() => open(changed.seal(made, []), []), { code: 'InvalidCursor' })
   })
+})
+
+describe('a page of a list', () => {
+  const asked: (readonly [string | undefined, number])[] = []
+  const keys = cursors([ONE])
+  const page = (query: { pageSize?: number; nextCursor?: string }, continueAfter?: string, defaultSize?: number) =>
+    pagedResult(
+      query,
+      ['list'],
+      async () => keys,
+      async (after, size) => {
+        asked.push([after, size])
+        return { items: ['item'], ...(continueAfter === undefined ? {} : { continueAfter }) }
+      },
+      ...(defaultSize === undefined ? [] : [defaultSize]),
+    )
+
+  it('has the size of the query, else of its cursor, else the default of the list, else 2,000', async () => {
+    const { nextCursor } = await page({ pageSize: 7 }, 'last')
+    assert.ok(nextCursor !== undefined)
+    asked.length = 0
+    await page({})
+    await page({}, undefined, 50)
+    await page({ pageSize: 3 }, undefined, 50)
+    await page({ nextCursor }, undefined, 50)
+    await page({ nextCursor, pageSize: 3 })
+    assert.deepEqual(asked, [
+      [undefined, 2000],
+      [undefined, 50],
+      [undefined, 3],
+      ['last', 7],
+      ['last', 3],
+    ])
+  })
+
+  it('has a cursor only when another page follows, which begins after it with the same size', async () => {
+    assert.deepEqual(await page({}), { data: ['item'] })
+    const { data, nextCursor } = await page({ pageSize: 7 }, 'last')
+    assert.deepEqual([data, keys.open(nextCursor ?? '', ['list'])], [['item'], { after: 'last', pageSize: 7 }])
+  })
+
+  it('has 1 to 5,000 items, and a cursor of up to 1,000 characters', () => {
+    const { pageSize, nextCursor } = JSON.parse(JSON.stringify(PageQuery.properties))
+    assert.deepEqual([pageSize.minimum, pageSize.maximum, nextCursor.maxLength], [1, 5000, 1000])
+  })
+})
+
+describe('Cursors without a key', () => {
+  it('are a fault', () => assert.throws(() => cursors([]), /need a key/))
 })

@@ -139,13 +139,32 @@ describe('An incremental sync', () => {
   })
 
   it('leaves a change that the directory does not accept to a job, which retries', async () => {
-    const { collectionId, groupId } = await synced(users(0, 5))
+    const { collectionId, groupId, linkId } = await synced(users(0, 5))
+    const { appliedMembershipVersion } = await world.link(linkId)
     world.server.setFaults([{ method: 'PATCH', path: groupId, status: 503, times: 6 }])
     world.collections.change(collectionId, users(0, 7))
     await enqueue(collectionId)
+    await world.deliverNext()
+    assert.equal((await world.link(linkId)).appliedMembershipVersion, appliedMembershipVersion)
     await world.drain()
     assert.equal((await world.membersOf(groupId)).size, 7)
     assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
+  })
+
+  it('leaves such a change to another job when one is running, which may have read the group before', async () => {
+    const { collectionId, groupId } = await synced(users(0, 5))
+    await requestSync(TENANT, collectionId, world.deps)
+    const [queued] = await world.jobsOf(collectionId)
+    const running = await world.deps.jobs.find(TENANT, queued?.id ?? '')
+    assert.ok(running !== undefined)
+    await world.deps.jobs.replace({ ...running.value, status: 'Running' }, running.version)
+    world.sentMessages.length = 0
+    world.server.setFaults([{ method: 'PATCH', path: groupId, status: 503, times: 6 }])
+    world.collections.change(collectionId, users(0, 7))
+    await enqueue(collectionId)
+    await world.deliverNext()
+    const statuses = (await world.jobsOf(collectionId)).map(({ type, status }) => `${type} ${status}`)
+    assert.deepEqual(statuses, ['ScheduledSweep Queued', 'ManualSync Running', 'LinkCreated Succeeded'])
   })
 
   it('removes no member when the directory does not know an added account, and a job reports it', async () => {

@@ -25,6 +25,22 @@ describe('A link that is disabled during a sync request', () => {
   })
 })
 
+describe('A link that is disabled while one of its jobs runs and another one waits', () => {
+  it('ends the waiting job, and leaves the lease to the worker of the running one', async (context) => {
+    const world = await openWorld()
+    context.after(() => world.close())
+    const { collectionId, linkId } = await syncedLink(world, users(0, 2))
+    const before = await world.deps.links.find(TENANT, linkId)
+    assert.ok(before !== undefined)
+    const lease = { owner: randomUUID(), token: before.value.lastToken + 1, expiresAtMs: world.clock.nowMs() + 60_000 }
+    await world.deps.links.replace({ ...before.value, lease, lastToken: lease.token }, before.version)
+    await requestSync(TENANT, collectionId, world.deps)
+    await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
+    assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Failed')
+    assert.deepEqual((await world.link(linkId)).lease, lease)
+  })
+})
+
 describe('A link creation that is retried while the first attempt is running', () => {
   it('creates one link for both attempts', async () => {
     const world = await openWorld()

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { LeaseLost } from '../../shared/domain/group-links/lease.ts'
 import type { SyncStep } from '../../shared/domain/sync/plan-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import {
+  reserveForJob,
   sharedWriteBudget,
   type WriteBudget,
   type WritePurpose,
@@ -61,6 +63,14 @@ describe('The write budget', () => {
     assert.equal(count, 160)
   })
 
+  it('of the application that refuses a request leaves the tenant its share', async () => {
+    const [tenant, other] = [randomUUID(), randomUUID()]
+    const budget = instance(100, 100)
+    assert.equal(await budget.reserve(other, 98, 'change'), 0)
+    assert.ok((await budget.reserve(tenant, 100, 'change')) > 0)
+    assert.equal(await budget.reserve(tenant, 2, 'change'), 0)
+  })
+
   it('is available again in the next window, after the wait that it returns', async () => {
     const tenant = randomUUID()
     const budget = instance(10, 1_000)
@@ -87,6 +97,18 @@ describe('The write budget', () => {
     // Two PATCHes. The one that contains a member is followed by twenty calls.
     assert.deepEqual([outcome.written.length, outcome.unchanged.length, outcome.sentCount], [39, 1, 22])
     assert.equal(await grantedCount(budget, TENANT, 'bulk', 100), 80 - 22)
+  })
+
+  it('is not reserved by a job that lost its lease while it waited', async () => {
+    const waitsMs = [5_000, 0]
+    const budget: WriteBudget = { reserve: async () => waitsMs.shift() ?? 0, recordOverspend: () => undefined }
+    const sleptMs: number[] = []
+    const sleep = async (delayMs: number) => void sleptMs.push(delayMs)
+    const lost = async () => {
+      throw new LeaseLost('Another worker holds the lease.')
+    }
+    await assert.rejects(reserveForJob(TENANT, 1, { budget, sleep }, lost), LeaseLost)
+    assert.deepEqual([sleptMs, waitsMs], [[5_000], [0]])
   })
 
   it('makes a job wait for the next window without failing its run', async () => {

@@ -88,6 +88,8 @@ describe('sweepPlan', () => {
       queued: ['idle'],
       enqueued: ['job'],
     })
+    const ofAnother = { ...live, owner: 'other' }
+    assert.deepEqual(plan({ status: 'Running' }, ofAnother), { queued: ['idle'], enqueued: ['job'] })
     assert.deepEqual(plan({ linkId: 'gone' }), { queued: ['idle', 'busy'], enqueued: ['job'] })
   })
   it('does not enqueue jobs with a worker, jobs that wait for them, and jobs that are not due', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { RecentWrite } from '../../../shared/domain/group-links/group-link.ts'
-import { planSync, stepsOf } from '../../../shared/domain/sync/plan-sync.ts'
+import { journaled, planSync, reconciledByRead, stepsOf } from '../../../shared/domain/sync/plan-sync.ts'
 import { withRecentWrites } from '../../../shared/domain/sync/recorded-writes.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
@@ -91,6 +91,26 @@ describe('planSync', () => {
         },
       ),
     )
+  })
+})
+
+describe('The journal of started writes', () => {
+  const journal = { added: ['a'], removed: ['x'] }
+
+  it('adds the accounts of a step once, except those in doubt, which a later read cannot settle', () => {
+    const add = { kind: 'add', accounts: ['a', 'b', 'c'], writeCount: 1 } as const
+    assert.deepEqual(journaled(journal, add, new Set(['c'])), { added: ['a', 'b'], removed: ['x'] })
+    const remove = { kind: 'remove', accounts: ['x', 'y', 'z'], writeCount: 3 } as const
+    assert.deepEqual(journaled(journal, remove, new Set(['z'])), { added: ['a'], removed: ['x', 'y'] })
+  })
+
+  it('counts what a read of the group shows, and keeps the rest open', () => {
+    const made = { added: ['a', 'b'], removed: ['x', 'y'] }
+    assert.deepEqual(reconciledByRead(made, new Set(['a', 'x'])), {
+      added: ['a'],
+      removed: ['y'],
+      open: { added: ['b'], removed: ['x'] },
+    })
   })
 })
 
