@@ -1,0 +1,143 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Coverage, isCovered, readCoverage, testsByDistance } from './covering-tests.ts'
+import { DECISION_MODULES, EQUIVALENT_MUTANTS } from './decision-modules.ts'
+import { type Mutant, mutantsOf } from './mutants.ts'
+
+/**
+ * Changes the decision modules in one place at a time and runs the tests that execute this place, the nearest by imports
+ * first. A mutant that no test notices survives. The changes are made in a copy of the project.
+ */
+const USAGE = `npm run mutate -- [module ...] [--tests N]
+Modules: ${Object.keys(DECISION_MODULES).join(', ')}; default: all.
+--tests N   test files per module, the nearest first (default 6)`
+
+/** An endless loop takes this much longer than the test without a change. */
+const TIMEOUT_FACTOR = 5
+const TIMEOUT_AT_LEAST_MS = 20_000
+
+/** A test file that passes without a change. */
+type Test = {
+  readonly file: string
+  readonly distance: number
+  readonly durationMs: number
+  readonly coverage: Coverage
+}
+
+const project = copyOfProject()
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { tests: { type: 'string', default: '6' }, help: { type: 'boolean' } },
+})
+const unknown = positionals.filter((name) => !Object.hasOwn(DECISION_MODULES, name))
+if (values.help === true || unknown.length > 0) {
+  process.stdout.write(`${USAGE}\n`)
+  process.exitCode = unknown.length > 0 ? 1 : 0
+} else {
+  try {
+    await mutate(positionals.length > 0 ? positionals : Object.keys(DECISION_MODULES), Number(values.tests))
+  } finally {
+    rmSync(project, { recursive: true })
+  }
+}
+
+async function mutate(names: readonly string[], testsAtMost: number): Promise<void> {
+  const total = { killedCount: 0, count: 0 }
+  for (const name of names) {
+    let [killedCount, count] = [0, 0]
+    for (const file of DECISION_MODULES[name] ?? []) {
+      const mutants = mutantsOf(file, readFileSync(join(project, file), 'utf8')).filter((each) => !isEquivalent(each))
+      const survivors = await survivorsOf(mutants, await testsOf(file, testsAtMost))
+      for (const { line, source, change } of survivors)
+        process.stdout.write(`  survived ${file}:${line}  ${change}\n           ${source}\n`)
+      killedCount += mutants.length - survivors.length
+      count += mutants.length
+    }
+    process.stdout.write(`${name}: ${scoreOf(killedCount, count)}\n`)
+    total.killedCount += killedCount
+    total.count += count
+  }
+  if (names.length > 1) process.stdout.write(`all: ${scoreOf(total.killedCount, total.count)}\n`)
+}
+
+function scoreOf(killedCount: number, count: number): string {
+  const percent = count === 0 ? 100 : Math.floor((1000 * killedCount) / count) / 10
+  return `${killedCount} of ${count} mutants noticed, ${percent} %`
+}
+
+function isEquivalent(mutant: Mutant): boolean {
+  return EQUIVALENT_MUTANTS.some(
+    ({ file, source, change }) => file === mutant.file && source === mutant.source && change === mutant.change,
+  )
+}
+
+async function testsOf(module: string, atMost: number): Promise<readonly Test[]> {
+  const files = globSync('test/**/*.test.ts', { cwd: project }).sort()
+  const near = [...testsByDistance(project, files, module)].slice(0, atMost)
+  const tests: Test[] = []
+  for (const [file, distance] of near) {
+    const coverageFolder = mkdtempSync(join(tmpdir(), 'coverage-'))
+    const startedMs = performance.now()
+    const hasPassed = await passes(file, { NODE_V8_COVERAGE: coverageFolder }, 600_000)
+    const durationMs = performance.now() - startedMs
+    if (!hasPassed) throw new Error(`${file} fails without a change`)
+    tests.push({ file, distance, durationMs, coverage: readCoverage(coverageFolder, project) })
+    rmSync(coverageFolder, { recursive: true })
+  }
+  return tests.sort((one, other) => one.distance - other.distance || one.durationMs - other.durationMs)
+}
+
+async function survivorsOf(mutants: readonly Mutant[], tests: readonly Test[]): Promise<readonly Mutant[]> {
+  const survivors: Mutant[] = []
+  for (const mutant of mutants) {
+    const path = join(project, mutant.file)
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.slice(0, mutant.start) + mutant.replacement + text.slice(mutant.end))
+    if (!(await isNoticed(mutant, tests))) survivors.push(mutant)
+    writeFileSync(path, text)
+  }
+  return survivors
+}
+
+async function isNoticed(mutant: Mutant, tests: readonly Test[]): Promise<boolean> {
+  for (const { file, durationMs, coverage } of tests) {
+    if (!isCovered(coverage, mutant.file, mutant.start)) continue
+    if (!(await passes(file, {}, Math.max(TIMEOUT_AT_LEAST_MS, durationMs * TIMEOUT_FACTOR)))) return true
+  }
+  return false
+}
+
+/** Runs a test file until its end, its first failure or the timeout. */
+function passes(file: string, env: Readonly<Record<string, string>>, timeoutMs: number): Promise<boolean> {
+  const child = spawn(process.execPath, ['--import', './fixed-seed.mjs', file], {
+    cwd: project,
+    env: { ...process.env, NODE_COMPILE_CACHE: join(project, '.compiled'), ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: Math.ceil(timeoutMs),
+    killSignal: 'SIGKILL',
+  })
+  return new Promise((ended) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (chunk.includes('✖')) child.kill('SIGKILL')
+    })
+    child.once('close', (code) => ended(code === 0))
+  })
+}
+
+/** A copy of the files that Git knows or would add, so that a change never reaches the files that somebody works on. */
+function copyOfProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mutants-'))
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
+  for (const file of listed.trim().split('\n')) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    cpSync(file, join(folder, file))
+  }
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+  // The same runs of properties each time. A counterexample is enough: it need not be the smallest.
+  const seeded = "import fc from 'fast-check'\nfc.configureGlobal({ seed: 1, endOnFailure: true })\n"
+  writeFileSync(join(folder, 'fixed-seed.mjs'), seeded)
+  return folder
+}
