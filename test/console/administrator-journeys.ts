@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { StartedEnvironment } from '../journeys/started-environment.ts'
 import { accessibilityFaults, type ConsoleWorld } from './console-browser.ts'
-import { assertSound, createCollection, criteriaCollection, heading, leaf } from './console-steps.ts'
+import { assertSound, createCollection, criteriaCollection, heading, leaf, reviewAndSave } from './console-steps.ts'
 
 /** Journeys of an administrator of collections and links. */
 export function administratorJourneys(world: () => ConsoleWorld): void {
@@ -21,7 +21,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await page.getByLabel('Values, one per line').fill('Teacher\nNurse')
     await page.getByText(/^[1-9]\d* will join$/).waitFor()
     await assertSound(page)
-    await page.getByRole('button', { name: 'Save' }).click()
+    await reviewAndSave(page)
     await heading(page, 'All teachers').waitFor()
     await page.getByRole('link', { name: 'Condition' }).click()
     await page.getByText('is one of').waitFor()
@@ -42,6 +42,47 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await page.getByRole('button', { name: 'Aprilla Grøndahl' }).click()
     await page.getByRole('dialog').getByText('Not a member').waitFor()
     await page.getByText('Value: Head of Archive').waitFor()
+  })
+
+  it('shows before saving what a condition would do to collections and groups, and warns', async () => {
+    const { environment } = world()
+    const id = await criteriaCollection(world(), 'Planned', [leaf('relationshipTitle', 'Contains', 'Teacher')])
+    const group = environment.demo.tenants[0]?.groups.find(({ displayName }) => displayName === 'Demo security-6')
+    const link = { collectionId: id, directoryGroupId: group?.id ?? '' }
+    await world().call('admin', 'POST', '/group-link/beta/group-links', link)
+    const page = await world().openAs('admin', `/collections/${id}/edit`)
+    await page.getByText('match now').waitFor()
+    await page.getByLabel('Value').fill('No such title')
+    await page.getByText('Nobody matches.').waitFor()
+    await page.getByRole('button', { name: 'Review and save' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Nobody matches.').waitFor()
+    await dialog.getByRole('row', { name: /^Planned \+0 −[1-9]\d*$/ }).waitFor()
+    await dialog.getByRole('row', { name: /^Demo security-6 \+0 −[1-9]\d*/ }).waitFor()
+    await assertSound(page)
+    await dialog.getByRole('button', { name: 'Back to editing' }).click()
+    await page.getByLabel('Value').fill('Teacher')
+    await page.getByLabel('Description').fill('Only the description')
+    await page.getByRole('button', { name: 'Review and save' }).click()
+    await dialog.getByText('No member and no group changes.').waitFor()
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Planned is saved.').waitFor()
+  })
+
+  it('shows the current effect when it has changed since the review, and saves nothing before', async () => {
+    const id = await criteriaCollection(world(), 'Overtaken', [leaf('relationshipTitle', 'Equals', 'Archivist')])
+    const page = await world().openAs('admin', `/collections/${id}/edit`)
+    await page.getByLabel('Value').fill('Nurse')
+    let isPlanned = false
+    await page.route(`**/collections-criteria/beta/${id}`, (route) => {
+      if (route.request().method() !== 'PUT' || isPlanned) return route.continue()
+      isPlanned = true
+      return route.fulfill({ status: 409, json: { data: null, errors: [{ code: 'PlanChanged', message: '' }] } })
+    })
+    await reviewAndSave(page)
+    await page.getByRole('dialog').getByText('The effect has changed since you looked at it.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Overtaken is saved.').waitFor()
   })
 
   it('shows how the members have changed, why, and who they were before', async () => {

@@ -23,8 +23,14 @@ export async function createCollection(page: ConsolePage, name: string, title: s
   await page.getByLabel('Attribute').fill('relationshipTitle')
   await page.getByLabel('Value').fill(title)
   await page.getByText(/^[1-9]\d* match now$/).waitFor()
-  await page.getByRole('button', { name: 'Save' }).click()
+  await reviewAndSave(page)
   await heading(page, name).waitFor()
+}
+
+/** Saves the condition that is open, after its effect was shown. */
+export async function reviewAndSave(page: ConsolePage): Promise<void> {
+  await page.getByRole('button', { name: 'Review and save' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
 }
 
 type Leaf = { readonly id: string; readonly field: string; readonly operator: string; readonly value?: unknown }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { type ConsoleWorld, choosePerson } from './console-browser.ts'
-import { assertSound, criteriaCollection, heading, leaf } from './console-steps.ts'
+import { assertSound, criteriaCollection, heading, leaf, reviewAndSave } from './console-steps.ts'
 
 /** What is typed into a form is not lost: faults, two tabs, an ended session. */
 export function formJourneys(world: () => ConsoleWorld): void {
@@ -43,7 +43,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await page.getByText('match now').waitFor()
     await assertSound(page)
     await page.getByLabel('Name').fill('Each kind, saved')
-    await page.getByRole('button', { name: 'Save' }).click()
+    await reviewAndSave(page)
     await heading(page, 'Each kind, saved').waitFor()
     const after = await world().call<{ condition: unknown; name: string }>('admin', 'GET', path)
     assert.deepEqual([after.name, after.condition], ['Each kind, saved', before.condition])
@@ -65,7 +65,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await page.getByText(/^[1-9]\d* match now$/).waitFor()
     await assertSound(page)
     await page.getByRole('button', { name: 'Move up' }).last().click()
-    await page.getByRole('button', { name: 'Save' }).click()
+    await reviewAndSave(page)
     await page.getByRole('link', { name: 'Condition' }).click()
     await page.getByText('is one of').waitFor()
     const sentences = await page
@@ -84,14 +84,14 @@ export function formJourneys(world: () => ConsoleWorld): void {
     assert.ok(one !== undefined && other !== undefined)
     await Promise.all([one, other].map((page) => page.getByText('match now').waitFor()))
     await one.getByLabel('Description').fill('From the first tab')
-    await one.getByRole('button', { name: 'Save' }).click()
+    await reviewAndSave(one)
     await heading(one, 'Two tabs').waitFor()
     await other.getByLabel('Description').fill('From the second tab')
-    await other.getByRole('button', { name: 'Save' }).click()
+    await reviewAndSave(other)
     await other.getByRole('row', { name: 'Description From the second tab From the first tab' }).waitFor()
     assert.equal(await other.getByLabel('Description').inputValue(), 'From the second tab')
     await other.getByRole('button', { name: 'Keep my version' }).click()
-    await other.getByRole('button', { name: 'Save' }).click()
+    await reviewAndSave(other)
     await other.getByText('Two tabs is saved.').waitFor()
     await other.getByText('From the second tab').waitFor()
   })

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../language/texts.ts'
 import { Empty } from './loaded.tsx'
@@ -51,16 +51,24 @@ function Head<Item>({ columns }: { readonly columns: readonly Column<Item>[] }) 
 
 type RowProps<Item> = { readonly item: Item; readonly columns: readonly Column<Item>[]; readonly index?: number }
 
-function Row<Item>({ item, columns, index }: RowProps<Item>) {
-  return (
-    <tr aria-rowindex={index}>
-      {columns.map(({ head, cell, isNumber }) => (
-        <td key={head} class={isNumber ? 'number' : undefined}>
-          {cell(item)}
-        </td>
-      ))}
-    </tr>
-  )
+/** A row is rendered again only for another item, place or set of columns: scrolling renders the new rows. */
+class Row<Item> extends Component<RowProps<Item>> {
+  override shouldComponentUpdate({ item, columns, index }: RowProps<Item>): boolean {
+    return item !== this.props.item || columns !== this.props.columns || index !== this.props.index
+  }
+
+  override render() {
+    const { item, columns, index } = this.props
+    return (
+      <tr aria-rowindex={index}>
+        {columns.map(({ head, cell, isNumber }) => (
+          <td key={head} class={isNumber ? 'number' : undefined}>
+            {cell(item)}
+          </td>
+        ))}
+      </tr>
+    )
+  }
 }
 
 type LongListProps<Item> = ListProps<Item> & {

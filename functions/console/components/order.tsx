@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks'
+import { Component, createRef } from 'preact'
 import { t } from '../language/texts.ts'
 
 type OrderProps = {
@@ -8,35 +8,47 @@ type OrderProps = {
   readonly onRemove: () => void
 }
 
-/** Moves and removes an item of a list by keyboard. The last item cannot be removed. */
-export function Order({ index, count, onMove, onRemove }: OrderProps) {
-  const place = useRef<HTMLDivElement>(null)
-  /** The focus goes to the button that adds items, because the one that has it vanishes. */
-  const remove = () => {
-    place.current?.closest('.group')?.querySelector<HTMLElement>(':scope > .actions button')?.focus()
-    onRemove()
+/** Moves and removes an item of a list by keyboard. The last item cannot be removed. Rendered again for another place. */
+export class Order extends Component<OrderProps> {
+  override shouldComponentUpdate(next: OrderProps): boolean {
+    // New callbacks have new siblings, so that they must be kept; they do not change what is shown.
+    this.#latest = next
+    return next.index !== this.props.index || next.count !== this.props.count
   }
-  const buttons = [
-    { text: t('moveUp'), sign: '↑', isPossible: index > 0, run: () => onMove(-1) },
-    { text: t('moveDown'), sign: '↓', isPossible: index < count - 1, run: () => onMove(1) },
-    { text: t('removeItem'), sign: '×', isPossible: count > 1, run: remove },
-  ]
-  return (
-    <div ref={place} class="order">
-      {buttons.map(({ text, sign, isPossible, run }) => (
-        <button
-          key={text}
-          type="button"
-          class="quiet"
-          title={text}
-          aria-label={text}
-          // Not `disabled`: a moved item keeps the focus on its button when it arrives at the end.
-          aria-disabled={!isPossible}
-          onClick={() => isPossible && run()}
-        >
-          {sign}
-        </button>
-      ))}
-    </div>
-  )
+
+  #latest = this.props
+  readonly #place = createRef<HTMLDivElement>()
+
+  /** The focus goes to the button that adds items, because the one that has it vanishes. */
+  readonly #remove = () => {
+    this.#place.current?.closest('.group')?.querySelector<HTMLElement>(':scope > .actions button')?.focus()
+    this.#latest.onRemove()
+  }
+
+  override render() {
+    const { index, count } = this.props
+    const buttons = [
+      { text: t('moveUp'), sign: '↑', isPossible: index > 0, run: () => this.#latest.onMove(-1) },
+      { text: t('moveDown'), sign: '↓', isPossible: index < count - 1, run: () => this.#latest.onMove(1) },
+      { text: t('removeItem'), sign: '×', isPossible: count > 1, run: this.#remove },
+    ]
+    return (
+      <div ref={this.#place} class="order">
+        {buttons.map(({ text, sign, isPossible, run }) => (
+          <button
+            key={text}
+            type="button"
+            class="quiet"
+            title={text}
+            aria-label={text}
+            // Not `disabled`: a moved item keeps the focus on its button when it arrives at the end.
+            aria-disabled={!isPossible}
+            onClick={() => isPossible && run()}
+          >
+            {sign}
+          </button>
+        ))}
+      </div>
+    )
+  }
 }

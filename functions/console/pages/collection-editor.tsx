@@ -9,6 +9,7 @@ import { Page, Section } from '../components/page.tsx'
 import { ConditionBuilder } from '../condition/builder.tsx'
 import type { ConditionChoices } from '../condition/condition-choices.ts'
 import { conditionOf, type EditedGroup, editedGroup, isComplete, newGroup } from '../condition/condition-tree.ts'
+import { type NamedPlan, PlanDialog, readPlan } from '../condition/plan.tsx'
 import { Preview, usePreview } from '../condition/preview.tsx'
 import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
@@ -49,17 +50,28 @@ function Editor({ start, choices }: EditorProps) {
   const [tree, setTree] = useState<EditedGroup>(() => treeOf(start))
   const [saveFaults, setSaveFaults] = useState<readonly ApiFault[]>([])
   const [theirs, setTheirs] = useState<Stored | undefined>(undefined)
+  const [planned, setPlanned] = useState<(NamedPlan & { readonly isChanged: boolean }) | undefined>(undefined)
   const preview = usePreview(tree, head.objectType, base.collection?.id)
   const isNew = base.collection === undefined
   useUnsaved(isChanged(base, head, tree))
-  const save = async () => {
+  const body = { ...kept(base), ...head, condition: conditionOf(tree) }
+  const review = async (isChanged = false) => {
     setSaveFaults([])
     try {
-      const id = await saved(base, { ...head, condition: conditionOf(tree) }, api)
-      navigate(`/collections/${id}`, t('savedNamed', { name: head.name }))
+      setPlanned({ ...(await readPlan(pathOf(base), body, api)), isChanged })
     } catch (error) {
       if (error instanceof ApiRefusal) setSaveFaults(faultsOfCondition(error, '/condition'))
+      throw error
+    }
+  }
+  const save = async (planId: string) => {
+    try {
+      const id = await saved(base, body, planId, api)
+      navigate(`/collections/${id}`, t('savedNamed', { name: head.name }))
+    } catch (error) {
+      if (error instanceof ApiRefusal && (error.has('PlanChanged') || error.has('PlanExpired'))) return review(true)
       if (!isStale(error) || base.collection === undefined) throw error
+      setPlanned(undefined)
       setTheirs(await readStored(base.collection.id, api))
     }
   }
@@ -97,16 +109,24 @@ function Editor({ start, choices }: EditorProps) {
         <div class="actions">
           <ActionButton
             kind="primary"
-            run={save}
+            run={review}
             disabled={head.name.trim() === '' || !isComplete(tree) || theirs !== undefined}
           >
-            {t('save')}
+            {t('review')}
           </ActionButton>
           <a class="button" href={hrefOf(isNew ? '/collections' : `/collections/${base.collection?.id}`)}>
             {t('cancel')}
           </a>
         </div>
       </div>
+      {planned !== undefined && (
+        <PlanDialog
+          {...planned}
+          collectionNames={new Map(choices.collections.map(({ id, name }) => [id, name]))}
+          onSave={() => save(planned.plan.planId)}
+          onClose={() => setPlanned(undefined)}
+        />
+      )}
       <aside>
         <Preview preview={preview} isComplete={isComplete(tree)} isNew={isNew} />
       </aside>
@@ -138,11 +158,17 @@ function differences(head: CollectionHead, tree: EditedGroup, theirs: Stored) {
   ])
 }
 
-/** What the editor does not show is kept. @returns The id of the collection. */
-async function saved({ collection, etag }: Stored, changed: object, api: Api): Promise<string> {
-  if (collection === undefined) return (await api.send<string>('POST', CRITERIA, { body: changed })).data
-  const body = { metadata: collection.metadata, ...changed }
-  await api.send('PUT', `${CRITERIA}/${collection.id}`, { body, ifMatch: etag })
+/** What the editor does not show and must not lose. */
+const kept = ({ collection }: Stored): object => (collection === undefined ? {} : { metadata: collection.metadata })
+
+const pathOf = ({ collection }: Stored): string =>
+  collection === undefined ? CRITERIA : `${CRITERIA}/${collection.id}`
+
+/** Saves a stored collection only if the effect is still the planned one. @returns The id of the collection. */
+async function saved({ collection, etag }: Stored, body: object, planId: string, api: Api): Promise<string> {
+  if (collection === undefined) return (await api.send<string>('POST', CRITERIA, { body })).data
+  const headers = { 'if-plan': planId }
+  await api.send('PUT', `${CRITERIA}/${collection.id}`, { body, ifMatch: etag, headers })
   return collection.id
 }
 
