@@ -22,7 +22,6 @@ type HeldRemovals = {
 /** Compares the links, and the groups in the directory, with the model. */
 export async function compareGroups(
   organisation: Organisation,
-  directoryUrl: string,
   writes: readonly MembershipChange[],
 ): Promise<string[]> {
   const { model, callers, api } = organisation
@@ -35,7 +34,7 @@ export async function compareGroups(
   )
   const faults = differences('Link', model.links, found)
   for (const [groupId, { accounts, missingCount }] of model.accountsOfGroups()) {
-    const present = await readGroup(organisation, directoryUrl, groupId)
+    const present = await readGroup(organisation, groupId)
     const differing = [...accounts.symmetricDifference(present)]
     const mayHaveMore = missingCount > 0 || model.isGuarded
     if (differing.length > 0 && !(mayHaveMore && accounts.isSubsetOf(present))) {

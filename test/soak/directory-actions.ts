@@ -3,8 +3,8 @@ import type { Organisation } from './organisation.ts'
 import { pickOf } from './picks.ts'
 
 /** Changes a group in the directory by hand: the next sweep repairs a linked one. */
-export async function editGroupByHand(organisation: Organisation, directoryUrl: string, random: Random): Promise<void> {
-  const { tenant, callers, personCount } = organisation
+export async function editGroupByHand(organisation: Organisation, random: Random): Promise<void> {
+  const { tenant, directoryUrl, callers, personCount } = organisation
   const groupId = pickOf(random, tenant.groupIds)
   const userId = pickOf(random, [...tenant.accounts.slice(0, personCount), ...tenant.strangers])
   const members = `${directoryUrl}/v1.0/groups/${groupId}/members`
@@ -20,11 +20,7 @@ export async function editGroupByHand(organisation: Organisation, directoryUrl: 
 }
 
 /** The user members of a group, as the directory answers them. */
-export async function readGroup(
-  { callers }: Organisation,
-  directoryUrl: string,
-  groupId: string,
-): Promise<Set<string>> {
+export async function readGroup({ callers, directoryUrl }: Organisation, groupId: string): Promise<Set<string>> {
   const headers = { authorization: `Bearer ${await callers.tester()}` }
   const ids = new Set<string>()
   let url: string | undefined = `${directoryUrl}/v1.0/groups/${groupId}/members?$top=999&$select=id`

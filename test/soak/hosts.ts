@@ -19,6 +19,8 @@ export class Host {
   /** Real time of the last kill. */
   #killedMs = 0
   isRunning = false
+  /** Ends that no kill caused. */
+  readonly crashes: string[] = []
 
   constructor(
     index: number,
@@ -56,7 +58,8 @@ export class Host {
     this.#port = Number(new URL(url).port)
     this.#startedMs = performance.now()
     this.isRunning = true
-    started.child.once('exit', () => {
+    started.child.once('exit', (code, signal) => {
+      if (this.isRunning) this.crashes.push(`Host ${this.index} ended with ${code ?? signal}`)
       this.isRunning = false
     })
   }

@@ -10,6 +10,7 @@ import type { SoakTenant } from './tenant.ts'
 /** What the actions of a run work on. */
 export type Organisation = {
   readonly tenant: SoakTenant
+  readonly directoryUrl: string
   readonly callers: Callers
   readonly api: ApiCalls
   readonly model: OrganisationModel

@@ -30,9 +30,13 @@ const REFERENCES = ['identity', 'orgUnit', 'parent', 'manager']
 export class PeopleModel {
   readonly #objects = new Map<SourceName, Map<string, ObjectData>>(SOURCE_NAMES.map((name) => [name, new Map()]))
 
+  /** Objects that were ever written: a deleted one is kept, so that it can be restored. */
+  readonly deliveredKeys = new Set<string>()
+
   /** @param data undefined deletes the object */
   write(source: SourceName, kind: ObjectKind, externalId: string, data: ObjectData | undefined): void {
     const objects = this.#of(source)
+    this.deliveredKeys.add(`${source}/${kind}/${externalId}`)
     if (data === undefined) objects.delete(`${kind}/${externalId}`)
     else objects.set(`${kind}/${externalId}`, data)
   }

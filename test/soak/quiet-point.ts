@@ -32,7 +32,6 @@ export type QuietPointDependencies = {
  */
 export async function quietPoint(deps: QuietPointDependencies): Promise<string[]> {
   const { organisation, servers } = deps
-  const directoryUrl = servers.directory.url
   await drain(deps)
   await sweep(deps)
   await drain(deps)
@@ -40,7 +39,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   faults.push(...(await compareCollections(organisation, names)))
   faults.push(...(await compareHistory(organisation, names, deps.formerMembers, deps)))
   const writes = await newWrites(deps)
-  faults.push(...(await compareGroups(organisation, directoryUrl, writes)), ...organisation.watch.check(writes))
+  faults.push(...(await compareGroups(organisation, writes)), ...organisation.watch.check(writes))
   const { deadLettered } = await servers.command('queue')<WaitingMessages>('counts')
   if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)
   faults.push(...organisation.api.lostAnswers.splice(0))

@@ -4,8 +4,10 @@ import type { Host } from './hosts.ts'
 import { isGrowing, type Sample, trendOf } from './resource-trend.ts'
 import type { RunningServers } from './servers.ts'
 
-/** Containers that keep what happened, also beside what is now: they grow with the requests. */
-const HISTORY_CONTAINERS = ['members', 'requests', 'jobs', 'idempotencyKeys', 'collectionAudit']
+/** Containers whose size depends on the objects of the sources. The others grow with what happens. */
+const OBJECT_CONTAINERS = ['coreObjects', 'connectorObjects']
+/** The database as a whole grows with the requests, whose history it keeps: this is what an object takes. */
+const BYTES_PER_OBJECT = 'database bytes of an object'
 const BYTES_PER_MB = 1024 * 1024
 
 /** Samples what the instances and the database use at the quiet points. The first instance is never killed. */
@@ -19,7 +21,8 @@ export class ResourceWatch {
     this.#hosts = hosts
   }
 
-  async sample(atMs: number): Promise<void> {
+  /** @param objectCount objects that the sources have delivered */
+  async sample(atMs: number, objectCount: number): Promise<void> {
     for (const host of this.#hosts) {
       const use: InstanceUse = await host.use()
       const note = (what: string, value: number) => this.#note(`host ${host.index} ${what}`, { atMs, value })
@@ -29,13 +32,13 @@ export class ResourceWatch {
       note('event loop delay p99 ms', use.eventLoopDelayP99Ms)
     }
     const sizes = await this.#servers.command('database')<ContainerSizes>('sizes')
-    let [stateBytes, historyBytes] = [0, 0]
+    let [objectBytes, otherBytes] = [0, 0]
     for (const [id, { bodyBytes }] of Object.entries(sizes)) {
-      if (HISTORY_CONTAINERS.includes(id)) historyBytes += bodyBytes
-      else stateBytes += bodyBytes
+      if (OBJECT_CONTAINERS.includes(id)) objectBytes += bodyBytes
+      else otherBytes += bodyBytes
     }
-    this.#note('database state MB', { atMs, value: stateBytes / BYTES_PER_MB })
-    this.#note('database history MB', { atMs, value: historyBytes / BYTES_PER_MB })
+    this.#note(BYTES_PER_OBJECT, { atMs, value: objectBytes / objectCount })
+    this.#note('database MB besides objects', { atMs, value: otherBytes / BYTES_PER_MB })
   }
 
   summary(): string {
@@ -47,7 +50,7 @@ export class ResourceWatch {
   growth(): string[] {
     return [...this.#samples].flatMap(([name, samples]) => {
       const trend = trendOf(samples)
-      const isWatched = (name.startsWith('host 0') && !name.includes('delay')) || name === 'database state MB'
+      const isWatched = (name.startsWith('host 0') && !name.includes('delay')) || name === BYTES_PER_OBJECT
       if (!isWatched || trend === undefined || !isGrowing(trend)) return []
       return [`${name} grows by ${(100 * trend.sharePerHour).toFixed(1)} % an hour`]
     })

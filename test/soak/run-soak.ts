@@ -2,30 +2,14 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { seededRandom } from '../../infra/local/demo/seeded-random.ts'
-import { ApiCalls } from './api-calls.ts'
-import { soakCallers } from './callers.ts'
+import { actionsOn } from './actions.ts'
 import { Clocks } from './clocks.ts'
-import {
-  approveRemovals,
-  changeLink,
-  createCriteriaCollection,
-  createLink,
-  editCondition,
-  replaceCriteriaCollection,
-  switchGuard,
-} from './collection-actions.ts'
-import { editGroupByHand } from './directory-actions.ts'
 import { FaultInjection } from './fault-injection.ts'
-import { GroupWatch } from './group-watch.ts'
 import { type Host, startHosts } from './hosts.ts'
-import { ActionLocks } from './locks.ts'
-import { CONNECTORS_PATH, expectStatus, LINKS_PATH, type Organisation } from './organisation.ts'
-import { OrganisationModel } from './organisation-model.ts'
-import { changePayroll, changePeople, changeUnit, importEveryone } from './people-actions.ts'
+import { buildOrganisation, newOrganisation } from './new-organisation.ts'
 import { type QuietPointDependencies, quietPoint } from './quiet-point.ts'
-import { actOnMembership, createJoinableCollection, editPolicy } from './request-actions.ts'
 import { ResourceWatch } from './resource-watch.ts'
-import { type RunningServers, startServers } from './servers.ts'
+import { startServers } from './servers.ts'
 import { soakTenant } from './tenant.ts'
 import { Workers } from './workers.ts'
 
@@ -108,63 +92,19 @@ const HOST_SETTINGS = {
   SYNC_LEASE_S: '20',
 }
 
-async function newOrganisation(
-  options: SoakOptions,
-  tenant: ReturnType<typeof soakTenant>,
-  servers: RunningServers,
-  hosts: readonly Host[],
-): Promise<Organisation> {
-  const { seed, personCount } = options
-  const api = new ApiCalls(hosts, seededRandom(seed, 'instances'))
-  const callers = await soakCallers(tenant, servers.directory)
-  const model = new OrganisationModel()
-  const connector = async (name: string) => {
-    const body = { name, clientId: tenant.connectorClientId }
-    const options = { token: callers.operator, method: 'POST', path: CONNECTORS_PATH, body, idempotencyKey: name }
-    return (await expectStatus<string>({ api }, options, 201)).data
-  }
-  const connectorIds = {
-    hr: await connector('hr'),
-    accounts: await connector('accounts'),
-    payroll: await connector('payroll'),
-  }
-  const guardOff = { removalGuard: { enabled: false } }
-  const settings = { token: callers.administrator, method: 'PATCH', path: `${LINKS_PATH}/settings`, body: guardOff }
-  await expectStatus({ api }, settings, 200)
-  let lastNumber = 0
-  return {
-    tenant,
-    callers,
-    api,
-    model,
-    watch: new GroupWatch(model, tenant.serviceClientId),
-    locks: new ActionLocks(),
-    personCount,
-    unitCount: Math.max(4, Math.floor(personCount / 15)),
-    connectorIds,
-    changedNins: new Set(),
-    coreIds: new Map(),
-    formerCoreIds: new Map(),
-    unique(kind) {
-      lastNumber += 1
-      return `${kind} ${lastNumber}`
-    },
-  }
-}
-
 async function runPhases(options: SoakOptions, parts: QuietPointDependencies): Promise<SoakReport> {
   const { organisation, servers, hosts } = parts
   const { seed, phase, say } = options
   const startMs = performance.now()
   const elapsedMs = () => performance.now() - startMs
-  await build(organisation, options)
+  await buildOrganisation(organisation, options)
   const faultInjection = new FaultInjection(servers, hosts, seededRandom(seed, 'faults'), {
     intervalMs: options.faultIntervalMs,
     longestMs: Math.min(6000, phase.leastDurationMs / 4),
     longStopMs: options.hasLongStops ? LONGEST_LEASE_MS + options.clocksApartMs : 0,
     isFirstHostSpared: true,
   })
-  const workers = new Workers(actionsOn(organisation, servers.directory.url), options)
+  const workers = new Workers(actionsOn(organisation), options)
   const resources = new ResourceWatch(servers, hosts)
   let quietPointCount = 0
   const progress = setInterval(() => {
@@ -187,14 +127,18 @@ async function runPhases(options: SoakOptions, parts: QuietPointDependencies): P
       await workers.untilFailureOr(() => elapsedMs() >= endMs && faultInjection.killCount >= killCount)
       await faultInjection.pause()
       faults.push(...(await workers.pause()))
+      // After a failed action, the model does not know what happened.
+      if (faults.length > 0) break
       faults.push(...(await quietPoint(parts)))
       quietPointCount += 1
-      await resources.sample(elapsedMs())
+      await resources.sample(elapsedMs(), organisation.model.people.deliveredKeys.size)
     }
+  } catch (error) {
+    faults.push((error as Error).stack ?? String(error))
   } finally {
     clearInterval(progress)
   }
-  faults.push(...resources.growth())
+  faults.push(...hosts.flatMap(({ crashes }) => crashes), ...resources.growth())
   say(`Requests by status: ${JSON.stringify(Object.fromEntries(organisation.api.statusCounts))}`)
   say(`Faults injected: ${JSON.stringify(Object.fromEntries(faultInjection.counts))}`)
   for (const line of resources.report()) say(line)
@@ -207,40 +151,6 @@ async function runPhases(options: SoakOptions, parts: QuietPointDependencies): P
     requestCount,
     actionCount: workers.actionCount,
   }
-}
-
-/** Imports everyone and creates collections and links. */
-async function build(organisation: Organisation, { seed, collectionCount }: SoakOptions): Promise<void> {
-  const random = seededRandom(seed, 'build')
-  await importEveryone(organisation, random)
-  for (let index = 0; index < Math.ceil(collectionCount / 3); index += 1) {
-    await createJoinableCollection(organisation, random)
-  }
-  for (let index = 0; index < collectionCount; index += 1) await createCriteriaCollection(organisation, random)
-  for (let index = 0; index < collectionCount; index += 1) await createLink(organisation, random)
-}
-
-function actionsOn(organisation: Organisation, directoryUrl: string) {
-  return [
-    { weight: 40, run: changePeople },
-    { weight: 30, run: actOnMembership },
-    { weight: 6, run: changePayroll },
-    { weight: 2, run: changeUnit },
-    { weight: 2, run: replaceCriteriaCollection },
-    { weight: 1, run: switchGuard },
-    { weight: 2, run: approveRemovals },
-    { weight: 4, run: editCondition },
-    { weight: 2, run: editPolicy },
-    { weight: 3, run: changeLink },
-    { weight: 2, run: createLink },
-    { weight: 4, run: editGroupByHand },
-  ].map(({ weight, run }) => ({
-    weight,
-    run: (random: ReturnType<typeof seededRandom>) =>
-      run === editGroupByHand
-        ? editGroupByHand(organisation, directoryUrl, random)
-        : (run as typeof editPolicy)(organisation, random),
-  }))
 }
 
 export const soakFolder = (folder: string, seed: number): string => join(folder, `seed-${seed}`)
