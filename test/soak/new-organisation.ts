@@ -9,13 +9,12 @@ import { CONNECTORS_PATH, expectStatus, LINKS_PATH, type Organisation } from './
 import { OrganisationModel } from './organisation-model.ts'
 import { importEveryone } from './people-actions.ts'
 import { createJoinableCollection } from './request-actions.ts'
-import type { SoakOptions } from './run-soak.ts'
 import type { RunningServers } from './servers.ts'
 import type { SoakTenant } from './tenant.ts'
 
 /** An empty tenant with three connectors, and the model of it. The removal guard is off. */
 export async function newOrganisation(
-  { seed, personCount }: Pick<SoakOptions, 'seed' | 'personCount'>,
+  { seed, personCount }: { readonly seed: number; readonly personCount: number },
   tenant: SoakTenant,
   servers: RunningServers,
   hosts: readonly Host[],
@@ -61,7 +60,7 @@ export async function newOrganisation(
 /** Imports everyone and creates collections and links. */
 export async function buildOrganisation(
   organisation: Organisation,
-  { seed, collectionCount }: Pick<SoakOptions, 'seed' | 'collectionCount'>,
+  { seed, collectionCount }: { readonly seed: number; readonly collectionCount: number },
 ): Promise<void> {
   const random = seededRandom(seed, 'build')
   await importEveryone(organisation, random)

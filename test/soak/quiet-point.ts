@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { MembershipChange } from '../../infra/local/directory/membership-changes.ts'
 import type { Clocks } from './clocks.ts'
 import { compareCollections } from './compare-collections.ts'
-import { compareGroups } from './compare-groups.ts'
+import { compareGroups, openJobs } from './compare-groups.ts'
 import { compareHistory, type FormerMembers } from './compare-history.ts'
 import { comparePeople } from './compare-people.ts'
 import type { Host } from './hosts.ts'
@@ -15,6 +15,7 @@ const POLL_MS = 100
 const IDLE_MS = 300
 const LOCKED_IDLE_MS = 1500
 const LONGEST_ADVANCE_MS = 60_000
+const OPEN_JOB_TRIES = 3
 const DRAINED_WITHIN_MS = 180_000
 
 export type QuietPointDependencies = {
@@ -40,6 +41,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   faults.push(...(await compareHistory(organisation, names, deps.formerMembers, deps)))
   const writes = await newWrites(deps)
   faults.push(...(await compareGroups(organisation, writes)), ...organisation.watch.check(writes))
+  faults.push(...(await jobsThatStayOpen(deps)))
   const { deadLettered } = await servers.command('queue')<WaitingMessages>('counts')
   if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)
   faults.push(...organisation.api.lostAnswers.splice(0))
@@ -71,6 +73,16 @@ async function drain({ servers, clocks }: QuietPointDependencies): Promise<void>
     }
     await sleep(POLL_MS)
   }
+}
+
+/** The timer can sweep the tenant at any time: its jobs end as soon as their messages are processed. */
+async function jobsThatStayOpen(deps: QuietPointDependencies): Promise<string[]> {
+  let open = await openJobs(deps.organisation)
+  for (let tries = 0; open.length > 0 && tries < OPEN_JOB_TRIES; tries += 1) {
+    await drain(deps)
+    open = await openJobs(deps.organisation)
+  }
+  return open
 }
 
 /** Sweeps all tenants by hand, and waits until the sweep has begun. */
