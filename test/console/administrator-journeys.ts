@@ -96,7 +96,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     const condition = { groupOperator: 'AND', conditions: title('Archivist') }
     const body = { objectType: 'Relationship', condition }
     await world().call('admin', 'PUT', `/collections-criteria/beta/${id}`, body)
-    const removed = page.getByRole('row', { name: /Teacher .* Removed The definition was changed Ada Åsheim/ }).first()
+    const removed = page.getByRole('row', { name: /Teacher .* Removed Definition changed Ada Åsheim/ }).first()
     await page.getByRole('link', { name: 'History' }).click()
     while ((await removed.count()) === 0) {
       await page.reload()

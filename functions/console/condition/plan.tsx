@@ -86,12 +86,12 @@ function PlannedCollections({ plan: { collections } }: Pick<NamedPlan, 'plan'>) 
 
 type WarningsProps = { readonly warnings: readonly PlanWarning[]; readonly collectionNames: NamesById }
 
-/** Warnings do not keep anybody from saving. */
+/** Warnings do not keep anybody from saving. The table of groups says which of them have held removals. */
 function Warnings({ warnings, collectionNames }: WarningsProps) {
   return (
     <div class="notice warn">
       <ul>
-        {warnings.map(({ code, message, target }) => (
+        {warnings.filter(isFirstOfHolds).map(({ code, message, target }) => (
           <li key={`${code} ${target}`}>
             {t(`warning${code}`, { name: collectionNames.get(target) ?? target })}
             {code === 'ValueNotInData' && (
@@ -104,4 +104,8 @@ function Warnings({ warnings, collectionNames }: WarningsProps) {
       </ul>
     </div>
   )
+}
+
+function isFirstOfHolds({ code }: PlanWarning, index: number, all: readonly PlanWarning[]): boolean {
+  return code !== 'WouldHold' || all.findIndex((one) => one.code === code) === index
 }

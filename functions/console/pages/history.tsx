@@ -78,7 +78,7 @@ function HistoryTable({ entries, loadMore }: HistoryTableProps) {
   )
 }
 
-/** The number of members after each change, oldest first: counted back from now. */
+/** The number of members before and after each change, oldest first: counted back from now. */
 function countsOf(newestFirst: readonly HistoryEntry[], current: number): MemberCount[] {
   const counts: MemberCount[] = []
   let count = current
@@ -86,6 +86,8 @@ function countsOf(newestFirst: readonly HistoryEntry[], current: number): Member
     if (counts.at(-1)?.at !== at) counts.push({ at, count })
     count += change === 'Added' ? -1 : 1
   }
+  const oldest = counts.at(-1)
+  if (oldest !== undefined) counts.push({ at: oldest.at, count })
   return counts.reverse()
 }
 
