@@ -12,12 +12,6 @@ import { Refusal, type RefusalCode } from '../kernel/refusals.ts'
 /** What the database adds to every document. */
 export type Stored<T> = T & Resource
 
-/**
- * Milliseconds after which a read includes what another instance has written. Session consistency covers one instance.
- * https://learn.microsoft.com/azure/cosmos-db/consistency-levels
- */
-export const REPLICATION_LAG_MS = 1_000
-
 /** Operations that Cosmos takes in one transaction. https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
 export const OPERATIONS_PER_BATCH_COUNT = 100
 

@@ -5,7 +5,7 @@ import type { Versioned } from '../kernel/versioned.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
 import { matching, readPageByCreation } from './creation-page.ts'
 import { versionedDocumentParser } from './document-parser.ts'
-import { ifVersion, queryAll, REPLICATION_LAG_MS, refuse, type Stored, statusOf } from './documents.ts'
+import { ifVersion, queryAll, refuse, type Stored, statusOf } from './documents.ts'
 
 const { parse, parseWritten } = versionedDocumentParser('sync job', SyncJob, {
   held: 0,
@@ -32,7 +32,6 @@ export function cosmosJobStore(jobs: Container): JobStore {
   }
 
   return {
-    replicationLagMs: REPLICATION_LAG_MS,
     async find(tenantId, jobId) {
       const document = await read(tenantId, jobId)
       return document === undefined ? undefined : parse(document)

@@ -8,7 +8,7 @@ import type { Versioned } from '../kernel/versioned.ts'
 import { batchedDocumentReads, READ_LIMITS, readCurrentDocuments } from './batched-reads.ts'
 import { matching, readPageByCreation } from './creation-page.ts'
 import { versionedDocumentParser } from './document-parser.ts'
-import { catchUp, ifVersion, queryAll, REPLICATION_LAG_MS, refuse, type Stored, statusOf } from './documents.ts'
+import { catchUp, ifVersion, queryAll, refuse, type Stored, statusOf } from './documents.ts'
 
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 
@@ -54,7 +54,6 @@ export function cosmosLinkStore(links: Container): LinkStore {
   }
 
   return {
-    replicationLagMs: REPLICATION_LAG_MS,
     async find(tenantId, linkId) {
       const document = await read(tenantId, linkId)
       return document === undefined ? undefined : parse(document)

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, it } from 'node:test'
+import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
+import type { Directory } from '../../shared/domain/group-links/directory.ts'
 import { type Lease, newLink } from '../../shared/domain/group-links/group-link.ts'
 import { changeLink, LeaseLost, renewLease } from '../../shared/domain/group-links/lease.ts'
+import { newJob } from '../../shared/domain/group-links/sync-job.ts'
+import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
+import { builtService } from '../api/built-service.ts'
 import { databaseOfInstances, STOPPED } from './instances.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
@@ -27,5 +32,22 @@ describe('A worker with lagging reads', () => {
     assert.equal((await renewLease(held, deps)).link.lease?.token, 1)
     await changeLink(tenantId, linkId, (current) => ({ ...current, lease: lease(2) }), { links: other })
     await assert.rejects(renewLease(held, deps), LeaseLost)
+  })
+
+  it('does not take the link of a new job for a deleted one', async () => {
+    const [one, other] = [newInstance(), newInstance()]
+    const [tenantId, linkId] = [randomUUID(), randomUUID()]
+    const input = { collectionId: randomUUID(), directoryGroupId: randomUUID(), directoryGroupDisplayName: null }
+    const link = newLink({ ...input, tenantId, id: linkId }, NOW_MS)
+    const job = newJob({ id: randomUUID(), type: 'LinkCreated' }, link, NOW_MS)
+    const directory = { readGroup: () => Promise.reject(new Error('The directory is away')) } as unknown as Directory
+    const worker = builtService(other.container, { nowMs: () => NOW_MS, directory, sleep: async () => undefined })
+    // It has seen the tenant before the link was created.
+    assert.equal(await worker.links.links.find(tenantId, linkId), undefined)
+    cosmos.setReplicaLag({ ...STOPPED, containers: ['links'] })
+    await cosmosLinkStore(one.container('links')).add(link)
+    await cosmosJobStore(one.container('jobs')).add(job)
+    await runSyncJob({ tenantId, jobId: job.id }, worker.links)
+    assert.equal((await worker.links.jobs.find(tenantId, job.id))?.value.status, 'Queued')
   })
 })

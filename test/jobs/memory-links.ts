@@ -33,7 +33,6 @@ export function memoryStores(): MemoryStores {
   const unfinished = () => jobs.all().filter(({ value }) => value.status === 'Queued' || value.status === 'Running')
   return {
     links: {
-      replicationLagMs: 0,
       catchUp: async () => undefined,
       find: async (_tenantId, linkId) => links.find(linkId),
       async findCurrent(_tenantId, linkId) {
@@ -51,7 +50,6 @@ export function memoryStores(): MemoryStores {
       remove: async (_tenantId, linkId) => links.remove(linkId),
     },
     jobs: {
-      replicationLagMs: 0,
       find: async (_tenantId, jobId) => jobs.find(jobId),
       add: async (job) => void (jobs.find(job.id) ?? jobs.add(job)),
       replace: async (job, version) => jobs.replace(job, version),

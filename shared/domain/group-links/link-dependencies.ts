@@ -26,8 +26,6 @@ export type CurrentLink = Versioned<GroupLink> & { readonly settings: LinkSettin
 
 /** Stored group links. */
 export interface LinkStore {
-  /** Milliseconds after which a read includes what another instance has written. */
-  readonly replicationLagMs: number
   find(tenantId: string, linkId: string): Promise<Versioned<GroupLink> | undefined>
   /**
    * As `find`, but includes all earlier writes of all instances: another worker can have acquired the lease. The tenant's
@@ -56,8 +54,6 @@ export interface LinkStore {
 
 /** Stored sync jobs. Each expires after the time that `retentionS` defines for its type. */
 export interface JobStore {
-  /** Milliseconds after which a read includes what another instance has written. */
-  readonly replicationLagMs: number
   find(tenantId: string, jobId: string): Promise<Versioned<SyncJob> | undefined>
   /** Leaves an existing job of this id unchanged. */
   add(job: SyncJob): Promise<void>

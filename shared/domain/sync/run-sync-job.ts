@@ -22,7 +22,7 @@ export async function runSyncJob(
   deps: SyncDependencies,
 ): Promise<void> {
   const { jobs, log } = deps
-  const found = await readWithRetry(() => jobs.find(tenantId, jobId), jobs.replicationLagMs, deps)
+  const found = await jobs.find(tenantId, jobId)
   if (found === undefined || found.value.completedAt !== null) return
   const session = await claim(found, deps)
   if (session === undefined) return
@@ -70,7 +70,8 @@ async function applySteps(
 async function claim(job: Versioned<SyncJob>, deps: SyncDependencies): Promise<SyncSession | undefined> {
   const { tenantId, linkId, id: jobId } = job.value
   const { links } = deps
-  const link = await readWithRetry(() => links.find(tenantId, linkId), links.replicationLagMs, deps)
+  // Without its link, a job ends for good.
+  const link = (await links.find(tenantId, linkId)) ?? (await links.findCurrent(tenantId, linkId))
   const nowMs = deps.nowMs()
   const decision = claimDecision(job.value, link?.value, deps, nowMs)
   let delayMs = CONFLICT_DELAY_MS
@@ -99,16 +100,4 @@ async function abort(
   const aborted = await deps.jobs.replace({ ...failed(job, reason, deps.nowMs()), ...counts }, version)
   recordEndedJob(aborted.value, deps.metrics)
   deps.log.info('sync-job.aborted', { tenantId, jobId, reason })
-}
-
-/** Reads a record that a notification refers to. One that is not found is read again after the replication lag. */
-async function readWithRetry<T>(
-  find: () => Promise<T | undefined>,
-  replicationLagMs: number,
-  { sleep }: Pick<SyncDependencies, 'sleep'>,
-): Promise<T | undefined> {
-  const found = await find()
-  if (found !== undefined) return found
-  await sleep(replicationLagMs)
-  return find()
 }
