@@ -11,8 +11,6 @@ export type FaultPlan = {
   readonly longestMs: number
   /** Time for which an instance sometimes stops, longer than its leases. 0: never. */
   readonly longStopMs: number
-  /** Whether the first instance lives as long as the run, so that its memory can be watched. */
-  readonly isFirstHostSpared: boolean
 }
 
 type InjectedFault = { readonly name: string; readonly weight: number; readonly run: () => Promise<void> }
@@ -110,8 +108,9 @@ export class FaultInjection {
     }
   }
 
+  /** The first of several instances lives as long as the run, so that its memory can be watched. */
   #kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const candidates = this.#plan.isFirstHostSpared ? this.#hosts.slice(1) : this.#hosts
+    const candidates = this.#hosts.length > 1 ? this.#hosts.slice(1) : this.#hosts
     return this.#onHost(async (host) => {
       await host.kill(signal)
       await host.start()

@@ -38,8 +38,6 @@ export type SoakReport = {
   readonly faults: readonly string[]
   readonly quietPointCount: number
   readonly killCount: number
-  readonly requestCount: number
-  readonly actionCount: number
 }
 
 /** Of the evaluation of a tenant, with a margin. */
@@ -102,7 +100,6 @@ async function runPhases(options: SoakOptions, parts: QuietPointDependencies): P
     intervalMs: options.faultIntervalMs,
     longestMs: Math.min(6000, phase.leastDurationMs / 4),
     longStopMs: options.hasLongStops ? LONGEST_LEASE_MS + options.clocksApartMs : 0,
-    isFirstHostSpared: true,
   })
   const workers = new Workers(actionsOn(organisation), options)
   const resources = new ResourceWatch(servers, hosts)
@@ -143,14 +140,7 @@ async function runPhases(options: SoakOptions, parts: QuietPointDependencies): P
   say(`Faults injected: ${JSON.stringify(Object.fromEntries(faultInjection.counts))}`)
   for (const line of resources.report()) say(line)
   for (const fault of faults.slice(0, FAULTS_SHOWN)) say(`FAULT ${fault}`)
-  const { requestCount } = organisation.api
-  return {
-    faults,
-    quietPointCount,
-    killCount: faultInjection.killCount,
-    requestCount,
-    actionCount: workers.actionCount,
-  }
+  return { faults, quietPointCount, killCount: faultInjection.killCount }
 }
 
 export const soakFolder = (folder: string, seed: number): string => join(folder, `seed-${seed}`)
