@@ -149,8 +149,11 @@ async function interfere(world: JoinableWorld, tenant: RandomTenant, links: read
       await addMembersDirectly(world.tenantId, tenant.open, { coreIdentityIds: [person] }, actor, deps)
       return
     }
-    default:
-      await deleteJoinableCollection(joinables[0] ?? '', undefined, caller, deps)
+    default: {
+      const id = random.pick(joinables)
+      if ((await deps.collections.find(world.tenantId, id)) === undefined) return
+      await deleteJoinableCollection(id, undefined, caller, deps)
+    }
   }
 }
 
