@@ -32,6 +32,8 @@ export type BoundGroup = {
   readonly kind: 'group'
   /** Leaves at any depth. */
   readonly leafCount: number
+  /** Whether any leaf tests the members of collections. */
+  readonly readsMembers: boolean
   readonly reads: ObjectType | undefined
   readonly operator: GroupOperator
   readonly children: readonly BoundNode[]
@@ -75,7 +77,10 @@ export class CompiledCondition {
     if (node.kind === 'leaf') return this.#bindLeaf(node, snapshot)
     const children = node.children.map((child) => this.#bind(child, snapshot))
     const leafCount = children.reduce((sum, child) => sum + (child.kind === 'group' ? child.leafCount : 1), 0)
-    return { kind: 'group', reads: commonObject(children), operator: node.operator, leafCount, children }
+    const isOfMembers = (child: BoundNode) =>
+      child.kind === 'group' ? child.readsMembers : child.kind === 'membership'
+    const readsMembers = children.some(isOfMembers)
+    return { kind: 'group', reads: commonObject(children), operator: node.operator, leafCount, readsMembers, children }
   }
 
   #bindLeaf(leaf: CheckedLeaf, snapshot: RowSnapshot): BoundNode {

@@ -3,7 +3,7 @@ import type { Bitmap } from '../tenant-index/bitmap.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { CORE_TYPE, type RowObjectType } from './collection-members.ts'
 import type { CompiledCondition } from './compile.ts'
-import { Evaluation, type EvaluationContext } from './evaluation.ts'
+import { Evaluation, type EvaluationContext, type SharedResults } from './evaluation.ts'
 
 /** The ids of all members, ascending: the objects with at least one row that satisfies the condition. */
 export function evaluate(
@@ -32,8 +32,9 @@ export function* memberSlotsTask(
   snapshot: RowSnapshot,
   objectType: RowObjectType,
   context: EvaluationContext,
+  shared?: SharedResults,
 ): Task<Bitmap> {
-  return yield* new Evaluation(snapshot, context).members(compiled.boundTo(snapshot), CORE_TYPE[objectType])
+  return yield* new Evaluation(snapshot, context, shared).members(compiled.boundTo(snapshot), CORE_TYPE[objectType])
 }
 
 /** Whether each of these objects is a member. Evaluates their rows only. Unknown and deleted objects are not members. */

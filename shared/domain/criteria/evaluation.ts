@@ -62,18 +62,35 @@ const TESTS_PER_STEP_COUNT = 1024
 /** Collections whose member slots are cached during an evaluation. */
 const COLLECTIONS_CACHED_COUNT = 64
 
+/**
+ * The slots of a table whose rows satisfy a node of one condition that does not depend on the members of collections. For
+ * evaluations of the condition on the same state of a snapshot and on the same day.
+ */
+export type SharedResults = Readonly<Record<ObjectType, Map<BoundNode, Bitmap>>>
+
+export function newSharedResults(): SharedResults {
+  return { identity: new Map(), orgUnit: new Map(), relationship: new Map() }
+}
+
+function readsMembers(node: BoundNode): boolean {
+  return node.kind === 'group' ? node.readsMembers : node.kind === 'membership'
+}
+
 /** The evaluation of a condition on a snapshot, as tasks. Between steps, others may evaluate; the snapshot must not change. */
 export class Evaluation {
   readonly #snapshot: RowSnapshot
   readonly #context: EvaluationContext
   /** The row being tested: its identity, org unit and relationship. Reused, because millions of rows are tested. */
   readonly #row: [number, number, number] = [0, 0, 0]
+  readonly #shared: SharedResults | undefined
   readonly #memberSlots = new Map<CollectionMembers | MembersBySlot, MemberSlots>()
   #testCount = 0
 
-  constructor(snapshot: RowSnapshot, context: EvaluationContext) {
+  /** @param shared Results that evaluations of one condition with other members have found. */
+  constructor(snapshot: RowSnapshot, context: EvaluationContext, shared?: SharedResults) {
     this.#snapshot = snapshot
     this.#context = context
+    this.#shared = shared
   }
 
   *members(root: BoundNode, objectType: ObjectType): Task<Bitmap> {
@@ -132,6 +149,17 @@ export class Evaluation {
   *#matching(node: BoundNode, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     yield
     if (countBits(mask) < mask.length * 32 * SPARSE_SHARE) return yield* this.#matchingFew(node, objectType, mask)
+    if (this.#shared === undefined || readsMembers(node)) return yield* this.#matchingMany(node, objectType, mask)
+    const results = this.#shared[objectType]
+    // With most words of the mask in use, all slots cost the same as those of the mask.
+    const all =
+      results.get(node) ??
+      (yield* this.#matchingMany(node, objectType, fullBitmap(this.#snapshot.tables[objectType].slotCount)))
+    results.set(node, all)
+    return commonBits(mask, all)
+  }
+
+  *#matchingMany(node: BoundNode, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     if (node.reads !== undefined && node.reads !== objectType)
       return yield* this.#matchingThrough(node, node.reads, objectType, mask)
     switch (node.kind) {

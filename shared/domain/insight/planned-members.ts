@@ -4,7 +4,7 @@ import { objectTypeOf } from '../collections/live-members.ts'
 import { CORE_TYPE, type CollectionMembers, memberSlots } from '../criteria/collection-members.ts'
 import type { CompiledCondition } from '../criteria/compile.ts'
 import { memberSlotsTask } from '../criteria/evaluate.ts'
-import type { EvaluationContext } from '../criteria/evaluation.ts'
+import { type EvaluationContext, newSharedResults, type SharedResults } from '../criteria/evaluation.ts'
 import { type Bitmap, emptyBitmap } from '../tenant-index/bitmap.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { ReferenceGraph } from './reference-graph.ts'
@@ -93,22 +93,28 @@ export class PlannedMembers {
     const { id } = collection
     const { graph } = this.#input
     const isRoot = id === graph.change.after.id
-    const before = yield* this.#before(isRoot ? graph.change.before : collection, collection)
+    // The condition of the changed collection itself is another one before and after.
+    const shared = isRoot ? undefined : newSharedResults()
+    const before = yield* this.#before(isRoot ? graph.change.before : collection, collection, shared)
     const isAffected = isRoot || graph.referencesOf(collection).some((to) => this.#changed.has(to))
     if (!isAffected && this.#invalid.before.has(id)) this.#invalid.after.add(id)
     if (!isAffected) return { before, after: before }
-    const after = (yield* this.#membersIn(collection, 'after')) ?? before
+    const after = (yield* this.#membersIn(collection, 'after', shared)) ?? before
     const isMended = this.#invalid.before.has(id) !== this.#invalid.after.has(id)
     const isSame = isEqual(before, after)
     if (!isSame || isMended) this.#changed.add(id)
     return { before, after: isSame ? before : after }
   }
 
-  *#before(stored: Collection | undefined, { objectType, id }: Collection): Task<Bitmap> {
+  *#before(
+    stored: Collection | undefined,
+    { objectType, id }: Collection,
+    shared: SharedResults | undefined,
+  ): Task<Bitmap> {
     const { rows } = this.#input
     const type = CORE_TYPE[objectType as keyof typeof CORE_TYPE]
     if (stored === undefined) return emptyBitmap(rows.tables[type].slotCount)
-    const evaluated = yield* this.#membersIn(stored, 'before')
+    const evaluated = yield* this.#membersIn(stored, 'before', shared)
     if (evaluated !== undefined) return evaluated
     const ids = new Set(this.#input.stored.get(id))
     const slots = yield* memberSlots({ kind: 'criteria', objectType: objectTypeOf(stored), ids }, rows)
@@ -116,7 +122,7 @@ export class PlannedMembers {
   }
 
   /** Undefined when the collection cannot be evaluated and keeps its members. */
-  *#membersIn(collection: Collection, version: Version): Task<Bitmap | undefined> {
+  *#membersIn(collection: Collection, version: Version, shared: SharedResults | undefined): Task<Bitmap | undefined> {
     const { graph, rows, conditionOf } = this.#input
     const invalid = this.#invalid[version]
     const condition = conditionOf(collection)
@@ -127,7 +133,7 @@ export class PlannedMembers {
     yield
     condition.boundTo(rows)
     yield
-    return yield* memberSlotsTask(condition, rows, objectTypeOf(collection), this.#context(version))
+    return yield* memberSlotsTask(condition, rows, objectTypeOf(collection), this.#context(version), shared)
   }
 
   #context(version: Version): EvaluationContext {
