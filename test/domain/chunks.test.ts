@@ -6,6 +6,11 @@ import { chunkWithin } from '../../shared/kernel/chunk.ts'
 import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 
 describe('chunks within limits', () => {
+  it('have exactly the limit of bytes where the entries allow it', () => {
+    const chunks = chunkWithin(['aa', 'bb', 'c'], { atMostCount: 9, atMostBytes: 4 }, ({ length }) => length)
+    assert.deepEqual(chunks, [['aa', 'bb'], ['c']])
+  })
+
   it('contain everything in order, within the limit unless a single entry exceeds it', () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 60 })
     fc.assert(

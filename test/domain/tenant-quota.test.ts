@@ -42,6 +42,16 @@ describe('A quota of a tenant', () => {
     assert.ok(countings() < 120, `${countings()} countings`)
   })
 
+  it('counts the records again after an hour, although much is left', async () => {
+    const { newInstance, clock } = records(1_000_000, 0)
+    const { add, countings } = newInstance()
+    for (const nowMs of [0, 3_599_999, 3_600_000]) {
+      clock.nowMs = nowMs
+      await add(1)
+    }
+    assert.equal(countings(), 2)
+  })
+
   it('is not exceeded by several instances that take turns', async () => {
     const { store, newInstance } = records(100_000, 0)
     const instances = Array.from({ length: 10 }, newInstance)

@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { RecentWrite } from '../../../shared/domain/group-links/group-link.ts'
-import { journaled, planSync, reconciledByRead, stepsOf } from '../../../shared/domain/sync/plan-sync.ts'
+import { newLink, type RecentWrite } from '../../../shared/domain/group-links/group-link.ts'
+import { newJob } from '../../../shared/domain/group-links/sync-job.ts'
+import {
+  journaled,
+  planBatch,
+  planSync,
+  progressOfStep,
+  reconciledByRead,
+  stepsOf,
+  stepsThatUndo,
+} from '../../../shared/domain/sync/plan-sync.ts'
 import { withRecentWrites } from '../../../shared/domain/sync/recorded-writes.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
@@ -111,6 +120,80 @@ describe('The journal of started writes', () => {
       removed: ['y'],
       open: { added: ['b'], removed: ['x'] },
     })
+  })
+})
+
+const limits = {
+  add: { accountsPerWrite: 20, accountsPerStep: 400 },
+  remove: { accountsPerWrite: 1, accountsPerStep: 20 },
+}
+const link = newLink(
+  { id: 'link', tenantId: 'tenant', collectionId: 'c', directoryGroupId: 'group', directoryGroupDisplayName: null },
+  NOW_MS,
+)
+const job = {
+  ...newJob({ id: 'job', type: 'ManualSync' }, link, NOW_MS),
+  ...{ added: 10, removed: 10, skipped: 5, unresolved: ['u'] },
+  journal: { added: ['a', 'b'], removed: ['x', 'y'] },
+}
+
+describe('The job after a step', () => {
+  const outcome = { refused: [], sentCount: 1 }
+  const counts = ({ added, removed, skipped, unresolved, journal }: typeof job) => [
+    ...[added, removed, skipped, unresolved],
+    ...[journal.added, journal.removed],
+  ]
+
+  it('of additions counts those written, those begun by an earlier worker, and removals of it that are reverted', () => {
+    const step = { kind: 'add', accounts: [], writeCount: 1 } as const
+    const answered = { ...outcome, written: ['c', 'x'], unchanged: ['a', 'm'], missing: ['n'] }
+    const progress = progressOfStep(job, step, answered, { added: ['a'], removed: ['x'] })
+    assert.deepEqual([progress.added, progress.removed], [['c', 'x', 'a'], ['x']])
+    assert.deepEqual(counts(progress.job as typeof job), [13, 11, 6, ['u', 'n'], ['b'], ['y']])
+  })
+
+  it('of removals counts those written, those begun by an earlier worker, and additions of it that are reverted', () => {
+    const step = { kind: 'remove', accounts: [], writeCount: 1 } as const
+    const answered = { ...outcome, written: ['z', 'a'], unchanged: ['x', 'm'], missing: [] }
+    const progress = progressOfStep(job, step, answered, { added: ['a'], removed: ['x'] })
+    assert.deepEqual([progress.added, progress.removed], [['a'], ['z', 'a', 'x']])
+    assert.deepEqual(counts(progress.job as typeof job), [11, 13, 5, ['u'], ['b'], ['y']])
+  })
+})
+
+describe('The plan of a batch', () => {
+  const guard = { enabled: true, minimum: 1, percent: 20 }
+  const planned = (
+    accounts: readonly string[],
+    users: readonly string[],
+    changes: object = {},
+    withoutAccountCount = 0,
+  ) =>
+    planBatch(
+      { accounts: new Set(accounts), withoutAccountCount, membershipVersion: 1 },
+      { users: new Set(users), others: new Set() },
+      { job: { ...job, unresolved: [] }, link: { ...link, ...changes }, guard, approved: new Set() },
+      { limits, nowMs: NOW_MS },
+    )
+
+  it('compares removals with the users that the group had when the job began', () => {
+    assert.equal(planned(['a'], ['a', 'b', 'c']).job.userCountAtStart, 3)
+    const begun = { ...job, userCountAtStart: 50 }
+    const state = { job: begun, link, guard, approved: new Set<string>() }
+    const desired = { accounts: new Set(['a']), withoutAccountCount: 0, membershipVersion: 1 }
+    const members = { users: new Set(['a', 'b']), others: new Set<string>() }
+    assert.equal(planBatch(desired, members, state, { limits, nowMs: NOW_MS }).job.userCountAtStart, 50)
+  })
+
+  it('skips members without an account and accounts that are unresolved', () => {
+    assert.equal(planned(['a', 'group'], ['a'], {}, 2).job.skipped, 3)
+  })
+
+  it('takes accounts out of the group again that turned out not to be users', () => {
+    assert.deepEqual(
+      stepsThatUndo(['d'], limits).map(({ kind, accounts, undoesAdditions }) => [kind, accounts, undoesAdditions]),
+      [['remove', ['d'], true]],
+    )
   })
 })
 
