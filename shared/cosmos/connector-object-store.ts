@@ -45,6 +45,7 @@ const parse = documentParser<ConnectorObject>(
     data: StoredAttributes,
     coreObjectId: Type.String(),
     formerCoreObjectIds: Type.Optional(Strings),
+    movedIdentities: Type.Optional(Type.Array(Type.Object({ id: Type.String(), coreObjectIds: Strings }))),
     references: Type.Record(Type.String(), Type.Union([Type.String(), Strings])),
     deletedAtMs: Type.Optional(Type.Number()),
   }),

@@ -77,14 +77,27 @@ describe('a write interrupted between connector objects and core objects is comp
     await tenant.first([person('hr')])
     await second([person('ad', { nin: '1' })])
     assert.equal((await tenant.people()).length, 2)
+    await second([post('job', 'ad')])
     await assert.rejects(tenant.first([person('hr', { nin: '1' })], dying()))
-    assert.deepEqual(await second([person('ad', { nin: '1' })]), ['unchanged'])
     assert.deepEqual(await tenant.first([person('hr', { nin: '1' })]), ['unchanged'])
     const people = await tenant.people()
     assert.deepEqual(
       people.map(({ attributes }) => attributes.nin),
       ['1'],
     )
+    assert.deepEqual(await tenant.holders(), [people[0]?.id])
+  })
+
+  it('deletion that parts two others', async () => {
+    const tenant = await newTenant()
+    const [second, third] = [await tenant.addConnector('2030-01-02T00:00:00.000+00:00'), await tenant.addConnector()]
+    await tenant.first([person('hr', { nin: '1', directoryObjectId: ACCOUNT })])
+    await second([person('school', { nin: '1' })])
+    await third([person('ad', { directoryObjectId: ACCOUNT })])
+    assert.equal((await tenant.people()).length, 1)
+    await assert.rejects(tenant.first([gone('hr')], dying()))
+    assert.deepEqual(await tenant.first([gone('hr')]), ['refused'])
+    assert.deepEqual((await tenant.people()).map(({ externalId }) => externalId).sort(), ['ad', 'school'])
   })
 })
 

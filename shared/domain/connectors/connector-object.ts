@@ -27,6 +27,9 @@ export type DataValue = string | boolean | readonly string[] | ExternalReference
 /** The attributes of a connector object by name, validated and in their stored form. */
 export type ObjectData = Readonly<Record<string, DataValue>>
 
+/** An identity that moved to another core object, with its core objects: the one after the move first. */
+export type MovedIdentity = { readonly id: string; readonly coreObjectIds: readonly string[] }
+
 /** An object in a connector space. */
 export type ConnectorObject = {
   /** Derived from connector, type and external id, so that the store enforces their uniqueness. */
@@ -38,6 +41,8 @@ export type ConnectorObject = {
   readonly coreObjectId: string
   /** Former core objects, latest first, up to a limit; absent when the object was never assigned to another. */
   readonly formerCoreObjectIds?: readonly string[]
+  /** Other identities that writes of this one have moved, the last ones; absent when there are none. */
+  readonly movedIdentities?: readonly MovedIdentity[]
   /** Ids of the connector objects that the references name, by attribute, whether or not these exist. */
   readonly references: ReferenceIds
   /** Time of the soft deletion; absent for a live object. */

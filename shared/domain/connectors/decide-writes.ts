@@ -5,6 +5,7 @@ import {
   type ConnectorObject,
   connectorObjectId,
   type DeriveId,
+  type MovedIdentity,
   ownCoreObjectId,
   referenceIds,
 } from './connector-object.ts'
@@ -48,6 +49,9 @@ type PossiblyStaleObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
   readonly coreObjects: readonly CoreObjectStub[]
 }
 
+/** Identities that moved with an object, stored with it: as many as one transaction writes. */
+const MOVED_IDENTITIES_COUNT = 100
+
 /** Former core objects stored with an object. More than one matters only after several interrupted writes in a row. */
 const FORMER_CORE_OBJECTS_COUNT = 8
 
@@ -88,10 +92,10 @@ function deletion({ value, version }: Versioned<ConnectorObject>, context: Write
   const others = moverWrites(movers, context)
   return {
     outcome: { outcome: 'deleted', id: value.id },
-    writes: [{ object, version }, ...others.writes],
+    writes: [{ object: withMoved(object, value, others.moved), version }, ...others.writes],
     coreObjects: [stubOf(value, value.coreObjectId), ...others.coreObjects],
     retargeted: [value, ...movers],
-    possiblyStale: [possiblyStaleOf(value), ...others.possiblyStale],
+    possiblyStale: [...possiblyStaleOf(value), ...others.possiblyStale],
   }
 }
 
@@ -113,20 +117,23 @@ function placement(
       writes: [],
       coreObjects: [],
       retargeted: [],
-      possiblyStale: [possiblyStaleOf(before)],
+      possiblyStale: possiblyStaleOf(before),
     }
   }
   const others = moverWrites(movers, context)
   return {
     outcome: { outcome: isLive ? 'updated' : 'created', id },
-    writes: [{ object: inCoreObject(object, coreObjectId, before), version: stored?.version }, ...others.writes],
+    writes: [
+      { object: withMoved(inCoreObject(object, coreObjectId, before), before, others.moved), version: stored?.version },
+      ...others.writes,
+    ],
     coreObjects: [
       stubOf(object, coreObjectId),
       ...(former === undefined ? [] : [stubOf(object, former, coreObjectId)]),
       ...others.coreObjects,
     ],
     retargeted: [...(isRetargeted ? [object] : []), ...movers],
-    possiblyStale: [...(before === undefined ? [] : [possiblyStaleOf(before)]), ...others.possiblyStale],
+    possiblyStale: [...(before === undefined ? [] : possiblyStaleOf(before)), ...others.possiblyStale],
   }
 }
 
@@ -144,9 +151,10 @@ function coreObjectFor(
 function moverWrites(
   movers: readonly ConnectorObject[],
   context: WriteContext,
-): Pick<WriteDecision, 'writes' | 'coreObjects' | 'possiblyStale'> {
+): Pick<WriteDecision, 'writes' | 'coreObjects' | 'possiblyStale'> & { readonly moved: readonly MovedIdentity[] } {
   const before = movers.map(({ id }) => context.before(id))
   return {
+    moved: movedIdentities(movers, before),
     writes: movers.map((object, index) => ({
       object: inCoreObject(object, object.coreObjectId, before[index]?.value),
       version: before[index]?.version,
@@ -156,8 +164,30 @@ function moverWrites(
         .flat()
         .map((id) => stubOf(object, id, object.coreObjectId)),
     ),
-    possiblyStale: before.flatMap((each) => (each === undefined ? [] : [possiblyStaleOf(each.value)])),
+    possiblyStale: before.flatMap((each) => (each === undefined ? [] : possiblyStaleOf(each.value))),
   }
+}
+
+/** The identities that move, with their core objects before and after. */
+function movedIdentities(
+  movers: readonly ConnectorObject[],
+  before: readonly (Versioned<ConnectorObject> | undefined)[],
+): MovedIdentity[] {
+  return movers.map(({ id, coreObjectId }, index) => {
+    const left = before[index]?.value
+    return { id, coreObjectIds: [...new Set([coreObjectId, ...(left === undefined ? [] : coreObjectsOf(left))])] }
+  })
+}
+
+/** Stores the identities that move with the object: a repetition of the write completes it after an interruption. */
+function withMoved(
+  object: ConnectorObject,
+  before: ConnectorObject | undefined,
+  moved: readonly MovedIdentity[],
+): ConnectorObject {
+  const all = new Map([...(before?.movedIdentities ?? []), ...moved].map((each) => [each.id, each]))
+  const movedIdentities = [...all.values()].slice(-MOVED_IDENTITIES_COUNT)
+  return { ...object, ...(movedIdentities.length > 0 && { movedIdentities }) }
 }
 
 /** @param current The core object to which the contributor belongs now, unless it is deleted. */
@@ -184,10 +214,16 @@ function inCoreObject(
   return { ...object, coreObjectId, ...(formerCoreObjectIds.length > 0 && { formerCoreObjectIds }) }
 }
 
-function possiblyStaleOf(object: ConnectorObject): PossiblyStaleObject {
-  const { id, objectType, deletedAtMs } = object
+function possiblyStaleOf(object: ConnectorObject): PossiblyStaleObject[] {
+  const { id, objectType, deletedAtMs, movedIdentities: moved = [] } = object
   const current = deletedAtMs === undefined ? object.coreObjectId : undefined
-  return { id, objectType, coreObjects: coreObjectsOf(object).map((former) => stubOf(object, former, current)) }
+  const own = { id, objectType, coreObjects: coreObjectsOf(object).map((former) => stubOf(object, former, current)) }
+  const others = moved.map((identity) => ({
+    id: identity.id,
+    objectType,
+    coreObjects: identity.coreObjectIds.map((each) => stubOf(object, each)),
+  }))
+  return [own, ...others]
 }
 
 /** The current core object, then the former ones, latest first. */
@@ -217,7 +253,7 @@ function exists(write: ObjectWrite): WriteDecision {
 /** @param deleted The soft-deleted object of the same names, if any. */
 function notFound(write: ObjectWrite, deleted?: ConnectorObject): WriteDecision {
   const refusal = refused(refusalEntry('ConnectorObjectNotFound', `There is no object ${nameOf(write)}`))
-  return deleted === undefined ? refusal : { ...refusal, possiblyStale: [possiblyStaleOf(deleted)] }
+  return deleted === undefined ? refusal : { ...refusal, possiblyStale: possiblyStaleOf(deleted) }
 }
 
 function refused(entry: RefusalEntry): WriteDecision {
