@@ -127,7 +127,11 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
   route('GET', `${NAMES[objectType].path}/search`, {
     operationId: `search${NAMES[objectType].many}`,
     summary: `Search ${NAMES[objectType].plural}`,
-    description: 'Returns at most 100 matches that the caller can access, ordered by display name or title.',
+    description:
+      'Returns at most 100 matches that the caller can access, ordered by display name or title (Unicode collation), then ' +
+      'by id; objects without a name come last. When more than 100 match, those that are returned are the first by code ' +
+      'point of the name without case and accents, which can differ from the first by collation in other alphabets and ' +
+      'punctuation. A longer text finds the others.',
     roles: CORE_OBJECT_READERS,
     query: Type.Object({
       text: Type.String({

@@ -20,7 +20,10 @@ const holdProperties = {
   reason: HoldReason,
   count: Described(Count, 'Number of accounts that were not removed.'),
   limit: Described(Count, 'Number of accounts that may be removed within 24 hours.'),
-  removedInWindow: Described(Count, 'Number of accounts that the service has removed within the last 24 hours.'),
+  removedInWindow: Described(
+    Count,
+    'Number of accounts that the service has removed within the last 24 hours, approved removals included.',
+  ),
   groupSize: Described(Count, 'Number of users in the group when the earliest of these removals was decided.'),
   createdAt: Described(Timestamp, 'When the removals of this plan were first held.'),
 }

@@ -28,7 +28,8 @@ const LifecycleEntry = Closed({
   status: OneOf(REQUEST_STATUSES),
   actorId: Described(
     Type.String(),
-    `A core identity id; the \`oid\` of the token when the actor has no core identity; or \`${SYSTEM_ACTOR}\`.`,
+    `A core identity id; the \`oid\` of the token when the actor has no core identity; or \`${SYSTEM_ACTOR}\`. The id is that ` +
+      'of the time of the action: it stays when the identity is merged into another one later.',
   ),
   at: Timestamp,
   gate: Type.Optional(Closed({ order: Type.Integer(), type: GateType })),
@@ -43,7 +44,9 @@ export const REQUEST_PROPERTIES = {
   requesterId: Described(Guid, 'The core identity that the membership is for.'),
   submittedBy: Described(
     Type.String(),
-    'The actor who submitted the request: the requester, their manager, or the caller who added them directly.',
+    'The actor who submitted the request: the requester, their manager, or the caller who added them directly. Like ' +
+      '`actorId` in `lifecycle`, the id of that time: when identities are merged, `requesterId` changes to the one that ' +
+      'remains, and this id stays.',
   ),
   relationshipId: Described(
     Nullable(Guid),
