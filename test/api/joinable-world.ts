@@ -36,14 +36,16 @@ export const faults: unknown[] = []
 /**
  * The routes of collections over a local database, one tenant, and a clock that only the test advances.
  * @param dispatcherOf the service's own dispatcher, for tests that measure time.
+ * @param accountOf starts the database.
  */
 export async function joinableWorld(
   dispatcherOf: typeof dispatcher = conformingDispatcher,
   tenantId: string = randomUUID(),
+  accountOf: typeof localAccount = localAccount,
 ) {
   let elapsedMs = 0
   const nowMs = () => START_MS + elapsedMs
-  const { cosmos, container } = await localAccount(nowMs)
+  const { cosmos, container } = await accountOf(nowMs)
   const enqueued: Message[] = []
   const linked = new Set<string>()
   const callers = new Map<string, Caller>()

@@ -6,6 +6,7 @@ import { parseLag, type ReplicaLag } from '../../infra/local/cosmos/replicas.ts'
 import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
+import { directDatabase } from './direct-database.ts'
 
 /**
  * The replica lag of test databases, from `REPLICA_LAG` in the format of `POST /local/replicas`. With
@@ -28,6 +29,12 @@ export async function localAccount(nowMs?: () => number): Promise<LocalAccount> 
   const account = await startLocalAccount(nowMs)
   after(() => account.cosmos.close())
   return account
+}
+
+/** The same without the SDK, for properties with thousands of runs. The caller closes the account. */
+export async function startDirectAccount(nowMs?: () => number): Promise<LocalAccount> {
+  const { cosmos } = await startLocalAccount(nowMs)
+  return { cosmos, container: directDatabase(cosmos) }
 }
 
 /** The operations that the work asks of the database, by name. */

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openCatalog } from './catalog.ts'
-import { type Account, noOperations, type OperationCounts } from './handlers.ts'
+import { type Account, type Call, noOperations, type OperationCounts, type OperationKind } from './handlers.ts'
 import { type HttpClient, inProcessClient, type ReceivedRequest } from './in-process.ts'
 import { parseLag, type ReplicaLag, Replicas } from './replicas.ts'
 import { operationOf, readBody, verifySignature } from './request.ts'
@@ -32,6 +32,8 @@ export type LocalCosmos = {
   readonly key: string
   /** A transport to the account without connections. */
   readonly httpClient: HttpClient
+  /** Runs an operation on items without the protocol, its signatures and its throttles. */
+  answer(operation: OperationKind, request: Omit<Call, 'account'>): Answer
   /** Returns 429 for the next matching requests. The returned function removes the throttle. */
   throttleNext(throttle: Throttle): () => void
   /** From now on the replica that answers reads is behind, or no longer. `POST /local/replicas` does the same. */
@@ -75,7 +77,11 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
     return {
       endpoint,
       key: options.key,
-      httpClient: inProcessClient((request, body) => answerOrFailure(served, request, body)),
+      httpClient: inProcessClient((request, body) => answerOrFailure(served, () => answerTo(served, request, body))),
+      answer(operation, request) {
+        counts[operation]++
+        return answerOrFailure(served, () => inSession(operation, { account, ...request }))
+      },
       throttleNext: (throttle) => throttling.add(throttle),
       setReplicaLag: (lag) => replicas.setLag(lag),
       operations: () => ({ ...counts }),
@@ -114,16 +120,16 @@ async function close(server: Server, closeFile: () => void): Promise<void> {
 
 async function serve(running: Running, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const answer = await readBody(request).then(
-    (body) => answerOrFailure(running, request, body),
+    (body) => answerOrFailure(running, () => answerTo(running, request, body)),
     (cause) => failureAnswer(asFailure(cause)),
   )
   if (!response.destroyed) send(response, answer)
 }
 
-function answerOrFailure(running: Running, request: ReceivedRequest, body: string): Answer {
+function answerOrFailure(running: Running, work: () => Answer): Answer {
   let answer: Answer
   try {
-    answer = answerTo(running, request, body)
+    answer = work()
   } catch (cause) {
     answer = failureAnswer(asFailure(cause))
   }
@@ -131,19 +137,19 @@ function answerOrFailure(running: Running, request: ReceivedRequest, body: strin
   return answer
 }
 
-function answerTo({ account, counts, throttling }: Running, request: ReceivedRequest, body: string): Answer {
-  const method = request.method ?? ''
-  const segments = segmentsOf(request.url ?? '/')
+function answerTo(running: Running, { method = '', url = '/', headers }: ReceivedRequest, body: string): Answer {
+  const { account, counts, throttling } = running
+  const segments = segmentsOf(url)
   if (segments[0] === 'local') return control(account.replicas, method, segments, body)
-  verifySignature(method, segments, request.headers, account.key)
-  const operation = operationOf(method, segments, request.headers)
+  verifySignature(method, segments, headers, account.key)
+  const operation = operationOf(method, segments, headers)
   counts[operation]++
   const delayMs = throttling.delayMsOf({ operation, method, path: `/${segments.join('/')}` })
   if (delayMs !== undefined) {
     const failure = new CosmosFailure(429, 'Request rate is large', 3200)
     return failureAnswer(failure, { 'x-ms-retry-after-ms': delayMs })
   }
-  return inSession(operation, { account, segments, headers: request.headers, body })
+  return inSession(operation, { account, segments, headers, body })
 }
 
 /** What only the local database has: it is on loopback, and needs no key. */
