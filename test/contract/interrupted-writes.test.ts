@@ -22,6 +22,7 @@ const post = (externalId: string, holder: string): ObjectWrite => {
   return { operation: 'upsert', objectType: 'relationship', externalId, data }
 }
 const ACCOUNT = '0a0a0a0a-0000-4000-8000-000000000001'
+const OTHER_ACCOUNT = '0a0a0a0a-0000-4000-8000-000000000002'
 const gone = (externalId: string): ObjectWrite => ({ operation: 'delete', objectType: 'identity', externalId })
 
 /** A tenant with a connector older than every other. */
@@ -99,6 +100,38 @@ describe('a write interrupted between connector objects and core objects is comp
     assert.deepEqual(await tenant.first([gone('hr')]), ['refused'])
     assert.deepEqual((await tenant.people()).map(({ externalId }) => externalId).sort(), ['ad', 'school'])
   })
+})
+
+describe('an account that an interrupted write takes from its holder', () => {
+  for (const [claim, letGo] of [
+    ['the holder is deleted', gone('p1')],
+    ['the holder gets another account', person('p1', { directoryObjectId: OTHER_ACCOUNT })],
+  ] as const) {
+    it(`is held by the next one when ${claim} and the write is repeated`, async () => {
+      for (let atCall = 0; ; atCall += 1) {
+        const tenant = await newTenant()
+        for (const name of ['p1', 'p2']) await tenant.first([person(name, { directoryObjectId: ACCOUNT })])
+        let calls = 0
+        const write: WriteDependencies['coreObjects']['write'] = async (...given) => {
+          if (calls++ === atCall) throw new Error('The process died')
+          return deps.coreObjects.write(...given)
+        }
+        const dying = { ...deps, coreObjects: { ...deps.coreObjects, write } }
+        const isDone = await tenant.first([letGo], dying).then(
+          () => true,
+          () => false,
+        )
+        if (!isDone) await tenant.first([letGo])
+        const holders = (await tenant.people()).filter(({ attributes }) => attributes.directoryObjectId === ACCOUNT)
+        assert.deepEqual(
+          holders.map(({ externalId }) => externalId),
+          ['p2'],
+          `died at write ${atCall}`,
+        )
+        if (isDone) return
+      }
+    })
+  }
 })
 
 describe('a write of an object after an interrupted one', () => {

@@ -56,7 +56,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('write' as const),
       connector,
       write: objectWrite,
-      duringWrite: fault(['killed', 'unanswered', 'followed'], 14),
+      duringWrite: fault(['killed', 'unanswered', 'followed', 'followed'], 36),
       duringEvaluation: fault(['killed', 'unanswered'], 20),
     }),
   },

@@ -87,6 +87,23 @@ export function accountsTaken(changes: readonly CoreObjectChange[], contested: R
   return [...new Set(accounts)]
 }
 
+/** The accounts that identities hold and let go with these changes. */
+export function accountsReleased(changes: readonly CoreObjectChange[]): string[] {
+  const accounts = changes.flatMap(({ before, after }) => {
+    const held = heldAccount(before)
+    return held === undefined || held === heldAccount(after) ? [] : [held]
+  })
+  return [...new Set(accounts)]
+}
+
+/** The identities that claim an account without holding it, those with the oldest claim first. */
+export function claimants(claims: readonly AccountClaim[]): string[] {
+  return claims
+    .filter(({ isHolder }) => !isHolder)
+    .toSorted(byAge)
+    .map(({ identityId }) => identityId)
+}
+
 /** The accounts that a write has given to an identity or taken from one. */
 export function accountsMoved(changes: readonly CoreObjectChange[]): string[] {
   const accounts = changes.flatMap(({ before, after }) => {

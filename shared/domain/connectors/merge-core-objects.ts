@@ -6,9 +6,11 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import {
   type AccountClaimReader,
   accountsMoved,
+  accountsReleased,
   accountsTaken,
   assignAccounts,
   type CoreObjectChange,
+  claimants,
   contestants,
 } from './account-claims.ts'
 import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
@@ -98,7 +100,9 @@ export async function mergeCoreObjects(
     let contested: ReadonlySet<string> = new Set(comparesAccounts ? batch : [])
     for (let attempt = 0; pending.length > 0; attempt += 1) {
       if (attempt === ATTEMPTS_AT_MOST) throw new Error(`${pending.length} core objects kept changing during the merge`)
-      const due = await dueWrites(tenantId, pending, { stubs, successors, fed: unwritten, contested, rules }, deps)
+      const basis = { stubs, successors, fed: unwritten, contested, rules }
+      const { due, heirs } = await withHeirs(tenantId, pending, basis, deps)
+      pending = [...pending, ...heirs]
       const conflicts = await writeMerged(tenantId, due, (id) => stubs.get(id) !== undefined, write)
       const written = due.filter(({ object }) => !conflicts.has(object.id)).map(changeOf)
       writtenCount += written.length
@@ -158,6 +162,27 @@ export async function staleCoreObjects(
 }
 
 const changeOf = ({ before, object }: DueWrite): CoreObjectChange => ({ before, after: object })
+
+/**
+ * Returns the due writes together with those of identities that take over an account that one of them lets go. They are
+ * written first: an interruption in between leaves two holders, which the repeated write resolves, and not an account
+ * without a holder, which it would not notice.
+ */
+async function withHeirs(
+  tenantId: string,
+  coreObjectIds: readonly string[],
+  basis: MergeBasis,
+  deps: MergeDependencies,
+): Promise<{ readonly due: readonly DueWrite[]; readonly heirs: readonly string[] }> {
+  const due = await dueWrites(tenantId, coreObjectIds, basis, deps)
+  const released = accountsReleased(due.map(changeOf))
+  if (released.length === 0) return { due, heirs: [] }
+  const claims = await deps.coreObjects.claimsTo(tenantId, released)
+  const merging = new Set(coreObjectIds)
+  const heirs = claimants(claims).filter((id) => !merging.has(id))
+  if (heirs.length === 0) return { due, heirs }
+  return { due: await dueWrites(tenantId, [...coreObjectIds, ...heirs], basis, deps), heirs }
+}
 
 /** The identities that must be merged again because written ones have taken an account, or let one go. */
 async function contestedBy(
