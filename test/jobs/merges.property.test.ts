@@ -1,10 +1,9 @@
 import { it } from 'node:test'
 import { checkMerges } from './merge-property.ts'
 
-const RUNS_COUNT = 300
+const RUNS_COUNT = 60
+/** `npm run soak:people` tries others. */
+const SEED = 9
 
-it('People that merge and part end as in a fresh tenant, and keep memberships and groups, whatever dies', async (test) => {
-  const seed = Date.now() % 2 ** 31
-  test.diagnostic(`seed ${seed}`)
-  await checkMerges({ runs: RUNS_COUNT, seed })
-})
+it('People that merge and part end as in a fresh tenant, and keep memberships and groups, whatever dies', () =>
+  checkMerges({ runs: RUNS_COUNT, seed: SEED }))
