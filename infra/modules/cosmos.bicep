@@ -152,6 +152,7 @@ var containers = [
       { path: '/recentWrites/*' }
       { path: '/removalWindow/*' }
       { path: '/unseenAdditions/*' }
+      { path: '/notUsers/*' }
       { path: '/unresolved/*' }
       { path: '/"_etag"/?' }
     ]

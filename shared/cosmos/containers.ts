@@ -70,7 +70,14 @@ export const CONTAINERS = [
     id: 'links',
     partitionKey: '/tenantId',
     uniqueKeys: [['/directoryGroupId']],
-    unindexed: ['/lease/*', '/recentWrites/*', '/removalWindow/*', '/unseenAdditions/*', '/unresolved/*'],
+    unindexed: [
+      '/lease/*',
+      '/recentWrites/*',
+      '/removalWindow/*',
+      '/unseenAdditions/*',
+      '/notUsers/*',
+      '/unresolved/*',
+    ],
   },
   {
     id: 'jobs',

@@ -19,6 +19,7 @@ const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink,
   hasAdded: false,
   userCount: null,
   unseenAdditions: [],
+  notUsers: [],
   unresolved: [],
 })
 

@@ -79,6 +79,20 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       }
       return owned
     },
+    async listServicePrincipals(tenantId, groupId) {
+      // Version 1.0 lists them only under their type. https://learn.microsoft.com/graph/api/group-list-members
+      const members = `${groupPath(groupId)}/members/microsoft.graph.servicePrincipal`
+      const found: string[] = []
+      let path: string | undefined = `${members}?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
+      while (path !== undefined) {
+        const reply = await read(tenantId, path)
+        if (replyKind(reply) !== 'done') throw replyFault(reply)
+        const { users, others, continueAfter } = pageOf(reply.body)
+        found.push(...users, ...others)
+        path = continueAfter === undefined ? undefined : pathOf(continueAfter, graphUrl)
+      }
+      return found
+    },
     async listMembers(tenantId, groupId, continueAfter) {
       const first = `${groupPath(groupId)}/members?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
       const path = continueAfter === undefined ? first : pathOf(continueAfter, graphUrl)

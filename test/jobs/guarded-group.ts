@@ -59,6 +59,7 @@ export function guardedGroup(members: readonly string[], nowMs: () => number) {
     findGroups: async () => [],
     readOwnership: async () => ({ isOwned: true, servicePrincipalId: SERVICE_PRINCIPAL }),
     ownedGroups: async (_tenantId, groupIds) => new Set(groupIds),
+    listServicePrincipals: async () => [],
     listMembers: async () => ({ users: shown(), others: [] }),
     async addMembers(_tenantId, _groupId, accounts) {
       const { true: unchanged = [], false: written = [] } = Object.groupBy(accounts, (one) => `${group.has(one)}`)

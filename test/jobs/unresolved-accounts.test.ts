@@ -68,6 +68,40 @@ describe('Source data that name something other than a user as an account', () =
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 6)))
   })
 
+  describe('of a service principal, which member lists leave out,', () => {
+    const principal = 'cccccccc-0000-4000-8000-000000000002'
+    const principalsIn = (groupId: string) => world.directory.listServicePrincipals(TENANT, groupId)
+
+    it('are taken out again by the job that adds them, and not added again by later syncs', async () => {
+      const { collectionId, groupId } = await syncedLink(world, [...users(0, 5), principal], users(60, 2))
+      assert.deepEqual(await lastJob(collectionId), ['Succeeded', 5, 0, 1, [principal]])
+      assert.deepEqual([await principalsIn(groupId), (await world.membersOf(groupId)).size], [[], 7])
+      world.server.clearRequests()
+      assert.deepEqual(await syncedAgain(collectionId), ['Succeeded', 0, 0, 1, [principal]])
+      assert.deepEqual(
+        world.server.requests().map(({ method }) => method),
+        ['GET', 'GET'],
+      )
+    })
+
+    it('are taken out by the next job after an incremental sync', async () => {
+      const { collectionId, groupId } = await syncedLink(world, users(0, 5))
+      world.collections.change(collectionId, [...users(0, 5), principal])
+      await notifyOfMembershipChange(world, collectionId)
+      await world.drain()
+      assert.deepEqual(await principalsIn(groupId), [principal])
+      await world.clock.sleep(60 * 60_000)
+      assert.deepEqual(await syncedAgain(collectionId), ['Succeeded', 0, 0, 1, [principal]])
+      assert.deepEqual(await principalsIn(groupId), [])
+    })
+
+    it('stay in a group where somebody else has put them', async () => {
+      const { collectionId, groupId } = await syncedLink(world, [...users(0, 5), principal], [principal])
+      assert.deepEqual(await lastJob(collectionId), ['Succeeded', 5, 0, 1, [principal]])
+      assert.deepEqual(await principalsIn(groupId), [principal])
+    })
+  })
+
   it('defer the removals of incremental syncs while such an account is in the collection', async () => {
     const unknown = user(900_001)
     const { collectionId, groupId } = await syncedLink(world, [...users(0, 5), unknown])

@@ -75,6 +75,10 @@ export function directoryObjects(database: DatabaseSync) {
     listMembers: (group: DirectoryObject, afterKey: number, count: number) =>
       statements.listMembers.all(group.key, afterKey, count).map((row) => read(row) as DirectoryObject),
 
+    /** Members that `listMembers` excludes. */
+    listServicePrincipals: (group: DirectoryObject, afterKey: number, count: number) =>
+      statements.listServicePrincipals.all(group.key, afterKey, count).map((row) => read(row) as DirectoryObject),
+
     /** Like `listMembers`, with empty properties. */
     listMemberIds: (group: DirectoryObject, afterKey: number, count: number) =>
       statements.listMemberIds.all(group.key, afterKey, count).map((row) => ({ ...(row as Row), properties: {} })),
@@ -166,8 +170,8 @@ function namesKept(write: () => unknown): void {
 
 function prepare(database: DatabaseSync) {
   const row = 'SELECT key, id, type, properties FROM objects'
-  const memberOf = `FROM members JOIN objects ON objects.key = members.member_key
-    WHERE members.group_key = ? AND members.member_key > ? AND objects.type <> 'servicePrincipal'
+  const memberOf = (operator: '<>' | '=') => `FROM members JOIN objects ON objects.key = members.member_key
+    WHERE members.group_key = ? AND members.member_key > ? AND objects.type ${operator} 'servicePrincipal'
     ORDER BY members.member_key LIMIT ?`
   const key = 'SELECT key FROM objects WHERE tenant_id = ? AND id = ?'
   return {
@@ -189,8 +193,9 @@ function prepare(database: DatabaseSync) {
       `${row} WHERE tenant_id = ? AND type = ? AND display_name LIKE ? ESCAPE '\\' AND key > ? ORDER BY key LIMIT ?`,
     ),
     count: database.prepare('SELECT count(*) AS count FROM objects WHERE tenant_id = ? AND type = ?'),
-    listMembers: database.prepare(`SELECT key, id, type, properties ${memberOf}`),
-    listMemberIds: database.prepare(`SELECT key, id, type ${memberOf}`),
+    listMembers: database.prepare(`SELECT key, id, type, properties ${memberOf('<>')}`),
+    listServicePrincipals: database.prepare(`SELECT key, id, type, properties ${memberOf('=')}`),
+    listMemberIds: database.prepare(`SELECT key, id, type ${memberOf('<>')}`),
     addMember: database.prepare('INSERT OR IGNORE INTO members VALUES (?, ?)'),
     removeMember: database.prepare('DELETE FROM members WHERE group_key = ? AND member_key = ?'),
     plantMember: database.prepare(`INSERT OR IGNORE INTO members

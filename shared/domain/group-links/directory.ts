@@ -90,6 +90,11 @@ export interface Directory {
    * @throws DirectoryFault
    */
   ownedGroups(tenantId: string, groupIds: readonly string[]): Promise<ReadonlySet<string>>
+  /**
+   * The service principals among the direct members of a group. The pages of `listMembers` can lack them.
+   * @throws DirectoryFault
+   */
+  listServicePrincipals(tenantId: string, groupId: string): Promise<readonly string[]>
   /** A page that is not the last may be empty. @throws DirectoryFault */
   listMembers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
   /**

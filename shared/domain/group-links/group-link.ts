@@ -90,6 +90,8 @@ export const GroupLink = Type.Object({
   userCount: Nullable(Type.Integer()),
   /** Added accounts that no read of the group has shown yet, the last ones only. A read shows which are not users. */
   unseenAdditions: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
+  /** Accounts in the collection that turned out not to be users, the last ones only. They are not added again. */
+  notUsers: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
   /** Accounts that the last job could not add: unknown to the directory, or not users. */
   unresolved: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
 })
@@ -132,6 +134,7 @@ export function newLink(
     hasAdded: false,
     userCount: null,
     unseenAdditions: [],
+    notUsers: [],
     unresolved: [],
   }
 }

@@ -85,6 +85,8 @@ export type BatchPlan = Progress & {
   readonly removalOutcomes: RemovalOutcomes
   /** Users in the group. */
   readonly userCount: number
+  /** Accounts in the collection that are not users. */
+  readonly notUsers: readonly string[]
   readonly deferredRemovalCount: number
   /** Membership version that the group has once the steps are written. */
   readonly membershipVersion: number
@@ -110,7 +112,7 @@ export function planBatch(
   const reconciliation = reconciledByRead(job.journal, users)
   const earlier = reconciliation.open
   // Wrong source data can name a group, a device or the linked group itself as an account.
-  const notUsers = accounts.intersection(new Set([...others, job.directoryGroupId]))
+  const notUsers = accounts.intersection(new Set([...link.notUsers, ...others, job.directoryGroupId]))
   const unresolved = notUsers.union(new Set(job.unresolved))
   const recentWrites = [...unexpiredWrites(link.recentWrites, nowMs), ...asRecentWrites(earlier, nowMs)]
   // The collection has these accounts again. Only adding them shows whether they were removed.
@@ -119,7 +121,7 @@ export function planBatch(
   const plan = planSync(accounts, users, { withoutAccountCount, recentWrites: untrusted, unresolved })
   const { remove, hold } = guarded(plan.remove, { ...state, job }, { accounts, withoutAccountCount, nowMs })
   const possibleMembers = users.union(new Set([...plan.remove, ...returned]))
-  const undone = [...notUsers.intersection(others).intersection(new Set(link.unseenAdditions))]
+  const undone = [...notUsers.intersection(new Set(link.unseenAdditions))]
   return {
     ...progress(
       { ...job, unresolved: [...unresolved], skipped: withoutAccountCount + unresolved.size },
@@ -132,6 +134,7 @@ export function planBatch(
     hold,
     removalOutcomes: outcomesOfRead(link.removalWindow, possibleMembers),
     userCount: users.size,
+    notUsers: [...notUsers],
     deferredRemovalCount: plan.deferredRemovalCount,
     membershipVersion,
   }

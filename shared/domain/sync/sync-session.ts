@@ -2,6 +2,7 @@ import { REFUSALS, Refusal } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import {
+  type GroupMembers,
   groupRefusal,
   notOwnedMessage,
   readAllMembers,
@@ -74,6 +75,10 @@ export class SyncSession {
   #removalOutcomes: RemovalOutcomes = NO_OUTCOMES
   /** Accounts that this session has added since it read the group. */
   #writtenSinceRead: string[] = []
+  /** Accounts that the directory said are members already, although the read did not show them. */
+  #unchangedSinceRead: string[] = []
+  /** Accounts in the collection that turned out not to be users. */
+  #notUsers: readonly string[]
   /** Added accounts that no read of the group has shown yet. */
   #unseenAdditions: readonly string[]
   /** Users in the group; undefined until it is read. */
@@ -91,6 +96,7 @@ export class SyncSession {
     this.#earlier = job.value.journal
     this.#openBefore = openAccounts(link.removalWindow)
     this.#unseenAdditions = link.unseenAdditions
+    this.#notUsers = link.notUsers
   }
 
   /**
@@ -133,6 +139,7 @@ export class SyncSession {
     this.#removals = plan.removals
     this.#removalOutcomes = plan.removalOutcomes
     this.#userCount = plan.userCount
+    this.#notUsers = plan.notUsers
     // Saved with the next step, or with the end of the run.
     this.#job = { ...this.#job, value: this.#recorded(plan) }
     return plan
@@ -147,28 +154,41 @@ export class SyncSession {
       if (pageCount > 1) await this.#assertLease()
     })
     this.#writtenSinceRead = []
-    this.#unseenAdditions = this.#unseenAdditions.filter(
-      (account) => !members.users.has(account) && !members.others.has(account),
-    )
+    this.#unchangedSinceRead = []
+    // What is not a user stays until it is taken out.
+    this.#unseenAdditions = this.#unseenAdditions.filter((account) => !members.users.has(account))
     return members
   }
 
   /**
    * Reads the group again after additions. Source data can name something other than a user, which the directory adds.
-   * @returns The steps that take such accounts out of the group again. @throws as `compare`.
+   * @returns The steps that take such accounts out of the group again, those that this link has added. @throws as `compare`.
    */
   async verifyAdditions(): Promise<readonly SyncStep[]> {
-    const added = new Set(this.#writtenSinceRead)
-    if (added.size === 0) return []
+    const [added, unchanged] = [new Set(this.#writtenSinceRead), new Set(this.#unchangedSinceRead)]
+    if (added.size + unchanged.size === 0) return []
     await this.#assertLease()
-    const { others } = await this.#readMembers()
-    const notUsers = [...added.intersection(others)]
-    this.#userCount = (this.#userCount ?? 0) - notUsers.length
+    const own = new Set(this.#unseenAdditions).union(added)
+    const { users, others } = added.size === 0 ? NO_MEMBERS : await this.#readMembers()
+    const hidden = await this.#servicePrincipalsAmong(added.union(unchanged).difference(users).difference(others))
+    const notUsers = added.intersection(others).union(hidden)
+    this.#notUsers = [...new Set([...this.#notUsers, ...notUsers])]
+    this.#userCount = (this.#userCount ?? 0) - notUsers.intersection(added).size
     const job = this.#job.value
     const unresolved = [...new Set([...job.unresolved, ...notUsers])]
     const skipped = job.skipped + unresolved.length - job.unresolved.length
     this.#job = { ...this.#job, value: { ...job, unresolved, skipped } }
-    return stepsThatUndo(notUsers, this.#deps.directory.limits)
+    return stepsThatUndo([...notUsers.intersection(own)], this.#deps.directory.limits)
+  }
+
+  /**
+   * The service principals among accounts that are in the group although no read shows them. Most of them are users whom a
+   * late read lacks.
+   */
+  async #servicePrincipalsAmong(unshown: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    if (unshown.size === 0) return unshown
+    const { tenantId, directoryGroupId } = this.#link
+    return unshown.intersection(new Set(await this.#deps.directory.listServicePrincipals(tenantId, directoryGroupId)))
   }
 
   /** @throws RunFault when the tenant requires ownership and the service does not own the group, DirectoryFault. */
@@ -242,6 +262,8 @@ export class SyncSession {
     const job = this.#job.value
     if (step.undoesAdditions === true) {
       this.#removed.push(...outcome.written)
+      const undone = new Set([...outcome.written, ...outcome.unchanged])
+      this.#unseenAdditions = this.#unseenAdditions.filter((account) => !undone.has(account))
       return { ...job, added: Math.max(0, job.added - outcome.written.length) }
     }
     const { written } = outcome
@@ -252,6 +274,7 @@ export class SyncSession {
     }
     if (step.kind === 'add') {
       this.#writtenSinceRead.push(...written)
+      this.#unchangedSinceRead.push(...outcome.unchanged)
       this.#unseenAdditions = withUnseen(this.#unseenAdditions, written)
     }
     this.#userCount = (this.#userCount ?? 0) + (step.kind === 'add' ? written.length : -written.length)
@@ -329,6 +352,7 @@ export class SyncSession {
         removalOutcomes: this.#removalOutcomes,
         userCount: this.#userCount ?? before.userCount,
         unseenAdditions: this.#unseenAdditions,
+        notUsers: this.#notUsers,
       }
       const link = withRecordedWrites(before, writes, nowMs)
       const directoryGroupDisplayName = displayName === undefined ? link.directoryGroupDisplayName : displayName
@@ -378,6 +402,8 @@ export class SyncSession {
     throw new RunFault('An outdated version of the collection was read.', { isPermanent: false })
   }
 }
+
+const NO_MEMBERS: GroupMembers = { users: new Set(), others: new Set() }
 
 const NO_OUTCOMES: RemovalOutcomes = { removed: [], notRemoved: [] }
 

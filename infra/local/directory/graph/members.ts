@@ -42,7 +42,7 @@ export function memberCalls() {
     return answered(204)
   }
 
-  return { listMembers, addReference, removeReference, deleteMember }
+  return { listMembers, listServicePrincipals, addReference, removeReference, deleteMember }
 }
 
 function listMembers(call: GraphCall): GraphAnswer {
@@ -53,6 +53,20 @@ function listMembers(call: GraphCall): GraphAnswer {
   return answered(
     200,
     page(call, 'directoryObjects', list, (member) => shownWithType(member, selected)),
+  )
+}
+
+/** The cast of the list. Its items have no type. Reads are never stale here. */
+function listServicePrincipals(call: GraphCall): GraphAnswer {
+  const group = existingGroup(call)
+  const selected = selection(call.query)
+  const list = (afterKey: number, count: number) => call.objects.listServicePrincipals(group, afterKey, count)
+  return answered(
+    200,
+    page(call, 'directoryObjects', list, (member) => {
+      const { '@odata.type': _type, ...shown } = shownWithType(member, selected)
+      return shown
+    }),
   )
 }
 

@@ -33,7 +33,7 @@ export type GraphRoute = {
 }
 
 export function graphRoutes(): readonly GraphRoute[] {
-  const { listMembers, addReference, removeReference, deleteMember } = memberCalls()
+  const { listMembers, listServicePrincipals, addReference, removeReference, deleteMember } = memberCalls()
   const route = (method: string, path: string, rights: readonly GraphRight[], run: GraphRoute['run'], units = 1) => ({
     method,
     path,
@@ -49,6 +49,7 @@ export function graphRoutes(): readonly GraphRoute[] {
     route('PATCH', '/groups/:id', MEMBER_WRITERS, changeGroup),
     route('DELETE', '/groups/:id', GROUP_WRITERS, deleteOf('group')),
     route('GET', '/groups/:id/members', GROUP_READERS, listMembers, 3),
+    route('GET', '/groups/:id/members/microsoft.graph.servicePrincipal', GROUP_READERS, listServicePrincipals, 3),
     route('POST', '/groups/:id/members/$ref', MEMBER_WRITERS, addReference),
     route('DELETE', '/groups/:id/members/:memberId/$ref', MEMBER_WRITERS, removeReference),
     route('DELETE', '/groups/:id/members/:memberId', [...MEMBER_WRITERS, ...USER_WRITERS], deleteMember),
