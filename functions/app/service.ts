@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Static, TSchema } from 'typebox'
 import { cosmosAccountHolders } from '../../shared/cosmos/account-holders.ts'
+import { cosmosAuditTrail } from '../../shared/cosmos/audit-trail.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
@@ -26,6 +27,7 @@ import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-obje
 import { CustomAttributeRegister } from '../../shared/domain/connectors/custom-attribute-names.ts'
 import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
+import type { AuditTrail } from '../../shared/domain/history/audit.ts'
 import type { ExplainDependencies } from '../../shared/domain/insight/explain-membership.ts'
 import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
@@ -105,7 +107,9 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const removalPlans = cosmosRemovalPlanStore(container('removalPlans'))
   const linkSettings = cosmosLinkSettingsStore(container('links'))
-  const requests: ExplainDependencies & PlanDependencies & typeof coreData = {
+  const auditTrail = cosmosAuditTrail([container('collections'), container('links'), container('jobs')])
+  const requests: ExplainDependencies & PlanDependencies & typeof coreData & { readonly auditTrail: AuditTrail } = {
+    auditTrail,
     linkStore,
     linkSettings,
     removalPlans,
@@ -123,7 +127,8 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     reconciler: overrides.reconciler ?? new RequestReconciler(requests),
     clockDifferenceMs: settings.clockDifferenceS * 1000,
   })
-  const links: SyncDependencies & Pick<typeof coreData, 'cursors'> = {
+  const links: SyncDependencies & Pick<typeof coreData, 'cursors'> & { readonly auditTrail: AuditTrail } = {
+    auditTrail,
     cursors: coreData.cursors,
     ...linkParts(settings, parts),
     links: linkStore,

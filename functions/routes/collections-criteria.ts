@@ -155,10 +155,11 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       description:
         'A collection that other collections or group links refer to cannot be deleted. `CollectionInUse` names them.',
       roles: COLLECTION_WRITERS,
+      identity: 'optional',
       reply: { status: 200, schema: Type.Null() },
       refusals: ['CollectionNotFound', 'PreconditionFailed', 'CollectionInUse', 'StaleVersion'],
-      run: async ({ path: { id }, ifMatch, caller }) =>
-        deleted(deleteCollection('criteria', id, ifMatch, caller, deps)),
+      run: async ({ path: { id }, ifMatch, caller, identityId }) =>
+        deleted(deleteCollection('criteria', id, ifMatch, { ...caller, identityId }, deps)),
     }),
     route('GET', '/{id}/results', {
       operationId: 'getCriteriaResults',

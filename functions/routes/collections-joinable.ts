@@ -142,9 +142,11 @@ const definitionRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
       'Cancels its open requests. A collection that other collections or group links refer to cannot be deleted. ' +
       '`CollectionInUse` names them.',
     roles: COLLECTION_WRITERS,
+    identity: 'optional',
     reply: { status: 200, schema: Type.Null() },
     refusals: ['CollectionNotFound', 'PreconditionFailed', 'CollectionInUse', 'StaleVersion'],
-    run: async ({ path: { id }, ifMatch, caller }) => deleted(deleteJoinableCollection(id, ifMatch, caller, deps)),
+    run: async ({ path: { id }, ifMatch, caller, identityId }) =>
+      deleted(deleteJoinableCollection(id, ifMatch, { ...caller, identityId }, deps)),
   }),
 ]
 

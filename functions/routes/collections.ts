@@ -20,19 +20,13 @@ import {
   Explanation,
   explainMembership,
 } from '../../shared/domain/insight/explain-membership.ts'
-import {
-  HistoryEntry,
-  listHistory,
-  listObjectHistory,
-  ObjectHistoryEntry,
-} from '../../shared/domain/insight/list-history.ts'
 import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
 import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
 import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
-import { Described, Guid } from '../../shared/kernel/schema.ts'
+import { Guid } from '../../shared/kernel/schema.ts'
 import {
   COLLECTION_READERS,
   FilterMembersRequest,
@@ -42,10 +36,11 @@ import {
   type RequestRouteDependencies,
   SearchQuery,
 } from './collection-contract.ts'
+import { type HistoryRouteDependencies, historyRoutes } from './collection-history.ts'
 import { PREFIXES } from './prefixes.ts'
 
 export type CollectionRouteDependencies = RequestRouteDependencies &
-  ExplainDependencies & { readonly coreObjects: CoreObjectReader }
+  ExplainDependencies & { readonly coreObjects: CoreObjectReader } & Pick<HistoryRouteDependencies, 'auditTrail'>
 
 /** A `User` can ask about themselves: decisions, section 15. */
 const EXPLANATION_READERS: readonly Role[] = ['User', ...COLLECTION_READERS]
@@ -53,7 +48,7 @@ const EXPLANATION_READERS: readonly Role[] = ['User', ...COLLECTION_READERS]
 /** Reads collections of both kinds: statement, "All collections". */
 export const collectionRoutes = (deps: CollectionRouteDependencies): RouteGroup => ({
   prefix: PREFIXES.collections,
-  routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...callerRoutes(deps)],
+  routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...historyRoutes(deps), ...callerRoutes(deps)],
 })
 
 const MemberPageQuery = Type.Object({
@@ -74,18 +69,6 @@ const ResultsQuery = Type.Object({
         '`HISTORY_DAYS`, 400 days by default.',
     }),
   ),
-})
-
-const HistoryPageQuery = Type.Object({
-  objectId: Type.Optional(Described(Guid, 'Only changes of this object; in a joinable collection of this identity.')),
-  from: Type.Optional(Type.String({ description: 'A date and time. Only changes at this time or later.' })),
-  to: Type.Optional(Type.String({ description: 'A date and time. Only changes before this time.' })),
-  ...PageQuery.properties,
-})
-
-const ObjectHistoryQuery = Type.Object({
-  ...HistoryPageQuery.properties,
-  objectId: Described(Guid, 'The object; for joinable collections the identity.'),
 })
 
 /** What concerns the caller, of any kind or role. */
@@ -165,40 +148,6 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
       const binding = [caller.tenantId, 'members', collectionId, text]
       return pagedResult(page, binding, deps.cursors, (after, size) =>
         listMembers(caller.tenantId, collectionId, { text, after, size }, deps),
-      )
-    },
-  }),
-  route('GET', '/{collectionId}/history', {
-    operationId: 'listHistory',
-    summary: 'List the changes of the members of a collection',
-    description:
-      'Returns a page of the members that were added and removed, the newest first. Changes are kept for ' +
-      '`HISTORY_DAYS`, 400 days by default. The history of a deleted collection cannot be read.',
-    roles: COLLECTION_READERS,
-    query: HistoryPageQuery,
-    reply: { status: 200, schema: Type.Array(HistoryEntry), paged: true },
-    refusals: ['CollectionNotFound', 'InvalidCursor'],
-    run: ({ path: { collectionId }, query: { objectId, from, to, ...page }, caller }) => {
-      const binding = [caller.tenantId, 'history', collectionId, objectId, from, to]
-      return pagedResult(page, binding, deps.cursors, (after, size) =>
-        listHistory(caller.tenantId, collectionId, { objectId, from, to }, { after, size }, deps),
-      )
-    },
-  }),
-  route('GET', '/history', {
-    operationId: 'listObjectHistory',
-    summary: 'List the changes of the memberships of an object',
-    description:
-      'Returns a page of the changes of one object in all collections, the newest first. Collections that were deleted ' +
-      'are left out. The history of each collection is read: prefer the history of one collection where it suffices.',
-    roles: COLLECTION_READERS,
-    query: ObjectHistoryQuery,
-    reply: { status: 200, schema: Type.Array(ObjectHistoryEntry), paged: true },
-    refusals: ['InvalidCursor'],
-    run: ({ query: { objectId, from, to, ...page }, caller }) => {
-      const binding = [caller.tenantId, 'object-history', objectId, from, to]
-      return pagedResult(page, binding, deps.cursors, (after, size) =>
-        listObjectHistory(caller.tenantId, objectId, { from, to }, { after, size }, deps),
       )
     },
   }),

@@ -27,6 +27,7 @@ import { LinkPreview, LinkPreviewInput, previewLink } from '../../shared/domain/
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { created, deleted, ok, type Route, type RouteGroup, type RouteInput, route } from '../../shared/http/route.ts'
+import { actorIdOf } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-contract.ts'
 import { groupProtectionRoutes, type LinkRouteDependencies } from './group-protection.ts'
@@ -157,17 +158,19 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     body: NewGroupLink,
     reply: { status: 201, schema: Guid },
     refusals: [...VERIFICATION_REFUSALS, 'GroupAlreadyLinked', 'QuotaExceeded'],
-    run: async ({ body, caller, creation }) =>
-      created(
-        `${PREFIXES.groupLink}/group-links`,
-        await createLink(caller.tenantId, { ...body, createdBy: caller.objectId }, deps, creation),
-      ),
+    identity: 'optional',
+    run: async ({ body, caller, identityId, creation }) => {
+      const actorId = actorIdOf({ ...caller, identityId })
+      const link = { ...body, createdBy: caller.objectId, actorId }
+      return created(`${PREFIXES.groupLink}/group-links`, await createLink(caller.tenantId, link, deps, creation))
+    },
   }),
   route('PATCH', '/group-links/{id}', {
     operationId: 'setGroupLinkState',
     summary: 'Enable or disable a group link',
     description: 'The group of a disabled link keeps its members and is no longer synced.',
     roles: WRITERS,
+    identity: 'optional',
     body: GroupLinkChange,
     reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
@@ -178,6 +181,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     summary: 'Delete a group link',
     description: 'The group keeps its members.',
     roles: WRITERS,
+    identity: 'optional',
     reply: { status: 200, schema: Type.Null() },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
     run: async (input) => deleted(deleteLink(linkTarget(input), deps)),
@@ -234,8 +238,8 @@ function linkResult(link: GroupLink): RouteResult<GroupLinkDto> {
   return { data: toGroupLinkDto(link), headers: { etag: linkETag(link) } }
 }
 
-type LinkTarget = { readonly tenantId: string; readonly linkId: string; readonly ifMatch: string | undefined }
+type LinkTarget = Parameters<typeof deleteLink>[0]
 
-function linkTarget({ caller, path, ifMatch }: RouteInput<unknown, unknown, { id: string }>): LinkTarget {
-  return { tenantId: caller.tenantId, linkId: path.id, ifMatch }
+function linkTarget({ caller, identityId, path, ifMatch }: RouteInput<unknown, unknown, { id: string }>): LinkTarget {
+  return { tenantId: caller.tenantId, linkId: path.id, ifMatch, actorId: actorIdOf({ ...caller, identityId }) }
 }

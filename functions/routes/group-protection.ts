@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { approveRemovals, readRemovalPlan } from '../../shared/domain/group-links/approve-removals.ts'
 import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
 import {
@@ -9,12 +10,18 @@ import {
   updateLinkSettings,
 } from '../../shared/domain/group-links/link-settings.ts'
 import { ApprovedRemovals, RemovalApproval, RemovalPlanDto } from '../../shared/domain/group-links/removal-plan.ts'
+import type { AuditTrail } from '../../shared/domain/history/audit.ts'
+import { AuditEntry, listSettingsAudit } from '../../shared/domain/insight/list-audit.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
-import { type OpenCursors, PageQuery, pagedRecord } from '../../shared/http/paging.ts'
+import { type OpenCursors, PageQuery, pagedRecord, pagedResult } from '../../shared/http/paging.ts'
 import { ok, type Route, route } from '../../shared/http/route.ts'
+import { actorIdOf } from '../../shared/kernel/caller.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-contract.ts'
 
-export type LinkRouteDependencies = LinkDependencies & { readonly cursors: OpenCursors }
+export type LinkRouteDependencies = LinkDependencies & {
+  readonly cursors: OpenCursors
+  readonly auditTrail: AuditTrail
+}
 
 /** Settings that protect the groups of a tenant, and removals held for approval: decisions, section 11. */
 export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
@@ -32,13 +39,27 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
     summary: 'Change the settings of group links',
     description: 'Members that are left out keep their value.',
     roles: ['collection_criteria_definition-administrator'],
+    identity: 'optional',
     body: LinkSettingsChange,
     reply: { status: 200, schema: LinkSettingsDto, versioned: true },
     refusals: ['PreconditionFailed', 'StaleVersion'],
-    run: async ({ caller, ifMatch, body }) => {
-      const update = { tenantId: caller.tenantId, callerId: caller.objectId, ifMatch, change: body }
+    run: async ({ caller, identityId, ifMatch, body }) => {
+      const update = { tenantId: caller.tenantId, callerId: caller.objectId, identityId, ifMatch, change: body }
       return settingsResult(await updateLinkSettings(update, deps))
     },
+  }),
+  route('GET', '/settings/audit', {
+    operationId: 'listSettingsAudit',
+    summary: 'List the changes of the settings of group links',
+    description: 'Returns a page of the changes, the newest first. They are kept for good.',
+    roles: COLLECTION_READERS,
+    query: PageQuery,
+    reply: { status: 200, schema: Type.Array(AuditEntry), paged: true },
+    refusals: ['InvalidCursor'],
+    run: ({ query, caller: { tenantId } }) =>
+      pagedResult(query, [tenantId, 'settings-audit'], deps.cursors, (after, size) =>
+        listSettingsAudit(tenantId, { after, size }, deps),
+      ),
   }),
   route('GET', '/group-links/{id}/removal-plan', {
     operationId: 'getRemovalPlan',
@@ -68,12 +89,14 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
       'approving the plan again returns the same job. If the job fails, or members without an account keep it from ' +
       'removing anybody, approve again.',
     roles: COLLECTION_WRITERS,
+    identity: 'optional',
     body: RemovalApproval,
     reply: { status: 202, schema: ApprovedRemovals },
     refusals: ['LinkNotFound', 'PlanNotFound', 'PlanChanged', 'LinkDisabled'],
-    run: async ({ path, body, caller }) => {
+    run: async ({ path, body, caller, identityId }) => {
       const name = { tenantId: caller.tenantId, linkId: path.id, planId: path.planId }
-      const approval = { ...name, approvedBy: caller.objectId, notes: body.notes ?? null }
+      const actorId = actorIdOf({ ...caller, identityId })
+      const approval = { ...name, approvedBy: caller.objectId, actorId, notes: body.notes ?? null }
       return ok({ jobId: await approveRemovals(approval, deps) })
     },
   }),

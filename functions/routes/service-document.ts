@@ -28,6 +28,7 @@ import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import { ExplainedCondition, Explanation } from '../../shared/domain/insight/explain-membership.ts'
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
+import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
 import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
 import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
@@ -151,6 +152,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   CollectionResults,
   Member: MemberDto,
   Explanation,
+  AuditEntry,
   HistoryEntry,
   ObjectHistoryEntry,
   ChangePlan,

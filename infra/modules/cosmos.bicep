@@ -108,6 +108,7 @@ var containers = [
     excludedPaths: [
       { path: '/definition/?' }
       { path: '/description/?' }
+      { path: '/entry/?' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []
@@ -154,6 +155,7 @@ var containers = [
       { path: '/unseenAdditions/*' }
       { path: '/notUsers/*' }
       { path: '/unresolved/*' }
+      { path: '/entry/?' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []
@@ -169,6 +171,7 @@ var containers = [
       { path: '/unconfirmed/*' }
       { path: '/error/?' }
       { path: '/approvalNotes/?' }
+      { path: '/entry/?' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

@@ -2,11 +2,13 @@ import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
 import { type Static, Type } from 'typebox'
 import { byName, type Collection, type CollectionKind, CollectionObjectType } from '../domain/collections/collection.ts'
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-dependencies.ts'
+import type { AuditRecord } from '../domain/history/audit.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { batchReads } from '../kernel/concurrency.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import { Nullable, OneOf } from '../kernel/schema.ts'
 import type { Versioned } from '../kernel/versioned.ts'
+import { auditOperations } from './audit-trail.ts'
 import { batchedDocumentReads, READ_LIMITS, readCurrentDocuments } from './batched-reads.ts'
 import { documentParser } from './document-parser.ts'
 import {
@@ -78,9 +80,15 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     return { value: collectionOf(document), version: document._etag }
   }
   const find = findBy(read)
-  const write = async (collection: Collection, operation: OperationInput, referenceVersion: string | undefined) => {
+  const write = async (
+    collection: Collection,
+    operation: OperationInput,
+    referenceVersion: string | undefined,
+    audit: AuditRecord | undefined,
+  ) => {
     const guard = referenceVersion === undefined ? [] : [guardOperation(collection.tenantId, referenceVersion)]
-    const failed = await writeTogether(collections, collection.tenantId, [operation, ...guard])
+    const operations = [operation, ...guard, ...auditOperations(audit)]
+    const failed = await writeTogether(collections, collection.tenantId, operations)
     if (failed !== undefined) throw staleOr(failed.status, collection.id)
   }
   const written = async (collection: Collection): Promise<Versioned<Collection>> => {
@@ -119,25 +127,28 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     async invalidateReferenceVersions(tenantId) {
       await collections.items.upsert(guardDocument(tenantId))
     },
-    async add(collection, referenceVersion) {
-      await write(collection, { operationType: 'Create', resourceBody: documentOf(collection) }, referenceVersion)
+    async add(collection, referenceVersion, audit) {
+      const resourceBody = documentOf(collection)
+      await write(collection, { operationType: 'Create', resourceBody }, referenceVersion, audit)
       return written(collection)
     },
-    async replace(collection, version, referenceVersion) {
+    async replace(collection, version, referenceVersion, audit) {
       const resourceBody = documentOf(collection)
       await write(
         collection,
         { operationType: 'Replace', id: collection.id, resourceBody, ifMatch: version },
         referenceVersion,
+        audit,
       )
       return written(collection)
     },
-    async remove(tenantId, id, version, referenceVersion) {
+    async remove(tenantId, id, version, referenceVersion, audit) {
       const removal: RemovalDocument = { id: removalId(id), tenantId, removedCollectionId: id }
       const failed = await writeTogether(collections, tenantId, [
         deletionOf(id, version),
         guardOperation(tenantId, referenceVersion),
         { operationType: 'Upsert', resourceBody: removal },
+        ...auditOperations(audit),
       ])
       if (failed !== undefined) throw staleOr(failed.status, id)
     },

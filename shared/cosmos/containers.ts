@@ -53,7 +53,7 @@ export const CONTAINERS = [
     indexed: ['/data/nin', '/data/directoryObjectId'],
     unindexed: ['/data/*'],
   },
-  { id: 'collections', partitionKey: '/tenantId', unindexed: ['/definition/?', '/description/?'] },
+  { id: 'collections', partitionKey: '/tenantId', unindexed: ['/definition/?', '/description/?', '/entry/?'] },
   {
     id: 'members',
     partitionKey: '/membersOf',
@@ -77,13 +77,14 @@ export const CONTAINERS = [
       '/unseenAdditions/*',
       '/notUsers/*',
       '/unresolved/*',
+      '/entry/?',
     ],
   },
   {
     id: 'jobs',
     partitionKey: '/tenantId',
     defaultTtlS: -1,
-    unindexed: ['/unresolved/*', '/unconfirmed/*', '/error/?', '/approvalNotes/?'],
+    unindexed: ['/unresolved/*', '/unconfirmed/*', '/error/?', '/approvalNotes/?', '/entry/?'],
   },
   { id: 'removalPlans', partitionKey: '/planOf', defaultTtlS: -1, unindexed: ['/accounts/?'] },
   {

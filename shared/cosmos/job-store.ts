@@ -1,11 +1,12 @@
-import type { Container, SqlQuerySpec } from '@azure/cosmos'
+import type { Container, OperationInput, SqlQuerySpec } from '@azure/cosmos'
 import type { JobFilter, JobStore } from '../domain/group-links/link-dependencies.ts'
 import { retentionS, SyncJob } from '../domain/group-links/sync-job.ts'
 import type { Versioned } from '../kernel/versioned.ts'
+import { auditOperations } from './audit-trail.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
 import { matching, readPageByCreation } from './creation-page.ts'
 import { versionedDocumentParser } from './document-parser.ts'
-import { ifVersion, queryAll, refuse, type Stored, statusOf } from './documents.ts'
+import { ifVersion, queryAll, refuse, type Stored, writeTogether } from './documents.ts'
 
 const { parse, parseWritten } = versionedDocumentParser('sync job', SyncJob, {
   held: 0,
@@ -36,10 +37,12 @@ export function cosmosJobStore(jobs: Container): JobStore {
       const document = await read(tenantId, jobId)
       return document === undefined ? undefined : parse(document)
     },
-    async add(job) {
-      await jobs.items.create(withTtl(job)).catch((error: unknown) => {
-        if (statusOf(error) !== 409) throw error
-      })
+    async add(job, audit) {
+      const creation: OperationInput = { operationType: 'Create', resourceBody: withTtl(job) }
+      const failed = await writeTogether(jobs, job.tenantId, [creation, ...auditOperations(audit)])
+      if (failed !== undefined && failed.status !== 409) {
+        throw new Error(`Storing sync job ${job.id} failed with status ${failed.status}`)
+      }
     },
     async replace(job, version) {
       const item = jobs.item(job.id, job.tenantId)

@@ -1,15 +1,28 @@
-import type { Container, SqlQuerySpec } from '@azure/cosmos'
+import type { Container, OperationInput, SqlQuerySpec } from '@azure/cosmos'
 import { GroupLink } from '../domain/group-links/group-link.ts'
 import type { CurrentLink, LinkFilter, LinkStore } from '../domain/group-links/link-dependencies.ts'
 import { DEFAULT_LINK_SETTINGS, LinkSettings, type LinkSettingsStore } from '../domain/group-links/link-settings.ts'
 import { EMPTY_WINDOW } from '../domain/group-links/removal-window.ts'
+import type { AuditRecord } from '../domain/history/audit.ts'
 import { batchReads } from '../kernel/concurrency.ts'
+import { Refusal, type RefusalCode } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
+import { auditOperations } from './audit-trail.ts'
 import { batchedDocumentReads, READ_LIMITS, readCurrentDocuments } from './batched-reads.ts'
 import { matching, readPageByCreation } from './creation-page.ts'
 import { versionedDocumentParser } from './document-parser.ts'
-import { catchUp, ifVersion, queryAll, refuse, type Stored, statusOf } from './documents.ts'
+import {
+  catchUp,
+  deletionOf,
+  ifVersion,
+  queryAll,
+  refuse,
+  type Stored,
+  statusOf,
+  versionsTogether,
+} from './documents.ts'
 
+const TAKEN = { 409: 'GroupAlreadyLinked' } as const
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 
 const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink, {
@@ -75,7 +88,7 @@ export function cosmosLinkStore(links: Container): LinkStore {
       return link
     },
     ofTenant(tenantId) {
-      return inTenant(tenantId, { query: `SELECT * FROM c WHERE c.id != '${SETTINGS_ID}'` })
+      return inTenant(tenantId, { query: 'SELECT * FROM c WHERE IS_DEFINED(c.collectionId)' })
     },
     async count(tenantId) {
       const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.collectionId)'
@@ -97,15 +110,20 @@ export function cosmosLinkStore(links: Container): LinkStore {
       const page = await readPageByCreation<Stored<GroupLink>>(links, tenantId, query)
       return { ...page, items: page.items.map((document) => parse(document).value) }
     },
-    async add(link) {
-      return parseWritten(await links.items.create(link).catch(refuse({ 409: 'GroupAlreadyLinked' })))
+    async add(link, audit) {
+      const creation: OperationInput = { operationType: 'Create', resourceBody: link }
+      return { value: link, version: await writeAudited(links, creation, audit, link, TAKEN) }
     },
-    async replace(link, version) {
-      const item = links.item(link.id, link.tenantId)
-      return parseWritten(await item.replace(link, ifVersion(version)).catch(refuse(NOT_CURRENT)))
+    async replace(link, version, audit) {
+      if (audit === undefined) {
+        const item = links.item(link.id, link.tenantId)
+        return parseWritten(await item.replace(link, ifVersion(version)).catch(refuse(NOT_CURRENT)))
+      }
+      const operation: OperationInput = { operationType: 'Replace', id: link.id, resourceBody: link, ifMatch: version }
+      return { value: link, version: await writeAudited(links, operation, audit, link, NOT_CURRENT) }
     },
-    async remove(tenantId, linkId, version) {
-      await links.item(linkId, tenantId).delete(ifVersion(version)).catch(refuse(NOT_CURRENT))
+    async remove(tenantId, linkId, version, audit) {
+      await writeAudited(links, deletionOf(linkId, version), audit, { tenantId }, NOT_CURRENT)
     },
   }
 }
@@ -125,13 +143,28 @@ export function cosmosLinkSettingsStore(links: Container): LinkSettingsStore {
     async findCurrent(tenantId) {
       return settingsOf((await readCurrentDocuments<object>(links, tenantId, [SETTINGS_ID])).get(SETTINGS_ID))
     },
-    async replace(tenantId, settings, version) {
-      const item = links.item(SETTINGS_ID, tenantId)
-      const document = { ...settings, id: SETTINGS_ID, tenantId }
-      const conflict = refuse({ 412: 'StaleVersion', 404: 'StaleVersion' })
-      return settingsParser.parseWritten(await item.replace(document, ifVersion(version)).catch(conflict)).value
+    async replace(tenantId, settings, version, audit) {
+      const resourceBody = { ...settings, id: SETTINGS_ID, tenantId }
+      const operation: OperationInput = { operationType: 'Replace', id: SETTINGS_ID, resourceBody, ifMatch: version }
+      const codes = { 412: 'StaleVersion', 404: 'StaleVersion' } as const
+      await writeAudited(links, operation, audit, { tenantId }, codes)
+      return settings
     },
   }
+}
+
+/** Writes one document, with its audit record if there is one. @returns The new version. */
+async function writeAudited(
+  links: Container,
+  operation: OperationInput,
+  audit: AuditRecord | undefined,
+  { tenantId }: { readonly tenantId: string },
+  codes: Readonly<Record<number, RefusalCode>>,
+): Promise<string> {
+  const outcome = await versionsTogether(links, tenantId, [operation, ...auditOperations(audit)])
+  if ('versions' in outcome) return outcome.versions[0] ?? ''
+  const code = codes[outcome.status]
+  throw code === undefined ? new Error(`Writing a link failed with status ${outcome.status}`) : new Refusal(code)
 }
 
 function settingsOf(document: object | undefined): Versioned<LinkSettings> {

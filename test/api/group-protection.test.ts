@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { SERVICE_PRINCIPAL, user, users } from '../jobs/link-directory.ts'
+import { SERVICE_PRINCIPAL, TENANT, user, users } from '../jobs/link-directory.ts'
 import { notifyOfMembershipChange } from '../jobs/link-world.ts'
 import { codes, type LinkApi, NOBODYS_ID, openLinkApi, type Reply, TIMESTAMP } from './link-api.ts'
 
@@ -190,12 +190,17 @@ describe('Held removals', () => {
   })
 
   it('are carried out by an approval, whose job names plan and approver', async () => {
-    const { id, plan, planId, groupId } = await held()
-    const reply = await api.as('administrator')('POST', `${plan}/${planId}/approve`, { notes: 'The ward has closed.' })
+    const { id, plan, planId, groupId, collectionId } = await held()
+    const notes = 'The ward has closed.'
+    const reply = await api.as('administrator')('POST', `${plan}/${planId}/approve`, { notes })
     assert.equal(reply.status, 202)
     const { jobId } = reply.body.data as { jobId: string }
     const again = await api.call('POST', `${plan}/${planId}/approve`, {})
     assert.deepEqual(again.body.data, { jobId })
+    const [approval, created, ...others] = (await api.deps.auditTrail.page(TENANT, collectionId, undefined, 10)).items
+    assert.deepEqual([approval?.action, approval?.linkId, approval?.actorId], ['RemovalsApproved', id, user(0)])
+    assert.deepEqual(approval?.after, { planId, count: 20, notes, jobId })
+    assert.deepEqual([created?.action, others], ['LinkCreated', []])
     await api.drain()
     const job = (await api.call('GET', `/sync-jobs/${jobId}`)).body.data as Record<string, unknown>
     const { type, status, removed, held: heldCount, approvedPlanId, approvedBy, requestedBy } = job
@@ -218,6 +223,62 @@ describe('Held removals', () => {
   it('are not found for a link that holds none', async () => {
     const id = await api.create(api.collections.make(users(0, 3)), await api.newGroup())
     assert.deepEqual(codes(await api.call('GET', `/group-links/${id}/removal-plan`)), [404, 'PlanNotFound'])
+  })
+})
+
+describe('The audit', () => {
+  let api: LinkApi
+  before(async () => {
+    api = await openLinkApi({ isGuarded: true })
+  })
+  after(() => api.close())
+
+  it('has what was done to the links of a collection', async () => {
+    const [collectionId, directoryGroupId] = [api.collections.make(users(0, 3)), await api.newGroup()]
+    const linkId = await api.create(collectionId, directoryGroupId)
+    await api.drain()
+    for (const state of ['Disabled', 'Disabled', 'Enabled']) {
+      await api.call('PATCH', `/group-links/${linkId}`, { state })
+    }
+    await api.call('DELETE', `/group-links/${linkId}`)
+    const { items } = await api.deps.auditTrail.page(TENANT, collectionId, undefined, 10)
+    const fields = { collectionId, directoryGroupId, state: 'Enabled' }
+    assert.deepEqual(
+      items.map(({ action, before, after }) => ({ action, before, after })),
+      [
+        { action: 'LinkDeleted', before: fields, after: {} },
+        { action: 'LinkUpdated', before: { state: 'Disabled' }, after: { state: 'Enabled' } },
+        { action: 'LinkUpdated', before: { state: 'Enabled' }, after: { state: 'Disabled' } },
+        { action: 'LinkCreated', before: {}, after: fields },
+      ],
+    )
+    assert.deepEqual(new Set(items.map((item) => `${item.linkId} ${item.actorId}`)), new Set([`${linkId} ${user(0)}`]))
+  })
+
+  it('has the changes of the settings', async () => {
+    const patch = api.as('administrator')
+    await patch('PATCH', '/settings', { linkableGroups: 'Owned' })
+    await patch('PATCH', '/settings', { linkableGroups: 'Owned' })
+    await patch('PATCH', '/settings', { linkableGroups: 'Any', removalGuard: { percent: 35 } })
+    const { body, status } = await api.as('reader')('GET', '/settings/audit')
+    const guard = DEFAULTS.removalGuard
+    const entries = body.data as { at: string; actorId: string; linkId: null }[]
+    assert.deepEqual(
+      [status, entries.map(({ at: _at, actorId: _actorId, linkId: _linkId, ...rest }) => rest)],
+      [
+        200,
+        [
+          {
+            action: 'SettingsUpdated',
+            before: { linkableGroups: 'Owned', removalGuard: guard },
+            after: { linkableGroups: 'Any', removalGuard: { ...guard, percent: 35 } },
+          },
+          { action: 'SettingsUpdated', before: { linkableGroups: 'Any' }, after: { linkableGroups: 'Owned' } },
+        ],
+      ],
+    )
+    assert.deepEqual(new Set(entries.map(({ actorId }) => actorId)), new Set([user(0)]))
+    assert.deepEqual((await api.as('stranger')('GET', '/settings/audit')).body.data, [])
   })
 })
 

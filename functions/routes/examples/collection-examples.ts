@@ -11,6 +11,7 @@ import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collec
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
+import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
 import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type {
@@ -130,6 +131,14 @@ const HISTORY_ENTRY: HistoryEntry = {
   actorId: MANAGER_ID,
   requestId: null,
   membershipVersion: 17,
+}
+const AUDIT_ENTRY: AuditEntry = {
+  at: UPDATED_AT,
+  actorId: MANAGER_ID,
+  action: 'Updated',
+  linkId: null,
+  before: { name: 'Nurse' },
+  after: { name: 'Nurses' },
 }
 const CALLER: CallerDto = {
   tenantId: TENANT_ID,
@@ -271,6 +280,7 @@ export const COLLECTION_EXAMPLES = {
   CollectionResults: RESULTS,
   Member: MEMBER,
   Explanation: EXPLANATION,
+  AuditEntry: AUDIT_ENTRY,
   HistoryEntry: HISTORY_ENTRY,
   ObjectHistoryEntry: { collectionId: CRITERIA_COLLECTION_ID, ...HISTORY_ENTRY },
   Caller: CALLER,

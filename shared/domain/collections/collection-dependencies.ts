@@ -5,6 +5,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AccountChangeStore } from '../core/core-object-store.ts'
+import type { AuditRecord } from '../history/audit.ts'
 import type { MemberHistory } from '../history/member-history.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection, CollectionKind } from './collection.ts'
@@ -44,15 +45,24 @@ export interface CollectionStore {
   serialize<T>(tenantId: string, run: () => Promise<T>): Promise<T>
   /** Makes every reference version read so far stale. For references from outside, such as group links. */
   invalidateReferenceVersions(tenantId: string): Promise<void>
-  /** @throws Refusal `StaleVersion` when the reference version is no longer current. */
-  add(collection: Collection, referenceVersion: string | undefined): Promise<Versioned<Collection>>
-  /** @throws Refusal `StaleVersion` when either version is no longer current. */
-  replace(collection: Collection, version: string, referenceVersion: string | undefined): Promise<Versioned<Collection>>
+  /**
+   * @param audit Written in the same transaction.
+   * @throws Refusal `StaleVersion` when the reference version is no longer current.
+   */
+  add(collection: Collection, referenceVersion: string | undefined, audit?: AuditRecord): Promise<Versioned<Collection>>
+  /** The same. @throws Refusal `StaleVersion` when either version is no longer current. */
+  replace(
+    collection: Collection,
+    version: string,
+    referenceVersion: string | undefined,
+    audit?: AuditRecord,
+  ): Promise<Versioned<Collection>>
   /**
    * Deletes the collection and records its id: members may still be written for it.
+   * @param audit Written in the same transaction.
    * @throws Refusal `StaleVersion` when either version is no longer current.
    */
-  remove(tenantId: string, id: string, version: string, referenceVersion: string): Promise<void>
+  remove(tenantId: string, id: string, version: string, referenceVersion: string, audit?: AuditRecord): Promise<void>
   /** Ids of collections that were removed before an instant and whose removal is still recorded. */
   removedBefore(tenantId: string, instantMs: number): Promise<string[]>
   /** Called once nothing of the removed collection is left. */

@@ -1,6 +1,7 @@
-import type { Caller } from '../../kernel/caller.ts'
+import { actorIdOf, type KnownCaller } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { requireIfMatch } from '../../kernel/versioned.ts'
+import { auditOfCollection } from './audit-collection.ts'
 import type { CollectionKind } from './collection.ts'
 import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
 import { found, withReferenceGuard } from './write-collection.ts'
@@ -13,14 +14,15 @@ export async function deleteCollection(
   kind: CollectionKind,
   id: string,
   ifMatch: string | undefined,
-  caller: Caller,
+  caller: KnownCaller,
   deps: CollectionDependencies,
 ): Promise<void> {
   await withReferenceGuard(caller.tenantId, deps, async (referenceVersion) => {
-    const { version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
+    const { value, version } = found(await deps.collections.find(caller.tenantId, id, kind), id)
     requireIfMatch(version, ifMatch)
     await refuseInUse(id, caller.tenantId, deps)
-    await deps.collections.remove(caller.tenantId, id, version, referenceVersion)
+    const audit = auditOfCollection('Deleted', value, undefined, actorIdOf(caller), deps)
+    await deps.collections.remove(caller.tenantId, id, version, referenceVersion, audit)
   })
   await removeMembers(id, caller.tenantId, deps)
   await notifyEvaluation(caller.tenantId, deps)

@@ -3,6 +3,7 @@ import { actorIdOf, type KnownCaller } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { type Creation, findFromEarlierAttempt } from '../idempotency/run-once.ts'
+import { auditOfCollection } from './audit-collection.ts'
 import {
   type Collection,
   type CollectionKind,
@@ -13,7 +14,7 @@ import {
 } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 
-type WriteDependencies = Pick<CollectionDependencies, 'collections' | 'nowMs'>
+type WriteDependencies = Pick<CollectionDependencies, 'collections' | 'newId' | 'nowMs'>
 
 /** The part of a collection that decides its members: the condition or the join policy, and the collections it refers to. */
 export type Definition = Pick<Collection, 'definition' | 'refersTo'>
@@ -66,7 +67,8 @@ export async function createCollection(
     const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, kind))
     if (earlier !== undefined) return earlier
     const collection = await prepareCreation({ kind, id }, body, readDefinition, caller, deps)
-    return deps.collections.add(collection, collection.refersTo.length > 0 ? referenceVersion : undefined)
+    const audit = auditOfCollection('Created', undefined, collection, actorIdOf(caller), deps)
+    return deps.collections.add(collection, collection.refersTo.length > 0 ? referenceVersion : undefined, audit)
   })
   return value
 }
@@ -127,7 +129,8 @@ export function updateCollection(
     await confirm?.(update)
     const { before, after, mayChangeReferences } = update
     const quotesReferences = mayChangeReferences || confirm !== undefined
-    return deps.collections.replace(after, before.version, quotesReferences ? referenceVersion : undefined)
+    const audit = auditOfCollection('Updated', before.value, after, target.actorId, deps)
+    return deps.collections.replace(after, before.version, quotesReferences ? referenceVersion : undefined, audit)
   })
 }
 

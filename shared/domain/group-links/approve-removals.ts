@@ -1,4 +1,5 @@
 import { Refusal } from '../../kernel/refusals.ts'
+import { auditOfLink, type LinkActor } from './audit-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { queueJob } from './queue-job.ts'
 import type { HeldRemovals, RemovalPlanDto } from './removal-plan.ts'
@@ -28,12 +29,13 @@ export async function readRemovalPlan(
   return { data: { ...toHeldRemovalsDto(held), accounts }, continueAfter: page.continueAfter }
 }
 
-export type RemovalApprovalRequest = LinkName & {
-  readonly planId: string
-  /** The caller's object id in the directory. */
-  readonly approvedBy: string
-  readonly notes: string | null
-}
+export type RemovalApprovalRequest = LinkName &
+  LinkActor & {
+    readonly planId: string
+    /** The caller's object id in the directory. */
+    readonly approvedBy: string
+    readonly notes: string | null
+  }
 
 /**
  * Queues a ManualSync job that removes the accounts of the plan that are still due. A queued job for the same plan is
@@ -42,7 +44,7 @@ export type RemovalApprovalRequest = LinkName & {
  * @throws Refusal `LinkNotFound`, `PlanNotFound`, `PlanChanged` for another plan than the one that is held, `LinkDisabled`.
  */
 export async function approveRemovals(
-  { tenantId, linkId, planId, approvedBy, notes }: RemovalApprovalRequest,
+  { tenantId, linkId, planId, approvedBy, actorId = approvedBy, notes }: RemovalApprovalRequest,
   deps: LinkDependencies,
 ): Promise<string> {
   const { link, held } = await heldRemovalsOf({ tenantId, linkId }, deps)
@@ -54,7 +56,10 @@ export async function approveRemovals(
   const queued = unfinished.find(({ value }) => value.status === 'Queued' && value.approvedPlanId === planId)
   if (queued !== undefined) return queued.value.id
   const origin = { requestedBy: approvedBy, approvedPlanId: planId, approvedBy, approvalNotes: notes }
-  const { id } = await queueJob(link, 'ManualSync', deps, { origin })
+  const jobId = deps.newId()
+  const after = { planId, count: held.count, notes, jobId }
+  const audit = auditOfLink(link, 'RemovalsApproved', { before: {}, after }, { actorId }, deps)
+  const { id } = await queueJob(link, 'ManualSync', deps, { id: jobId, origin, audit })
   deps.log.info('removals.approved', { tenantId, linkId, planId, jobId: id, count: held.count })
   return id
 }

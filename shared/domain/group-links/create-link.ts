@@ -1,5 +1,6 @@
 import { REFUSALS, Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
+import { auditOfLink, type LinkActor, linkFields } from './audit-link.ts'
 import { DirectoryFault, type DirectoryGroup, groupRefusal, notOwnedMessage } from './directory.ts'
 import { type GroupLink, type NewGroupLink, newLink } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
@@ -26,7 +27,7 @@ export const VERIFICATION_REFUSALS = [
 ] as const satisfies readonly RefusalCode[]
 
 /** A link to create. @param createdBy object id of the caller in the directory. */
-export type LinkCreation = NewGroupLink & { readonly createdBy?: string | null }
+export type LinkCreation = NewGroupLink & LinkActor & { readonly createdBy?: string | null }
 
 /**
  * Links a collection to a group and queues the first sync. After a crash between the two, the sweep queues it.
@@ -55,7 +56,7 @@ export async function createLink(
 }
 
 async function addLink(tenantId: string, id: string, input: LinkCreation, deps: LinkDependencies): Promise<GroupLink> {
-  const { collectionId, directoryGroupId, createdBy = null } = input
+  const { collectionId, directoryGroupId, createdBy = null, actorId = createdBy ?? undefined } = input
   await verifyCollection(tenantId, collectionId, deps)
   const taken = await deps.links.ofGroup(tenantId, directoryGroupId)
   if (taken !== undefined) throw groupTaken(directoryGroupId, taken.value)
@@ -66,12 +67,14 @@ async function addLink(tenantId: string, id: string, input: LinkCreation, deps: 
   )
   await deps.linkQuota.requireRoom(tenantId)
   await Promise.all([deps.tenants.register(tenantId), deps.settings.register(tenantId)])
-  const { version } = await deps.links.add(link).catch(async (error: unknown) => {
+  const audit = auditOfLink(link, 'LinkCreated', { before: {}, after: linkFields(link) }, { actorId }, deps)
+  const { version } = await deps.links.add(link, audit).catch(async (error: unknown) => {
     if (!isGroupTaken(error)) throw error
     throw groupTaken(directoryGroupId, (await deps.links.ofGroup(tenantId, directoryGroupId))?.value, error)
   })
   if (!(await deps.collections.confirmReference(tenantId, collectionId))) {
-    await deps.links.remove(tenantId, id, version)
+    const undone = auditOfLink(link, 'LinkDeleted', { before: linkFields(link), after: {} }, {}, deps)
+    await deps.links.remove(tenantId, id, version, undone)
     throw collectionUnknown(collectionId)
   }
   deps.log.info('link.created', { tenantId, linkId: id, collectionId, directoryGroupId })

@@ -1,6 +1,7 @@
 import { heldForMs } from '../../kernel/lease-expiry.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import type { AuditRecord } from '../history/audit.ts'
 import type { GroupLink, Lease } from './group-link.ts'
 import type { LinkStore } from './link-dependencies.ts'
 import type { LinkSettings } from './link-settings.ts'
@@ -46,6 +47,7 @@ export async function getLink(tenantId: string, linkId: string, links: LinkStore
 
 /**
  * Reads a link, changes it and writes it with the version that was read; after a conflict, from the start.
+ * @param auditOf The audit record of the change, for an action of a caller.
  * @throws Refusal `LinkNotFound`, `StaleVersion` after repeated conflicts, and what `change` throws.
  */
 export async function changeLink(
@@ -53,10 +55,12 @@ export async function changeLink(
   linkId: string,
   change: (link: GroupLink) => GroupLink,
   { links }: { readonly links: LinkStore },
+  auditOf: (before: GroupLink, after: GroupLink) => AuditRecord | undefined = () => undefined,
 ): Promise<Versioned<GroupLink>> {
   return retryOnConflict(async () => {
     const { value, version } = await getLink(tenantId, linkId, links)
-    return links.replace(change(value), version)
+    const changed = change(value)
+    return links.replace(changed, version, auditOf(value, changed))
   })
 }
 

@@ -3,6 +3,7 @@ import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
+import type { AuditRecord } from '../history/audit.ts'
 import type { Directory } from './directory.ts'
 import type { GroupLink, SyncOutcome } from './group-link.ts'
 import type { LinkSettings, LinkSettingsStore } from './link-settings.ts'
@@ -44,19 +45,25 @@ export interface LinkStore {
   ofGroups(tenantId: string, directoryGroupIds: readonly string[]): Promise<GroupLink[]>
   /** A page of the links that match the filter, oldest first. */
   page(tenantId: string, filter: LinkFilter, after: string | undefined, size: number): Promise<Page<GroupLink>>
-  /** @throws Refusal `GroupAlreadyLinked` when the group has a link, also when two creates race. */
-  add(link: GroupLink): Promise<Versioned<GroupLink>>
-  /** @throws Refusal `StaleVersion` when `version` is no longer current, `LinkNotFound` when the link was deleted. */
-  replace(link: GroupLink, version: string): Promise<Versioned<GroupLink>>
-  /** @throws Refusal `StaleVersion`, `LinkNotFound`, as `replace`. */
-  remove(tenantId: string, linkId: string, version: string): Promise<void>
+  /**
+   * @param audit Written in the same transaction.
+   * @throws Refusal `GroupAlreadyLinked` when the group has a link, also when two creates race.
+   */
+  add(link: GroupLink, audit?: AuditRecord): Promise<Versioned<GroupLink>>
+  /**
+   * @param audit Written in the same transaction.
+   * @throws Refusal `StaleVersion` when `version` is no longer current, `LinkNotFound` when the link was deleted.
+   */
+  replace(link: GroupLink, version: string, audit?: AuditRecord): Promise<Versioned<GroupLink>>
+  /** @param audit Written in the same transaction. @throws Refusal `StaleVersion`, `LinkNotFound`, as `replace`. */
+  remove(tenantId: string, linkId: string, version: string, audit?: AuditRecord): Promise<void>
 }
 
 /** Stored sync jobs. Each expires after the time that `retentionS` defines for its type. */
 export interface JobStore {
   find(tenantId: string, jobId: string): Promise<Versioned<SyncJob> | undefined>
-  /** Leaves an existing job of this id unchanged. */
-  add(job: SyncJob): Promise<void>
+  /** Leaves an existing job of this id unchanged. @param audit Written in the same transaction. */
+  add(job: SyncJob, audit?: AuditRecord): Promise<void>
   /** @throws Refusal `StaleVersion` when `version` is no longer current, `SyncJobNotFound` when the job has expired. */
   replace(job: SyncJob, version: string): Promise<Versioned<SyncJob>>
   /** A page of the jobs that match the filter, newest first. */

@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
+import { actorIdOf } from '../../kernel/caller.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { type AuditRecord, changedFields, hasChanges, SETTINGS_SUBJECT } from '../history/audit.ts'
 
 const PERCENT_DEFAULT = 20
 const MINIMUM_DEFAULT = 10
@@ -79,24 +81,31 @@ export interface LinkSettingsStore {
   register(tenantId: string): Promise<void>
   /** Includes all earlier writes of all instances. The default settings for a tenant without a record. */
   findCurrent(tenantId: string): Promise<Versioned<LinkSettings>>
-  /** @throws Refusal `StaleVersion` when `version` is no longer current. */
-  replace(tenantId: string, settings: LinkSettings, version: string): Promise<LinkSettings>
+  /** @param audit Written in the same transaction. @throws Refusal `StaleVersion` when `version` is no longer current. */
+  replace(
+    tenantId: string,
+    settings: LinkSettings,
+    version: string,
+    audit: AuditRecord | undefined,
+  ): Promise<LinkSettings>
 }
 
-type SettingsDependencies = { readonly settings: LinkSettingsStore; nowMs(): number }
+type SettingsDependencies = { readonly settings: LinkSettingsStore; newId(): string; nowMs(): number }
 
 export type SettingsUpdate = {
   readonly tenantId: string
   /** The caller's object id in the directory. */
   readonly callerId: string
+  /** The core identity of the caller. */
+  readonly identityId?: string | undefined
   readonly ifMatch: string | undefined
   readonly change: LinkSettingsChange
 }
 
 /** Changes a tenant's settings. @throws Refusal `PreconditionFailed`, `StaleVersion` after repeated conflicts. */
 export async function updateLinkSettings(
-  { tenantId, callerId, ifMatch, change }: SettingsUpdate,
-  { settings, nowMs }: SettingsDependencies,
+  { tenantId, callerId, identityId, ifMatch, change }: SettingsUpdate,
+  { settings, newId, nowMs }: SettingsDependencies,
 ): Promise<LinkSettings> {
   await settings.register(tenantId)
   return retryOnConflict(async () => {
@@ -113,8 +122,16 @@ export async function updateLinkSettings(
       updatedBy: callerId,
       revision: value.revision + 1,
     }
-    return settings.replace(tenantId, updated, version)
+    const changed = changedFields(auditedFields(value), auditedFields(updated))
+    const actorId = actorIdOf({ objectId: callerId, identityId })
+    const record = { id: newId(), tenantId, subject: SETTINGS_SUBJECT, at: toTimestamp(nowMs()), actorId, linkId: null }
+    const audit = { ...record, action: 'SettingsUpdated', ...changed } as const
+    return settings.replace(tenantId, updated, version, hasChanges(changed) ? audit : undefined)
   })
+}
+
+function auditedFields({ linkableGroups, removalGuard }: LinkSettings): Record<string, unknown> {
+  return { linkableGroups, removalGuard }
 }
 
 /** The members of the settings that clients see. */

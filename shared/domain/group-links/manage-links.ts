@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid } from '../../kernel/schema.ts'
 import { type Page, requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { auditOfLink, auditOfLinkChange, type LinkActor, linkFields } from './audit-link.ts'
 import { type GroupLink, type GroupLinkDto, linkETag, toGroupLinkDto } from './group-link.ts'
 import { changeLink, getLink } from './lease.ts'
 import type { JobFilter, JobStore, LinkDependencies, LinkFilter, LinkStore } from './link-dependencies.ts'
@@ -50,14 +51,18 @@ export async function getSyncJob(tenantId: string, jobId: string, { jobs }: { jo
   return toSyncJobDto(found.value)
 }
 
-type LinkTarget = { readonly tenantId: string; readonly linkId: string; readonly ifMatch: string | undefined }
+type LinkTarget = LinkActor & {
+  readonly tenantId: string
+  readonly linkId: string
+  readonly ifMatch: string | undefined
+}
 
 /**
  * Enables or disables a link. Disabling ends its queued jobs; enabling does not queue a job.
  * @throws Refusal `LinkNotFound`, `PreconditionFailed`.
  */
 export async function setLinkState(
-  { tenantId, linkId, ifMatch }: LinkTarget,
+  { tenantId, linkId, ifMatch, actorId }: LinkTarget,
   state: GroupLink['state'],
   deps: LinkDependencies,
 ): Promise<GroupLink> {
@@ -65,7 +70,8 @@ export async function setLinkState(
     requireIfMatch(linkETag(link), ifMatch)
     return { ...link, state, revision: link.revision + 1 }
   }
-  const { value } = await changeLink(tenantId, linkId, change, deps)
+  const auditOf = (before: GroupLink, after: GroupLink) => auditOfLinkChange(before, after, { actorId }, deps)
+  const { value } = await changeLink(tenantId, linkId, change, deps, auditOf)
   deps.log.info('link.state-set', { tenantId, linkId, state })
   if (state === 'Enabled' || (await endQueuedJobs(value, 'The group link is disabled.', deps)) === 0) return value
   return (await getLink(tenantId, linkId, deps.links)).value
@@ -75,11 +81,15 @@ export async function setLinkState(
  * Deletes a link and ends its queued jobs. The group keeps its members. The jobs are kept until they expire.
  * @throws Refusal `LinkNotFound`, `PreconditionFailed`.
  */
-export async function deleteLink({ tenantId, linkId, ifMatch }: LinkTarget, deps: LinkDependencies): Promise<void> {
+export async function deleteLink(
+  { tenantId, linkId, ifMatch, actorId }: LinkTarget,
+  deps: LinkDependencies,
+): Promise<void> {
   const removed = await retryOnConflict(async () => {
     const { value, version } = await getLink(tenantId, linkId, deps.links)
     requireIfMatch(linkETag(value), ifMatch)
-    await deps.links.remove(tenantId, linkId, version)
+    const audit = auditOfLink(value, 'LinkDeleted', { before: linkFields(value), after: {} }, { actorId }, deps)
+    await deps.links.remove(tenantId, linkId, version, audit)
     return value
   })
   deps.log.info('link.deleted', { tenantId, linkId })

@@ -1,20 +1,24 @@
 import type { Metrics } from '../../kernel/metrics.ts'
 import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { AuditRecord } from '../history/audit.ts'
 import type { GroupLink } from './group-link.ts'
 import { failed } from './job-transitions.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { type JobOrigin, newJob, SERVICE_ORIGIN, type SyncJob, type SyncJobType } from './sync-job.ts'
+
+/** What a new job has beside its link and type. `audit` is written in the transaction of the job. */
+type JobCreation = { readonly id?: string; readonly origin?: JobOrigin; readonly audit?: AuditRecord }
 
 /** Stores a job and enqueues it. The stored job counts as queued: the sweep repeats a notification that was lost. */
 export async function queueJob(
   link: GroupLink,
   type: SyncJobType,
   deps: LinkDependencies,
-  { id = deps.newId(), origin = SERVICE_ORIGIN }: { readonly id?: string; readonly origin?: JobOrigin } = {},
+  { id = deps.newId(), origin = SERVICE_ORIGIN, audit }: JobCreation = {},
 ): Promise<SyncJob> {
   const job = newJob({ id, type, origin }, link, deps.nowMs())
-  await deps.jobs.add(job)
+  await deps.jobs.add(job, audit)
   deps.log.info('sync-job.queued', { tenantId: job.tenantId, jobId: id, linkId: link.id, type })
   try {
     await notifyWorker(job, 'queued', deps)

@@ -1,6 +1,7 @@
 import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { retryOnConflict } from '../../kernel/versioned.ts'
+import { auditOfCollection } from '../collections/audit-collection.ts'
 import type { Collection } from '../collections/collection.ts'
 import { schemaName } from '../core/attribute-names.ts'
 import { applyTransitions } from './apply-transitions.ts'
@@ -66,7 +67,8 @@ export async function renameInDefinitions(
       if (JSON.stringify(definition) === JSON.stringify(value.definition)) return
       const definitionVersion = value.definitionVersion + 1
       const after = { ...value, definition, definitionVersion, definedBy: SYSTEM_ACTOR }
-      await deps.collections.replace(after, version, undefined)
+      const audit = auditOfCollection('Updated', value, after, SYSTEM_ACTOR, deps)
+      await deps.collections.replace(after, version, undefined, audit)
     })
   })
   return affected.length > 0

@@ -1,0 +1,59 @@
+import type { Container, OperationInput } from '@azure/cosmos'
+import { Type } from 'typebox'
+import type { AuditRecord, AuditTrail } from '../domain/history/audit.ts'
+import { compareCreation, creationPosition, readPageByCreation } from './creation-page.ts'
+import { documentParser } from './document-parser.ts'
+
+/** A record in the partition of what it tells of. Queries for other documents name properties that it lacks. */
+type AuditDocument = {
+  readonly id: string
+  readonly tenantId: string
+  readonly auditOf: string
+  readonly createdAt: string
+  /** The rest of the record as JSON text. */
+  readonly entry: string
+}
+
+const Text = Type.String()
+const parse = documentParser<AuditDocument>(
+  'audit record',
+  Type.Object({ id: Text, tenantId: Text, auditOf: Text, createdAt: Text, entry: Text }),
+)
+
+/** Creates the document of a record, if there is one, in the transaction of the change. */
+export function auditOperations(record: AuditRecord | undefined): OperationInput[] {
+  if (record === undefined) return []
+  const { id, tenantId, subject, at, ...entry } = record
+  const document: AuditDocument = { id, tenantId, auditOf: subject, createdAt: at, entry: JSON.stringify(entry) }
+  // The unique key of container `links` allows one document per tenant without a value.
+  return [{ operationType: 'Create', resourceBody: { ...document, directoryGroupId: id } }]
+}
+
+/** Reads the records of several containers with partition key `/tenantId`. */
+export function cosmosAuditTrail(containers: readonly Container[]): AuditTrail {
+  return {
+    async page(tenantId, subject, after, size) {
+      const query = { where: 'c.auditOf = @subject', parameters: { subject }, newestFirst: true, after, size }
+      const pages = await Promise.all(
+        containers.map((container) => readPageByCreation<AuditDocument>(container, tenantId, query)),
+      )
+      const all = pages.flatMap(({ items }) => items).sort((one, other) => compareCreation(other, one))
+      const documents = all.slice(0, size)
+      const items = documents.map(recordOf)
+      const last = documents.at(-1)
+      const isLast = all.length <= size && pages.every(({ continueAfter }) => continueAfter === undefined)
+      return isLast || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
+    },
+  }
+}
+
+function recordOf(document: AuditDocument): AuditRecord {
+  const { id, tenantId, auditOf: subject, createdAt: at, entry } = parse(document)
+  return {
+    id,
+    tenantId,
+    subject,
+    at,
+    ...(JSON.parse(entry) as Omit<AuditRecord, 'id' | 'tenantId' | 'subject' | 'at'>),
+  }
+}

@@ -1,0 +1,62 @@
+import { type Static, Type } from 'typebox'
+import { Refusal } from '../../kernel/refusals.ts'
+import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Timestamp } from '../../kernel/timestamp.ts'
+import type { Page } from '../../kernel/versioned.ts'
+import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
+import { AUDIT_ACTIONS, type AuditRecord, type AuditTrail, SETTINGS_SUBJECT } from '../history/audit.ts'
+
+const Fields = Type.Unsafe<AuditRecord['before']>({ type: 'object' })
+
+/** One action: decisions, section 15. */
+export const AuditEntry = Closed({
+  at: Timestamp,
+  actorId: Described(
+    Type.String(),
+    'A core identity id; the `oid` of an actor without one; or `system`, when the service put the identity that remains ' +
+      'after a merge into a condition or policy, or took back a link whose collection was deleted meanwhile.',
+  ),
+  action: OneOf(AUDIT_ACTIONS),
+  linkId: Described(Nullable(Guid), 'The group link; null for actions on the collection or the settings themselves.'),
+  before: Described(
+    Fields,
+    'The changed fields with their former values; empty for what is new. A value of more than 100,000 characters of JSON ' +
+      'is given as `{ "omittedLength": <characters> }`.',
+  ),
+  after: Described(Fields, 'The same with their new values; empty for what was deleted.'),
+})
+export type AuditEntry = Static<typeof AuditEntry>
+
+type AuditDependencies = Pick<CollectionDependencies, 'collections'> & { readonly auditTrail: AuditTrail }
+type AskedPage = { readonly after: string | undefined; readonly size: number }
+
+/**
+ * A page of what was done to a collection and its links, the newest first. Also of a deleted collection.
+ * @throws Refusal `CollectionNotFound` for one that never existed.
+ */
+export async function listAudit(
+  tenantId: string,
+  collectionId: string,
+  { after, size }: AskedPage,
+  { auditTrail, collections }: AuditDependencies,
+): Promise<Page<AuditEntry>> {
+  const page = await auditTrail.page(tenantId, collectionId, after, size)
+  if (page.items.length === 0 && (await collections.find(tenantId, collectionId)) === undefined) {
+    throw new Refusal('CollectionNotFound', `There is no collection ${collectionId}`)
+  }
+  return { ...page, items: page.items.map(toAuditEntry) }
+}
+
+/** The same for the settings of group links. */
+export async function listSettingsAudit(
+  tenantId: string,
+  { after, size }: AskedPage,
+  { auditTrail }: Pick<AuditDependencies, 'auditTrail'>,
+): Promise<Page<AuditEntry>> {
+  const page = await auditTrail.page(tenantId, SETTINGS_SUBJECT, after, size)
+  return { ...page, items: page.items.map(toAuditEntry) }
+}
+
+function toAuditEntry({ at, actorId, action, linkId, before, after }: AuditRecord): AuditEntry {
+  return { at, actorId, action, linkId, before, after }
+}
