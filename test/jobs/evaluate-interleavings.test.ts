@@ -5,7 +5,7 @@ import { EVALUATION_LEASE_MS } from '../../shared/domain/collections/evaluation-
 import { isConflict } from '../../shared/kernel/versioned.ts'
 import { type CriteriaProcess, type CriteriaService, startCriteriaService } from '../api/criteria-service.ts'
 import { isTrouble, Life, mortalProcess } from './mortal-process.ts'
-import { type Change, change, conditions, randomTenant } from './random-tenant.ts'
+import { type Change, change, conditions, randomTenant, replayed } from './random-tenant.ts'
 
 const PROCESS_COUNT = 3
 const MINUTE_MS = 60_000
@@ -113,6 +113,10 @@ async function run({ begin, steps, pausesMs, last }: Course): Promise<void> {
   service.clock.nowMs = midnightMs + DAY_MS / 2
   await processes.evaluate(tenant.tenantId, last)
   assert.deepEqual(await tenant.differences(), [])
+  for (const { collectionId, memberIds } of await tenant.membersNow()) {
+    const members = [...replayed(await tenant.history(collectionId)).values()].at(-1)
+    assert.deepEqual([...(members ?? [])].toSorted(), memberIds.toSorted())
+  }
 }
 
 describe('three evaluators of one tenant', () => {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
+import { joinedMembersOf } from '../../shared/domain/collections/membership-store.ts'
+import type { HistoryEntry } from '../../shared/domain/insight/list-history.ts'
 import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { Versioned } from '../../shared/kernel/versioned.ts'
-import { CRITERIA, type CriteriaService, criteriaTenant, leaf } from '../api/criteria-service.ts'
+import { COLLECTIONS, CRITERIA, type CriteriaService, criteriaTenant, leaf } from '../api/criteria-service.ts'
 
 /** Small numbers, so that members are added and removed often. */
 const INITIALS = ['A', 'B']
@@ -124,6 +126,32 @@ export async function randomTenant(service: CriteriaService, begin: readonly Ran
         else memberships.set(key, saved)
       }
     },
+    /** The members of each collection, with their version. */
+    async membersNow(): Promise<{ collectionId: string; membershipVersion: number; memberIds: string[] }[]> {
+      const { memberships, joined } = service.process
+      const criteria = collections.map(async ({ id }) => {
+        const found = id === undefined ? undefined : await memberships.members(tenant.tenantId, id)
+        if (id === undefined || found === undefined) return []
+        return [{ collectionId: id, membershipVersion: found.head.membershipVersion, memberIds: found.ids }]
+      })
+      const joinable = joinables.map(async ({ id }) => {
+        const found = await joinedMembersOf(tenant.tenantId, id, joined)
+        const memberIds = found.memberships.map(({ identityId }) => identityId)
+        return [{ collectionId: id, membershipVersion: found.membershipVersion, memberIds }]
+      })
+      return (await Promise.all([...criteria, ...joinable])).flat()
+    },
+    /** The whole history of a collection, the oldest entry first. */
+    async history(collectionId: string): Promise<HistoryEntry[]> {
+      return (await tenant.send('GET', `${COLLECTIONS}/${collectionId}/history`)).body.data.toReversed()
+    },
+    async membersAsOf(collectionId: string, atMs: number): Promise<string[]> {
+      const at = new Date(atMs).toISOString()
+      const { memberIds } = (await tenant.send('GET', `${COLLECTIONS}/${collectionId}/results?asOf=${at}`)).body.data
+      return memberIds.map((member: string | { objectId: string }) =>
+        typeof member === 'string' ? member : member.objectId,
+      )
+    },
     /** For each collection, by index, the differences between its members and a preview's. */
     async differences(): Promise<unknown[]> {
       const compared = collections.map(async ({ id, definition }, index) => {
@@ -192,4 +220,25 @@ async function joinableOf(
   }
   await process.collections.add(collection, undefined)
   return collection
+}
+
+/**
+ * The members after each version of a history.
+ * @throws Error when a member is added that is one, or removed that is none, or has two causes in one version.
+ */
+export function replayed(entries: readonly HistoryEntry[]): ReadonlyMap<number, ReadonlySet<string>> {
+  const members = new Set<string>()
+  const byVersion = new Map<number, ReadonlySet<string>>([[0, new Set()]])
+  const seen = new Set<string>()
+  for (const { objectId, change, membershipVersion, cause } of entries) {
+    const place = `${membershipVersion} ${objectId}`
+    if (seen.has(place) || members.has(objectId) === (change === 'Added')) {
+      throw new Error(`Version ${membershipVersion}: ${objectId} is ${change} by ${cause}, against the entries before`)
+    }
+    seen.add(place)
+    if (change === 'Added') members.add(objectId)
+    else members.delete(objectId)
+    byVersion.set(membershipVersion, new Set(members))
+  }
+  return byVersion
 }

@@ -1,0 +1,185 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Container, OperationInput } from '@azure/cosmos'
+import { createContainers } from '../../infra/local/cosmos/local-account.ts'
+import { startCosmosProcess } from '../../infra/local/cosmos/process.ts'
+import { CHANGE_TYPE, PART_TYPE, storedChange } from '../../shared/cosmos/change-document.ts'
+import type { ContainerId } from '../../shared/cosmos/containers.ts'
+import { openDatabase } from '../../shared/cosmos/database.ts'
+import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
+import { chunk } from '../../shared/kernel/chunk.ts'
+import { builtService } from '../api/built-service.ts'
+
+/**
+ * What the history of members costs: request units that it adds to an evaluation, by the local database, and the time to
+ * read the members of a year ago. Ends with 1 when a bar is missed. Usage: `node test/bench/history.bench.ts`.
+ */
+const MEMBER_COUNT = 100_000
+const CHANGE_COUNT = 10_000
+const READS_COUNT = 5
+const AS_OF_BAR_MS = 1000
+const ADDED_BAR = 0.25
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000
+const TENANT = randomUUID()
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const database = await startCosmosProcess({
+  port: 0,
+  file: ':memory:',
+  key: randomBytes(64).toString('base64'),
+  strict: true,
+})
+await createContainers(database.endpoint, database.key)
+const container = openDatabase(database)
+let isMissed = false
+const verdict = (isMet: boolean) => {
+  isMissed ||= !isMet
+  return isMet ? 'met' : 'MISSED'
+}
+
+/** The same container, without the documents of the history. */
+function withoutHistory(id: ContainerId): Container {
+  const members = container(id)
+  if (id !== 'members') return members
+  const items = Object.assign(Object.create(members.items), {
+    batch: (operations: OperationInput[], ...rest: [string]) => {
+      const kept = operations.filter((operation) => {
+        const { type } = (('resourceBody' in operation && operation.resourceBody) || {}) as { type?: string }
+        return type !== CHANGE_TYPE && type !== PART_TYPE
+      })
+      return kept.length === 0 ? Promise.resolve({ code: 200, result: [] }) : members.items.batch(kept, ...rest)
+    },
+  })
+  return Object.assign(Object.create(members), { items })
+}
+
+const ids = Array.from({ length: MEMBER_COUNT }, () => randomUUID())
+
+async function writePeople(tenantId: string, of: readonly string[], displayName: string): Promise<void> {
+  for (const some of chunk(of, 100)) {
+    const operations = some.map((id): OperationInput => {
+      const object = { id, tenantId, objectType: 'identity', externalId: id, attributes: { displayName } }
+      return { operationType: 'Upsert', resourceBody: { ...object, deleted: false, contributors: [] } }
+    })
+    await container('coreObjects').items.batch(operations, tenantId)
+  }
+}
+
+/** Request units of evaluations that change so many members, of a collection of this size. */
+async function unitsOf(memberCount: number, changeCounts: readonly number[], containers: typeof container) {
+  const tenantId = randomUUID()
+  const { collections, evaluator } = builtService(containers)
+  const members = ids.slice(0, memberCount)
+  await writePeople(tenantId, members, 'Ann')
+  await evaluator.evaluate(tenantId)
+  await collections.collections.add(collectionOf(tenantId, randomUUID(), Date.now()), undefined)
+  const units: number[] = []
+  for (const changeCount of [memberCount, ...changeCounts]) {
+    if (units.length > 0) await writePeople(tenantId, members.splice(0, changeCount), 'Bo')
+    await collections.snapshots.fresh(tenantId)
+    const before = (await database.workDone()).requestUnits
+    await evaluator.evaluate(tenantId)
+    units.push((await database.workDone()).requestUnits - before)
+  }
+  return units
+}
+
+function collectionOf(tenantId: string, id: string, createdAtMs: number) {
+  const leaf = { id: 'identityDisplayName', field: 'identityDisplayName', operator: 'Equals', value: 'Ann' }
+  return {
+    id,
+    tenantId,
+    kind: 'criteria',
+    objectType: 'Identity',
+    name: 'Anns',
+    description: null,
+    definition: { groupOperator: 'AND', conditions: [leaf] },
+    definitionVersion: 1,
+    definedBy: 'system',
+    metadata: { tags: [], attributes: {} },
+    refersTo: [],
+    createdBy: 'bench',
+    createdAtMs,
+    updatedAtMs: createdAtMs,
+  } as const
+}
+
+for (const [memberCount, changeCounts] of [
+  [300, [1, 100]],
+  [10_000, [1, 100, 1000]],
+  [MEMBER_COUNT, [1, 100, 10_000, 50_000]],
+] as const) {
+  const [without, withIt] = [
+    await unitsOf(memberCount, changeCounts, withoutHistory as typeof container),
+    await unitsOf(memberCount, changeCounts, container),
+  ]
+  for (const [index, units] of withIt.entries()) {
+    const base = without[index] ?? Number.NaN
+    const added = units / base - 1
+    const what = index === 0 ? 'first evaluation' : `${changeCounts[index - 1]} changes`
+    print(
+      `${memberCount} members, ${what}: ${base.toFixed(0)} RU, ${(units - base).toFixed(1)} more for the history: ` +
+        `${(added * 100).toFixed(1)} % (${verdict(added <= ADDED_BAR)}: at most ${ADDED_BAR * 100} %)`,
+    )
+  }
+}
+
+/** A collection with one change after the other, within a year; they leave the members as they were. */
+async function collectionWithHistory(): Promise<string> {
+  const { collections } = builtService(container)
+  const [id, createdAtMs] = [randomUUID(), Date.now() - YEAR_MS]
+  await collections.collections.add(collectionOf(TENANT, id, createdAtMs), undefined)
+  const evaluation = {
+    ids: ids.toSorted(),
+    definitionKey: '1',
+    evaluatedAtMs: createdAtMs,
+    attribute: async (change: { added: readonly string[]; removed: readonly string[] }) => [
+      { cause: 'DefinitionChanged', actorId: 'system', ...change } as const,
+    ],
+  }
+  await collections.memberships.replace(TENANT, id, undefined, evaluation)
+  const partition = `${TENANT}:${id}`
+  const versions = Array.from({ length: CHANGE_COUNT }, (_, index) => index + 2)
+  for (const some of chunk(versions, 100)) {
+    const operations = some.map((membershipVersion): OperationInput => {
+      const member = [ids[Math.floor(membershipVersion / 2)] ?? '']
+      const lists = membershipVersion % 2 === 0 ? { added: [], removed: member } : { added: member, removed: [] }
+      const atMs = createdAtMs + (membershipVersion * YEAR_MS) / (CHANGE_COUNT + 2)
+      const changes = [{ cause: 'ObjectChanged', actorId: 'system', ...lists } as const]
+      const { change } = storedChange({ membershipVersion, atMs }, changes, 'none')
+      const resourceBody = { ...change, id: `change:${membershipVersion}`, type: CHANGE_TYPE, membersOf: partition }
+      return { operationType: 'Upsert', resourceBody }
+    })
+    await container('members').items.batch(operations, partition)
+  }
+  const { resource: head } = await container('members').item('head', partition).read()
+  await container('members')
+    .item('head', partition)
+    .replace({ ...head, membershipVersion: CHANGE_COUNT + 1 })
+  return id
+}
+
+const id = await collectionWithHistory()
+const { collections: deps } = builtService(container)
+const asOf = new Date(Date.now() - YEAR_MS + 60_000).toISOString()
+const stall = monitorEventLoopDelay({ resolution: 1 })
+const timesMs: number[] = []
+const before = (await database.workDone()).requestUnits
+stall.enable()
+for (let read = 0; read < READS_COUNT; read += 1) {
+  const startMs = performance.now()
+  const { memberIds } = await readResultsAsOf(TENANT, id, asOf, deps)
+  timesMs.push(performance.now() - startMs)
+  if (memberIds.length !== MEMBER_COUNT) throw new Error(`There were ${memberIds.length} members`)
+}
+stall.disable()
+const units = ((await database.workDone()).requestUnits - before) / READS_COUNT
+timesMs.sort((one, other) => one - other)
+const [median = Number.NaN, slowest = Number.NaN] = [timesMs[Math.floor(READS_COUNT / 2)], timesMs.at(-1)]
+print(
+  `members of ${MEMBER_COUNT} a year ago, ${CHANGE_COUNT} changes since: median ${median.toFixed(0)} ms, slowest ` +
+    `${slowest.toFixed(0)} ms, ${units.toFixed(0)} RU, longest stall ${(stall.max / 1e6).toFixed(0)} ms ` +
+    `(${verdict(slowest < AS_OF_BAR_MS)}: under ${AS_OF_BAR_MS} ms)`,
+)
+await database.close()
+process.exitCode = isMissed ? 1 : 0
