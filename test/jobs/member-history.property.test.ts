@@ -24,7 +24,8 @@ describe('The history of members', () => {
       fc.array(step, { minLength: 3, maxLength: 6, size: 'max' }),
       async (begin, steps) => {
         const tenant = await randomTenant(service, begin)
-        const seen: { collectionId: string; membershipVersion: number; memberIds: string[]; atMs: number }[] = []
+        const seen: { collectionId: string; membershipVersion: number; memberIds: readonly string[]; atMs: number }[] =
+          []
         for (const { change, isCold, hours } of steps) {
           service.clock.nowMs += hours * HOUR_MS
           await tenant.apply(change)

@@ -127,7 +127,7 @@ export async function randomTenant(service: CriteriaService, begin: readonly Ran
       }
     },
     /** The members of each collection, with their version. */
-    async membersNow(): Promise<{ collectionId: string; membershipVersion: number; memberIds: string[] }[]> {
+    async membersNow(): Promise<{ collectionId: string; membershipVersion: number; memberIds: readonly string[] }[]> {
       const { memberships, joined } = service.process
       const criteria = collections.map(async ({ id }) => {
         const found = id === undefined ? undefined : await memberships.members(tenant.tenantId, id)
