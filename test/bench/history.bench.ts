@@ -10,15 +10,16 @@ import {
   type StoredChange,
   storedChange,
 } from '../../shared/cosmos/change-document.ts'
-import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
+import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
+import type { EvaluatedMembers } from '../../shared/domain/collections/membership-store.ts'
 import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
 import { chunk } from '../../shared/kernel/chunk.ts'
 import { builtService } from '../api/built-service.ts'
 
 /**
- * What the history of members costs: the request units, by the local database, that it adds to an evaluation with the
- * changes that incremental syncs follow, and the time to read the members of a year ago. Ends with 1 when a bar is missed. Usage: `node test/bench/history.bench.ts`.
+ * What the history of members costs: the request units, by the local database, that it adds to storing the members of an
+ * evaluation with the changes that incremental syncs follow, and the time to read the members of a year ago. Ends with 1 when a bar is missed. Usage: `node test/bench/history.bench.ts`.
  */
 const MEMBER_COUNT = 100_000
 const CHANGE_COUNT = 10_000
@@ -44,9 +45,7 @@ const verdict = (isMet: boolean) => {
 }
 
 /** The same container, with what incremental syncs need of a change, and nothing else of the history. */
-function withoutHistory(id: ContainerId): Container {
-  const members = container(id)
-  if (id !== 'members') return members
+function withoutHistory(members: Container): Container {
   const { items } = members
   const batch = (operations: OperationInput[], ...rest: [string]) => {
     const kept = operations.flatMap(forSyncsOnly)
@@ -70,33 +69,28 @@ function forSyncsOnly(operation: OperationInput): OperationInput[] {
 
 const ids = Array.from({ length: MEMBER_COUNT }, () => randomUUID())
 
-async function writePeople(tenantId: string, of: readonly string[], displayName: string): Promise<void> {
-  for (const some of chunk(of, 100)) {
-    const operations = some.map((id): OperationInput => {
-      const object = { id, tenantId, objectType: 'identity', externalId: id, attributes: { displayName } }
-      return { operationType: 'Upsert', resourceBody: { ...object, deleted: false, contributors: [] } }
-    })
-    await container('coreObjects').items.batch(operations, tenantId)
-  }
-}
-
-/** Request units of evaluations that change so many members, of a collection of this size. */
-async function unitsOf(memberCount: number, changeCounts: readonly number[], containers: typeof container) {
-  const tenantId = randomUUID()
-  const { collections, evaluator } = builtService(containers)
-  const members = ids.slice(0, memberCount)
-  await writePeople(tenantId, members, 'Ann')
-  await evaluator.evaluate(tenantId)
-  await collections.collections.add(collectionOf(tenantId, randomUUID(), Date.now()), undefined)
+/** Request units of storing evaluations: the first one, then each without so many of the members. */
+async function unitsOf(memberCount: number, changeCounts: readonly number[], members: Container): Promise<number[]> {
+  const store = cosmosMembershipStore(members, { historyDays: 400, nowMs: () => Date.now() })
+  const collectionId = randomUUID()
+  let left = ids.slice(0, memberCount)
+  let head: Awaited<ReturnType<typeof store.replace>>['head'] | undefined
   const units: number[] = []
-  for (const changeCount of [memberCount, ...changeCounts]) {
-    if (units.length > 0) await writePeople(tenantId, members.splice(0, changeCount), 'Bo')
-    await collections.snapshots.fresh(tenantId)
+  for (const changeCount of [0, ...changeCounts]) {
+    left = left.slice(changeCount)
     const before = (await database.workDone()).requestUnits
-    await evaluator.evaluate(tenantId)
+    head = (await store.replace(TENANT, collectionId, head, evaluationOf(left.toSorted(), Date.now()))).head
     units.push((await database.workDone()).requestUnits - before)
   }
   return units
+}
+
+/** All changes have one cause. */
+function evaluationOf(memberIds: readonly string[], evaluatedAtMs: number): EvaluatedMembers {
+  const attribute: EvaluatedMembers['attribute'] = async (change) => [
+    { cause: 'DefinitionChanged', actorId: 'system', ...change },
+  ]
+  return { ids: memberIds, definitionKey: '1', evaluatedAtMs, attribute }
 }
 
 function collectionOf(tenantId: string, id: string, createdAtMs: number) {
@@ -125,8 +119,8 @@ for (const [memberCount, changeCounts] of [
   [MEMBER_COUNT, [1, 100, 10_000, 50_000]],
 ] as const) {
   const [without, withIt] = [
-    await unitsOf(memberCount, changeCounts, withoutHistory as typeof container),
-    await unitsOf(memberCount, changeCounts, container),
+    await unitsOf(memberCount, changeCounts, withoutHistory(container('members'))),
+    await unitsOf(memberCount, changeCounts, container('members')),
   ]
   for (const [index, units] of withIt.entries()) {
     const base = without[index] ?? Number.NaN
@@ -144,14 +138,7 @@ async function collectionWithHistory(): Promise<string> {
   const { collections } = builtService(container)
   const [id, createdAtMs] = [randomUUID(), Date.now() - YEAR_MS]
   await collections.collections.add(collectionOf(TENANT, id, createdAtMs), undefined)
-  const evaluation = {
-    ids: ids.toSorted(),
-    definitionKey: '1',
-    evaluatedAtMs: createdAtMs,
-    attribute: async (change: { added: readonly string[]; removed: readonly string[] }) => [
-      { cause: 'DefinitionChanged', actorId: 'system', ...change } as const,
-    ],
-  }
+  const evaluation = evaluationOf(ids.toSorted(), createdAtMs)
   await collections.memberships.replace(TENANT, id, undefined, evaluation)
   const partition = `${TENANT}:${id}`
   const versions = Array.from({ length: CHANGE_COUNT }, (_, index) => index + 2)
