@@ -56,6 +56,8 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [ANYONE, 200, 'GET /collections/beta/me'],
   [AS_ONESELF, 200, 'GET /collections/beta/member-of'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/members'],
+  [COLLECTIONS_READ, 400, 'GET /collections/beta/history, GET /collections/beta/{collectionId}/history'],
+  [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/audit'],
   [REQUESTS_READ, 400, 'GET /collections/beta/{collectionId}/explain'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}, GET /collections/beta/{collectionId}/results'],
   [COLLECTIONS_READ, 400, 'POST /collections/beta/{collectionId}/filter-members'],
@@ -65,6 +67,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [COLLECTIONS_READ, 400, 'POST /collections-criteria/beta/preview'],
   [COLLECTIONS_WRITE, 400, 'POST /collections-criteria/beta, PUT /collections-criteria/beta/{id}'],
   [COLLECTIONS_WRITE, 400, 'DELETE /collections-criteria/beta/{id}'],
+  [COLLECTIONS_WRITE, 400, 'POST /collections-criteria/beta/plan, POST /collections-criteria/beta/{id}/plan'],
   [COLLECTIONS_READ, 200, 'GET /collections-joinable/beta, GET /collections-joinable/beta/search'],
   [COLLECTIONS_READ, 400, 'GET /collections-joinable/beta/{id}, GET /collections-joinable/beta/{id}/results'],
   [COLLECTIONS_WRITE, 400, 'POST /collections-joinable/beta, PUT /collections-joinable/beta/{id}'],
@@ -98,7 +101,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [COLLECTIONS_WRITE, 400, 'POST /group-link/beta/group-links/{collectionId}/sync'],
   [COLLECTIONS_READ, 400, 'GET /group-link/beta/group-links/{id}/removal-plan'],
   [COLLECTIONS_WRITE, 400, 'POST /group-link/beta/group-links/{id}/removal-plan/{planId}/approve'],
-  [COLLECTIONS_READ, 200, 'GET /group-link/beta/settings'],
+  [COLLECTIONS_READ, 200, 'GET /group-link/beta/settings, GET /group-link/beta/settings/audit'],
   [COLLECTIONS_ADMINISTRATION, 400, 'PATCH /group-link/beta/settings'],
   ...['identities', 'orgunits', 'relationships'].flatMap((type) => {
     const path = `/iamcore/beta/sync/coreobjects/${type}`

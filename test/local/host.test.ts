@@ -336,8 +336,11 @@ describe('closing', () => {
 
   it('waits for a handler whose client has disconnected', async () => {
     const host = await start()
-    const impatient = AbortSignal.timeout(50)
-    await assert.rejects(fetch(`${host.url}/slow?delayMs=200`, { signal: impatient }))
+    const impatient = new AbortController()
+    const [begun, answer] = [once(observed.begun, 'slow'), fetch(`${host.url}/slow?delayMs=200`, impatient)]
+    await begun
+    impatient.abort()
+    await assert.rejects(answer)
     await host.close()
     assert.deepEqual(observed.ended, ['slow'])
   })

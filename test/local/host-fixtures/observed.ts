@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import type { InvocationContext, Timer } from '@azure/functions'
 
 type Observed = {
@@ -6,6 +7,8 @@ type Observed = {
   timerRuns: { timer: Timer; retryContext: InvocationContext['retryContext'] }[]
   /** Timer runs that are to fail from here on. */
   timerFailures: number
+  /** Emits the name of a handler that is about to wait. */
+  begun: EventEmitter
   /** Ends of handlers that were told to wait. */
   ended: string[]
   hooks: string[]
@@ -20,6 +23,7 @@ export const observed: Observed = {
   batches: [],
   timerRuns: [],
   timerFailures: 0,
+  begun: new EventEmitter(),
   ended: [],
   hooks: [],
   traces: [],

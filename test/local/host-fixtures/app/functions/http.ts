@@ -82,6 +82,7 @@ app.http('logs', {
 app.http('slow', {
   route: 'slow',
   handler: async (request) => {
+    observed.begun.emit('slow')
     await sleep(Number(request.query.get('delayMs')))
     observed.ended.push('slow')
     return { body: 'done' }
