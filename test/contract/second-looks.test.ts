@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, it } from 'node:test'
-import type { Service } from '../../functions/app/service.ts'
+import type { Overrides, Service } from '../../functions/app/service.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
@@ -15,6 +15,7 @@ import {
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
+import type { Message } from '../../shared/kernel/messages.ts'
 import { builtService } from '../api/built-service.ts'
 import { databaseOfInstances, STOPPED } from './instances.ts'
 
@@ -22,7 +23,8 @@ const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 const OPEN = { approvalRequired: false } as const
 const { cosmos, newInstance } = await databaseOfInstances()
 
-const newService = (): Service => builtService(newInstance().container, { nowMs: () => NOW_MS })
+const newService = (overrides: Overrides = {}): Service =>
+  builtService(newInstance().container, { nowMs: () => NOW_MS, ...overrides })
 
 /** Two instances that have seen a tenant with a person, an approver and a collection. Their reads lag from then on. */
 async function laggingInstances(joinPolicy: (approver: string) => object = () => OPEN) {
@@ -249,6 +251,23 @@ describe('Of two instances that write and then read what the other has written',
     await one.links.links.add(newLink({ ...link, tenantId, id: randomUUID() }, NOW_MS))
     assert.equal(await one.links.collections.confirmReference(tenantId, id), true)
     await assert.rejects(deleteJoinableCollection(id, undefined, caller, other.requests), { code: 'CollectionInUse' })
+  })
+
+  it('the one that changes the members of a collection notifies a link that the other has created before', async () => {
+    const { one, tenantId, criteria, deletePerson, evaluate } = await laggingInstances()
+    cosmos.setReplicaLag(undefined)
+    const queues: string[] = []
+    const messageQueue = { enqueue: async ({ queue }: Message) => void queues.push(queue) }
+    const notifying = newService({ messageQueue })
+    const collectionId = await criteria(one)
+    await evaluate(notifying)
+    cosmos.setReplicaLag(STOPPED)
+    const link = { collectionId, directoryGroupId: randomUUID(), directoryGroupDisplayName: null }
+    await one.links.links.add(newLink({ ...link, tenantId, id: randomUUID() }, NOW_MS))
+    await deletePerson()
+    await evaluate(notifying)
+    assert.deepEqual(queues, ['membership-changes'])
+    cosmos.setReplicaLag(undefined)
   })
 
   it('the one that evaluates after the other starts from the members and objects that the other has left', async () => {

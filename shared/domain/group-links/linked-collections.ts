@@ -165,6 +165,8 @@ export function collectionLinks(links: LinkStore, nowMs: () => number): Collecti
       return (await links.ofCollection(tenantId, collectionId)).map(({ value }) => value.id)
     },
     async linkedCollections(tenantId) {
+      // The first job of a link can have read the members before the change that is notified here.
+      await links.catchUp(tenantId)
       return new Set((await enabled(tenantId)).map(({ collectionId }) => collectionId))
     },
     async accountsChanged(tenantId, changed) {
