@@ -90,7 +90,7 @@ export class ApiCalls {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      const envelope = (await response.json()) as Envelope & { data: Data }
+      const envelope = parsed<Data>(response.status, await response.text())
       this.statusCounts.set(response.status, (this.statusCounts.get(response.status) ?? 0) + 1)
       return { ...envelope, status: response.status }
     } catch (error) {
@@ -102,6 +102,15 @@ export class ApiCalls {
       }
       return undefined
     }
+  }
+}
+
+/** @throws Error that describes an answer that is not JSON */
+function parsed<Data>(status: number, text: string): Envelope & { data: Data } {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Error(`status ${status} with a body of ${text.length} characters`, { cause })
   }
 }
 
