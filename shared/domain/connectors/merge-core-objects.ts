@@ -118,7 +118,7 @@ export async function mergeCoreObjects(
 /**
  * Writes the objects to which contributions of others have moved, before references move to them and the others are
  * deleted. An evaluation in between would otherwise find a person without these data, and remove the person's account from
- * groups. Both hold the account for that moment.
+ * groups. Both hold the account for that moment. Identities that take over an account that a survivor lets go come first.
  * @returns The number of objects written.
  */
 async function mergeSurvivors(
@@ -133,7 +133,11 @@ async function mergeSurvivors(
   let writtenCount = 0
   for (let attempt = 0; pending.size > 0; attempt += 1) {
     if (attempt === ATTEMPTS_AT_MOST) throw new Error(`${pending.size} core objects kept changing during the merge`)
-    const due = await dueWrites(tenantId, involved, basis, deps)
+    const { due, heirs } = await withHeirs(tenantId, involved, basis, deps)
+    const taking = due.filter(({ object }) => heirs.includes(object.id))
+    const untaken = await deps.coreObjects.write(tenantId, taking, softDeletionDays)
+    writtenCount += taking.length - untaken.size
+    if (untaken.size > 0) continue
     const gaining = due.filter(({ object }) => pending.has(object.id))
     pending = await deps.coreObjects.write(tenantId, gaining, softDeletionDays)
     writtenCount += gaining.length - pending.size
