@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { endRequests } from '../../shared/domain/membership-requests/apply-policy.ts'
 import { addMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import type {
   RequestChange,
   RequestDependencies,
 } from '../../shared/domain/membership-requests/request-dependencies.ts'
-import { endRequests } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 

@@ -1,8 +1,9 @@
 import type { Metrics } from '../../kernel/metrics.ts'
 import { SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
 import type { ConnectorObjectStore } from './connector-object.ts'
+import { rulesOf } from './connector-rules.ts'
 import { type CoreObjectWriter, mergeCoreObjects } from './merge-core-objects.ts'
-import { enqueueDelayedEvaluation, rulesOf, type WriteDependencies } from './write-objects.ts'
+import { enqueueDelayedEvaluation, type WriteDependencies } from './write-objects.ts'
 
 /** Core objects compared together. */
 const PAGE_COUNT = 1000

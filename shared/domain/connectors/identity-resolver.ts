@@ -6,6 +6,7 @@ import {
   type ObjectData,
   ownCoreObjectId,
 } from './connector-object.ts'
+import type { ConnectorRules } from './connector-rules.ts'
 import type { ObjectWrite } from './object-input.ts'
 
 /** An identity being written, possibly without a core object yet. */
@@ -148,14 +149,6 @@ function add(sets: Map<string, Set<string>>, key: string, id: string): void {
   const ids = sets.get(key)
   if (ids === undefined) sets.set(key, new Set([id]))
   else ids.add(id)
-}
-
-/** What joining and merging take into account of the connectors. */
-export type ConnectorRules = {
-  /** Returns a connector's position in the order of creation, 0 for the oldest. */
-  rankOf(connectorId: string): number
-  /** Whether the `directoryObjectId` of a connector's identities counts. */
-  bindsAccounts(connectorId: string): boolean
 }
 
 export type JoinKeys = { readonly nin: string | undefined; readonly directoryObjectId: string | undefined }

@@ -13,8 +13,9 @@ import {
   claimants,
   contestants,
 } from './account-claims.ts'
-import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
-import type { ConnectorRules } from './identity-resolver.ts'
+import type { ConnectorObjectStore } from './connector-object.ts'
+import type { ConnectorRules } from './connector-rules.ts'
+import { liveContributions, movedContributors } from './contributions.ts'
 import { type DueWrite, writeMerged } from './merge-writes.ts'
 import {
   type Contribution,
@@ -45,7 +46,7 @@ export interface CoreObjectWriter extends AccountClaimReader {
   write(tenantId: string, writes: readonly CoreObjectWrite[], softDeletionDays: number): Promise<ReadonlySet<string>>
 }
 
-type MergeDependencies = {
+export type MergeDependencies = {
   readonly objects: Pick<ConnectorObjectStore, 'catchUp' | 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
   readonly coreObjects: CoreObjectWriter
   readonly log: Log
@@ -237,14 +238,13 @@ async function dueWrites(
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
   await objects.catchUp(tenantId)
-  const contributors = await liveContributors(tenantId, coreObjectIds, rules, objects)
-  const coreObjectOf = await coreObjectResolver(tenantId, [...contributors.values()].flat(), objects)
+  const live = await liveContributions(tenantId, coreObjectIds, rules, objects)
   const storedById = new Map(stored.map((each) => [each.value.id, each]))
-  const left = stored.map(({ value }) => value).filter(({ id, deleted }) => !deleted && !contributors.has(id))
+  const left = stored.map(({ value }) => value).filter(({ id, deleted }) => !deleted && !live.has(id))
   const moved = await movedContributors(tenantId, left, objects)
   const merging = flatMapTask(coreObjectIds, (id): CoreObjectChange[] => {
     const before = storedById.get(id)
-    const contributions = (contributors.get(id) ?? []).map((each) => contribution(each, rules, coreObjectOf))
+    const contributions = (live.get(id) ?? []).map(({ contribution }) => contribution)
     const mergedInto = successors.get(id) ?? moved.get(id) ?? before?.value.mergedInto
     const after = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id), mergedInto)
     return after === undefined ? [] : [{ before: before?.value, after }]
@@ -270,82 +270,6 @@ function mergedOrDeleted(
   return stub && deletedCoreObject(stub, mergedInto)
 }
 
-/** Returns the core objects to which the former contributors of others have moved, by the id of the other. */
-async function movedContributors(
-  tenantId: string,
-  left: readonly MergedCoreObject[],
-  objects: MergeDependencies['objects'],
-): Promise<ReadonlyMap<string, string>> {
-  const identities = left.filter(({ objectType }) => objectType === 'identity')
-  if (identities.length === 0) return new Map()
-  const named = identities.flatMap(({ contributors }) => contributors)
-  const live = (await objects.ofIds(tenantId, named))
-    .map(({ value }) => value)
-    .filter(({ deletedAtMs }) => deletedAtMs === undefined)
-  const coreObjectOf = new Map(live.map(({ id, coreObjectId }) => [id, coreObjectId]))
-  return new Map(
-    identities.flatMap(({ id, contributors }) => {
-      const successor = contributors.map((contributor) => coreObjectOf.get(contributor)).find((at) => at !== undefined)
-      return successor === undefined || successor === id ? [] : [[id, successor] as const]
-    }),
-  )
-}
-
 function successorsIn(stubs: ReadonlyMap<string, CoreObjectStub | undefined>): Map<string, string> {
   return new Map([...stubs].flatMap(([id, stub]) => (stub?.successor === undefined ? [] : [[id, stub.successor]])))
-}
-
-/** Returns the live contributors by core object, those of the oldest connector first. */
-async function liveContributors(
-  tenantId: string,
-  coreObjectIds: readonly string[],
-  rules: ConnectorRules,
-  objects: MergeDependencies['objects'],
-): Promise<Map<string, ConnectorObject[]>> {
-  const found = await objects.ofCoreObjects(tenantId, coreObjectIds)
-  const live = found.map(({ value }) => value).filter(({ deletedAtMs }) => deletedAtMs === undefined)
-  live.sort(
-    (one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId) || (one.id < other.id ? -1 : 1),
-  )
-  return Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
-}
-
-/** A live contributor of a core object, with what it contributes. */
-type LiveContribution = { readonly object: ConnectorObject; readonly contribution: Contribution }
-
-/** Returns the live contributions to a core object, those of the oldest connector first. */
-export async function liveContributions(
-  tenantId: string,
-  coreObjectId: string,
-  rules: ConnectorRules,
-  objects: MergeDependencies['objects'],
-): Promise<LiveContribution[]> {
-  const contributors = (await liveContributors(tenantId, [coreObjectId], rules, objects)).get(coreObjectId) ?? []
-  const coreObjectOf = await coreObjectResolver(tenantId, contributors, objects)
-  return contributors.map((object) => ({ object, contribution: contribution(object, rules, coreObjectOf) }))
-}
-
-type CoreObjectOf = (connectorObjectId: string) => string | undefined
-
-async function coreObjectResolver(
-  tenantId: string,
-  contributors: readonly ConnectorObject[],
-  objects: MergeDependencies['objects'],
-): Promise<CoreObjectOf> {
-  const ids = new Set(contributors.flatMap(({ references }) => Object.values(references).flat()))
-  const targets = await objects.referenceTargets(tenantId, [...ids])
-  const live = new Map(targets.filter(({ isLive }) => isLive).map(({ id, coreObjectId }) => [id, coreObjectId]))
-  return (id) => live.get(id)
-}
-
-function contribution(
-  { id, connectorId, objectType, externalId, data: given, references }: ConnectorObject,
-  { bindsAccounts }: ConnectorRules,
-  coreObjectOf: CoreObjectOf,
-): Contribution {
-  const { directoryObjectId: _ignored, ...unbound } = given
-  const data = objectType === 'identity' && !bindsAccounts(connectorId) ? unbound : given
-  const referred = (name: string): readonly string[] => [references[name] ?? []].flat()
-  const resolve = (name: string) => referred(name).flatMap((target) => coreObjectOf(target) ?? [])
-  return { connectorObjectId: id, objectType, externalId, data, resolve }
 }

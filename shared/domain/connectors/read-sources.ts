@@ -4,9 +4,9 @@ import { Closed, Described, Guid } from '../../kernel/schema.ts'
 import type { CoreObjectReader } from '../core/core-object-store.ts'
 import type { ConnectorStore } from './connector.ts'
 import { type ConnectorObjectStore, ExternalId } from './connector-object.ts'
-import { liveContributions } from './merge-core-objects.ts'
+import { rulesOf } from './connector-rules.ts'
+import { liveContributions } from './contributions.ts'
 import { mergedCoreObject } from './merged-core-object.ts'
-import { rulesOf } from './write-objects.ts'
 
 /** What one connector says of an identity: decisions, section 14. */
 export const IdentitySource = Closed({
@@ -45,11 +45,11 @@ export async function readSources(
   ])
   const [identity] = found
   if (identity === undefined) throw new Refusal('CoreObjectNotFound', `There is no identity ${identityId}`, 'id')
-  const contributions = await liveContributions(tenantId, identityId, rulesOf(all), objects)
+  const contributions = await liveContributions(tenantId, [identityId], rulesOf(all), objects)
   const names = new Map(all.map(({ id, name }) => [id, name]))
   // An account that another identity holds is in no attributes, whichever connector names it.
   const taken = new Set<string>(Object.keys(identity.attributes))
-  return contributions.map(({ object, contribution }) => {
+  return (contributions.get(identityId) ?? []).map(({ object, contribution }) => {
     const merged = mergedCoreObject(identityId, [contribution])
     const used = Object.keys(merged.attributes).filter((name) => taken.delete(name))
     const { connectorId, externalId, data } = object

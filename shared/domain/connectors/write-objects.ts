@@ -4,17 +4,18 @@ import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
-import type { ConnectorStore } from './connector.ts'
-import { byCreation, type Connector } from './connector.ts'
-import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
+import type { Connector, ConnectorStore } from './connector.ts'
+import type { ConnectorObjectStore } from './connector-object.ts'
 import { connectorObjectId, type DeriveId, ownCoreObjectId } from './connector-object.ts'
-import { type AddedNames, addedNames, type CustomAttributeRegister } from './custom-attribute-names.ts'
+import { type ConnectorRules, rulesOf } from './connector-rules.ts'
+import type { CustomAttributeRegister } from './custom-attribute-names.ts'
 import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
-import { type ConnectorRules, connectedIdentities, IdentityResolver, joinKeys } from './identity-resolver.ts'
-import { type CoreObjectWriter, mergeCoreObjects, staleCoreObjects } from './merge-core-objects.ts'
-import type { CoreObjectStub } from './merged-core-object.ts'
+import { connectedIdentities, IdentityResolver, joinKeys } from './identity-resolver.ts'
+import { mergeAffected } from './merge-affected.ts'
+import type { CoreObjectWriter } from './merge-core-objects.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { parentOfLive, readAncestors } from './org-tree.ts'
+import { limitRefusals } from './write-limits.ts'
 
 export type WriteDependencies = {
   readonly connectors: ConnectorStore
@@ -135,41 +136,6 @@ async function attemptWrites(
   return { decisions, conflicts: conflicts[0].union(conflicts[1]) }
 }
 
-/** The refusals of objects that would exceed a limit of the tenant: those of custom attributes, then of new objects. */
-async function limitRefusals(
-  tenantId: string,
-  writes: readonly ObjectWrite[],
-  context: WriteContext,
-  { customAttributes, connectorObjectQuota, scheduler }: WriteDependencies,
-): Promise<ReadonlyMap<ObjectWrite, RefusalEntry>> {
-  const { added, created } = await scheduler.run(additions(writes, context))
-  const tooMany = await customAttributes.register(tenantId, [...added.keys()])
-  const refusals = new Map([...tooMany].map(([one, entry]) => [added.get(one) as ObjectWrite, entry]))
-  const counted = created.filter((write) => !refusals.has(write))
-  const takenCount = await connectorObjectQuota.take(tenantId, counted.length)
-  for (const write of counted.slice(takenCount)) refusals.set(write, connectorObjectQuota.refusal)
-  return refusals
-}
-
-type Additions = {
-  readonly added: ReadonlyMap<AddedNames, ObjectWrite>
-  readonly created: readonly ObjectWrite[]
-}
-
-function* additions(writes: readonly ObjectWrite[], { stored, connectorId, derive }: WriteContext): Task<Additions> {
-  const created: ObjectWrite[] = []
-  const added = new Map<AddedNames, ObjectWrite>()
-  for (const write of writes) {
-    yield
-    if (write.operation === 'delete') continue
-    const before = stored.get(connectorObjectId({ ...write, connectorId }, derive))?.value
-    const one = addedNames(write.objectType, write.data, before?.data)
-    if (one.names.length > 0) added.set(one, write)
-    if (before === undefined && write.operation !== 'replace' && write.operation !== 'rejoin') created.push(write)
-  }
-  return { added, created }
-}
-
 const refused = (...errors: RefusalEntry[]): ItemOutcome => ({ outcome: 'refused', errors })
 
 const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
@@ -240,68 +206,6 @@ async function readContext(
     parentOf: (id) => parents.get(id),
     derive: deps.deriveId,
     nowMs: deps.nowMs(),
-  }
-}
-
-/** Merges the affected core objects. @returns Whether any core object was written. */
-async function mergeAffected(
-  { tenantId, connector, rules }: WriteScope,
-  decisions: readonly WriteDecision[],
-  deps: WriteDependencies,
-): Promise<boolean> {
-  if (decisions.length === 0) return false
-  // Unchanged core objects are not written, so no version exposes a stale read.
-  await deps.coreObjects.catchUp(tenantId)
-  const written = stubsById(decisions.flatMap((decision) => decision.coreObjects))
-  const possiblyStale = decisions.flatMap((decision) => decision.possiblyStale)
-  const unverified = stubsById(
-    possiblyStale.flatMap((object) => object.coreObjects).filter(({ id }) => !written.has(id)),
-  )
-  const stale = await staleCoreObjects(tenantId, unverified, rules, deps)
-  const staleObjects = possiblyStale.filter((object) => object.coreObjects.some(({ id }) => stale.has(id)))
-  const retargeted = decisions.flatMap((decision) => decision.retargeted)
-  const referrers = await referringTo(tenantId, [...retargeted, ...staleObjects], deps)
-  const own = new Map([...written, ...[...unverified].filter(([id]) => stale.has(id))])
-  const others = referrers.filter((id) => !own.has(id))
-  const stubs = new Map([...others.map((id) => [id, undefined] as const), ...own])
-  const fed = new Set([...written.keys(), ...(retargeted.length > 0 ? others : [])])
-  const { softDeletionDays } = connector
-  return (await mergeCoreObjects(tenantId, { stubs, fed, softDeletionDays, rules }, deps)) > 0
-}
-
-/** Returns the ids of the core objects whose contributions refer to one of these objects. */
-async function referringTo(
-  tenantId: string,
-  targets: readonly Pick<ConnectorObject, 'id' | 'objectType'>[],
-  { objects }: WriteDependencies,
-): Promise<string[]> {
-  const byType = Map.groupBy(targets, ({ objectType }) => objectType)
-  const found = await Promise.all(
-    [...byType].map(([objectType, ofType]) =>
-      objects.coreObjectsReferringTo(
-        tenantId,
-        objectType,
-        ofType.map(({ id }) => id),
-      ),
-    ),
-  )
-  return found.flat()
-}
-
-/** Of several stubs of one object, one that names a successor is kept. */
-function stubsById(stubs: readonly CoreObjectStub[]): Map<string, CoreObjectStub> {
-  const byId = new Map<string, CoreObjectStub>()
-  for (const stub of stubs) if (byId.get(stub.id)?.successor === undefined) byId.set(stub.id, stub)
-  return byId
-}
-
-/** Returns the rules by which the tenant's connectors contribute. */
-export function rulesOf(connectors: readonly Connector[]): ConnectorRules {
-  const ranks = new Map(connectors.toSorted(byCreation).map(({ id }, rank) => [id, rank]))
-  const unbound = new Set(connectors.flatMap(({ id, bindsAccounts }) => (bindsAccounts ? [] : [id])))
-  return {
-    rankOf: (connectorId) => ranks.get(connectorId) ?? Number.MAX_SAFE_INTEGER,
-    bindsAccounts: (connectorId) => !unbound.has(connectorId),
   }
 }
 

@@ -5,6 +5,7 @@ import { requireIfMatch, type Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
+import { moveIfMisplaced, recheckPolicy } from './apply-policy.ts'
 import { isMembershipChange } from './apply-transitions.ts'
 import { gateAfterApproval } from './approvals.ts'
 import { approverCounter, isApprover, NO_FACTS, withCurrentApproverCounts } from './approvers.ts'
@@ -20,7 +21,6 @@ import {
 } from './membership-request.ts'
 import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
 import { toMembershipRequestDto } from './request-names.ts'
-import { moveIfMisplaced, recheckPolicy } from './request-reconciler.ts'
 
 /** Body of approve and reject. */
 export const RequestDecision = Type.Object({

@@ -11,13 +11,13 @@ import { NO_FACTS } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
 import { policyOf } from './join-policy.ts'
 import { type MembershipRequest, newRequest, slotOf } from './membership-request.ts'
+import { endOrphaned } from './reconcile-requests.ts'
 import {
   freshOrgChart,
   notifyMembershipChanges,
   type RequestChange,
   type RequestDependencies,
 } from './request-dependencies.ts'
-import { endOrphaned } from './request-reconciler.ts'
 
 /** The limit of filter-members. */
 const IDENTITIES_AT_MOST = 10_000

@@ -18,6 +18,7 @@ import {
   updateCollection,
 } from '../collections/write-collection.ts'
 import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
+import { applyPolicyToWaiting, endRequests } from './apply-policy.ts'
 import {
   checkJoinPolicy,
   JoinPolicyDto,
@@ -27,7 +28,6 @@ import {
   policyReferences,
 } from './join-policy.ts'
 import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
-import { applyPolicyToWaiting, endRequests } from './request-reconciler.ts'
 
 export const NewJoinableCollection = Type.Object({ ...NEW_COLLECTION, joinPolicy: JoinPolicyInput })
 export type NewJoinableCollection = Static<typeof NewJoinableCollection>

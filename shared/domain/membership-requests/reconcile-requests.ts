@@ -4,7 +4,7 @@ import { isMembershipChange, isRequestConflict, readRequests } from './apply-tra
 import type { MembershipRequest } from './membership-request.ts'
 import { type ObjectFates, readObjectFates } from './object-fates.ts'
 import { planReconciliation } from './plan-reconciliation.ts'
-import type { RequestChange, RequestDependencies } from './request-dependencies.ts'
+import { notifyMembershipChanges, type RequestChange, type RequestDependencies } from './request-dependencies.ts'
 
 /** Collections whose requests are written at the same time. */
 const COLLECTIONS_AT_ONCE_COUNT = 10
@@ -42,6 +42,23 @@ export async function reconcileRequests(
     pending = await readRequests(tenantId, conflicted, deps)
   }
   return { changedCollections, hasChanged }
+}
+
+/**
+ * Brings new requests in line with core objects that were deleted, merged or handed over, and with a collection that was
+ * deleted, shortly before they were saved: what happens later is followed by the evaluation.
+ * @returns Whether any request changed.
+ */
+export async function endOrphaned(
+  created: readonly Versioned<MembershipRequest>[],
+  deps: RequestDependencies,
+): Promise<boolean> {
+  const [first] = created
+  if (first === undefined) return false
+  const { tenantId } = first.value
+  const { changedCollections, hasChanged } = await reconcileRequests(tenantId, created, deps)
+  await notifyMembershipChanges(tenantId, changedCollections, deps)
+  return hasChanged
 }
 
 /** The changes by collection, for those that have any. */

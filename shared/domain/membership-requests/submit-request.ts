@@ -7,11 +7,13 @@ import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
+import { moveIfMisplaced, recheckPolicy } from './apply-policy.ts'
 import { approverCounter, factsWithoutApprover } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
 import { isEligible } from './eligibility.ts'
 import { type ApprovalGate, gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, type MembershipRequestDto, Notes, newRequest } from './membership-request.ts'
+import { endOrphaned } from './reconcile-requests.ts'
 import {
   freshOrgChart,
   notifyMembershipChanges,
@@ -19,7 +21,6 @@ import {
   type RequestDependencies,
 } from './request-dependencies.ts'
 import { toMembershipRequestDto } from './request-names.ts'
-import { endOrphaned, moveIfMisplaced, recheckPolicy } from './request-reconciler.ts'
 
 export const Submission = Type.Object({
   notes: Type.Optional(Notes),

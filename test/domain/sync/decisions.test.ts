@@ -4,7 +4,7 @@ import type { DirectoryGroup } from '../../../shared/domain/group-links/director
 import { groupRefusal } from '../../../shared/domain/group-links/directory.ts'
 import { newLink } from '../../../shared/domain/group-links/group-link.ts'
 import { newJob } from '../../../shared/domain/group-links/sync-job.ts'
-import { changesDecision } from '../../../shared/domain/sync/incremental-sync.ts'
+import { changesDecision } from '../../../shared/domain/sync/changes-decision.ts'
 import { sweepPlan } from '../../../shared/domain/sync/sweep.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')

@@ -1,0 +1,65 @@
+import type { GroupLink } from '../group-links/group-link.ts'
+import type { AccountChanges } from '../group-links/link-dependencies.ts'
+import type { RemovalGuard } from '../group-links/link-settings.ts'
+import { removedRecently } from './recorded-writes.ts'
+import { decideRemovals } from './removal-guard.ts'
+
+/** More changes are left to a job, which works in batches and reports its progress. */
+const CHANGES_AT_MOST_COUNT = 500
+
+export type ChangesDecision =
+  | { readonly outcome: 'nothing' }
+  | {
+      readonly outcome: 'write'
+      readonly add: readonly string[]
+      readonly remove: readonly string[]
+      /** The removal guard does not allow the removals. A job compares and stores the plan. */
+      readonly isHeld?: true
+    }
+  /** A full comparison is needed, or the changes are too many. */
+  | { readonly outcome: 'compare' }
+
+/** Returns what a link needs after its collection has changed, apart from the removal guard. */
+export function changesDecision(link: GroupLink, changes: AccountChanges | undefined): ChangesDecision {
+  if (changes === undefined || link.accountsChangedAtMs !== null) return { outcome: 'compare' }
+  const { added, removed, membershipVersion } = changes
+  const withoutAccountCount = changes.withoutAccountCount + unresolvedCount(link, changes)
+  if (withoutAccountCount === 0 && link.removalsDeferred) return { outcome: 'compare' }
+  if (added.length + removed.length > CHANGES_AT_MOST_COUNT) return { outcome: 'compare' }
+  // Wrong source data name the group itself, or another object that is not a user, as an account. A job reports it.
+  if (added.some((account) => account === link.directoryGroupId || link.notUsers.includes(account))) {
+    return { outcome: 'compare' }
+  }
+  if (membershipVersion === link.appliedMembershipVersion) return { outcome: 'nothing' }
+  return { outcome: 'write', add: added, remove: withoutAccountCount > 0 ? [] : removed }
+}
+
+/** Accounts that the last job could not add and that are still in the collection. */
+function unresolvedCount({ unresolved }: GroupLink, { removed }: AccountChanges): number {
+  return new Set(unresolved).difference(new Set(removed)).size
+}
+
+/** Returns the decision with the removal guard applied. Removals that are held already are due together with further ones. */
+export function guardedChanges(
+  link: GroupLink,
+  decision: ChangesDecision,
+  changes: AccountChanges,
+  { guard, nowMs }: { readonly guard: RemovalGuard; readonly nowMs: number },
+): ChangesDecision {
+  if (decision.outcome !== 'write' || decision.remove.length === 0 || !guard.enabled) return decision
+  if (link.userCount === null) return { outcome: 'compare' }
+  const { hold } = decideRemovals(
+    {
+      due: decision.remove,
+      approved: new Set(),
+      recentlyRemoved: removedRecently(link.recentWrites, nowMs),
+      window: link.removalWindow,
+      userCount: link.userCount,
+      isEmptyFromStart: changes.accountCount + changes.withoutAccountCount === 0 && !link.hasAdded,
+    },
+    guard,
+    nowMs,
+  )
+  if (hold === null && link.heldRemovals === null) return decision
+  return decision.add.length === 0 ? { outcome: 'compare' } : { ...decision, remove: [], isHeld: true }
+}
