@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
-import type { CoreObject } from '../domain/core/core-object.ts'
 import type { AccountChange, AccountChangeStore } from '../domain/core/core-object-store.ts'
+import type { SnapshotObject } from '../domain/tenant-index/row-snapshot.ts'
 import type { ChangeMark, CoreObjectChanges } from '../domain/tenant-index/tenant-snapshots.ts'
 import { catchUp, queryAll, queryDocuments, type Stored } from './documents.ts'
 
@@ -40,7 +40,7 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
       const query = mark === undefined ? 'SELECT * FROM c' : 'SELECT * FROM c WHERE c._ts >= @since'
       const parameters = mark === undefined ? [] : [{ name: '@since', value: startS(mark) }]
       const options = { maxItemCount: OBJECTS_PER_PAGE_COUNT }
-      const pages = queryDocuments<Stored<CoreObject>>(coreObjects, tenantId, { query, parameters }, options)
+      const pages = queryDocuments<Stored<SnapshotObject>>(coreObjects, tenantId, { query, parameters }, options)
       for await (const documents of pages) {
         const latestS = documents.reduce((latest, { _ts }) => Math.max(latest, _ts), 0)
         if (latestS > current.seenUntilS) {
@@ -51,7 +51,7 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
         // than the latest object of a later page.
         if (isFirst) current = { ...current, firstSeenS: Math.max(current.firstSeenS, latestS) }
         isFirst = false
-        yield { objects: documents.map(coreObjectOf), mark: current }
+        yield { objects: documents.map(changedObject), mark: current }
       }
       yield { objects: [], mark: current }
     },
@@ -72,8 +72,10 @@ function startS({ firstSeenS, readFromS }: ChangeMark): number {
   return Math.max(firstSeenS - OVERLAP_S, readFromS - OVERLAP_BY_TIME_S)
 }
 
-function coreObjectOf({ id, objectType, externalId, attributes, deleted, _ts }: Stored<CoreObject>): CoreObject {
-  return { id, objectType, externalId, attributes, deleted: deleted === true, lastUpdatedS: _ts }
+function changedObject(document: Stored<SnapshotObject>): SnapshotObject {
+  const { id, objectType, externalId, attributes, deleted, mergedInto } = document
+  const object = { id, objectType, externalId, attributes, deleted: deleted === true }
+  return mergedInto === undefined ? object : { ...object, mergedInto }
 }
 
 const CHANGED_SINCE = `SELECT c.id, c.objectType, c.accountChangedAtMs AS changedAtMs FROM c

@@ -100,6 +100,45 @@ describe('a membership that ended by a deletion', () => {
     }
   }
 
+  it('comes back to an identity that was there before, when the person is restored as a part of it', async () => {
+    const [employee, whole] = [await person(), await person()]
+    const choir = await joinable(OPEN)
+    const { data: membership } = await submit(employee, choir)
+    await evaluate()
+    world.pass(2)
+    await world.remove('identity', employee.identityId, { ttl: 10 * DAY_S })
+    await evaluate()
+    assert.equal((await last(membership)).status, 'Left')
+    world.pass(60)
+    await world.remove('identity', employee.identityId, { ttl: 10 * DAY_S, mergedInto: whole.identityId })
+    await evaluate()
+    assert.deepEqual(await results(choir), [{ objectId: whole.identityId, relationshipId: null }])
+    assert.equal((await last(membership)).status, 'Joined')
+  })
+
+  it('stays ended when the person has another one by then, and later changes are followed', async () => {
+    const [employee, other] = [await person(), await person()]
+    const choir = await joinable(OPEN)
+    const [{ data: ended }, { data: moved }] = [await submit(employee, choir), await submit(other, choir)]
+    await evaluate()
+    world.pass(2)
+    await world.remove('identity', employee.identityId, { ttl: 10 * DAY_S })
+    await evaluate()
+    world.pass(2)
+    await world.put('identity', { directoryObjectId: employee.account }, employee.identityId)
+    await world.remove('identity', other.identityId, { mergedInto: employee.identityId, ttl: DAY_S })
+    await evaluate()
+    assert.deepEqual([(await last(ended)).status, (await last(moved)).status], ['Left', 'Joined'])
+    for (const isNewProcess of [false, true]) {
+      const third = await person()
+      await submit(third, choir)
+      world.pass(2)
+      await world.remove('identity', third.identityId, { ttl: DAY_S })
+      await (isNewProcess ? world.newService().evaluator : world.evaluator).evaluate(tenantId)
+      assert.deepEqual(await results(choir), [{ objectId: employee.identityId, relationshipId: null }])
+    }
+  })
+
   it('does not come back when the person had left, was removed, or the collection is gone', async () => {
     const employee = await person()
     const [left, gone] = [await joinable(OPEN), await joinable(OPEN)]

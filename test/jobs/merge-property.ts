@@ -351,7 +351,9 @@ async function converges(servers: Servers, begin: Start, steps: readonly Step[])
   const quiet = await MergingTenant.open(servers, ids)
   await quiet.begin(begin)
   for (const each of steps) await quiet.perform(each, false)
+  const left = await quiet.state()
   const [is, expected] = [await tenant.checkedInFull(), await quiet.checkedInFull()]
+  assert.deepEqual(inOrder(left.members), inOrder(expected.members), 'the members that no full pass has checked')
   assert.deepEqual(inOrder(is.members), inOrder(expected.members), 'the members')
 }
 

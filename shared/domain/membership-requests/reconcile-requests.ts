@@ -1,7 +1,7 @@
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { isMembershipChange, isRequestConflict, readRequests } from './apply-transitions.ts'
-import type { MembershipRequest } from './membership-request.ts'
+import { isLive, type MembershipRequest } from './membership-request.ts'
 import { type ObjectFates, readObjectFates } from './object-fates.ts'
 import { planReconciliation } from './plan-reconciliation.ts'
 import { notifyMembershipChanges, type RequestChange, type RequestDependencies } from './request-dependencies.ts'
@@ -81,16 +81,18 @@ async function planned(
   })
 }
 
-/** Adds the requests of identities into which the subjects of some were merged: they can share a slot. */
+/**
+ * Adds the live requests of the identities to which some requests move or come back: they can share a slot.
+ */
 async function withRequestsOfOwners(
   tenantId: string,
   requests: readonly Versioned<MembershipRequest>[],
   fates: ObjectFates,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>[]> {
-  const owners = requests.flatMap(({ value: { requesterId } }) => {
-    const { id } = fates.identity(requesterId)
-    return id === requesterId ? [] : [id]
+  const owners = requests.flatMap(({ value }) => {
+    const { id } = fates.identity(value.requesterId)
+    return isLive(value) && id === value.requesterId ? [] : [id]
   })
   const ofOwners = owners.length === 0 ? [] : await deps.requests.liveOfObjects(tenantId, [...new Set(owners)])
   return [...new Map([...requests, ...ofOwners].map((request) => [request.value.id, request])).values()]

@@ -63,8 +63,10 @@ export class RequestReconciler implements ChangeReconciler {
     // A request that was saved before a change of these rows was decided without it.
     if (affected.length > 0 || rowsMoved) await requests.catchUp(tenantId)
     const live = affected.length === 0 ? [] : await requests.liveOfObjects(tenantId, affected)
-    const restorable = rowsMoved ? await requests.restorable(tenantId, this.#deps.nowMs()) : []
     const renamed = await this.#renamed(tenantId, deletedIdentities)
+    // A deleted person can come back as a part of an identity whose row does not change.
+    const isRestored = rowsMoved || renamed.size > 0
+    const restorable = isRestored ? await requests.restorable(tenantId, this.#deps.nowMs()) : []
     const isRewritten =
       renamed.size > 0 && (await renameInDefinitions(await collections.list(tenantId, {}), renamed, this.#deps))
     await this.#reconcile(tenantId, [...live, ...restorable])

@@ -8,7 +8,10 @@ import { type IdTables, ObjectTable } from './object-table.ts'
 import { RecordedChange, type SnapshotChange } from './snapshot-change.ts'
 
 /** The part of a core object that a snapshot contains. */
-export type SnapshotObject = Pick<CoreObject, 'id' | 'objectType' | 'externalId' | 'attributes' | 'deleted'>
+export type SnapshotObject = Pick<CoreObject, 'id' | 'objectType' | 'externalId' | 'attributes' | 'deleted'> & {
+  /** The identity that a deleted one was merged into. */
+  readonly mergedInto?: string
+}
 
 /** So many objects are applied in a few milliseconds. */
 export const APPLIED_AT_ONCE_COUNT = 64
@@ -64,6 +67,7 @@ export class RowSnapshot {
     for (const object of objects) {
       if (object.objectType === 'relationship') this.#applyRelationship(object, change)
       else this.#applyLinked(object, object.objectType, change)
+      if (object.mergedInto !== undefined) change.merged.add(object.id)
       yield
     }
     if (change.rowsMoved || change.attributes.size > 0) this.revision = {}

@@ -3,7 +3,7 @@ import type { ObjectTable } from './object-table.ts'
 
 /** The effect of applied objects on a snapshot; empty when nothing changed. */
 export type SnapshotChange = {
-  /** Objects with a changed or removed row: their membership may have changed. */
+  /** Objects with a changed or removed row, or merged into others: their membership may have changed. */
   readonly changed: Readonly<Record<ObjectType, ReadonlySet<string>>>
   /** Schema names of the attributes whose values changed. */
   readonly attributes: ReadonlySet<string>
@@ -17,6 +17,8 @@ export type SnapshotChange = {
 export class RecordedChange implements SnapshotChange {
   readonly attributes = new Set<string>()
   rowsMoved = false
+  /** Identities that were merged into others, possibly after they had lost their rows. */
+  readonly merged = new Set<string>()
   #changed: Readonly<Record<ObjectType, ReadonlySet<string>>> | undefined
   readonly #tables: Readonly<Record<ObjectType, ObjectTable>>
   readonly #slots: Readonly<Record<ObjectType, Set<number>>> = {
@@ -35,11 +37,11 @@ export class RecordedChange implements SnapshotChange {
   }
 
   get changedCount(): number {
-    return OBJECT_TYPES.reduce((sum, type) => sum + this.#slots[type].size, 0)
+    return OBJECT_TYPES.reduce((sum, type) => sum + this.#slots[type].size, this.merged.size)
   }
 
   #changedIds(): Readonly<Record<ObjectType, ReadonlySet<string>>> {
-    const ids = { identity: new Set<string>(), orgUnit: new Set<string>(), relationship: new Set<string>() }
+    const ids = { identity: new Set(this.merged), orgUnit: new Set<string>(), relationship: new Set<string>() }
     for (const type of OBJECT_TYPES)
       for (const slot of this.#slots[type]) ids[type].add(this.#tables[type].ids.idOf(slot))
     return ids

@@ -1,8 +1,8 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../../kernel/cooperative-scheduler.ts'
-import { type CoreObject, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import { type RowLoad, RowMemory } from './row-memory.ts'
-import { APPLIED_AT_ONCE_COUNT, RowSnapshot } from './row-snapshot.ts'
+import { APPLIED_AT_ONCE_COUNT, RowSnapshot, type SnapshotObject } from './row-snapshot.ts'
 import type { SnapshotChange } from './snapshot-change.ts'
 
 /** The position of a reader of changes. Opaque to the reader; kept in memory only. */
@@ -32,7 +32,7 @@ export interface CoreObjectChanges {
   since(
     tenantId: string,
     mark: ChangeMark | undefined,
-  ): AsyncIterable<{ objects: readonly CoreObject[]; mark: ChangeMark }>
+  ): AsyncIterable<{ objects: readonly SnapshotObject[]; mark: ChangeMark }>
   /** The number of objects of a tenant, including soft-deleted ones. */
   count(tenantId: string): Promise<number>
 }
@@ -188,7 +188,7 @@ export class TenantSnapshots {
     return true
   }
 
-  async #applyTo(entry: Entry, objects: readonly CoreObject[]): Promise<void> {
+  async #applyTo(entry: Entry, objects: readonly SnapshotObject[]): Promise<void> {
     const isFew = objects.length <= APPLIED_AT_ONCE_COUNT
     const change = isFew ? entry.rows.apply(objects) : await this.#scheduler.run(entry.rows.applyTask(objects))
     if (!isFew) await this.#scheduler.run(entry.rows.sortIds())
