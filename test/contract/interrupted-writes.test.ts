@@ -42,6 +42,7 @@ async function newTenant() {
     first: await addConnector('2030-01-01T00:00:00.000+00:00'),
     addConnector,
     people: () => live('identity'),
+    positions: () => live('relationship'),
     holders: async () =>
       (await live('relationship')).map(({ attributes }) => (attributes.identity as Reference | undefined)?.objectId),
   }
@@ -66,6 +67,26 @@ describe('a write interrupted between connector objects and core objects is comp
     await tenant.first([post('r1', 'p1')])
     await assert.rejects(tenant.first([person('p1')], dying()))
     assert.deepEqual(await tenant.first([person('p1')]), ['unchanged'])
+    assert.deepEqual(
+      await tenant.holders(),
+      (await tenant.people()).map(({ id }) => id),
+    )
+  })
+
+  it('creation whose referring object was changed by another write, so that it had to be merged again', async () => {
+    const tenant = await newTenant()
+    await tenant.first([post('r1', 'p1')])
+    const [job] = await tenant.positions()
+    let attempts = 0
+    const write: WriteDependencies['coreObjects']['write'] = async (tenantId, writes, softDeletionDays) => {
+      if (!writes.some(({ object }) => object.id === job?.id))
+        return deps.coreObjects.write(tenantId, writes, softDeletionDays)
+      attempts += 1
+      if (attempts > 1) throw new Error('The process died')
+      return new Set(writes.map(({ object }) => object.id))
+    }
+    await assert.rejects(tenant.first([person('p1')], { ...deps, coreObjects: { ...deps.coreObjects, write } }))
+    await tenant.first([person('p1')])
     assert.deepEqual(
       await tenant.holders(),
       (await tenant.people()).map(({ id }) => id),

@@ -76,6 +76,17 @@ describe('A group whose members change accounts, in a process that has just star
     })
   }
 
+  it('keeps the account of a person who loses one of two positions, and not that of one who loses the last', async () => {
+    const place = await newPlace()
+    const [ann, bo] = newAccounts(2)
+    await place.write(place.person('Ann', ann), place.person('Bo', bo))
+    await place.write(place.post('first', 'Ann'), place.post('second', 'Ann'), place.post('third', 'Bo'))
+    const groupId = await world.linkedGroup(await world.criteria('Relationship', 'relationshipTitle', place.name))
+    await place.write(place.gone('relationship', 'first'), place.gone('relationship', 'third'))
+    await world.followed()
+    assert.deepEqual(await membersOf(groupId), [ann])
+  })
+
   it('follows the person who holds a position, and a position that comes to another person', async () => {
     const place = await newPlace()
     const [first, second, third] = newAccounts(3)

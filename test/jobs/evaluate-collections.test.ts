@@ -254,6 +254,28 @@ describe('a message for a linked collection that cannot be enqueued', () => {
       assert.equal(sentMessages.length, 2)
     })
   }
+
+  it('does not hide the failure of an evaluation before it', async () => {
+    const tenant = criteriaTenant(service)
+    const linked = await tenant.create(startsWith('A'))
+    const failing = await tenant.create(memberOf(linked))
+    await tenant.person('Ann')
+    service.links.set(linked, ['a link'])
+    const { memberships } = service.process
+    const replace: MembershipStore['replace'] = async (tenantId, id, ...rest) => {
+      if (id === failing) throw new Error('The database is away')
+      return memberships.replace(tenantId, id, ...rest)
+    }
+    let enqueuedCount = 0
+    const enqueue = async () => {
+      enqueuedCount += 1
+      throw new Error('The queue is away')
+    }
+    const { evaluator } = service.newProcess({ memberships: { ...memberships, replace }, messageQueue: { enqueue } })
+    await assert.rejects(evaluator.evaluate(tenant.tenantId), /The database is away/)
+    assert.equal(enqueuedCount, 1)
+    service.links.delete(linked)
+  })
 })
 
 describe('the cache of evaluation', () => {

@@ -132,13 +132,13 @@ describe('Workers of sync jobs', () => {
     const { collectionId } = await world.linked(users(0, 10))
     await requestSync(TENANT, collectionId, world.deps)
     const [second, first] = await world.jobsOf(collectionId)
-    const startedMs = world.clock.nowMs()
+    world.sentMessages.length = 0
     await Promise.all([first, second].map((job) => runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, world.deps)))
     const statuses = (await world.jobsOf(collectionId)).map(({ status }) => status).sort()
     assert.deepEqual(statuses, ['Queued', 'Succeeded'])
-    await world.deliverNext()
-    await world.deliverNext()
-    assert.ok(world.clock.nowMs() - startedMs < 1_000)
+    // Without the message by which the second one would try again later.
+    const due = world.sentMessages.filter(({ dueMs }) => dueMs <= world.clock.nowMs())
+    world.sentMessages.splice(0, world.sentMessages.length, ...due)
     await world.drain()
     assert.deepEqual(
       (await world.jobsOf(collectionId)).map(({ status, attempts }) => [status, attempts]),

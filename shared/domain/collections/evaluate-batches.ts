@@ -86,15 +86,15 @@ class BatchedEvaluation {
     const atMostBytes = this.#deps.snapshots.bytesAtMost * BATCH_SHARE
     const levels = inLevels(criteria)
     for (const id of this.#referredTo) if (evaluations.get(id)?.isReleased) evaluations.delete(id)
-    try {
-      for (const collections of levels.flatMap((level) => chunk(this.#inOrder(level), COLLECTIONS_PER_CHUNK_COUNT))) {
-        await forEachConcurrent(collections, EVALUATED_AT_ONCE_COUNT, (collection) => this.#attempt(collection))
-        if (this.#failures.length > 0) throw this.#failures[0]
-        if (this.#addedBytes > atMostBytes) await this.#finishBatch({})
-      }
-    } finally {
-      await this.#finishBatch({ joinablesBeside: new Set(criteria.map(({ id }) => id)) })
+    for (const collections of levels.flatMap((level) => chunk(this.#inOrder(level), COLLECTIONS_PER_CHUNK_COUNT))) {
+      await forEachConcurrent(collections, EVALUATED_AT_ONCE_COUNT, (collection) => this.#attempt(collection))
+      if (this.#failures.length > 0) break
+      if (this.#addedBytes > atMostBytes) await this.#finishBatch({})
     }
+    // Links are notified of what was evaluated before a failure, which is thrown even if this fails as well.
+    const joinablesBeside = new Set(criteria.map(({ id }) => id))
+    await this.#finishBatch({ joinablesBeside }).catch((fault: unknown) => void this.#failures.push(fault))
+    if (this.#failures.length > 0) throw this.#failures[0]
     if (!this.#fits()) for (const id of this.#referredTo) evaluations.delete(id)
     const remaining = levels.flat().filter(({ id }) => !this.#outcomes.has(id))
     for (const { id } of remaining) evaluations.delete(id)

@@ -55,7 +55,8 @@ export function guardedChanges(
       recentlyRemoved: removedRecently(link.recentWrites, nowMs),
       window: link.removalWindow,
       userCount: link.userCount,
-      isEmptyFromStart: changes.accountCount + changes.withoutAccountCount === 0 && !link.hasAdded,
+      // While members without an account exist, the decision removes no accounts.
+      isEmptyFromStart: changes.accountCount === 0 && !link.hasAdded,
     },
     guard,
     nowMs,

@@ -119,7 +119,7 @@ export function planBatch(
   const returned = [...openAccounts(link.removalWindow).intersection(accounts)]
   const untrusted = [...recentWrites, ...asRecentWrites({ added: [], removed: returned }, nowMs)]
   const plan = planSync(accounts, users, { withoutAccountCount, recentWrites: untrusted, unresolved })
-  const { remove, hold } = guarded(plan.remove, { ...state, job }, { accounts, withoutAccountCount, nowMs })
+  const { remove, hold } = guarded(plan.remove, { ...state, job }, accounts, nowMs)
   const possibleMembers = users.union(new Set([...plan.remove, ...returned]))
   const undone = [...notUsers.intersection(new Set(link.unseenAdditions))]
   return {
@@ -140,14 +140,11 @@ export function planBatch(
   }
 }
 
-type ComparedMembers = Pick<CollectionAccounts, 'accounts' | 'withoutAccountCount'> & {
-  readonly nowMs: number
-}
-
 function guarded(
   due: readonly string[],
   { job, link, guard, approved }: BatchState & { readonly job: { readonly userCountAtStart: number } },
-  { accounts, withoutAccountCount, nowMs }: ComparedMembers,
+  accounts: ReadonlySet<string>,
+  nowMs: number,
 ): RemovalDecision {
   return decideRemovals(
     {
@@ -156,7 +153,8 @@ function guarded(
       recentlyRemoved: removedRecently(link.recentWrites, nowMs),
       window: link.removalWindow,
       userCount: job.userCountAtStart,
-      isEmptyFromStart: accounts.size + withoutAccountCount === 0 && !link.hasAdded,
+      // While members without an account exist, no removals are due.
+      isEmptyFromStart: accounts.size === 0 && !link.hasAdded,
     },
     guard,
     nowMs,

@@ -6,6 +6,7 @@ import {
   definitionKeyOf,
   type EvaluationPass,
   idsNow,
+  inLevels,
   todayFor,
 } from '../../../shared/domain/collections/members-now.ts'
 import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
@@ -76,6 +77,7 @@ function evaluated(known: CachedEvaluation, round: Partial<EvaluationPass>, toda
 
 const NOT_LOOKED_AT = { ids: undefined, isRead: false }
 const WHOLE = { ids: ['ann', 'bo', 'cat'], isRead: true }
+const RELEASED = { ids: undefined, isReleased: true }
 
 describe('The members of a collection are not evaluated', () => {
   const known = remembered('Ann')
@@ -88,7 +90,10 @@ describe('The members of a collection are not evaluated', () => {
     ['when objects of another type have changed', { changes: changesOf([], ['identityDisplayName'], true) }],
     ['when the members of a collection that it does not name have', { changedMembers: new Set(['another']) }],
   ] as const) {
-    it(claim, () => assert.deepEqual(evaluated(known, round), NOT_LOOKED_AT))
+    it(claim, () => {
+      assert.deepEqual(evaluated(known, round), NOT_LOOKED_AT)
+      assert.deepEqual(evaluated({ ...known, ...RELEASED }, round), NOT_LOOKED_AT)
+    })
   }
 
   it('on a new day when the condition does not depend on it', () => {
@@ -112,6 +117,13 @@ describe('The members of a collection are', () => {
     assert.deepEqual(evaluated(known, { changes: 'everything' }), WHOLE)
   })
 
+  it('evaluated in full when they are not kept, and a change may concern them or their accounts', () => {
+    assert.deepEqual(evaluated({ ...known, ids: undefined }, {}), WHOLE)
+    for (const attribute of ['identityDisplayName', 'identityDirectoryObjectId']) {
+      assert.deepEqual(evaluated({ ...known, ...RELEASED }, { changes: changesOf(['bo'], [attribute]) }), WHOLE)
+    }
+  })
+
   it('evaluated in full after a new definition', () => {
     assert.deepEqual(evaluated({ ...known, definitionVersion: 2 }, {}), WHOLE)
   })
@@ -120,6 +132,18 @@ describe('The members of a collection are', () => {
     const ofToday = remembered('Today()', 'relationshipEndDate')
     assert.deepEqual(evaluated(ofToday, {}), NOT_LOOKED_AT)
     assert.deepEqual(evaluated(ofToday, {}, NEXT_DAY_MS), { ids: [], isRead: true })
+  })
+})
+
+describe('The levels of collections', () => {
+  it('have each one above all that it refers to, and as low as possible', () => {
+    const collection = (id: string, ...refersTo: string[]) => ({ id, refersTo }) as unknown as Collection
+    const all = [
+      ...[collection('d', 'b', 'c'), collection('c', 'b', 'a'), collection('b', 'a'), collection('a', 'joinable')],
+      ...[collection('e', 'a'), collection('f')],
+    ]
+    const levels = inLevels(all).map((level) => level.map(({ id }) => id).sort())
+    assert.deepEqual(levels, [['a', 'f'], ['b', 'e'], ['c'], ['d']])
   })
 })
 

@@ -8,7 +8,7 @@ import {
   mergedCoreObject,
 } from '../../../shared/domain/connectors/merged-core-object.ts'
 
-const known: Record<string, string> = { o1: 'core-o1', p1: 'core-p1', p2: 'core-p2' }
+const known: Record<string, string> = { o1: 'core-o1', p1: 'core-p1', p2: 'core-p2', twin: 'core-p2' }
 
 function contribution(
   externalId: string,
@@ -55,6 +55,27 @@ describe('merging contributions', () => {
     ])
     assert.deepEqual(attributes, { deputies: [{ objectId: 'core-p2' }], parent: { objectId: 'core-o1' } })
   })
+
+  it('refers once to an object that several references name', () => {
+    const deputies = ['p2', 'p1', 'twin'].map((externalId) => ({ externalId }))
+    const { attributes } = mergedCoreObject('core', [contribution('a', { deputies }, 'orgUnit')])
+    assert.deepEqual(attributes.deputies, [{ objectId: 'core-p2' }, { objectId: 'core-p1' }])
+  })
+
+  for (const [name, change] of [
+    ['deletion', { deleted: true }],
+    ['successor', { mergedInto: 'another' }],
+    ['external id', { externalId: 'another' }],
+    ['claimed account', { claimedAccount: 'another' }],
+    ['contributors', { contributors: ['object-b'] }],
+    ['attributes', { attributes: { displayName: 'Second' } }],
+  ] as const) {
+    it(`is another object with another ${name}`, () => {
+      const merged = mergedCoreObject('core', [contribution('a', { displayName: 'First' })])
+      assert.ok(isSameCoreObject(merged, { ...merged, attributes: { displayName: 'First' } }))
+      assert.ok(!isSameCoreObject(merged, { ...merged, ...change }))
+    })
+  }
 
   it('keeps the last attributes of an object without contributions', () => {
     const merged = mergedCoreObject('core', [contribution('a', { displayName: 'First' })])

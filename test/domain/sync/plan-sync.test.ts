@@ -189,6 +189,15 @@ describe('The plan of a batch', () => {
     assert.equal(planned(['a', 'group'], ['a'], {}, 2).job.skipped, 3)
   })
 
+  for (const [claim, accounts, users, changes, expected] of [
+    ['holds all removals while the collection is empty and has added nobody', [], ['b'], {}, 'EmptyCollection'],
+    ['limits them once it has added somebody', [], ['b', 'c'], { hasAdded: true }, 'TooMany'],
+    ['limits them while the collection has a member', ['a'], ['a', 'b', 'c'], {}, 'TooMany'],
+    ['holds none within the limit', ['a'], ['a', 'b'], {}, undefined],
+  ] as const) {
+    it(claim, () => assert.equal(planned(accounts, users, changes).hold?.reason, expected))
+  }
+
   it('takes accounts out of the group again that turned out not to be users', () => {
     assert.deepEqual(
       stepsThatUndo(['d'], limits).map(({ kind, accounts, undoesAdditions }) => [kind, accounts, undoesAdditions]),

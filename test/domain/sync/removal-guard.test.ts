@@ -9,7 +9,7 @@ import {
   withOpenRemovals,
   withOutcomes,
 } from '../../../shared/domain/group-links/removal-window.ts'
-import { decideRemovals } from '../../../shared/domain/sync/removal-guard.ts'
+import { decideRemovals, outcomesOfStep } from '../../../shared/domain/sync/removal-guard.ts'
 
 const NOW_MS = Date.parse('2030-01-02T00:00:00Z')
 const DAY_BEFORE_MS = Date.parse('2030-01-01T00:00:00Z')
@@ -64,6 +64,24 @@ describe('decideRemovals', () => {
       undefined,
     ],
     [
+      'counts an interrupted removal that is no longer due',
+      { due: ['b', 'c'], window: withOpenRemovals(EMPTY_WINDOW, ['a'], 10) },
+      guard,
+      [],
+      2,
+    ],
+    [
+      'counts an open removal that a late read still shows once',
+      {
+        due: ['a', 'b', 'c'],
+        recentlyRemoved: new Set(['a']),
+        window: withOpenRemovals(EMPTY_WINDOW, ['a'], 10),
+      },
+      guard,
+      [],
+      2,
+    ],
+    [
       'does not count what a late read still shows',
       { due: ['a', 'b', 'c'], recentlyRemoved: new Set(['c']) },
       guard,
@@ -109,10 +127,42 @@ describe('decideRemovals', () => {
     const { hold } = decideRemovals({ ...nothing, due: ['a', 'b'], window: removed(1, NOW_MS, 10) }, guard, NOW_MS)
     const figures = { reason: 'TooMany', limit: 2, removedInWindow: 1, groupSize: 10 }
     assert.deepEqual(hold, { accounts: ['a', 'b'], ...figures })
+    const { hold: ofNone } = decideRemovals({ ...nothing, due: ['a'], isEmptyFromStart: true }, guard, NOW_MS)
+    assert.equal(ofNone?.reason, 'EmptyCollection')
+  })
+})
+
+describe('The outcome of a step', () => {
+  const outcome = { written: ['w'], unchanged: ['u', 'earlier'], missing: ['m'], refused: ['r'], sentCount: 1 }
+  it('of additions shows that the accounts had been removed', () => {
+    const known = outcomesOfStep('add', outcome, new Set(['earlier']))
+    assert.deepEqual(known, { removed: ['w', 'm', 'u', 'earlier'], notRemoved: [] })
+  })
+  it('of removals counts those written, and those that an earlier worker has started', () => {
+    const known = outcomesOfStep('remove', { ...outcome, refused: ['r', 'begun'] }, new Set(['earlier', 'begun']))
+    assert.deepEqual(known, { removed: ['w', 'earlier'], notRemoved: ['u', 'r'] })
   })
 })
 
 describe('The window of removals', () => {
+  it('is the same after no removals, and has no entry for removals that were refused', () => {
+    assert.deepEqual(withOpenRemovals(EMPTY_WINDOW, [], 10), EMPTY_WINDOW)
+    assert.deepEqual(withOutcomes(EMPTY_WINDOW, { removed: ['a'], notRemoved: [] }, NOW_MS), EMPTY_WINDOW)
+    const open = withOpenRemovals(EMPTY_WINDOW, ['a'], 10)
+    assert.deepEqual(withOutcomes(open, { removed: [], notRemoved: ['a'] }, NOW_MS), EMPTY_WINDOW)
+  })
+
+  it('has an entry for each time', () => {
+    let window = EMPTY_WINDOW
+    for (const atMs of [NOW_MS, NOW_MS + 1]) {
+      window = withOutcomes(withOpenRemovals(window, ['a'], 10), { removed: ['a'], notRemoved: [] }, atMs)
+    }
+    assert.deepEqual(window.entries, [
+      { atMs: NOW_MS, count: 1, groupSize: 10 },
+      { atMs: NOW_MS + 1, count: 1, groupSize: 10 },
+    ])
+  })
+
   it('counts open removals until their outcome is known', () => {
     const open = withOpenRemovals(EMPTY_WINDOW, ['a', 'b', 'c'], 10)
     assert.equal(countRemovals(open, new Set(), NOW_MS), 3)

@@ -18,13 +18,42 @@ const strange = fc.constantFrom(
 )
 const counted = fc.nat(40).map((number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`)
 
-function idsOf(table: IdTable, slots: readonly number[]): string[] {
+function setOf(table: IdTable, slots: readonly number[]) {
   const set = emptyBitmap(table.size)
   for (const slot of slots) setBit(set, slot)
-  return runToCompletion(table.idsIn(set))
+  return set
+}
+
+function idsOf(table: IdTable, slots: readonly number[]): string[] {
+  return runToCompletion(table.idsIn(setOf(table, slots)))
 }
 
 describe('An id table', () => {
+  it('returns the ids of a set page by page, from any id on', () => {
+    const ids = fc.uniqueArray(fc.oneof(counted, guid), { maxLength: 40 })
+    const property = fc.property(
+      ids,
+      fc.nat(2),
+      counted,
+      fc.integer({ min: 1, max: 10 }),
+      (all, share, other, size) => {
+        const table = new IdTable()
+        const slots = new Map(all.map((id) => [id, table.intern(id)]))
+        const some = all.filter((_, index) => index % (share + 1) === 0).sort()
+        const set = setOf(
+          table,
+          some.map((id) => slots.get(id) as number),
+        )
+        assert.deepEqual(table.idsAfter(set, undefined, size), some.slice(0, size))
+        for (const after of [...all, other]) {
+          const expected = some.filter((id) => id > after).slice(0, size)
+          assert.deepEqual(table.idsAfter(set, after, size), expected)
+        }
+      },
+    )
+    fc.assert(property)
+  })
+
   for (const [claim, id] of [
     ['GUIDs', fc.oneof(guid, counted)],
     ['GUIDs and other texts', fc.oneof(guid, counted, strange)],
