@@ -3,20 +3,31 @@ import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-/** Test files by their distance to a module in the graph of imports: 1 imports it directly. */
-export function testsByDistance(project: string, tests: readonly string[], module: string): Map<string, number> {
+export type NearTest = {
+  readonly file: string
+  /** Imports between the test and the module: 1 imports it directly. */
+  readonly distance: number
+  /** It imports no local server. */
+  readonly isPure: boolean
+}
+
+/** The tests that import a module, directly or not. Those without a local server come first, then the nearest. */
+export function nearestTests(project: string, tests: readonly string[], module: string): readonly NearTest[] {
   const imports = new Map<string, readonly string[]>()
   const importsOf = (file: string): readonly string[] => {
     const known = imports.get(file) ?? relativeImports(project, file)
     imports.set(file, known)
     return known
   }
-  const found = tests.flatMap((test) => {
-    const distance = distanceTo(test, module, importsOf)
-    return distance === undefined ? [] : [[test, distance] as const]
+  const found = tests.flatMap((file) => {
+    const distance = distanceTo(file, (each) => each === module, importsOf)
+    if (distance === undefined) return []
+    return [{ file, distance, isPure: distanceTo(file, isLocalServer, importsOf) === undefined }]
   })
-  return new Map(found.sort(([, one], [, other]) => one - other))
+  return found.sort((one, other) => Number(other.isPure) - Number(one.isPure) || one.distance - other.distance)
 }
+
+const isLocalServer = (file: string): boolean => file.startsWith('infra/local/')
 
 function relativeImports(project: string, file: string): readonly string[] {
   const { importedFiles } = ts.preProcessFile(readFileSync(join(project, file), 'utf8'))
@@ -25,11 +36,15 @@ function relativeImports(project: string, file: string): readonly string[] {
   )
 }
 
-function distanceTo(from: string, to: string, importsOf: (file: string) => readonly string[]): number | undefined {
+function distanceTo(
+  from: string,
+  isReached: (file: string) => boolean,
+  importsOf: (file: string) => readonly string[],
+): number | undefined {
   const seen = new Set([from])
   let [level, distance] = [[from], 0]
   for (; level.length > 0; distance += 1) {
-    if (level.includes(to)) return distance
+    if (level.some(isReached)) return distance
     level = [...new Set(level.flatMap(importsOf))].filter((file) => !seen.has(file))
     for (const file of level) seen.add(file)
   }

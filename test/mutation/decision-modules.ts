@@ -22,20 +22,24 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   idempotency: ['shared/domain/idempotency/run-once.ts'],
 }
 
-/** A mutant that behaves like the original, with the reason. The text of its line identifies it. */
-export type Equivalent = {
+/** Mutants that behave like the original, with the reason. */
+export type EquivalentMutants = {
   readonly file: string
-  readonly source: string
-  readonly change: string
   readonly reason: string
+  /** The text of a line, and changes of it as they are printed. */
+  readonly lines: readonly (readonly [source: string, ...changes: string[]])[]
 }
 
-export const EQUIVALENT_MUTANTS: readonly Equivalent[] = [
+export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
   {
     file: 'shared/http/paging.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the line
-    source: "const isExact = cursor === `${PREFIX}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES",
-    change: '> → >=',
     reason: 'A cursor of 32 bytes has an empty position. No signature of an empty position is ever given out.',
+    lines: [
+      [
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the line
+        "const isExact = cursor === `${PREFIX}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES",
+        '> → >=',
+      ],
+    ],
   },
 ]

@@ -3,13 +3,14 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlink
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Coverage, isCovered, readCoverage, testsByDistance } from './covering-tests.ts'
+import { type Coverage, isCovered, nearestTests, readCoverage } from './covering-tests.ts'
 import { DECISION_MODULES, EQUIVALENT_MUTANTS } from './decision-modules.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
 
 /**
- * Changes the decision modules in one place at a time and runs the tests that execute this place, the nearest by imports
- * first. A mutant that no test notices survives. The changes are made in a copy of the project.
+ * Changes the decision modules in one place at a time and runs the tests that execute this place until one fails: those
+ * that need no server together in one process, then the others, each the nearest by imports first. A mutant that no test
+ * notices survives. The changes are made in a copy of the project.
  */
 const USAGE = `npm run mutate -- [module ...] [--tests N]
 Modules: ${Object.keys(DECISION_MODULES).join(', ')}; default: all.
@@ -19,10 +20,18 @@ Modules: ${Object.keys(DECISION_MODULES).join(', ')}; default: all.
 const TIMEOUT_FACTOR = 5
 const TIMEOUT_AT_LEAST_MS = 20_000
 
+/** The same runs of properties each time. A counterexample is enough: it need not be the smallest. */
+const RUN_TESTS = `import fc from 'fast-check'
+fc.configureGlobal({ seed: 1, endOnFailure: true })
+for (const file of process.argv.slice(2)) await import('./' + file)
+`
+
 /** A test file that passes without a change. */
 type Test = {
   readonly file: string
   readonly distance: number
+  /** It imports no local server. */
+  readonly isPure: boolean
   readonly durationMs: number
   readonly coverage: Coverage
 }
@@ -49,7 +58,7 @@ async function mutate(names: readonly string[], testsAtMost: number): Promise<vo
   for (const name of names) {
     let [killedCount, count] = [0, 0]
     for (const file of DECISION_MODULES[name] ?? []) {
-      const mutants = mutantsOf(file, readFileSync(join(project, file), 'utf8')).filter((each) => !isEquivalent(each))
+      const mutants = notEquivalent(file, mutantsOf(file, readFileSync(join(project, file), 'utf8')))
       const survivors = await survivorsOf(mutants, await testsOf(file, testsAtMost))
       for (const { line, source, change } of survivors)
         process.stdout.write(`  survived ${file}:${line}  ${change}\n           ${source}\n`)
@@ -68,23 +77,27 @@ function scoreOf(killedCount: number, count: number): string {
   return `${killedCount} of ${count} mutants noticed, ${percent} %`
 }
 
-function isEquivalent(mutant: Mutant): boolean {
-  return EQUIVALENT_MUTANTS.some(
-    ({ file, source, change }) => file === mutant.file && source === mutant.source && change === mutant.change,
-  )
+/** @throws Error when an equivalent mutant is listed that does not exist: its line has changed. */
+function notEquivalent(file: string, mutants: readonly Mutant[]): readonly Mutant[] {
+  const nameOf = (source: string, change: string) => `${source}  ${change}`
+  const lines = EQUIVALENT_MUTANTS.filter((each) => each.file === file).flatMap((each) => each.lines)
+  const listed = new Set(lines.flatMap(([source, ...changes]) => changes.map((change) => nameOf(source, change))))
+  const names = new Set(mutants.map(({ source, change }) => nameOf(source, change)))
+  for (const name of listed.difference(names)) throw new Error(`${file} has no mutant ${name}`)
+  return mutants.filter(({ source, change }) => !listed.has(nameOf(source, change)))
 }
 
 async function testsOf(module: string, atMost: number): Promise<readonly Test[]> {
   const files = globSync('test/**/*.test.ts', { cwd: project }).sort()
-  const near = [...testsByDistance(project, files, module)].slice(0, atMost)
+  const near = nearestTests(project, files, module).slice(0, atMost)
   const tests: Test[] = []
-  for (const [file, distance] of near) {
+  for (const { file, distance, isPure } of near) {
     const coverageFolder = mkdtempSync(join(tmpdir(), 'coverage-'))
     const startedMs = performance.now()
-    const hasPassed = await passes(file, { NODE_V8_COVERAGE: coverageFolder }, 600_000)
+    const hasPassed = await passes([file], { NODE_V8_COVERAGE: coverageFolder }, 600_000)
     const durationMs = performance.now() - startedMs
     if (!hasPassed) throw new Error(`${file} fails without a change`)
-    tests.push({ file, distance, durationMs, coverage: readCoverage(coverageFolder, project) })
+    tests.push({ file, distance, isPure, durationMs, coverage: readCoverage(coverageFolder, project) })
     rmSync(coverageFolder, { recursive: true })
   }
   return tests.sort((one, other) => one.distance - other.distance || one.durationMs - other.durationMs)
@@ -103,16 +116,20 @@ async function survivorsOf(mutants: readonly Mutant[], tests: readonly Test[]): 
 }
 
 async function isNoticed(mutant: Mutant, tests: readonly Test[]): Promise<boolean> {
-  for (const { file, durationMs, coverage } of tests) {
-    if (!isCovered(coverage, mutant.file, mutant.start)) continue
-    if (!(await passes(file, {}, Math.max(TIMEOUT_AT_LEAST_MS, durationMs * TIMEOUT_FACTOR)))) return true
+  const covering = tests.filter(({ coverage }) => isCovered(coverage, mutant.file, mutant.start))
+  const { pure = [], others = [] } = Object.groupBy(covering, ({ isPure }) => (isPure ? 'pure' : 'others'))
+  for (const together of [pure, ...others.map((test) => [test])]) {
+    const durationMs = together.reduce((sum, test) => sum + test.durationMs, 0)
+    const timeoutMs = Math.max(TIMEOUT_AT_LEAST_MS, durationMs * TIMEOUT_FACTOR)
+    const files = together.map(({ file }) => file)
+    if (files.length > 0 && !(await passes(files, {}, timeoutMs))) return true
   }
   return false
 }
 
-/** Runs a test file until its end, its first failure or the timeout. */
-function passes(file: string, env: Readonly<Record<string, string>>, timeoutMs: number): Promise<boolean> {
-  const child = spawn(process.execPath, ['--import', './fixed-seed.mjs', file], {
+/** Runs test files in one process until their end, the first failure or the timeout. */
+function passes(files: readonly string[], env: Readonly<Record<string, string>>, timeoutMs: number): Promise<boolean> {
+  const child = spawn(process.execPath, ['run-tests.mjs', ...files], {
     cwd: project,
     env: { ...process.env, NODE_COMPILE_CACHE: join(project, '.compiled'), ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -136,8 +153,6 @@ function copyOfProject(): string {
     cpSync(file, join(folder, file))
   }
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-  // The same runs of properties each time. A counterexample is enough: it need not be the smallest.
-  const seeded = "import fc from 'fast-check'\nfc.configureGlobal({ seed: 1, endOnFailure: true })\n"
-  writeFileSync(join(folder, 'fixed-seed.mjs'), seeded)
+  writeFileSync(join(folder, 'run-tests.mjs'), RUN_TESTS)
   return folder
 }
