@@ -25,6 +25,7 @@ import type { CollectionDependencies } from '../../shared/domain/collections/col
 import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
 import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
 import { CustomAttributeRegister } from '../../shared/domain/connectors/custom-attribute-names.ts'
+import { UnchangedDeliveries } from '../../shared/domain/connectors/unchanged-deliveries.ts'
 import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
@@ -262,6 +263,7 @@ function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
       count: objects.count,
       elapsedMs,
     }),
+    unchangedDeliveries: new UnchangedDeliveries({ objects, nowMs }),
     customAttributes: new CustomAttributeRegister(names, limits.customAttributeNames),
     messageQueue,
     scheduler,

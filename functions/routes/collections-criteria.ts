@@ -8,6 +8,7 @@ import {
 } from '../../shared/domain/collections/collection.ts'
 import { TenantSchemas, tenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
+import { FrequentValue, listFrequentValues } from '../../shared/domain/collections/frequent-values.ts'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import { PreviewReply, PreviewRequest, previewCriteria } from '../../shared/domain/collections/preview.ts'
 import {
@@ -22,7 +23,7 @@ import { planCreation, planUpdate, updateAsPlanned } from '../../shared/domain/i
 import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
 import { created, deleted, ok, okVersioned, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
-import { Guid } from '../../shared/kernel/schema.ts'
+import { Described, Guid } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS, FilterMembersRequest, MemberIds } from './collection-contract.ts'
 import { PREFIXES } from './prefixes.ts'
 
@@ -60,6 +61,16 @@ const UPDATE_REFUSALS: readonly RefusalCode[] = [
   'CircularReference',
   'DuplicateTag',
 ]
+
+const FrequentValuesQuery = Type.Object({
+  attribute: Described(
+    Type.String({ minLength: 1, maxLength: 256 }),
+    'The name of an attribute of type `String`, as in `tenant-schemas`.',
+  ),
+  text: Type.Optional(
+    Described(Type.String({ maxLength: 200 }), 'Only values that contain this text. Case does not matter.'),
+  ),
+})
 
 /** Manages criteria collections: statement, "Criteria collections". */
 export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
@@ -206,6 +217,20 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       roles: COLLECTION_READERS,
       reply: { status: 200, schema: TenantSchemas },
       run: async ({ caller }) => ok(await tenantSchemas(caller, deps)),
+    }),
+    route('GET', '/attribute-values', {
+      operationId: 'listAttributeValues',
+      summary: 'List the values of an attribute',
+      description:
+        'Returns at most 50 values that current core objects have for a text attribute, those of most objects first, ' +
+        'to choose the value of a condition from. An attribute that the caller cannot use in a condition is refused ' +
+        'with `FieldNotInSchema`.',
+      roles: COLLECTION_READERS,
+      query: FrequentValuesQuery,
+      reply: { status: 200, schema: Type.Array(FrequentValue) },
+      refusals: ['FieldNotInSchema'],
+      run: async ({ query: { attribute, text }, caller }) =>
+        ok(await listFrequentValues(caller, { attribute, text }, deps)),
     }),
   ],
 })

@@ -5,6 +5,8 @@ import {
   ConnectorUpdate,
   createConnector,
   deleteConnector,
+  ListedConnector,
+  listConnectors,
   NewConnector,
   requireConnector,
   updateConnector,
@@ -35,14 +37,14 @@ export function connectorRoutes(deps: ConnectorDependencies & ConnectorDataDepen
   }
 }
 
-const readingRoutes = ({ connectors }: ConnectorDependencies): Route[] => [
+const readingRoutes = (deps: ConnectorDependencies): Route[] => [
   route('GET', '/', {
     operationId: 'listConnectors',
     summary: 'List connectors',
-    description: 'In order of creation.',
+    description: 'In order of creation, with the time at which each connector last sent data.',
     roles: READERS,
-    reply: { status: 200, schema: Type.Array(Connector) },
-    run: async ({ caller }) => ok(await connectors.list(caller.tenantId)),
+    reply: { status: 200, schema: Type.Array(ListedConnector) },
+    run: async ({ caller }) => ok(await listConnectors(caller.tenantId, deps)),
   }),
   route('GET', '/{id}', {
     operationId: 'readConnector',
@@ -50,7 +52,8 @@ const readingRoutes = ({ connectors }: ConnectorDependencies): Route[] => [
     roles: READERS,
     reply: { status: 200, schema: Connector, versioned: true },
     refusals: ['ConnectorNotFound'],
-    run: async ({ caller, path: { id } }) => connectorResult(await requireConnector(caller.tenantId, id, connectors)),
+    run: async ({ caller, path: { id } }) =>
+      connectorResult(await requireConnector(caller.tenantId, id, deps.connectors)),
   }),
 ]
 

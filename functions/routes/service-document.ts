@@ -8,10 +8,11 @@ import {
   NewCriteriaCollection,
 } from '../../shared/domain/collections/collection.ts'
 import { TenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
+import { FrequentValue } from '../../shared/domain/collections/frequent-values.ts'
 import { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
 import { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
-import { Connector, ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
+import { Connector, ConnectorUpdate, ListedConnector, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
@@ -168,6 +169,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   CriteriaPreviewRequest: PreviewRequest,
   CriteriaPreview: PreviewReply,
   TenantSchemas,
+  FrequentValue,
 
   JoinableCollection: JoinableCollectionDto,
   NewJoinableCollection,
@@ -207,6 +209,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
 
   IdentitySource,
   Connector,
+  ListedConnector,
   NewConnector,
   ConnectorUpdate,
   ConnectorObject: ConnectorObjectDto,

@@ -118,6 +118,17 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     open: (tenantId, connectorId) => openSpace(container, tenantId, connectorId),
     version: async (tenantId, connectorId) =>
       (await readDocument(container, openGuard(tenantId, connectorId).id, tenantId))?._etag,
+    async recordDelivery(tenantId, connectorId) {
+      const failure = await writeTogether(container, tenantId, [requireOpen(tenantId, connectorId)])
+      if (failure !== undefined && failure.status !== 404) {
+        throw new Error(`Recording a delivery of connector ${connectorId} failed with status ${failure.status}`)
+      }
+    },
+    async lastDeliveriesS(tenantId) {
+      const query = 'SELECT c.id, c._ts FROM c WHERE c.hasDeliveries = true'
+      const guards = await queryAll<{ id: string; _ts: number }>(container, tenantId, { query })
+      return new Map(guards.map(({ id, _ts }) => [id.slice(OPEN_GUARD_PREFIX.length), _ts]))
+    },
     close: (tenantId, connectorId, version) => closeSpace(container, tenantId, connectorId, version),
     treeVersion: async (tenantId, connectorId) =>
       (await readDocument(container, treeGuard(tenantId, connectorId).id, tenantId))?._etag,
@@ -211,8 +222,13 @@ function storedObject(document: Stored<Document>): StoredConnectorObject {
  */
 type Guard = { readonly id: string; readonly tenantId: string }
 
-/** Exists while the space is open. Each write replaces it without a version, so that concurrent writers do not conflict. */
-const openGuard = (tenantId: string, connectorId: string): Guard => ({ id: `open:${connectorId}`, tenantId })
+const OPEN_GUARD_PREFIX = 'open:'
+
+/**
+ * Exists while the space is open. Each write replaces it without a version, so that concurrent writers do not conflict. Its
+ * time is that of the last delivery, once there was one.
+ */
+const openGuard = (tenantId: string, connectorId: string): Guard => ({ id: OPEN_GUARD_PREFIX + connectorId, tenantId })
 
 /** Exists from the moment the space is closed, without expiry: a write can arrive at any later time. */
 const closedGuard = (tenantId: string, connectorId: string): Guard => ({ id: `closed:${connectorId}`, tenantId })
@@ -225,7 +241,7 @@ const create = (resourceBody: Guard): OperationInput => ({ operationType: 'Creat
 /** The operation fails when the space is not open. It also invalidates every version of the space read before. */
 function requireOpen(tenantId: string, connectorId: string): OperationInput {
   const guard = openGuard(tenantId, connectorId)
-  return { operationType: 'Replace', id: guard.id, resourceBody: guard }
+  return { operationType: 'Replace', id: guard.id, resourceBody: { ...guard, hasDeliveries: true } }
 }
 
 /** @returns Whether the space is open afterwards. A closed space stays closed. */

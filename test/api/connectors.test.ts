@@ -37,6 +37,7 @@ describe('connectors', () => {
     const listed = (await admin('GET', READING)).body.data
     assert.equal(listed.length, 1 + later.length)
     assert.deepEqual((await admin('GET', CONNECTORS)).body.data, listed)
+    assert.deepEqual(listed[0], { ...body.data, lastDeliveredAt: null })
     assert.deepEqual((await admin('GET', `${READING}/${id}`)).body.data, body.data)
     const changed = await admin(
       'PUT',

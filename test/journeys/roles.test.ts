@@ -64,7 +64,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [COLLECTIONS_READ, 200, 'GET /collections-criteria/beta, GET /collections-criteria/beta/tenant-schemas'],
   [COLLECTIONS_READ, 400, 'GET /collections-criteria/beta/{id}, GET /collections-criteria/beta/{id}/results'],
   [COLLECTIONS_READ, 400, 'POST /collections-criteria/beta/{id}/results/filter-members'],
-  [COLLECTIONS_READ, 400, 'POST /collections-criteria/beta/preview'],
+  [COLLECTIONS_READ, 400, 'POST /collections-criteria/beta/preview, GET /collections-criteria/beta/attribute-values'],
   [COLLECTIONS_WRITE, 400, 'POST /collections-criteria/beta, PUT /collections-criteria/beta/{id}'],
   [COLLECTIONS_WRITE, 400, 'DELETE /collections-criteria/beta/{id}'],
   [COLLECTIONS_WRITE, 400, 'POST /collections-criteria/beta/plan, POST /collections-criteria/beta/{id}/plan'],

@@ -6,6 +6,7 @@ import type {
   NewCriteriaCollection,
 } from '../../../shared/domain/collections/collection.ts'
 import type { TenantSchemas } from '../../../shared/domain/collections/condition-entry.ts'
+import type { FrequentValue } from '../../../shared/domain/collections/frequent-values.ts'
 import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
@@ -191,6 +192,7 @@ const ATTRIBUTES = {
   orgUnitDeputies: 'List',
   memberOfCollection: 'Guid',
 }
+const FREQUENT_VALUE: FrequentValue = { value: 'Nurse', objectCount: 412 }
 const SCHEMAS: TenantSchemas = {
   identitySchema: ATTRIBUTES,
   relationshipSchema: ATTRIBUTES,
@@ -292,6 +294,7 @@ export const COLLECTION_EXAMPLES = {
   CriteriaPreview: PREVIEW_REPLY,
   ChangePlan: CHANGE_PLAN,
   TenantSchemas: SCHEMAS,
+  FrequentValue: FREQUENT_VALUE,
   JoinableCollection: JOINABLE_COLLECTION,
   NewJoinableCollection: NEW_JOINABLE_COLLECTION,
   JoinableCollectionUpdate: JOINABLE_UPDATE,

@@ -1,4 +1,9 @@
-import type { Connector, ConnectorUpdate, NewConnector } from '../../../shared/domain/connectors/connector.ts'
+import type {
+  Connector,
+  ConnectorUpdate,
+  ListedConnector,
+  NewConnector,
+} from '../../../shared/domain/connectors/connector.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
 import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
@@ -81,6 +86,8 @@ const CONNECTOR: Connector = {
   createdBy: MANAGER_ID,
   updatedAt: UPDATED_AT,
 }
+
+const LISTED_CONNECTOR: ListedConnector = { ...CONNECTOR, lastDeliveredAt: LAST_UPDATED }
 
 const DATA = { ...POSITION, identity: { externalId: 'employee-4711' }, orgUnit: { externalId: 'unit-12' } }
 const NAMES = { externalId: 'position-4711-1', objectType: 'relationship' } as const
@@ -173,6 +180,7 @@ export const CORE_DATA_EXAMPLES = {
   SeveralOrgUnits: { ids: [ORG_UNIT_ID], includeParents: true },
   IdentitySource: IDENTITY_SOURCE,
   Connector: CONNECTOR,
+  ListedConnector: LISTED_CONNECTOR,
   NewConnector: NEW_CONNECTOR,
   ConnectorUpdate: CONNECTOR_UPDATE,
   ConnectorObject: CONNECTOR_OBJECT,

@@ -23,7 +23,7 @@ export type ConditionDependencies = {
 }
 
 /** The schema of the conditions that the caller may write, the tenant's custom attributes included. */
-function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
+export function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
   const schema = conditionSchema(rows.customAttributes())
   return hasFullAccess(caller) ? schema : withoutSensitive(schema)
 }

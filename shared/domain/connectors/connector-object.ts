@@ -155,6 +155,10 @@ export interface ConnectorObjectStore {
   open(tenantId: string, connectorId: string): Promise<boolean>
   /** Returns the version of an open space, which changes with every write; undefined when the space is not open. */
   version(tenantId: string, connectorId: string): Promise<string | undefined>
+  /** Records that a connector has sent data, without changing any. Does nothing for a space that is not open. */
+  recordDelivery(tenantId: string, connectorId: string): Promise<void>
+  /** Returns when each connector last sent data, in seconds since 1970, by its id. Writes and recorded deliveries count. */
+  lastDeliveriesS(tenantId: string): Promise<ReadonlyMap<string, number>>
   /** Closes a space. @throws Refusal `StaleVersion` when the space was written after `version` was read. */
   close(tenantId: string, connectorId: string, version: string): Promise<void>
   /**

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { Closed, Described, Guid } from '../../kernel/schema.ts'
+import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
-import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import { Timestamp, toSecondsTimestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
 import type { ConnectorObjectStore } from './connector-object.ts'
@@ -38,6 +38,17 @@ export const Connector = Closed({
   updatedAt: Timestamp,
 })
 export type Connector = Static<typeof Connector>
+
+/** A connector in a list. A single connector has no such time, because it changes without a new version. */
+export const ListedConnector = Closed({
+  ...Connector.properties,
+  lastDeliveredAt: Described(
+    Nullable(Timestamp),
+    'When the connector last sent data, in whole seconds; null if it never did. While it sends only data that are ' +
+      'stored already, the time can be up to ten minutes too old.',
+  ),
+})
+export type ListedConnector = Static<typeof ListedConnector>
 
 export const NewConnector = Type.Object({
   name: Name,
@@ -95,9 +106,21 @@ export interface ConnectorStore {
 export type ConnectorDependencies = {
   readonly connectors: ConnectorStore
   readonly connectorQuota: TenantQuota
-  readonly objects: Pick<ConnectorObjectStore, 'hasLive' | 'open' | 'version' | 'close'>
+  readonly objects: Pick<ConnectorObjectStore, 'hasLive' | 'open' | 'version' | 'close' | 'lastDeliveriesS'>
   newId(): string
   nowMs(): number
+}
+
+/** All connectors of a tenant, oldest first, with the times of their last deliveries. */
+export async function listConnectors(
+  tenantId: string,
+  { connectors, objects }: Pick<ConnectorDependencies, 'connectors' | 'objects'>,
+): Promise<ListedConnector[]> {
+  const [all, lastDeliveriesS] = await Promise.all([connectors.list(tenantId), objects.lastDeliveriesS(tenantId)])
+  return all.map((connector) => {
+    const lastS = lastDeliveriesS.get(connector.id)
+    return { ...connector, lastDeliveredAt: lastS === undefined ? null : toSecondsTimestamp(lastS) }
+  })
 }
 
 /** @throws Refusal `ConnectorNotFound`. */

@@ -15,6 +15,7 @@ import { mergeAffected } from './merge-affected.ts'
 import type { CoreObjectWriter } from './merge-core-objects.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { parentOfLive, readAncestors } from './org-tree.ts'
+import type { UnchangedDeliveries } from './unchanged-deliveries.ts'
 import { limitRefusals } from './write-limits.ts'
 
 export type WriteDependencies = {
@@ -23,6 +24,7 @@ export type WriteDependencies = {
   readonly coreObjects: CoreObjectWriter
   readonly customAttributes: CustomAttributeRegister
   readonly connectorObjectQuota: TenantQuota
+  readonly unchangedDeliveries: UnchangedDeliveries
   readonly messageQueue: MessageQueue
   /** Decides on large batches without blocking other requests. */
   readonly scheduler: CooperativeScheduler
@@ -62,11 +64,20 @@ export async function writeObjects(
   const scope = before.hasOthers || again.length === 0 ? before : await writeScope(tenantId, connector, deps)
   const rejoined = scope.hasOthers ? await writeWithRetries(scope, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
+  if (isDeliveredUnchanged(decisions)) await deps.unchangedDeliveries.record(tenantId, connector.id)
   const hasMerged = await mergeAffected(scope, decisions, deps)
   if (hasMerged || decisions.some((decision) => decision.writes.length > 0)) {
     await enqueueDelayedEvaluation(tenantId, deps)
   }
   return written.map((decision) => decision?.outcome ?? refused(refusalEntry('StaleVersion')))
+}
+
+/** Whether the connector has sent valid data, all of them as stored. */
+function isDeliveredUnchanged(decisions: readonly WriteDecision[]): boolean {
+  return (
+    decisions.every(({ writes }) => writes.length === 0) &&
+    decisions.some(({ outcome }) => outcome.outcome !== 'refused')
+  )
 }
 
 type WriteScope = {

@@ -5,7 +5,13 @@ import {
   type RowAttribute,
   schemaName,
 } from '../core/attribute-names.ts'
-import { type AttributeKind, CUSTOM_ATTRIBUTE_PREFIX, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import {
+  type AttributeKind,
+  attributeDefinition,
+  CUSTOM_ATTRIBUTE_PREFIX,
+  OBJECT_TYPES,
+  type ObjectType,
+} from '../core/core-object.ts'
 
 /** The type by which a condition compares a field. Decisions, section 5. */
 export type AttributeType = 'String' | 'Integer' | 'Boolean' | 'DateTime' | 'Guid' | 'List' | 'ExternalList' | 'Array'
@@ -34,6 +40,13 @@ export function schemaSource(name: string): SchemaSource | undefined {
   if (name === MEMBER_OF_COLLECTION) return { kind: 'collections' }
   const source = attributeNamed(name)
   return source && { kind: 'attribute', ...source }
+}
+
+/** The type of the objects whose ids are the values behind a schema name; undefined for other values. */
+export function referredObjectType(name: string): ObjectType | undefined {
+  const source = attributeNamed(name)
+  if (source === undefined) return undefined
+  return source.attribute === 'id' ? source.objectType : attributeDefinition(source.objectType, source.attribute)?.to
 }
 
 /** The schema of a tenant. Custom attributes have the names that objects give them: `custom/license_plate`. */

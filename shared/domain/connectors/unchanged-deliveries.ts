@@ -1,0 +1,34 @@
+import { LRUCache } from 'lru-cache'
+import type { ConnectorObjectStore } from './connector-object.ts'
+
+/** The time of the last delivery can be too old by so much while all delivered data are as stored. */
+const RECORDED_AGAIN_AFTER_MS = 10 * 60 * 1000
+const CONNECTORS_REMEMBERED_COUNT = 10_000
+
+type Options = {
+  readonly objects: Pick<ConnectorObjectStore, 'recordDelivery'>
+  nowMs(): number
+}
+
+/**
+ * Records deliveries that change nothing, at most one in ten minutes for each connector and instance. Deliveries with
+ * changes are recorded by their writes, at no cost.
+ */
+export class UnchangedDeliveries {
+  readonly #options: Options
+  readonly #recordedAtMs = new LRUCache<string, number>({ max: CONNECTORS_REMEMBERED_COUNT })
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  async record(tenantId: string, connectorId: string): Promise<void> {
+    const { objects, nowMs } = this.#options
+    const key = `${tenantId} ${connectorId}`
+    const recordedAtMs = this.#recordedAtMs.get(key)
+    if (recordedAtMs !== undefined && nowMs() - recordedAtMs < RECORDED_AGAIN_AFTER_MS) return
+    // Before the write, so that concurrent deliveries write once.
+    this.#recordedAtMs.set(key, nowMs())
+    await objects.recordDelivery(tenantId, connectorId)
+  }
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { CONNECTORS, coreDataServiceOfTests, newTenantWithHr, upsert } from './core-data-service.ts'
+
+const clock = { nowMs: Date.parse('2030-01-01T00:00:00Z') }
+const service = await coreDataServiceOfTests(() => clock.nowMs)
+
+const MINUTE_MS = 60_000
+
+describe('The time at which a connector last sent data', () => {
+  it('is that of the last change, or of data as stored, of which at most one in ten minutes is recorded', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    const { id: otherId } = await tenant.addConnector('Other')
+    const times = async () => {
+      const listed: { id: string; lastDeliveredAt: string | null }[] = (await tenant.admin('GET', CONNECTORS)).body.data
+      const { [hr.id]: own, [otherId]: other } = Object.fromEntries(
+        listed.map(({ id, lastDeliveredAt }) => [id, lastDeliveredAt]),
+      )
+      assert.equal(other, null)
+      return own
+    }
+    assert.equal(await times(), null)
+    clock.nowMs += MINUTE_MS
+    await hr.batch(upsert('identity', 'a', { displayName: 'Ann' }))
+    assert.equal(await times(), '2030-01-01T00:01:00+00:00')
+    for (const expected of ['00:02:00', '00:02:00', '00:02:00']) {
+      clock.nowMs += MINUTE_MS
+      await hr.batch(upsert('identity', 'a', { displayName: 'Ann' }))
+      assert.equal(await times(), `2030-01-01T${expected}+00:00`)
+    }
+    clock.nowMs += 8 * MINUTE_MS
+    await hr.batch(upsert('identity', 'a', { displayName: 'Ann' }))
+    assert.equal(await times(), '2030-01-01T00:12:00+00:00')
+    clock.nowMs += MINUTE_MS
+    await hr.batch({ op: 'upsert', objectType: 'identity', externalId: '', data: {} })
+    assert.equal(await times(), '2030-01-01T00:12:00+00:00')
+  })
+
+  it('is not in a single connector, whose version stays the same', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    const path = `${CONNECTORS}/${hr.id}`
+    const before = await tenant.admin('GET', path)
+    await hr.batch(upsert('identity', 'a', {}))
+    const after = await tenant.admin('GET', path)
+    assert.deepEqual([after.headers.etag, after.body.data], [before.headers.etag, before.body.data])
+    assert.equal('lastDeliveredAt' in after.body.data, false)
+  })
+})
