@@ -142,6 +142,8 @@ function CurrentView({ path, views }: { readonly path: string; readonly views: r
     // The tabs of a record are one view.
     if (parameters !== undefined) return <Shown key={parameters.id ?? path} parameters={parameters} />
   }
+  const isForOthers = VIEWS.some(({ pattern }) => matched(pattern, path) !== undefined)
+  if (isForOthers) return <Page title={t('forbiddenTitle')}>{t('forbidden')}</Page>
   return <Page title={t('notFoundTitle')}>{t('notFound')}</Page>
 }
 

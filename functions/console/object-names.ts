@@ -13,11 +13,35 @@ const IDS_AT_MOST = 1000
 
 type Leaf = { readonly id: string; readonly field: string; readonly operator: string; readonly value: unknown }
 
+/** The types of objects that have names, with the attributes that make up the name. */
+const NAME_ATTRIBUTES = {
+  Identity: ['identityDisplayName'],
+  Relationship: ['identityDisplayName', 'relationshipTitle'],
+  OrgUnit: ['orgUnitDisplayName'],
+} as const
+export type NamedObjectType = keyof typeof NAME_ATTRIBUTES
+
+/** Objects whose name contains a text, in any case. The id of an object finds it as well, and stands for itself otherwise. */
+export async function findObjects(
+  api: Api,
+  objectType: NamedObjectType,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly PickedItem[]> {
+  const wanted = text.trim().toLowerCase()
+  if (GUID.test(wanted)) {
+    const names = await namesOf(api, objectType, [wanted], signal)
+    return [{ id: wanted, name: names.get(wanted) ?? wanted }]
+  }
+  const leaves = NAME_ATTRIBUTES[objectType].map((id) => {
+    return { id, field: `ToLower(${id})`, operator: 'Contains', value: wanted }
+  })
+  return previewed(api, objectType, leaves, FOUND_AT_MOST, signal)
+}
+
 /** People whose name contains a text, in any case. */
 export function findPeople(api: Api, text: string, signal: AbortSignal): Promise<readonly PickedItem[]> {
-  const id = 'identityDisplayName'
-  const leaf = { id, field: `ToLower(${id})`, operator: 'Contains', value: text.toLowerCase() }
-  return previewed(api, 'Identity', leaf, FOUND_AT_MOST, signal)
+  return findObjects(api, 'Identity', text, signal)
 }
 
 /** The names of objects of a type by their ids. Objects that do not exist any more are left out. */
@@ -31,8 +55,18 @@ export async function namesOf(
   if (wanted.length === 0) return new Map()
   const id = ID_OF[objectType] ?? 'identityId'
   const leaf = { id, field: id, operator: 'In', value: wanted }
-  const found = await previewed(api, objectType, leaf, wanted.length, signal)
+  const found = await previewed(api, objectType, [leaf], wanted.length, signal)
   return new Map(found.map((item) => [item.id, item.name]))
+}
+
+const COLLECTIONS_FOUND_AT_MOST = 20
+
+/** The collections whose name contains a text, in any case. */
+export function collectionsNamed<Item extends PickedItem>(collections: readonly Item[], text: string): Item[] {
+  const wanted = text.trim().toLowerCase()
+  return collections
+    .filter(({ id, name }) => id === wanted || name.toLowerCase().includes(wanted))
+    .slice(0, COLLECTIONS_FOUND_AT_MOST)
 }
 
 /** The name of who did something. Applications, and people without a core identity, have none here. */
@@ -53,11 +87,11 @@ type Preview = { readonly preview: readonly { readonly objectId: string; readonl
 async function previewed(
   api: Api,
   objectType: string,
-  leaf: Leaf,
+  leaves: readonly Leaf[],
   limit: number,
   signal: AbortSignal,
 ): Promise<PickedItem[]> {
-  const condition = { groupOperator: 'AND', conditions: [leaf] }
+  const condition = { groupOperator: 'OR', conditions: leaves }
   const body = { preview: { objectType, condition }, limit }
   const { data } = await api.send<Preview>('POST', '/collections-criteria/beta/preview', { body, signal })
   return data.preview.map(({ objectId, displayName }) => ({ id: objectId, name: displayName ?? objectId }))

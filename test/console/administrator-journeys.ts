@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { StartedEnvironment } from '../journeys/started-environment.ts'
 import { accessibilityFaults, type ConsoleWorld } from './console-browser.ts'
-import { assertSound, createCollection, criteriaCollection, heading, leaf, reviewAndSave } from './console-steps.ts'
+import {
+  assertSound,
+  createCollection,
+  criteriaCollection,
+  heading,
+  leaf,
+  menu,
+  reviewAndSave,
+} from './console-steps.ts'
 
 /** Journeys of an administrator of collections and links. */
 export function administratorJourneys(world: () => ConsoleWorld): void {
@@ -28,14 +36,20 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  it('tells why somebody is a member, and why somebody else is not', async () => {
+  it('tells from the start page why somebody is in a group, and why somebody else is not', async () => {
     const id = await criteriaCollection(world(), 'Explained', [leaf('relationshipTitle', 'Equals', 'Adviser')])
-    const page = await world().openAs('admin', `/collections/${id}`)
+    await linkTo(world(), id, 'Demo security-2')
+    const page = await world().openAs('admin')
+    await menu(page, 'Linked groups').click()
+    await page.getByRole('link', { name: 'Demo security-2' }).click()
+    await page.getByRole('cell', { name: 'Succeeded' }).waitFor()
+    await page.getByRole('link', { name: 'Explained' }).click()
     await page
       .getByRole('row', { name: /Emil Øvrebø/ })
       .getByRole('button', { name: 'Why?' })
       .click()
     await page.getByRole('dialog').getByText('Value: Adviser').first().waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'Demo security-2' }).getByText('Written').waitFor()
     await assertSound(page)
     await page.getByRole('button', { name: 'Close' }).click()
     await page.getByLabel('Find a person by name').fill('aprilla')
@@ -45,11 +59,8 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
   })
 
   it('shows before saving what a condition would do to collections and groups, and warns', async () => {
-    const { environment } = world()
     const id = await criteriaCollection(world(), 'Planned', [leaf('relationshipTitle', 'Contains', 'Teacher')])
-    const group = environment.demo.tenants[0]?.groups.find(({ displayName }) => displayName === 'Demo security-6')
-    const link = { collectionId: id, directoryGroupId: group?.id ?? '' }
-    await world().call('admin', 'POST', '/group-link/beta/group-links', link)
+    await linkTo(world(), id, 'Demo security-6')
     const page = await world().openAs('admin', `/collections/${id}/edit`)
     await page.getByText('match now').waitFor()
     await page.getByLabel('Value').fill('No such title')
@@ -116,9 +127,44 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  it('links a group after showing the change, and shows its sync', async () => {
-    const id = await criteriaCollection(world(), 'Linked', [leaf('relationshipTitle', 'Equals', 'Teacher')])
-    const page = await world().openAs('admin', `/collections/${id}/links`)
+  it('tells who did what to a collection, with the values before and after', async () => {
+    const id = await criteriaCollection(world(), 'Audited', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+    const condition = { groupOperator: 'AND', conditions: [leaf('memberOfCollection', 'Equals', id)] }
+    const other = { objectType: 'Relationship', name: 'Refers to Audited', condition }
+    const otherId = await world().call<string>('admin', 'POST', '/collections-criteria/beta', other)
+    const change = {
+      objectType: 'Relationship',
+      name: 'Still refers',
+      condition: { ...condition, groupOperator: 'NOT' },
+    }
+    await world().call('admin', 'PUT', `/collections-criteria/beta/${otherId}`, change)
+    const page = await world().openAs('admin', `/collections/${otherId}`)
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByRole('row', { name: /Created Ada Åsheim/ }).waitFor()
+    await assertSound(page)
+    const changed = page.getByRole('row', { name: /Changed Ada Åsheim Name, Condition/ })
+    await changed.getByRole('button', { name: 'Details' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('None of these').waitFor()
+    await dialog.getByText('All of these').waitFor()
+    await dialog.getByText('Still refers').waitFor()
+    assert.equal(await dialog.getByText('Audited', { exact: true }).count(), 2)
+    await assertSound(page)
+  })
+
+  it('makes a collection of a job title in one unit, links a group after showing the change, and shows its sync', async () => {
+    const page = await world().openAs('admin')
+    await page.getByRole('link', { name: 'New collection by condition' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Linked')
+    await page.getByLabel('Attribute').fill('relationshipTitle')
+    await page.getByLabel('Value').fill('Adviser')
+    await page.getByRole('button', { name: 'Add a condition' }).click()
+    await page.getByLabel('Attribute').last().fill('relationshipOrgUnit')
+    await page.getByLabel('Find a unit by name').fill('service')
+    await page.getByRole('button', { name: 'Service Desk', exact: true }).click()
+    await page.getByText('Emil Øvrebø').waitFor()
+    await reviewAndSave(page)
+    await page.getByRole('navigation', { name: 'Linked' }).getByRole('link', { name: 'Linked groups' }).click()
     await page.getByText(/^No group is linked/).waitFor()
     await assertSound(page)
     await page.getByRole('link', { name: 'Link a group' }).click()
@@ -129,7 +175,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
       .waitFor()
     const row = page.getByRole('row', { name: /^Demo security-1 / })
     await row.getByRole('button', { name: 'Choose' }).click()
-    await page.getByText('accounts are added').waitFor()
+    await page.getByText(/accounts? (is|are) added/).waitFor()
     await assertSound(page)
     await page.getByRole('button', { name: 'Link the group' }).click()
     await heading(page, 'Demo security-1').waitFor()
@@ -142,20 +188,17 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
       .click()
     await heading(page, /^Sync of /).waitFor()
     await assertSound(page)
-    await page.getByRole('link', { name: 'Linked groups' }).click()
+    await menu(page, 'Linked groups').click()
     await page.getByRole('row', { name: /Demo security-1 Linked Enabled Succeeded/ }).waitFor()
     await assertSound(page)
   })
 
   it('shows first that a sync failed, and why', async () => {
-    const { environment } = world()
     const id = await criteriaCollection(world(), 'Failing', [leaf('relationshipTitle', 'Equals', 'Nurse')])
-    const group = environment.demo.tenants[0]?.groups.find(({ displayName }) => displayName === 'Demo security-5')
-    const body = { collectionId: id, directoryGroupId: group?.id ?? '' }
-    await world().call('admin', 'POST', '/group-link/beta/group-links', body)
-    await makeDynamic(world().environment, group?.id ?? '')
+    await makeDynamic(world().environment, await linkTo(world(), id, 'Demo security-5'))
     await world().call('admin', 'POST', `/group-link/beta/group-links/${id}/sync`)
-    const page = await world().openAs('admin', '/links')
+    const page = await world().openAs('admin')
+    await menu(page, 'Linked groups').click()
     const failed = page.getByRole('row', { name: /Demo security-5 Failing Enabled Failed/ })
     while ((await failed.count()) === 0) {
       await page.reload()
@@ -176,13 +219,19 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await page.getByText('accounts are removed').waitFor()
     await page.getByRole('button', { name: 'Link the group' }).click()
     await page.getByText(/removals are held: the collection is empty/).waitFor()
-    await page.getByRole('cell', { name: 'No known person' }).first().waitFor()
-    await assertSound(page)
-    await page.getByRole('button', { name: 'Approve these removals' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Approve these removals' }).click()
-    await page.getByRole('row', { name: /Started by hand Succeeded 0 [1-9]\d* 0 0/ }).waitFor()
-    await page.getByText(/removals are held/).waitFor({ state: 'detached' })
-    await assertSound(page)
+    const other = await world().openAs('collectionsAdmin')
+    await menu(other, 'Linked groups').click()
+    await other
+      .getByRole('row', { name: /Demo populated Nobody .* [1-9]\d*$/ })
+      .getByRole('link', { name: 'Demo populated' })
+      .click()
+    await other.getByRole('cell', { name: 'No known person' }).first().waitFor()
+    await assertSound(other)
+    await other.getByRole('button', { name: 'Approve these removals' }).click()
+    await other.getByRole('dialog').getByRole('button', { name: 'Approve these removals' }).click()
+    await other.getByRole('row', { name: /Started by hand Succeeded 0 [1-9]\d* 0 0/ }).waitFor()
+    await other.getByText(/removals are held/).waitFor({ state: 'detached' })
+    await assertSound(other)
   })
 
   it('changes the settings that protect groups, and refuses an impossible one', async () => {
@@ -193,6 +242,9 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await page.getByLabel('Limit in percent of the group').fill('30')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.').waitFor()
+    const saved = page.getByRole('row', { name: /Settings changed/ })
+    await saved.getByRole('button', { name: 'Details' }).click()
+    await page.getByRole('dialog').getByText('"percent":30').waitFor()
     await page.reload()
     await page.getByLabel('Limit in percent of the group').waitFor()
     assert.equal(await page.getByLabel('Limit in percent of the group').inputValue(), '30')
@@ -232,6 +284,14 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await page.getByRole('dialog').getByText('Left').waitFor()
     await assertSound(page)
   })
+}
+
+/** Links a demo group to a collection. @returns The id of the group. */
+async function linkTo(world: ConsoleWorld, collectionId: string, groupName: string): Promise<string> {
+  const groups = world.environment.demo.tenants[0]?.groups ?? []
+  const directoryGroupId = groups.find(({ displayName }) => displayName === groupName)?.id ?? ''
+  await world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
+  return directoryGroupId
 }
 
 /** Somebody gives the group a rule in the directory, so that no sync can write it. */

@@ -49,7 +49,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     assert.deepEqual([after.name, after.condition], ['Each kind, saved', before.condition])
   })
 
-  it('builds a condition from functions, days and collections', async () => {
+  it('builds a condition from functions, days, collections and units, and shows them by name', async () => {
     await criteriaCollection(world(), 'Referred to', [leaf('relationshipTitle', 'Contains', 'Teacher')])
     const page = await world().openAs('admin', '/collections/new')
     await page.getByLabel('Name').fill('Built')
@@ -60,22 +60,50 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await page.getByRole('button', { name: 'Add a condition' }).click()
     await page.getByLabel('Attribute').last().fill('memberOfCollection')
     await page.getByLabel('Operator').last().selectOption('is one of')
-    await page.getByLabel('Add a collection by name').fill('referred')
+    await page.getByLabel('Find a collection by name').fill('referred')
     await page.getByRole('button', { name: 'Referred to', exact: true }).click()
+    await page.getByRole('button', { name: 'Add a condition' }).click()
+    await page.getByLabel('Attribute').last().fill('relationshipOrgUnit')
+    await page.getByLabel('Operator').last().selectOption('is not')
+    await page.getByLabel('Find a unit by name').fill('service d')
+    await page.getByRole('button', { name: 'Service Desk', exact: true }).click()
     await page.getByText(/^[1-9]\d* match now$/).waitFor()
     await assertSound(page)
-    await page.getByRole('button', { name: 'Move up' }).last().click()
+    await page.getByRole('button', { name: 'Move up' }).nth(1).click()
     await reviewAndSave(page)
     await page.getByRole('link', { name: 'Condition' }).click()
     await page.getByText('is one of').waitFor()
     const sentences = await page
       .getByRole('listitem')
-      .filter({ hasText: /is one of|is before/ })
+      .filter({ hasText: /is one of|is before|Position: unit/ })
       .allTextContents()
     assert.deepEqual(sentences, [
       'Member of a collection is one of Referred to',
       'Position: start date is before AddDays(Today(),-30)',
+      'Position: unit is not Service Desk',
     ])
+  })
+
+  it('offers values of the data for a text, and finds a person by name or id', async () => {
+    const { identityId } = await world().call<{ identityId: string }>('employee', 'GET', '/collections/beta/me')
+    const page = await world().openAs('admin', '/collections/new')
+    await page.getByLabel('Attribute').fill('relationshipTitle')
+    await page.getByLabel('Value').focus()
+    await page.getByText(/^In the data: .*Teacher/).waitFor()
+    await page.locator('datalist option[value="Teacher"]').waitFor({ state: 'attached' })
+    await assertSound(page)
+    await page.getByLabel('Operator').selectOption('is one of')
+    await page.getByLabel('Values, one per line').focus()
+    await page.getByText(/^In the data: .*Teacher/).waitFor()
+    await page.getByLabel('Attribute').fill('identityId')
+    for (const text of [identityId, 'aprilla']) {
+      await page.getByLabel('Find a person by name').fill(text)
+      await page.getByRole('button', { name: /^(Emil Øvrebø|Aprilla Grøndahl)$/ }).click()
+    }
+    await page.getByText(/^2 match now$/).waitFor()
+    await assertSound(page)
+    await page.getByRole('button', { name: 'Remove Aprilla Grøndahl' }).click()
+    await page.getByText(/^1 matches now$/).waitFor()
   })
 
   it('compares both versions when two tabs save the same collection, and loses neither', async () => {

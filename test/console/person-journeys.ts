@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { ConsoleWorld } from './console-browser.ts'
-import { assertSound, heading, joinableCollection } from './console-steps.ts'
+import { assertSound, heading, joinableCollection, menu } from './console-steps.ts'
+
+const REQUESTS = '/collections-joinable/beta/membership-requests'
 
 /** Journeys of people, approvers, managers, and of those who look after the data. */
 export function personJourneys(world: () => ConsoleWorld): void {
-  it('lets a person ask to join and cancel, and an approver decide', async () => {
-    await joinableCollection(world(), 'Choir', 'approver')
-    const employee = await world().openAs('employee', '/join')
+  it('lets a person ask to join and cancel, and an approver decide on two requests', async () => {
+    const collectionId = await joinableCollection(world(), 'Choir', 'approver')
+    await world().call('colleague', 'POST', `${REQUESTS}/${collectionId}/submit`, {})
+    const employee = await world().openAs('employee')
+    await menu(employee, 'Join').click()
+    await employee.getByRole('row', { name: /Choir/ }).waitFor()
     await assertSound(employee)
     await employee.getByRole('row', { name: /Choir/ }).getByRole('button', { name: 'Join' }).click()
     await employee.getByRole('dialog').getByRole('button', { name: 'Join' }).click()
@@ -17,15 +22,16 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await request.getByRole('button', { name: 'Cancel request' }).click()
     await employee.getByRole('dialog').getByRole('button', { name: 'Cancel request' }).click()
     await employee.getByRole('row', { name: /Choir .*Cancelled/ }).waitFor()
-    await employee.getByRole('navigation').getByRole('link', { name: 'Join' }).click()
+    await menu(employee, 'Join').click()
     await employee.getByRole('row', { name: /Choir/ }).getByRole('button', { name: 'Join' }).click()
     await employee.getByLabel('Notes').fill('I sing')
     await employee.getByRole('dialog').getByRole('button', { name: 'Join' }).click()
     await employee.getByRole('row', { name: /Choir .*Waits for approval/ }).waitFor()
 
-    const inbox = await world().openAs('approver', '/inbox')
-    await inbox
-      .getByRole('row', { name: /Emil Øvrebø .*Choir .*I sing/ })
+    const inbox = await world().openAs('approver')
+    await heading(inbox, 'To approve').waitFor()
+    const waiting = (name: RegExp) => inbox.getByRole('row', { name })
+    await waiting(/Emil Øvrebø .*Choir .*I sing/)
       .getByRole('link')
       .click()
     await inbox.getByText('A decision cannot be undone.').waitFor()
@@ -33,7 +39,12 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await assertSound(inbox)
     await inbox.getByRole('button', { name: 'Approve' }).click()
     await inbox.getByText('The request of Emil Øvrebø is approved.').waitFor()
-    await inbox.getByRole('row', { name: /Choir/ }).waitFor({ state: 'detached' })
+    await waiting(/Emil Øvrebø .*Choir/).waitFor({ state: 'detached' })
+    await waiting(/Kolbjørn Dåvik .*Choir/)
+      .getByRole('link')
+      .click()
+    await inbox.getByRole('button', { name: 'Approve' }).click()
+    await waiting(/Choir/).waitFor({ state: 'detached' })
     await assertSound(inbox)
     await employee.reload()
     await employee.getByRole('row', { name: /Choir .*Member/ }).waitFor()
@@ -41,7 +52,7 @@ export function personJourneys(world: () => ConsoleWorld): void {
 
   it('binds a decision to the request that was shown', async () => {
     const collectionId = await joinableCollection(world(), 'Orchestra', 'approver')
-    const path = `/collections-joinable/beta/membership-requests/${collectionId}`
+    const path = `${REQUESTS}/${collectionId}`
     const { id } = await world().call<{ id: string }>('manager', 'POST', `${path}/submit`, {})
     const page = await world().openAs('approver', `/inbox/${collectionId}/${id}`)
     await page.getByRole('button', { name: 'Approve' }).waitFor()
@@ -91,12 +102,17 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
     await page.getByRole('link', { name: 'Sources' }).click()
     await page.getByText('Each account belongs to one person.').waitFor()
+    await page.getByRole('img', { name: 'How long ago each source sent data' }).waitFor()
+    await page.getByRole('row', { name: /^Demo HR Active \d+ min ago/ }).waitFor()
     await assertSound(page)
     await page.getByRole('link', { name: 'Demo HR' }).click()
     await page.getByRole('cell', { name: 'Person' }).first().waitFor()
     await assertSound(page)
     assert.equal(await page.getByRole('link', { name: 'Collections' }).count(), 0)
     await page.goto(`${world().environment.apiUrl}/console/links`)
+    await page.getByText('Your roles do not include this page.').waitFor()
+    await assertSound(page)
+    await page.goto(`${world().environment.apiUrl}/console/nothing`)
     await page.getByText('This page does not exist.').waitFor()
   })
 

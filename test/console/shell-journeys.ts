@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { ConsolePage, ConsoleWorld } from './console-browser.ts'
+import type { Route } from 'playwright-core'
+import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from './console-browser.ts'
 import { assertSound, createCollection, criteriaCollection, heading, leaf, menu } from './console-steps.ts'
 
 /** Views that people with each role can open, for the checks of all of them. */
@@ -46,6 +47,37 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     await menu(page, 'Collections').click()
     await page.getByRole('link', { name }).waitFor()
     await assertSound(page)
+  })
+
+  it('tells on each view that it loads, and why it failed, and loads again', async () => {
+    const page = await world().openAs('admin', '/people')
+    await heading(page, 'People').waitFor()
+    let answer: (route: Route) => Promise<void> = (route) => route.continue()
+    await page.route(/beta/, (route) => answer(route))
+    for (const view of [...VIEWS, ...OWN_VIEWS].filter((one) => one !== '/people')) {
+      let fail = () => {}
+      const failed = new Promise<void>((resolve) => {
+        fail = resolve
+      })
+      answer = async (route) => {
+        await failed
+        await route.fulfill({ status: 500, json: { data: null, errors: [] } })
+      }
+      await open(page, view)
+      await page.getByRole('status', { name: 'Loading' }).first().waitFor()
+      fail()
+      const alert = page.getByRole('alert').first()
+      await alert.getByText('This did not work.').waitFor()
+      answer = (route) => route.continue()
+      await alert.getByRole('button', { name: 'Try again' }).click()
+      await alert.waitFor({ state: 'detached' })
+    }
+    answer = (route) =>
+      route.fulfill({ status: 403, json: { data: null, errors: [{ code: 'RoleRequired', message: '' }] } })
+    await open(page, '/links')
+    await page.getByRole('alert').getByText('Your role does not allow this.').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+    assert.deepEqual(await accessibilityFaults(page), [])
   })
 
   it('keeps what is shown while the service is not reachable, and says so', async () => {
@@ -131,8 +163,14 @@ export function shellJourneys(world: () => ConsoleWorld): void {
   })
 }
 
-async function show(page: ConsolePage, view: string): Promise<void> {
+/** Opens a view without loading the page. */
+async function open(page: ConsolePage, view: string): Promise<void> {
   await page.evaluate(`history.pushState(null, '', '/console${view}'); dispatchEvent(new PopStateEvent('popstate'))`)
+}
+
+/** Opens a view, and waits for what it shows first. */
+async function show(page: ConsolePage, view: string): Promise<void> {
+  await open(page, view)
   await page.locator('.skeleton').first().waitFor({ state: 'detached' })
 }
 

@@ -45,13 +45,17 @@ type ConfirmedProps = {
   readonly label: string
   readonly question: string
   readonly kind?: 'primary' | 'danger'
+  /** The button of the dialog. Default: `label`. */
+  readonly confirmLabel?: string
+  readonly isReady?: boolean
   /** Closes the dialog when it succeeds. */
   readonly run: () => Promise<void>
   readonly children?: ComponentChildren
 }
 
 /** A button that asks before it acts. */
-export function ConfirmedAction({ label, question, kind = 'danger', run, children }: ConfirmedProps) {
+export function ConfirmedAction(props: ConfirmedProps) {
+  const { label, question, kind = 'danger', confirmLabel = label, isReady = true, run, children } = props
   const [isOpen, setOpen] = useState(false)
   return (
     <>
@@ -65,12 +69,13 @@ export function ConfirmedAction({ label, question, kind = 'danger', run, childre
           <div class="actions">
             <ActionButton
               kind={kind}
+              disabled={!isReady}
               run={async () => {
                 await run()
                 setOpen(false)
               }}
             >
-              {label}
+              {confirmLabel}
             </ActionButton>
             <button type="button" onClick={() => setOpen(false)}>
               {t('cancel')}

@@ -1,7 +1,9 @@
+import type { WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import type { ExplainedGroup } from '../../../shared/domain/criteria/explain.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
 import { groupText, LeafText, type NamesById } from '../condition/condition-text.tsx'
+import { readConditionNames } from '../condition/named-condition.tsx'
 import { t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
@@ -19,7 +21,7 @@ type ExplanationDialogProps = {
   readonly onClose: () => void
 }
 
-type Explained = { readonly explanation: Explanation; readonly groupNames: NamesById }
+type Explained = { readonly explanation: Explanation; readonly groupNames: NamesById; readonly names: NamesById }
 
 /** Why an object is, or is not, a member: the condition with its results, the request, and what is written to groups. */
 export function ExplanationDialog({ collectionId, objectId, name, onClose }: ExplanationDialogProps) {
@@ -33,7 +35,9 @@ export function ExplanationDialog({ collectionId, objectId, name, onClose }: Exp
     const named = links.map(({ id, directoryGroupDisplayName, directoryGroupId }) => {
       return [id, directoryGroupDisplayName ?? directoryGroupId] as const
     })
-    return { explanation, groupNames: new Map(named) }
+    const conditions = explanation.rows.map(({ condition }) => withActualValues(condition))
+    const names = await readConditionNames({ groupOperator: 'AND', conditions }, api, signal)
+    return { explanation, groupNames: new Map(named), names }
   })
   return (
     <Dialog title={t('whyMember', { name })} onClose={onClose}>
@@ -47,9 +51,20 @@ export function ExplanationDialog({ collectionId, objectId, name, onClose }: Exp
   )
 }
 
+/** The same condition with a leaf more for each actual value, whose ids have names as well. */
+function withActualValues({ groupOperator, conditions }: ExplainedGroup): WireGroup {
+  const nodes = conditions.flatMap((node): (WireGroup | WireLeaf)[] => {
+    if ('groupOperator' in node) return [withActualValues(node)]
+    const { id, field, operator, actual } = node
+    return typeof actual === 'boolean' || actual === null ? [node] : [node, { id, field, operator, value: actual }]
+  })
+  return { groupOperator, conditions: nodes }
+}
+
 const VERDICT_KIND = { Member: 'good', JoinsSoon: 'good', NotMember: 'bad', LeavesSoon: 'bad' } as const
 
-function ExplanationText({ explanation: { verdict, evaluatedAt, rows, request, links }, groupNames }: Explained) {
+function ExplanationText({ explanation, groupNames, names }: Explained) {
+  const { verdict, evaluatedAt, rows, request, links } = explanation
   return (
     <>
       <p class="facts">
@@ -59,7 +74,7 @@ function ExplanationText({ explanation: { verdict, evaluatedAt, rows, request, l
       {rows.map(({ identityId, relationshipId, orgUnitId, condition }, index) => (
         <section key={relationshipId ?? orgUnitId ?? identityId} class="condition">
           {rows.length > 1 && <h3>{t('positionNumber', { number: index + 1 })}</h3>}
-          <ExplainedTree group={condition} />
+          <ExplainedTree group={condition} names={names} />
         </section>
       ))}
       {request !== null && <RequestSteps request={request} />}
@@ -84,9 +99,9 @@ function Verdict({ holds }: { readonly holds: boolean }) {
   return <Badge kind={holds ? 'good' : 'bad'}>{holds ? t('holds') : t('holdsNot')}</Badge>
 }
 
-const NO_NAMES: NamesById = new Map()
+type ExplainedTreeProps = { readonly group: ExplainedGroup; readonly names: NamesById }
 
-function ExplainedTree({ group: { groupOperator, holds, conditions } }: { readonly group: ExplainedGroup }) {
+function ExplainedTree({ group: { groupOperator, holds, conditions }, names }: ExplainedTreeProps) {
   return (
     <div class="condition">
       <p>
@@ -96,12 +111,12 @@ function ExplainedTree({ group: { groupOperator, holds, conditions } }: { readon
         {conditions.map((node) => (
           <li key={JSON.stringify(node)}>
             {'groupOperator' in node ? (
-              <ExplainedTree group={node} />
+              <ExplainedTree group={node} names={names} />
             ) : (
               <>
-                <LeafText leaf={node} names={NO_NAMES} /> <Verdict holds={node.holds} />{' '}
+                <LeafText leaf={node} names={names} /> <Verdict holds={node.holds} />{' '}
                 {node.decides && <Badge kind="warn">{t('decides')}</Badge>}
-                <div class="hint">{actualText(node.actual)}</div>
+                <div class="hint">{actualText(node.actual, names)}</div>
               </>
             )}
           </li>
@@ -111,8 +126,9 @@ function ExplainedTree({ group: { groupOperator, holds, conditions } }: { readon
   )
 }
 
-function actualText(actual: unknown): string {
+function actualText(actual: unknown, names: NamesById): string {
   if (actual === null || actual === undefined) return t('actualMissing')
   if (actual === 'hidden') return t('actualHidden')
-  return t('actual', { value: Array.isArray(actual) ? actual.join(', ') : String(actual) })
+  const values = [actual].flat().map(String)
+  return t('actual', { value: values.map((value) => names.get(value.toLowerCase()) ?? value).join(', ') })
 }

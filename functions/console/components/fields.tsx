@@ -9,11 +9,15 @@ type TextFieldProps = {
   readonly multiline?: boolean
   readonly maxLength?: number
   readonly type?: 'text' | 'number' | 'date'
+  readonly onFocus?: () => void
+  /** The id of a `datalist`. */
+  readonly list?: string
   /** What can be entered. */
   readonly hint?: string | undefined
 }
 
-export function TextField({ label, value, onInput, hint, type = 'text', multiline = false, ...rest }: TextFieldProps) {
+export function TextField(props: TextFieldProps) {
+  const { label, value, onInput, hint, type = 'text', multiline = false, list, ...rest } = props
   const shared = {
     value,
     ...rest,
@@ -24,7 +28,7 @@ export function TextField({ label, value, onInput, hint, type = 'text', multilin
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is one of two
     <label class="field">
       <span>{label}</span>
-      {multiline ? <textarea rows={3} {...shared} /> : <TypedInput type={type} {...shared} />}
+      {multiline ? <textarea rows={3} {...shared} /> : <TypedInput type={type} list={list} {...shared} />}
       {hint !== undefined && <small>{hint}</small>}
     </label>
   )
@@ -35,6 +39,8 @@ type TypedInputProps = {
   readonly value: string
   readonly required?: boolean
   readonly maxLength?: number
+  readonly list?: string | undefined
+  readonly onFocus?: () => void
   readonly onInput: (event: { readonly currentTarget: HTMLInputElement }) => void
 }
 

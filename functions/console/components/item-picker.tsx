@@ -66,7 +66,8 @@ export function ItemPicker({ label, search, without = [], onPick, hint }: ItemPi
   )
 }
 
-function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+/** Rejects when the signal aborts. */
+export function pause(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, delayMs)
     signal.addEventListener('abort', () => {
@@ -93,7 +94,10 @@ export function PickedItems({ items, onChange }: PickedItemsProps) {
             type="button"
             class="quiet"
             aria-label={t('removeNamed', { name: item.name })}
-            onClick={() => onChange(items.filter(({ id }) => id !== item.id))}
+            onClick={(event) => {
+              focusPicker(event.currentTarget)
+              onChange(items.filter(({ id }) => id !== item.id))
+            }}
           >
             ×
           </button>
@@ -101,4 +105,9 @@ export function PickedItems({ items, onChange }: PickedItemsProps) {
       ))}
     </ul>
   )
+}
+
+/** The button that has the focus vanishes with its item. The picker beside the items is the next place to act. */
+function focusPicker(button: HTMLElement): void {
+  button.closest('ul')?.parentElement?.querySelector<HTMLElement>(':scope > .field input')?.focus()
 }

@@ -1,11 +1,8 @@
 import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
 import { dayText, numberOf, t, timeOf } from '../language/texts.ts'
+import { CHART_BOTTOM, CHART_HEIGHT, CHART_LEFT, CHART_WIDTH, Chart } from './chart.tsx'
 
-const WIDTH = 720
-const HEIGHT = 150
-const LEFT = 44
-const BOTTOM = 20
-const MIDDLE = (HEIGHT - BOTTOM) / 2
+const MIDDLE = (CHART_HEIGHT - CHART_BOTTOM) / 2
 const WIDEST_BAR = 28
 
 /** Accounts added, removed and held by each sync, oldest first. The table beside it has the same figures. */
@@ -13,36 +10,29 @@ export function JobsChart({ jobs }: { readonly jobs: readonly SyncJobDto[] }) {
   const ordered = jobs.toReversed()
   const largest = Math.max(1, ...ordered.flatMap(({ added, removed, held }) => [added, removed + held]))
   const scale = (count: number): number => (count === 0 ? 0 : Math.max(2, (count / largest) * (MIDDLE - 6)))
-  const step = (WIDTH - LEFT) / Math.max(ordered.length, 12)
+  const step = (CHART_WIDTH - CHART_LEFT) / Math.max(ordered.length, 12)
   const barWidth = Math.min(WIDEST_BAR, step * 0.7)
   const [oldest, newest] = [ordered[0], ordered.at(-1)]
   return (
     <figure>
-      <svg
-        class="chart"
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        width={WIDTH}
-        height={HEIGHT}
-        role="img"
-        aria-label={t('jobsChart')}
-      >
-        <text x={LEFT - 8} y={14} text-anchor="end">{`+${numberOf(largest)}`}</text>
-        <text x={LEFT - 8} y={HEIGHT - BOTTOM - 4} text-anchor="end">{`−${numberOf(largest)}`}</text>
+      <Chart label={t('jobsChart')}>
+        <text x={CHART_LEFT - 8} y={14} text-anchor="end">{`+${numberOf(largest)}`}</text>
+        <text x={CHART_LEFT - 8} y={CHART_HEIGHT - CHART_BOTTOM - 4} text-anchor="end">{`−${numberOf(largest)}`}</text>
         {ordered.map((job, index) => (
-          <JobBar key={job.id} job={job} x={LEFT + index * step} width={barWidth} scale={scale} />
+          <JobBar key={job.id} job={job} x={CHART_LEFT + index * step} width={barWidth} scale={scale} />
         ))}
-        <line x1={LEFT} x2={WIDTH} y1={MIDDLE} y2={MIDDLE} />
+        <line x1={CHART_LEFT} x2={CHART_WIDTH} y1={MIDDLE} y2={MIDDLE} />
         {oldest !== undefined && (
-          <text x={LEFT} y={HEIGHT - 4}>
+          <text x={CHART_LEFT} y={CHART_HEIGHT - 4}>
             {dayText(oldest.createdAt)}
           </text>
         )}
         {newest !== undefined && newest !== oldest && (
-          <text x={LEFT + (ordered.length - 1) * step + barWidth} y={HEIGHT - 4} text-anchor="end">
+          <text x={CHART_LEFT + (ordered.length - 1) * step + barWidth} y={CHART_HEIGHT - 4} text-anchor="end">
             {dayText(newest.createdAt)}
           </text>
         )}
-      </svg>
+      </Chart>
       <figcaption class="legend">
         <span class="added">{t('added')}</span>
         <span class="removed">{t('removed')}</span>

@@ -1,5 +1,4 @@
 import type { GroupOperator, WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
-import { MEMBER_OF_COLLECTION } from '../../../shared/domain/criteria/schema.ts'
 import type { MessageKey } from '../language/english.ts'
 import { t } from '../language/texts.ts'
 import { fieldText } from './attribute-text.ts'
@@ -47,7 +46,7 @@ export function LeafText({ leaf: { id, field, operator, value }, names }: LeafTe
       {shown.map((one, index) => (
         <span key={one}>
           {index > 0 && ', '}
-          <code>{(id === MEMBER_OF_COLLECTION && names.get(one)) || one}</code>
+          <code>{names.get(one.toLowerCase()) ?? one}</code>
         </span>
       ))}
       {values.length > shown.length && ` ${t('andMore', { count: values.length - shown.length })}`}

@@ -1,11 +1,12 @@
 import type { WireLeaf } from '../../../shared/domain/criteria/condition.ts'
-import { MEMBER_OF_COLLECTION } from '../../../shared/domain/criteria/schema.ts'
 import { Choice, TextField } from '../components/fields.tsx'
-import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
 import { t } from '../language/texts.ts'
 import type { ConditionChoices } from './condition-choices.ts'
 import type { EditedLeaf } from './condition-tree.ts'
 import { type DayForm, dayForm, dayValue } from './field-form.ts'
+import { ObjectField } from './object-field.tsx'
+import { referredType } from './referred-objects.ts'
+import { TextValueField } from './text-value-field.tsx'
 
 type ValueFieldProps = {
   readonly leaf: EditedLeaf
@@ -16,39 +17,35 @@ type ValueFieldProps = {
 
 /** The value of a leaf: as the attribute's type and the operator need it. */
 export function ValueField({ leaf: { id, operator, value }, type, choices, onInput }: ValueFieldProps) {
-  if (operator === 'In') {
-    if (id === MEMBER_OF_COLLECTION) return <CollectionsField value={value} choices={choices} onInput={onInput} />
-    const lines = value === undefined ? '' : [value].flat().join('\n')
+  const isList = operator === 'In'
+  const referred = referredType(id)
+  if (referred !== undefined) {
     return (
-      <TextField
-        label={t('valuesOnePerLine')}
-        multiline
-        value={lines}
-        onInput={(text) => onInput(text === '' ? undefined : text.split('\n'))}
-      />
+      <ObjectField key={referred} type={referred} value={value} isList={isList} choices={choices} onInput={onInput} />
     )
   }
-  const single = value === undefined ? '' : String(value)
-  if (id === MEMBER_OF_COLLECTION) {
-    const known = choices.collections.map((one) => ({ value: one.id, text: one.name }))
-    const options = single === '' || known.some((one) => one.value === single) ? known : [...known, unnamed(single)]
-    return <Choice label={t('collection')} value={single} options={options} onChange={onInput} />
+  const text = value === undefined ? '' : [value].flat().join('\n')
+  const change = (written: string) => {
+    if (isList) onInput(written === '' ? undefined : written.split('\n'))
+    else onInput(written)
   }
+  if (type === 'String') {
+    return <TextValueField key={id} attribute={id} isList={isList} text={text} onInput={change} />
+  }
+  if (isList) return <TextField label={t('valuesOnePerLine')} multiline value={text} onInput={change} />
   if (type === 'Boolean') {
     const options = [
       { value: 'true', text: t('yes') },
       { value: 'false', text: t('no') },
     ]
-    return <Choice label={t('value')} value={single} options={options} onChange={onInput} />
+    return <Choice label={t('value')} value={text} options={options} onChange={onInput} />
   }
-  if (type === 'DateTime') return <DayField text={single} onInput={onInput} />
-  return <TextField label={t('value')} value={single} onInput={onInput} hint={hintOf(type)} />
+  if (type === 'DateTime') return <DayField text={text} onInput={onInput} />
+  return <TextField label={t('value')} value={text} onInput={onInput} hint={hintOf(type)} />
 }
 
-const unnamed = (id: string) => ({ value: id, text: id })
-
 function hintOf(type: string | undefined): string | undefined {
-  if (type === 'Guid') return t('valueGuid')
+  if (type === 'Guid' || type === 'List') return t('valueGuid')
   return type === 'Integer' ? t('valueInteger') : undefined
 }
 
@@ -81,28 +78,5 @@ function DayField({ text, onInput }: DayFieldProps) {
       )}
       {form.name === 'Written' && <TextField label={t('value')} value={form.text} onInput={onInput} />}
     </>
-  )
-}
-
-type CollectionsFieldProps = Pick<ValueFieldProps, 'choices' | 'onInput'> & { readonly value: WireLeaf['value'] }
-
-function CollectionsField({ value, choices, onInput }: CollectionsFieldProps) {
-  const ids = value === undefined ? [] : [value].flat().map(String)
-  const nameOf = new Map(choices.collections.map(({ id, name }) => [id, name]))
-  return (
-    <div>
-      <PickedItems
-        items={ids.map((id) => ({ id, name: nameOf.get(id) ?? id }))}
-        onChange={(items) => onInput(items.length === 0 ? undefined : items.map(({ id }) => id))}
-      />
-      <ItemPicker
-        label={t('addCollection')}
-        without={ids}
-        search={async (text) =>
-          choices.collections.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())).slice(0, 20)
-        }
-        onPick={({ id }) => onInput([...ids, id])}
-      />
-    </div>
   )
 }

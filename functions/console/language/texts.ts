@@ -61,6 +61,22 @@ export function dayText(timestamp: string): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium' }).format(new Date(timestamp))
 }
 
+const UNITS_MS = [
+  ['year', 365 * 86_400_000],
+  ['month', 30 * 86_400_000],
+  ['week', 7 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** How long ago a time is, in its largest unit: "3 hours ago". */
+export function agoText(timestamp: string, now: Date): string {
+  const agoMs = Math.max(0, now.getTime() - Date.parse(timestamp))
+  const [unit, unitMs] = UNITS_MS.find(([, atLeastMs]) => agoMs >= atLeastMs) ?? ['minute', 60_000]
+  return new Intl.RelativeTimeFormat(locale(), { style: 'short' }).format(-Math.floor(agoMs / unitMs), unit)
+}
+
 /** The time between two timestamps, in seconds. */
 export function durationOf(from: string, to: string): string {
   const seconds = (Date.parse(to) - Date.parse(from)) / 1000

@@ -9,6 +9,7 @@ import { Page, Section } from '../components/page.tsx'
 import { ConditionBuilder } from '../condition/builder.tsx'
 import type { ConditionChoices } from '../condition/condition-choices.ts'
 import { conditionOf, type EditedGroup, editedGroup, isComplete, newGroup } from '../condition/condition-tree.ts'
+import { readConditionNames } from '../condition/named-condition.tsx'
 import { type NamedPlan, PlanDialog, readPlan } from '../condition/plan.tsx'
 import { Preview, usePreview } from '../condition/preview.tsx'
 import { t } from '../language/texts.ts'
@@ -27,7 +28,7 @@ type Start = { readonly stored: Stored; readonly choices: ConditionChoices }
 /** Creates a criteria collection, or changes one, with a preview of who matches. */
 export function CollectionEditor({ parameters: { id } }: { readonly parameters: { readonly id?: string } }) {
   const { api } = useConsole()
-  const start = useResource(id ?? 'new', () => readStart(id, api))
+  const start = useResource(id ?? 'new', (signal) => readStart(id, api, signal))
   const back =
     id === undefined
       ? { path: '/collections', text: t('collections') }
@@ -182,14 +183,22 @@ function faultsOfCondition(error: unknown, prefix: string): ApiFault[] {
 
 type TenantSchemas = { readonly identitySchema: Readonly<Record<string, string>> }
 
-async function readStart(id: string | undefined, api: Api): Promise<Start> {
+async function readStart(id: string | undefined, api: Api, signal: AbortSignal): Promise<Start> {
   const [schemas, collections, stored] = await Promise.all([
     api.send<TenantSchemas>('GET', `${CRITERIA}/tenant-schemas`),
     api.all<CollectionDto>('/collections/beta'),
     id === undefined ? { collection: undefined, etag: undefined } : readStored(id, api),
   ])
-  const choices = { types: schemas.data.identitySchema, collections: collections.filter((one) => one.id !== id) }
-  return { stored, choices }
+  const condition = stored.collection?.condition as WireGroup | undefined
+  const names = condition === undefined ? [] : await readConditionNames(condition, api, signal)
+  return {
+    stored,
+    choices: {
+      types: schemas.data.identitySchema,
+      collections: collections.filter((one) => one.id !== id),
+      names: new Map(names),
+    },
+  }
 }
 
 async function readStored(id: string, api: Api): Promise<Stored> {

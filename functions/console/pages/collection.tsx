@@ -8,11 +8,12 @@ import { ConfirmedAction } from '../components/actions.tsx'
 import { Badge } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section, Tabs } from '../components/page.tsx'
-import { ConditionText } from '../condition/condition-text.tsx'
+import { NamedCondition } from '../condition/named-condition.tsx'
 import { t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
+import { AuditSection } from './audit.tsx'
 import { typeName } from './collections.tsx'
 import { HistorySection } from './history.tsx'
 import { LinkTable } from './links.tsx'
@@ -68,10 +69,15 @@ function tabsOf(collection: Shown['collection']): readonly Tab[] {
     text: t('history'),
     view: () => <HistorySection collection={collection} isJoinable={'joinPolicy' in collection} />,
   }
+  const audit: Tab = {
+    path: 'audit',
+    text: t('audit'),
+    view: () => <AuditSection path={`/collections/beta/${collection.id}/audit`} />,
+  }
   if ('joinPolicy' in collection) {
     const policy = { path: 'policy', text: t('policy'), view: () => <PolicySection policy={collection.joinPolicy} /> }
     const requests = { path: 'requests', text: t('requests'), view: () => <RequestsSection id={collection.id} /> }
-    return [members, policy, requests, links, history]
+    return [members, policy, requests, links, history, audit]
   }
   const condition = collection.condition as WireGroup
   return [
@@ -79,6 +85,7 @@ function tabsOf(collection: Shown['collection']): readonly Tab[] {
     { path: 'condition', text: t('condition'), view: () => <ConditionSection condition={condition} /> },
     links,
     history,
+    audit,
   ]
 }
 
@@ -121,13 +128,9 @@ function CollectionActions({ collection, etag }: Shown) {
 }
 
 function ConditionSection({ condition }: { readonly condition: WireGroup }) {
-  const { api } = useConsole()
-  const collections = useResource('names', () => api.all<CollectionDto>('/collections/beta'))
   return (
     <Section title={t('condition')}>
-      <Loaded resource={collections}>
-        {(all) => <ConditionText condition={condition} names={new Map(all.map(({ id, name }) => [id, name]))} />}
-      </Loaded>
+      <NamedCondition condition={condition} />
     </Section>
   )
 }

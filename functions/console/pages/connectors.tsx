@@ -1,44 +1,50 @@
+import type { Connector, ListedConnector } from '../../../shared/domain/connectors/connector.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
+import type { Api } from '../api.ts'
 import { Badge, OptionalText } from '../components/fields.tsx'
+import { FreshnessChart } from '../components/freshness-chart.tsx'
 import { List, LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
-import { t, timeOf } from '../language/texts.ts'
+import { agoText, t, timeOf } from '../language/texts.ts'
 import { usePages, useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
 
-type Connector = {
-  readonly id: string
-  readonly name: string
-  readonly clientId: string
-  readonly softDeletionDays: number
-  readonly enabled: boolean
-  readonly bindsAccounts: boolean
-  readonly createdAt: string
-}
+const CONNECTORS = '/iamcore/beta/sync/connectors'
 
 /** The sources of people, positions and org units. */
 export function ConnectorsView() {
   const { api } = useConsole()
-  const connectors = useResource('connectors', () => api.all<Connector>('/iamcore/beta/sync/connectors'))
+  const connectors = useResource('connectors', () => api.all<ListedConnector>(CONNECTORS))
   return (
     <Page title={t('connectors')}>
       <Loaded resource={connectors}>
         {(all) => (
-          <List
-            label={t('connectors')}
-            items={all}
-            keyOf={({ id }) => id}
-            empty={t('connectorsEmpty')}
-            columns={[
-              { head: t('name'), cell: ({ id, name }) => <a href={hrefOf(`/connectors/${id}`)}>{name}</a> },
-              { head: t('state'), cell: ({ enabled }) => <ConnectorState isEnabled={enabled} /> },
-              { head: t('bindsAccounts'), cell: ({ bindsAccounts }) => (bindsAccounts ? t('yes') : t('no')) },
-              { head: t('softDeletion'), cell: ({ softDeletionDays }) => softDeletionDays, isNumber: true },
-              { head: t('created'), cell: ({ createdAt }) => timeOf(createdAt) },
-            ]}
-          />
+          <>
+            {all.length > 0 && (
+              <Section title={t('freshness')}>
+                <FreshnessChart
+                  deliveries={all.map(({ id, name, lastDeliveredAt }) => ({ id, name, at: lastDeliveredAt }))}
+                  now={new Date()}
+                />
+              </Section>
+            )}
+            <List
+              label={t('connectors')}
+              items={all}
+              keyOf={({ id }) => id}
+              empty={t('connectorsEmpty')}
+              columns={[
+                { head: t('name'), cell: ({ id, name }) => <a href={hrefOf(`/connectors/${id}`)}>{name}</a> },
+                { head: t('state'), cell: ({ enabled }) => <ConnectorState isEnabled={enabled} /> },
+                { head: t('lastDelivery'), cell: (connector) => <LastDelivery connector={connector} /> },
+                { head: t('bindsAccounts'), cell: ({ bindsAccounts }) => (bindsAccounts ? t('yes') : t('no')) },
+                { head: t('softDeletion'), cell: ({ softDeletionDays }) => softDeletionDays, isNumber: true },
+                { head: t('created'), cell: ({ createdAt }) => timeOf(createdAt) },
+              ]}
+            />
+          </>
         )}
       </Loaded>
       <ConflictsSection />
@@ -86,6 +92,12 @@ function PersonLink({ id }: { readonly id: string }) {
   return <a href={hrefOf(`/people/${id}`)}>{id}</a>
 }
 
+/** Data as stored count as well: a source that only repeats itself is alive. */
+function LastDelivery({ connector: { lastDeliveredAt } }: { readonly connector: ListedConnector }) {
+  if (lastDeliveredAt === null) return <OptionalText value={t('never')} />
+  return <span title={timeOf(lastDeliveredAt)}>{agoText(lastDeliveredAt, new Date())}</span>
+}
+
 function ConnectorState({ isEnabled }: { readonly isEnabled: boolean }) {
   return <Badge kind={isEnabled ? 'good' : 'plain'}>{isEnabled ? t('active') : t('inactive')}</Badge>
 }
@@ -95,20 +107,23 @@ const OBJECTS_PER_PAGE = 500
 /** One source, and the objects that it has delivered. */
 export function ConnectorView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
   const { api } = useConsole()
-  const path = `/iamcore/beta/sync/connectors/${id}`
-  const connector = useResource(id, async () => (await api.send<Connector>('GET', path)).data)
+  const path = `${CONNECTORS}/${id}`
+  const connector = useResource(id, () => readConnector(id, api))
   const objects = usePages(`${path}/data?pageSize=${OBJECTS_PER_PAGE}`, api.page<ConnectorObjectDto>)
   return (
     <Loaded resource={connector}>
-      {({ name, clientId, enabled }) => (
+      {(shown) => (
         <Page
-          title={name}
+          title={shown.name}
           back={{ path: '/connectors', text: t('connectors') }}
           facts={
             <>
-              <ConnectorState isEnabled={enabled} />
+              <ConnectorState isEnabled={shown.enabled} />
               <span>
-                {t('client')}: <code>{clientId}</code>
+                {t('client')}: <code>{shown.clientId}</code>
+              </span>
+              <span>
+                {t('lastDelivery')}: <LastDelivery connector={shown} />
               </span>
             </>
           }
@@ -139,6 +154,15 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
       )}
     </Loaded>
   )
+}
+
+/** Only the list has the time of the last delivery. */
+async function readConnector(id: string, api: Api): Promise<ListedConnector> {
+  const [{ data }, all] = await Promise.all([
+    api.send<Connector>('GET', `${CONNECTORS}/${id}`),
+    api.all<ListedConnector>(CONNECTORS),
+  ])
+  return { ...data, lastDeliveredAt: all.find((one) => one.id === id)?.lastDeliveredAt ?? null }
 }
 
 function typeNameOf(objectType: ConnectorObjectDto['objectType']): string {

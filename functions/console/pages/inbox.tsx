@@ -6,11 +6,12 @@ import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { RequestStatus, RequestSteps } from '../components/request-steps.tsx'
+import { RequestFacts } from '../components/request-table.tsx'
 import { t, timeOf } from '../language/texts.ts'
 import { usePages, useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
-import { REQUESTS, RequestFacts } from './requests.tsx'
+import { REQUESTS } from './requests.tsx'
 
 /** The requests that wait for a decision of the caller, oldest first. */
 export function InboxView() {

@@ -6,12 +6,12 @@ import { OptionalText } from '../components/fields.tsx'
 import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
-import { RequestStatus } from '../components/request-steps.tsx'
-import { t, timeOf } from '../language/texts.ts'
+import { RequestTable } from '../components/request-table.tsx'
+import { t } from '../language/texts.ts'
 import { usePages, useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
-import { REQUESTS, RequestDialog } from './requests.tsx'
+import { REQUESTS } from './requests.tsx'
 
 /** The person's own memberships and requests. */
 export function MeView() {
@@ -52,49 +52,19 @@ export function MeView() {
         }
       >
         <Loaded resource={requests}>
-          {(items) => <RequestTable requests={items} loadMore={requests.loadMore} onChange={onChange} />}
+          {(items) => (
+            <RequestTable
+              label={t('myRequests')}
+              requests={items}
+              loadMore={requests.loadMore}
+              empty={t('myRequestsEmpty')}
+              parts={['collection', 'position']}
+              action={(request) => <RequestAction request={request} onChange={onChange} />}
+            />
+          )}
         </Loaded>
       </Section>
     </Page>
-  )
-}
-
-type RequestTableProps = {
-  readonly requests: readonly MembershipRequestDto[]
-  readonly loadMore: (() => void) | undefined
-  readonly onChange: (done: string) => void
-}
-
-function RequestTable({ requests, loadMore, onChange }: RequestTableProps) {
-  const [chosen, setChosen] = useState<MembershipRequestDto | undefined>(undefined)
-  return (
-    <>
-      <LongList
-        label={t('myRequests')}
-        items={requests}
-        loadMore={loadMore}
-        keyOf={({ id }) => id}
-        empty={t('myRequestsEmpty')}
-        columns={[
-          { head: t('collection'), cell: ({ collectionName }) => <OptionalText value={collectionName} /> },
-          { head: t('position'), cell: ({ relationshipTitle }) => <OptionalText value={relationshipTitle} /> },
-          { head: t('state'), cell: ({ status }) => <RequestStatus status={status} /> },
-          { head: t('changed'), cell: ({ updatedAt }) => timeOf(updatedAt) },
-          {
-            head: t('actions'),
-            cell: (request) => (
-              <div class="actions">
-                <button type="button" onClick={() => setChosen(request)}>
-                  {t('details')}
-                </button>
-                <RequestAction request={request} onChange={onChange} />
-              </div>
-            ),
-          },
-        ]}
-      />
-      {chosen !== undefined && <RequestDialog request={chosen} onClose={() => setChosen(undefined)} />}
-    </>
   )
 }
 

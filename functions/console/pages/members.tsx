@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
-import { ActionButton, ConfirmedAction, Dialog, Done } from '../components/actions.tsx'
+import { ConfirmedAction, Done } from '../components/actions.tsx'
 import { ExplanationDialog } from '../components/explanation.tsx'
 import { Badge, OptionalText, SearchField } from '../components/fields.tsx'
 import { ItemPicker, type PickedItem, PickedItems } from '../components/item-picker.tsx'
@@ -121,42 +121,31 @@ type AddMembersProps = { readonly collectionId: string; readonly onAdded: (done:
 /** Adds people without a request. */
 function AddMembers({ collectionId, onAdded }: AddMembersProps) {
   const { api } = useConsole()
-  const [isOpen, setOpen] = useState(false)
   const [people, setPeople] = useState<readonly PickedItem[]>([])
   const add = async () => {
     const body = { coreIdentityIds: people.map(({ id }) => id) }
     const path = `/collections-joinable/beta/${collectionId}/results/members`
     const { data } = await api.send<{ added: number; alreadyMembers: number }>('POST', path, { body })
-    setOpen(false)
     setPeople([])
     onAdded(t('membersAdded', { count: data.added, already: data.alreadyMembers }))
   }
   return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        {t('addPeople')}
-      </button>
-      {isOpen && (
-        <Dialog title={t('addPeople')} onClose={() => setOpen(false)}>
-          <p>{t('addPeopleHint')}</p>
-          <PickedItems items={people} onChange={setPeople} />
-          <ItemPicker
-            label={t('findPerson')}
-            without={people.map(({ id }) => id)}
-            search={(text, signal) => findPeople(api, text, signal)}
-            onPick={(person) => setPeople([...people, person])}
-          />
-          <div class="actions">
-            <ActionButton kind="primary" disabled={people.length === 0} run={add}>
-              {t('addCount', { count: people.length })}
-            </ActionButton>
-            <button type="button" onClick={() => setOpen(false)}>
-              {t('cancel')}
-            </button>
-          </div>
-        </Dialog>
-      )}
-    </>
+    <ConfirmedAction
+      label={t('addPeople')}
+      question={t('addPeopleHint')}
+      kind="primary"
+      confirmLabel={t('addCount', { count: people.length })}
+      isReady={people.length > 0}
+      run={add}
+    >
+      <PickedItems items={people} onChange={setPeople} />
+      <ItemPicker
+        label={t('findPerson')}
+        without={people.map(({ id }) => id)}
+        search={(text, signal) => findPeople(api, text, signal)}
+        onPick={(person) => setPeople([...people, person])}
+      />
+    </ConfirmedAction>
   )
 }
 

@@ -7,6 +7,7 @@ import { List } from '../components/list.tsx'
 import { Empty, ErrorNotice, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { numberOf, refusalSentence, t } from '../language/texts.ts'
+import { collectionsNamed } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -26,7 +27,6 @@ type LinkPreview = {
 }
 
 const SHORTEST_SEARCH = 2
-const FOUND_AT_MOST = 20
 
 /** Links a group to a collection, after showing what that changes in the group. */
 export function NewLinkView({ parameters: { id } }: { readonly parameters: { readonly id?: string } }) {
@@ -43,9 +43,7 @@ function CollectionStep() {
           {(all) => (
             <ItemPicker
               label={t('collectionsFilter')}
-              search={async (text) =>
-                all.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())).slice(0, FOUND_AT_MOST)
-              }
+              search={async (text) => collectionsNamed(all, text)}
               onPick={({ id }) => navigate(`/links/new/${id}`)}
             />
           )}

@@ -11,13 +11,13 @@ import { Empty, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { coreAttributeText } from '../condition/attribute-text.ts'
 import { t } from '../language/texts.ts'
+import { collectionsNamed } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { isCollectionsAdministrator, useConsole } from '../session.ts'
 
 const CORE_OBJECTS = '/iamcore/beta/sync/coreobjects'
 const IDENTITIES = `${CORE_OBJECTS}/identities`
-const FOUND_AT_MOST = 20
 
 /** Finds people by name, number or address. */
 export function PeopleView() {
@@ -195,9 +195,7 @@ function MembershipSection({ id, name }: { readonly id: string; readonly name: s
         {(all) => (
           <ItemPicker
             label={t('collectionsFilter')}
-            search={async (text) =>
-              all.filter((one) => one.name.toLowerCase().includes(text.toLowerCase())).slice(0, FOUND_AT_MOST)
-            }
+            search={async (text) => collectionsNamed(all, text)}
             onPick={setChosen}
           />
         )}

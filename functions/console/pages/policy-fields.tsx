@@ -4,7 +4,7 @@ import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
 import { Order } from '../components/order.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
-import { findPeople } from '../object-names.ts'
+import { collectionsNamed, findPeople } from '../object-names.ts'
 import { useConsole } from '../session.ts'
 import type { EditedGate, EditedPolicy } from './join-policy.ts'
 
@@ -15,7 +15,6 @@ type PolicyFieldsProps = {
 }
 
 const GATE_TYPES = ['Manager', 'Identity', 'Collection'] as const
-const FOUND_AT_MOST = 20
 
 /** Who can ask to join, and the gates that a request passes. */
 export function PolicyFields({ policy, collections, onChange }: PolicyFieldsProps) {
@@ -52,11 +51,6 @@ export function PolicyFields({ policy, collections, onChange }: PolicyFieldsProp
       </Section>
     </>
   )
-}
-
-function collectionsNamed(collections: readonly CollectionDto[], text: string) {
-  const wanted = text.toLowerCase()
-  return collections.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, FOUND_AT_MOST)
 }
 
 type GateFieldsProps = {

@@ -5,8 +5,18 @@ import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 import { type JoinPolicyWire, readPolicyNames } from './join-policy.ts'
 
+type PolicyProps = { readonly policy: JoinPolicyWire }
+
+export function PolicySection(props: PolicyProps) {
+  return (
+    <Section title={t('policy')}>
+      <PolicyText {...props} />
+    </Section>
+  )
+}
+
 /** Who can ask to join, and who decides, in words. */
-export function PolicySection({ policy }: { readonly policy: JoinPolicyWire }) {
+export function PolicyText({ policy }: PolicyProps) {
   const { api } = useConsole()
   const names = useResource(JSON.stringify(policy), (signal) => readPolicyNames(policy, api, signal))
   const { approvalRequired, approvalGates, joinableBy } = policy
@@ -14,29 +24,28 @@ export function PolicySection({ policy }: { readonly policy: JoinPolicyWire }) {
     <Loaded resource={names}>
       {(nameOf) => (
         <>
-          <Section title={t('whoCanJoin')}>
-            {joinableBy.collectionIds.length === 0 ? (
-              <p>{t('everybodyCanJoin')}</p>
-            ) : (
-              <p>
-                {t('membersCanJoin', { names: joinableBy.collectionIds.map((id) => nameOf.get(id) ?? id).join(', ') })}
-              </p>
-            )}
-          </Section>
-          <Section title={t('approval')}>
-            {approvalRequired ? (
-              <ol class="steps">
-                {approvalGates.map(({ order, type, approvers }) => (
-                  <li key={order}>
-                    <strong>{t(`gate${type}`)}</strong>
-                    <div>{approvers.map((id) => nameOf.get(id) ?? id).join(', ')}</div>
-                  </li>
-                ))}
-              </ol>
-            ) : (
-              <p>{t('noApproval')}</p>
-            )}
-          </Section>
+          {joinableBy.collectionIds.length === 0 ? (
+            <p>{t('everybodyCanJoin')}</p>
+          ) : (
+            <p>
+              {t('membersCanJoin', { names: joinableBy.collectionIds.map((id) => nameOf.get(id) ?? id).join(', ') })}
+            </p>
+          )}
+          {approvalRequired ? (
+            <ol class="steps">
+              {approvalGates.map(({ order, type, approvers }) => (
+                <li key={order}>
+                  <strong>{t('gateNumber', { number: order })}</strong>
+                  <div>
+                    {t(`gate${type}`)}
+                    {approvers.length > 0 && `: ${approvers.map((id) => nameOf.get(id) ?? id).join(', ')}`}
+                  </div>
+                </li>
+              ))}
+            </ol>
+          ) : (
+            <p>{t('noApproval')}</p>
+          )}
         </>
       )}
     </Loaded>

@@ -8,6 +8,7 @@ import { Page, Section } from '../components/page.tsx'
 import { t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
+import { AuditSection } from './audit.tsx'
 import { useUnsaved } from './collection-form.tsx'
 
 const SETTINGS = '/group-link/beta/settings'
@@ -31,7 +32,14 @@ export function SettingsView() {
       title={t('settings')}
       facts={settings.value?.data.updatedAt && t('changedAt', { time: timeOf(settings.value.data.updatedAt) })}
     >
-      <Loaded resource={settings}>{(stored) => <SettingsForm start={stored} onSaved={settings.reload} />}</Loaded>
+      <Loaded resource={settings}>
+        {(stored) => (
+          <>
+            <SettingsForm start={stored} onSaved={settings.reload} />
+            <AuditSection key={stored.etag} path={`${SETTINGS}/audit`} />
+          </>
+        )}
+      </Loaded>
     </Page>
   )
 }

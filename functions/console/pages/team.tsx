@@ -8,8 +8,8 @@ import { Choice, OptionalText, TextField } from '../components/fields.tsx'
 import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
-import { RequestStatus } from '../components/request-steps.tsx'
-import { t, timeOf } from '../language/texts.ts'
+import { RequestTable } from '../components/request-table.tsx'
+import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 import { RequestAction } from './me.tsx'
@@ -63,7 +63,20 @@ export function TeamView() {
         </Loaded>
       </Section>
       <Section title={t('onBehalf')}>
-        <Loaded resource={requests}>{(all) => <OnBehalfTable requests={all} onChange={onChange} />}</Loaded>
+        <Loaded resource={requests}>
+          {(all) => (
+            <RequestTable
+              label={t('onBehalf')}
+              requests={all}
+              empty={t('onBehalfEmpty')}
+              parts={['requester', 'collection']}
+              // Only the person can leave.
+              action={(request) =>
+                request.status === 'PendingApproval' && <RequestAction request={request} onChange={onChange} />
+              }
+            />
+          )}
+        </Loaded>
       </Section>
       {chosen !== undefined && (
         <OnBehalfDialog
@@ -76,34 +89,6 @@ export function TeamView() {
         />
       )}
     </Page>
-  )
-}
-
-type OnBehalfTableProps = {
-  readonly requests: readonly MembershipRequestDto[]
-  readonly onChange: (done: string) => void
-}
-
-function OnBehalfTable({ requests, onChange }: OnBehalfTableProps) {
-  return (
-    <LongList
-      label={t('onBehalf')}
-      items={requests}
-      keyOf={({ id }) => id}
-      empty={t('onBehalfEmpty')}
-      columns={[
-        { head: t('requester'), cell: ({ requesterName }) => <OptionalText value={requesterName} /> },
-        { head: t('collection'), cell: ({ collectionName }) => <OptionalText value={collectionName} /> },
-        { head: t('state'), cell: ({ status }) => <RequestStatus status={status} /> },
-        { head: t('changed'), cell: ({ updatedAt }) => timeOf(updatedAt) },
-        {
-          head: t('actions'),
-          // Only the person can leave.
-          cell: (request) =>
-            request.status === 'PendingApproval' && <RequestAction request={request} onChange={onChange} />,
-        },
-      ]}
-    />
   )
 }
 

@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact'
+
+/** Sizes in units of the picture. */
+export const CHART_WIDTH = 720
+export const CHART_HEIGHT = 150
+/** Room for the labels beside and below the picture. */
+export const CHART_LEFT = 44
+export const CHART_BOTTOM = 20
+
+type ChartProps = {
+  /** What the picture shows. A table on the same view has the same data. */
+  readonly label: string
+  readonly height?: number
+  readonly children: ComponentChildren
+}
+
+/** The frame of a picture. It becomes smaller with the window. */
+export function Chart({ label, height = CHART_HEIGHT, children }: ChartProps) {
+  return (
+    <svg
+      class="chart"
+      viewBox={`0 0 ${CHART_WIDTH} ${height}`}
+      width={CHART_WIDTH}
+      height={height}
+      role="img"
+      aria-label={label}
+    >
+      {children}
+    </svg>
+  )
+}

@@ -1,0 +1,102 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
+import { t, timeOf } from '../language/texts.ts'
+import { Dialog } from './actions.tsx'
+import { OptionalText } from './fields.tsx'
+import { LongList } from './list.tsx'
+import { RequestStatus, RequestSteps } from './request-steps.tsx'
+
+const PARTS = {
+  requester: ({ requesterName }: MembershipRequestDto) => requesterName,
+  collection: ({ collectionName }: MembershipRequestDto) => collectionName,
+  position: ({ relationshipTitle }: MembershipRequestDto) => relationshipTitle,
+} as const
+
+type RequestTableProps = {
+  readonly label: string
+  readonly requests: readonly MembershipRequestDto[]
+  readonly loadMore?: (() => void) | undefined
+  readonly empty: string
+  /** What tells the requests of this list apart. */
+  readonly parts: readonly (keyof typeof PARTS)[]
+  /** What can be done with a request, beside looking at it. */
+  readonly action?: (request: MembershipRequestDto) => ComponentChildren
+}
+
+/** Requests with their states, and the way of each through its gates. */
+export function RequestTable({ label, requests, loadMore, empty, parts, action }: RequestTableProps) {
+  const [chosen, setChosen] = useState<MembershipRequestDto | undefined>(undefined)
+  return (
+    <>
+      <LongList
+        label={label}
+        items={requests}
+        loadMore={loadMore}
+        keyOf={({ id }) => id}
+        empty={empty}
+        columns={[
+          ...parts.map((part) => ({
+            head: t(part),
+            cell: (request: MembershipRequestDto) => <OptionalText value={PARTS[part](request)} />,
+          })),
+          { head: t('state'), cell: ({ status }) => <RequestStatus status={status} /> },
+          { head: t('changed'), cell: ({ updatedAt }) => timeOf(updatedAt) },
+          {
+            head: t('actions'),
+            cell: (request) => (
+              <div class="actions">
+                <button type="button" onClick={() => setChosen(request)}>
+                  {t('details')}
+                </button>
+                {action?.(request)}
+              </div>
+            ),
+          },
+        ]}
+      />
+      {chosen !== undefined && <RequestDialog request={chosen} onClose={() => setChosen(undefined)} />}
+    </>
+  )
+}
+
+type RequestDialogProps = { readonly request: MembershipRequestDto; readonly onClose: () => void }
+
+/** One request and its way through the gates. */
+function RequestDialog({ request, onClose }: RequestDialogProps) {
+  return (
+    <Dialog title={request.collectionName ?? t('requests')} onClose={onClose}>
+      <RequestFacts request={request} />
+      <RequestSteps request={request} />
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          {t('close')}
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+export function RequestFacts({ request }: { readonly request: MembershipRequestDto }) {
+  const { requesterName, relationshipTitle, submittedBy, requesterId, submittedByName, createdAt, notes } = request
+  const facts = [
+    [t('requester'), requesterName],
+    [t('position'), relationshipTitle],
+    [t('submittedBy'), submittedBy === requesterId ? null : submittedByName],
+    [t('created'), timeOf(createdAt)],
+    [t('notes'), notes],
+  ] as const
+  return (
+    <dl>
+      {facts.map(
+        ([head, text]) =>
+          text !== null && (
+            <div key={head}>
+              <dt>{head}</dt>
+              <dd>{text}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  )
+}

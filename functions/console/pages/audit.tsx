@@ -1,0 +1,166 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
+import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
+import type { Api, PageOf } from '../api.ts'
+import { Dialog } from '../components/actions.tsx'
+import { LongList } from '../components/list.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Section } from '../components/page.tsx'
+import { NamedCondition } from '../condition/named-condition.tsx'
+import type { MessageKey } from '../language/english.ts'
+import { t, timeOf } from '../language/texts.ts'
+import { actorName, namesOf } from '../object-names.ts'
+import { usePages } from '../resource.ts'
+import { hrefOf } from '../router.ts'
+import { useConsole } from '../session.ts'
+import type { JoinPolicyWire } from './join-policy.ts'
+import { PolicyText } from './policy.tsx'
+
+const ENTRIES_PER_PAGE = 200
+
+type NamedEntry = AuditEntry & { readonly actorName: string }
+
+/** What people and applications did, the newest first. @param path of the audit of a collection or of the settings. */
+export function AuditSection({ path }: { readonly path: string }) {
+  const { api } = useConsole()
+  const [chosen, setChosen] = useState<NamedEntry | undefined>(undefined)
+  const entries = usePages(`${path}?pageSize=${ENTRIES_PER_PAGE}`, async (page, signal) => {
+    return withActors(api, await api.page<AuditEntry>(page, signal), signal)
+  })
+  return (
+    <Section title={t('audit')}>
+      <Loaded resource={entries}>
+        {(items) => (
+          <LongList
+            label={t('audit')}
+            items={items}
+            loadMore={entries.loadMore}
+            keyOf={({ at, action, linkId }) => `${at} ${action} ${linkId}`}
+            empty={t('auditEmpty')}
+            columns={[
+              { head: t('time'), cell: ({ at }) => timeOf(at) },
+              { head: t('action'), cell: ({ action }) => t(`audit${action}`) },
+              { head: t('actor'), cell: (entry) => entry.actorName },
+              { head: t('changedParts'), cell: (entry) => fieldsOf(entry).map(fieldText).join(', ') },
+              {
+                head: t('actions'),
+                cell: (entry) => (
+                  <button type="button" onClick={() => setChosen(entry)}>
+                    {t('details')}
+                  </button>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      {chosen !== undefined && <AuditDialog entry={chosen} onClose={() => setChosen(undefined)} />}
+    </Section>
+  )
+}
+
+type AuditDialogProps = { readonly entry: NamedEntry; readonly onClose: () => void }
+
+/** One action: each changed field with its values before and after. */
+function AuditDialog({ entry, onClose }: AuditDialogProps) {
+  const { at, action, actorName: actor, linkId } = entry
+  return (
+    <Dialog title={t(`audit${action}`)} onClose={onClose}>
+      <p class="facts">
+        <span>{timeOf(at)}</span>
+        <span>{actor}</span>
+        {linkId !== null && action !== 'LinkDeleted' && <a href={hrefOf(`/links/${linkId}`)}>{t('showLink')}</a>}
+      </p>
+      {fieldsOf(entry).map((field) => (
+        <section key={field} class="condition">
+          <h3>{fieldText(field)}</h3>
+          <div class="versions">
+            {(['before', 'after'] as const).map(
+              (version) =>
+                field in entry[version] && (
+                  <div key={version}>
+                    <p class="faint">{t(version)}</p>
+                    <FieldValue field={field} value={entry[version][field]} />
+                  </div>
+                ),
+            )}
+          </div>
+        </section>
+      ))}
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          {t('close')}
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+type FieldValueProps = { readonly field: string; readonly value: unknown }
+
+/** A value to read. One without words of its own is shown as the API has it. */
+function FieldValue({ field, value }: FieldValueProps): ComponentChildren {
+  if (value === null || value === undefined || value === '') return <p class="faint">{t('none')}</p>
+  if (isOmitted(value)) return <p>{t('auditOmitted')}</p>
+  if (field === 'condition') return <NamedCondition condition={value as WireGroup} />
+  if (field === 'joinPolicy') return <PolicyText policy={value as JoinPolicyWire} />
+  if (typeof value === 'string') return <p>{isWord(value) ? t(value) : value}</p>
+  return <code>{JSON.stringify(value)}</code>
+}
+
+/** A value that is too long for the audit. */
+function isOmitted(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'omittedLength' in value
+}
+
+const WORDS = [
+  'Any',
+  'Disabled',
+  'Enabled',
+  'Identity',
+  'OrgUnit',
+  'Owned',
+  'Relationship',
+] as const satisfies readonly MessageKey[]
+
+function isWord(value: string): value is (typeof WORDS)[number] {
+  return WORDS.some((word) => word === value)
+}
+
+const FIELD_TEXT: Readonly<Record<string, MessageKey>> = {
+  collectionId: 'collection',
+  condition: 'condition',
+  count: 'heldRemovals',
+  description: 'description',
+  directoryGroupId: 'group',
+  jobId: 'job',
+  joinPolicy: 'policy',
+  linkableGroups: 'linkableGroups',
+  metadata: 'metadata',
+  name: 'name',
+  notes: 'notes',
+  objectType: 'containedType',
+  planId: 'removalPlan',
+  removalGuard: 'removalGuard',
+  state: 'state',
+}
+
+function fieldText(field: string): string {
+  const key = FIELD_TEXT[field]
+  return key === undefined ? field : t(key)
+}
+
+function fieldsOf({ before, after }: AuditEntry): string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+}
+
+async function withActors(
+  api: Api,
+  { items, nextCursor }: PageOf<AuditEntry>,
+  signal: AbortSignal,
+): Promise<PageOf<NamedEntry>> {
+  const actorIds = items.map(({ actorId }) => actorId)
+  const names = await namesOf(api, 'Identity', actorIds, signal)
+  return { items: items.map((entry) => ({ ...entry, actorName: actorName(entry.actorId, names) })), nextCursor }
+}
