@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { openCatalog } from './catalog.ts'
 import { type Account, type Call, noOperations, type OperationCounts, type OperationKind } from './handlers.ts'
 import { type HttpClient, inProcessClient, type ReceivedRequest } from './in-process.ts'
+import { PartitionTurns } from './partition-turns.ts'
 import { parseLag, type ReplicaLag, Replicas } from './replicas.ts'
 import { operationOf, readBody, verifySignature } from './request.ts'
 import { type Answer, badRequest, CosmosFailure, chargeOf, failureAnswer, send } from './response.ts'
@@ -53,7 +54,13 @@ export type LocalCosmos = {
 /** Only clients close idle connections: a connection closed by the server at the moment of reuse looks like a lost write. */
 const NEVER = 0
 
-type Running = { account: Account; counts: OperationCounts; throttling: Throttling; chargedUnits: number }
+type Running = {
+  readonly account: Account
+  readonly counts: OperationCounts
+  readonly throttling: Throttling
+  readonly turns: PartitionTurns
+  chargedUnits: number
+}
 
 /**
  * Starts a server with the part of the Cosmos DB (NoSQL) protocol that the service uses through `@azure/cosmos`.
@@ -72,7 +79,7 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
     const replicas = new Replicas(storage, options.replicaLag)
     const account = { storage, catalog, replicas, key, isStrict: options.strict, endpoint }
     const { counts, throttling } = { counts: noOperations(), throttling: new Throttling() }
-    const served: Running = { account, counts, throttling, chargedUnits: 0 }
+    const served: Running = { account, counts, throttling, turns: new PartitionTurns(), chargedUnits: 0 }
     running = served
     return {
       endpoint,
@@ -119,8 +126,9 @@ async function close(server: Server, closeFile: () => void): Promise<void> {
 }
 
 async function serve(running: Running, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const partition = String(request.headers['x-ms-documentdb-partitionkey'] ?? '')
   const answer = await readBody(request).then(
-    (body) => answerOrFailure(running, () => answerTo(running, request, body)),
+    (body) => running.turns.run(partition, () => answerOrFailure(running, () => answerTo(running, request, body))),
     (cause) => failureAnswer(asFailure(cause)),
   )
   if (!response.destroyed) send(response, answer)

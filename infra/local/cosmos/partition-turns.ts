@@ -1,0 +1,34 @@
+/**
+ * Runs work in turns between partitions: requests of one partition do not wait for all that was sent to another one before.
+ * In the cloud, partitions do not share a thread.
+ */
+export class PartitionTurns {
+  readonly #waiting = new Map<string, (() => void)[]>()
+
+  /** Runs the work after other work of the partition that waits. */
+  run<Result>(partition: string, work: () => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.size === 0) setImmediate(() => this.#runNext())
+      const waiting = this.#waiting.get(partition) ?? []
+      this.#waiting.set(partition, waiting)
+      waiting.push(() => {
+        try {
+          resolve(work())
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+  }
+
+  #runNext(): void {
+    const [next] = this.#waiting
+    if (next === undefined) return
+    const [partition, [work, ...others]] = next
+    this.#waiting.delete(partition)
+    if (others.length > 0) this.#waiting.set(partition, others)
+    // The requests that arrive in between take part in the next turn.
+    if (this.#waiting.size > 0) setImmediate(() => this.#runNext())
+    work?.()
+  }
+}
