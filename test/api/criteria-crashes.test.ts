@@ -62,6 +62,24 @@ describe('a write of a collection while a dependency is down', () => {
   })
 })
 
+describe('an evaluation that cannot follow the requests', () => {
+  it('ends memberships by criteria, and fails so that it is attempted again', async () => {
+    const service = await startCriteriaService()
+    try {
+      const tenant = criteriaTenant(service)
+      const [ann, left] = [await tenant.person('Ann'), await tenant.person('Ann')]
+      const collection = await tenant.create(named('Ann'))
+      await tenant.evaluate()
+      await tenant.put('identity', { displayName: 'Bo' }, left)
+      const process = service.newProcess({}, {}, { reconciler: { reconcile: down } })
+      await assert.rejects(process.evaluator.evaluate(tenant.tenantId), /cannot be reached/)
+      assert.deepEqual(await tenant.members(collection), [ann])
+    } finally {
+      await service.cosmos.close()
+    }
+  })
+})
+
 describe('a collection with an invalid stored condition', () => {
   let service: CriteriaService
   before(async () => {

@@ -27,7 +27,7 @@ export type CriteriaService = {
   readonly links: Map<string, string[]>
   readonly clock: { nowMs: number }
   /** Another process on the same database, with these parts in place of its own. */
-  newProcess(parts?: Partial<CollectionDependencies>, settings?: Partial<Settings>): CriteriaProcess
+  newProcess(parts?: Partial<CollectionDependencies>, settings?: Partial<Settings>, more?: Overrides): CriteriaProcess
   /** Sends requests as an application of a tenant. Without roles, the application may write criteria collections. */
   as(tenantId: string, ...roles: Role[]): Send
   asUser(tenantId: string, objectId: string, ...roles: Role[]): Send
@@ -39,7 +39,11 @@ export async function startCriteriaService(): Promise<CriteriaService> {
   const { cosmos, container: database } = await startLocalAccount()
   const links = new Map<string, string[]>()
   const clock = { nowMs: Date.parse('2030-03-01T12:00:00Z') }
-  const newProcess = (parts: Partial<CollectionDependencies> = {}, settings: Partial<Settings> = {}) => {
+  const newProcess = (
+    parts: Partial<CollectionDependencies> = {},
+    settings: Partial<Settings> = {},
+    more: Overrides = {},
+  ) => {
     const sentMessages: Message[] = []
     const overrides: Overrides = {
       nowMs: () => clock.nowMs,
@@ -54,6 +58,7 @@ export async function startCriteriaService(): Promise<CriteriaService> {
         },
         ...parts,
       },
+      ...more,
     }
     const service = builtService(database, overrides, settings)
     return { ...service.requests, sentMessages, evaluator: service.evaluator, dispatch: service.dispatch }

@@ -123,7 +123,8 @@ export class TenantEvaluator {
     // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.
     const changes = this.#cache.has(tenantId) ? taken : 'everything'
     const evaluations = this.#cache.evaluationsOf(tenantId)
-    if (await reconciler.reconcile(tenantId, rows, changes)) {
+    const [reconciled] = await Promise.allSettled([reconciler.reconcile(tenantId, rows, changes)])
+    if (reconciled.status === 'fulfilled' && reconciled.value) {
       criteria = await collections.list(tenantId, { kind: 'criteria' })
       heads = await this.#cache.headsOf(tenantId, criteria)
     }
@@ -134,6 +135,8 @@ export class TenantEvaluator {
     const pass = { tenantId, criteria, heads, evaluations, rows, changes, changedMembers, context, lease, untilMs }
     const result = await evaluateBatches(pass, { ...this.#deps, cache: this.#cache })
     this.#record(pass, result, nowMs() - startedMs)
+    // Access that criteria no longer give has ended by now, even if requests cannot be followed.
+    if (reconciled.status === 'rejected') throw reconciled.reason
     return result.remainingCount === 0 ? 'complete' : 'interrupted'
   }
 
