@@ -11,7 +11,7 @@ import {
 } from '../group-links/directory.ts'
 import type { GroupLink, Lease } from '../group-links/group-link.ts'
 import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
-import { changeLeasedLink, type LeasedLink, LeaseLost, renewLease } from '../group-links/lease.ts'
+import { changeLeasedLink, type LeasedLink, LeaseLost, renewedLease, renewLease } from '../group-links/lease.ts'
 import type { CollectionAccounts } from '../group-links/link-dependencies.ts'
 import { DEFAULT_LINK_SETTINGS, type LinkSettings } from '../group-links/link-settings.ts'
 import { openAccounts, type RemovalOutcomes, withOpenRemovals } from '../group-links/removal-window.ts'
@@ -145,13 +145,12 @@ export class SyncSession {
     return plan
   }
 
-  /** The lease was renewed shortly before the first page. */
+  /** Reading pages does no harm without the lease, so that the lease is only kept from ending. */
   async #readMembers() {
+    const { directory, leaseMs, nowMs } = this.#deps
     const { tenantId, directoryGroupId } = this.#link
-    let pageCount = 0
-    const members = await readAllMembers(tenantId, directoryGroupId, this.#deps.directory, async () => {
-      pageCount += 1
-      if (pageCount > 1) await this.#assertLease()
+    const members = await readAllMembers(tenantId, directoryGroupId, directory, async () => {
+      if (renewedLease(this.#leased.lease, leaseMs, nowMs()) !== undefined) await this.#assertLease()
     })
     this.#writtenSinceRead = []
     this.#unchangedSinceRead = []
