@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import type { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import {
   COLLECTIONS,
   CRITERIA,
-  type CriteriaService,
   codes,
   criteriaTenant,
   NOBODYS_ID,
@@ -13,11 +12,7 @@ import {
   startCriteriaService,
 } from './criteria-service.ts'
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 const METADATA = { tags: [], attributes: {} }
 const what = ({ actorId, action, before, after }: AuditEntry) => ({ actorId, action, before, after })
@@ -92,13 +87,7 @@ describe('The audit of a collection', () => {
     const names = Array.from({ length: 6 }, (_, index) => `Name ${index}`)
     await Promise.all(names.map((name) => tenant.send('PUT', `${CRITERIA}/${id}`, { objectType: 'Identity', name })))
     const whole = await tenant.audit(id)
-    const paged: AuditEntry[] = []
-    for (let query = '?pageSize=2'; query !== ''; ) {
-      const { body } = await tenant.send('GET', `${COLLECTIONS}/${id}/audit${query}`)
-      paged.push(...body.data)
-      query = body.nextCursor === undefined ? '' : `?nextCursor=${encodeURIComponent(body.nextCursor)}`
-    }
-    assert.deepEqual(paged, whole)
+    assert.deepEqual(await tenant.paged(`${COLLECTIONS}/${id}/audit`, 2), whole)
     const updates = whole.filter(({ action }) => action === 'Updated')
     assert.deepEqual(updates.map(({ after }) => after.name as string).toSorted(), names)
     // Each change begins where another one has ended.

@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
-import {
-  CRITERIA,
-  type CriteriaService,
-  criteriaTenant,
-  memberOf,
-  named,
-  startCriteriaService,
-} from './criteria-service.ts'
+import { CRITERIA, criteriaTenant, memberOf, named, startCriteriaService } from './criteria-service.ts'
 
 const AT_ONCE = 30
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 const times = <T>(run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: AT_ONCE }, (_, index) => run(index)))

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import {
   all,
   COLLECTIONS,
   CRITERIA,
-  type CriteriaService,
   codes,
   criteriaTenant,
   faults,
@@ -16,11 +15,7 @@ import {
   startCriteriaService,
 } from './criteria-service.ts'
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

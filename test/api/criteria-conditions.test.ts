@@ -1,20 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import {
-  all,
-  CRITERIA,
-  type CriteriaService,
-  criteriaTenant,
-  faults,
-  leaf,
-  startCriteriaService,
-} from './criteria-service.ts'
+import { describe, it } from 'node:test'
+import { all, CRITERIA, criteriaTenant, faults, leaf, startCriteriaService } from './criteria-service.ts'
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 const NAME = 'identityDisplayName'
 const PREVIEW = `${CRITERIA}/preview`

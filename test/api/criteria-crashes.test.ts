@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
-import {
-  CRITERIA,
-  type CriteriaService,
-  criteriaTenant,
-  memberOf,
-  named,
-  startCriteriaService,
-} from './criteria-service.ts'
+import { CRITERIA, criteriaTenant, memberOf, named, startCriteriaService } from './criteria-service.ts'
+
+const service = await startCriteriaService()
 
 const NEW_COLLECTION = {
   objectType: 'Identity' as const,
@@ -27,7 +22,6 @@ const down = async (): Promise<never> => {
 }
 
 describe('a write of a collection while a dependency is down', () => {
-  let service: CriteriaService
   const caller = (): Caller => ({
     kind: 'application',
     tenantId: randomUUID(),
@@ -35,10 +29,6 @@ describe('a write of a collection while a dependency is down', () => {
     clientId: randomUUID(),
     roles: new Set(),
   })
-  before(async () => {
-    service = await startCriteriaService()
-  })
-  after(() => service.cosmos.close())
 
   it('the queue: creation, change and deletion succeed, and the failure is logged', async () => {
     const events: string[] = []
@@ -81,12 +71,6 @@ describe('an evaluation that cannot follow the requests', () => {
 })
 
 describe('a collection with an invalid stored condition', () => {
-  let service: CriteriaService
-  before(async () => {
-    service = await startCriteriaService()
-  })
-  after(() => service.cosmos.close())
-
   it('keeps its members until it is replaced, as do collections that refer to it; all others are evaluated', async () => {
     const tenant = criteriaTenant(service)
     const ann = await tenant.person('Ann')

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
 import {
   all,
   COLLECTIONS,
   CRITERIA,
-  type CriteriaService,
   codes,
   criteriaTenant,
   faults,
@@ -18,11 +17,7 @@ import {
   startsWith,
 } from './criteria-service.ts'
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 describe('results of a criteria collection', () => {
   it('are empty and without a time until it is evaluated, then hold the members in ascending order', async () => {

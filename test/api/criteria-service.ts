@@ -7,7 +7,7 @@ import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
 import type { Message } from '../../shared/kernel/messages.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { type LocalAccount, startLocalAccount } from '../contract/local-database.ts'
+import { type LocalAccount, localAccount } from '../contract/local-database.ts'
 import { builtService } from './built-service.ts'
 import { application, type Body, type Send, sendTo, type TestAnswer, user } from './core-data-service.ts'
 
@@ -31,12 +31,11 @@ export type CriteriaService = {
   /** Sends requests as an application of a tenant. Without roles, the application may write criteria collections. */
   as(tenantId: string, ...roles: Role[]): Send
   asUser(tenantId: string, objectId: string, ...roles: Role[]): Send
-  close(): Promise<void>
 }
 
-/** The routes of criteria collections and of all collections on a database of their own. */
+/** The routes of criteria collections and of all collections on a database of their own, for one test file. */
 export async function startCriteriaService(): Promise<CriteriaService> {
-  const { cosmos, container: database } = await startLocalAccount()
+  const { cosmos, container: database } = await localAccount()
   const links = new Map<string, string[]>()
   const clock = { nowMs: Date.parse('2030-03-01T12:00:00Z') }
   const newProcess = (
@@ -77,7 +76,6 @@ export async function startCriteriaService(): Promise<CriteriaService> {
       return sendTo(groups, application(tenantId, randomUUID(), ...held), process.dispatch)
     },
     asUser: (tenantId, objectId, ...roles) => sendTo(groups, user(tenantId, objectId, ...roles), process.dispatch),
-    close: () => cosmos.close(),
   }
 }
 
@@ -113,6 +111,16 @@ export function criteriaTenant(service: CriteriaService) {
       const answer = await send('POST', CRITERIA, { objectType: 'Identity', name: 'A collection', condition, ...more })
       if (answer.status !== 201) throw new Error('The collection was refused', { cause: answer.body.errors })
       return answer.body.data
+    },
+    /** The entries of a paged list, read page by page. */
+    paged: async <Entry>(path: string, pageSize: number): Promise<Entry[]> => {
+      const entries: Entry[] = []
+      for (let query = `?pageSize=${pageSize}`; query !== ''; ) {
+        const { body } = await send('GET', path + query)
+        entries.push(...body.data)
+        query = body.nextCursor === undefined ? '' : `?nextCursor=${encodeURIComponent(body.nextCursor)}`
+      }
+      return entries
     },
     evaluate: () => service.process.evaluator.evaluate(tenantId),
     results: async (id: string): Promise<Body> => (await send('GET', `${CRITERIA}/${id}/results`)).body.data,

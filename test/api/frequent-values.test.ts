@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import type { Send } from './core-data-service.ts'
-import { CRITERIA, type CriteriaService, codes, criteriaTenant, startCriteriaService } from './criteria-service.ts'
+import { CRITERIA, codes, criteriaTenant, startCriteriaService } from './criteria-service.ts'
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 async function values(send: Send, attribute: string, text?: string) {
   const query = new URLSearchParams({ attribute, ...(text === undefined ? {} : { text }) })

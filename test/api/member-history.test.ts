@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import type { HistoryEntry } from '../../shared/domain/insight/list-history.ts'
 import {
   all,
   COLLECTIONS,
   CRITERIA,
-  type CriteriaService,
   codes,
   criteriaTenant,
   leaf,
@@ -16,11 +15,7 @@ import {
   startsWith,
 } from './criteria-service.ts'
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 const newTenant = () => {
   const tenant = criteriaTenant(service)
@@ -154,13 +149,7 @@ describe('The history of a criteria collection', () => {
     }
     const whole = await tenant.history(id)
     assert.equal(whole.length, 6)
-    const paged: HistoryEntry[] = []
-    for (let query = '?pageSize=4'; query !== ''; ) {
-      const { body } = await tenant.send('GET', `${COLLECTIONS}/${id}/history${query}`)
-      paged.push(...body.data)
-      query = body.nextCursor === undefined ? '' : `?nextCursor=${encodeURIComponent(body.nextCursor)}`
-    }
-    assert.deepEqual(paged, whole)
+    assert.deepEqual(await tenant.paged(`${COLLECTIONS}/${id}/history`, 4), whole)
     const [, second = ''] = people
     assert.deepEqual(
       await tenant.history(id, `?objectId=${second}`),

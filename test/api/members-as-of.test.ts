@@ -1,25 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import {
-  COLLECTIONS,
-  CRITERIA,
-  type CriteriaService,
-  codes,
-  criteriaTenant,
-  startCriteriaService,
-  startsWith,
-} from './criteria-service.ts'
+import { describe, it } from 'node:test'
+import { COLLECTIONS, CRITERIA, codes, criteriaTenant, startCriteriaService, startsWith } from './criteria-service.ts'
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 const timestamp = (instantMs: number) => new Date(instantMs).toISOString().replace('Z', '+00:00')
+
+const resultsAsOf = ({ send }: Pick<ReturnType<typeof criteriaTenant>, 'send'>, id: string, asOf: string) =>
+  send('GET', `${COLLECTIONS}/${id}/results?asOf=${asOf}`)
 
 describe('The members of a criteria collection at an earlier time', () => {
   it('are those that results answered then', async () => {
@@ -42,7 +33,7 @@ describe('The members of a criteria collection at an earlier time', () => {
     assert.equal(new Set(seen.map(({ memberIds }) => memberIds.join())).size, 10)
     for (const { atMs, memberIds } of seen) {
       // `+` is not encoded, as many clients send it.
-      const { body } = await tenant.send('GET', `${COLLECTIONS}/${id}/results?asOf=${timestamp(atMs)}`)
+      const { body } = await resultsAsOf(tenant, id, timestamp(atMs))
       assert.deepEqual(body.data.memberIds, memberIds)
       assert.equal(body.data.evaluatedAt, timestamp(atMs))
     }
@@ -54,12 +45,11 @@ describe('The members of a criteria collection at an earlier time', () => {
     const id = await tenant.create(startsWith('Ann'))
     const createdMs = service.clock.nowMs
     await tenant.evaluate()
-    const asOf = async (instantMs: number) =>
-      codes(await tenant.send('GET', `${COLLECTIONS}/${id}/results?asOf=${new Date(instantMs).toISOString()}`))
+    const asOf = async (instantMs: number) => codes(await resultsAsOf(tenant, id, new Date(instantMs).toISOString()))
     assert.deepEqual(await asOf(createdMs), [200])
     assert.deepEqual(await asOf(createdMs - 1), [410, 'HistoryNotKept'])
     assert.deepEqual(await asOf(createdMs + 1), [400, 'InvalidValue'])
-    assert.deepEqual(codes(await tenant.send('GET', `${COLLECTIONS}/${id}/results?asOf=now`)), [400, 'InvalidValue'])
+    assert.deepEqual(codes(await resultsAsOf(tenant, id, 'now')), [400, 'InvalidValue'])
     service.clock.nowMs += 400 * DAY_MS
     assert.deepEqual(await asOf(createdMs), [200])
     service.clock.nowMs += 1
@@ -78,8 +68,7 @@ describe('The members of a criteria collection at an earlier time', () => {
       await tenant.evaluate()
     }
     await service.database('members').item('change:2', `${tenant.tenantId}:${id}`).delete()
-    const asOf = async (instantMs: number) =>
-      codes(await tenant.send('GET', `${COLLECTIONS}/${id}/results?asOf=${new Date(instantMs).toISOString()}`))
+    const asOf = async (instantMs: number) => codes(await resultsAsOf(tenant, id, new Date(instantMs).toISOString()))
     assert.deepEqual(await asOf(createdMs), [410, 'HistoryNotKept'])
     assert.deepEqual(await asOf(createdMs + 2 * HOUR_MS), [200])
   })

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import type { Role } from '../../shared/kernel/caller.ts'
-import { all, CRITERIA, type CriteriaService, criteriaTenant, leaf, startCriteriaService } from './criteria-service.ts'
+import { all, CRITERIA, criteriaTenant, leaf, startCriteriaService } from './criteria-service.ts'
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 const SENSITIVE = ['identityNin', 'identityMobile', 'identityPrivateMobile', 'identityPrivateEmail']
 const WRITER: Role = 'collections-criteria.criteria.readwrite.all'

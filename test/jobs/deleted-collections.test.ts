@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
-import {
-  CRITERIA,
-  type CriteriaService,
-  criteriaTenant,
-  startCriteriaService,
-  startsWith,
-} from '../api/criteria-service.ts'
+import { CRITERIA, criteriaTenant, startCriteriaService, startsWith } from '../api/criteria-service.ts'
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 type Tenant = ReturnType<typeof criteriaTenant>
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import { HEAD_ID } from '../../shared/cosmos/membership-plan.ts'
 import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
@@ -10,7 +10,6 @@ import type { Message } from '../../shared/kernel/messages.ts'
 import {
   all,
   CRITERIA,
-  type CriteriaService,
   criteriaTenant,
   leaf,
   memberOf,
@@ -19,11 +18,7 @@ import {
   startsWith,
 } from '../api/criteria-service.ts'
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 /** The version of the members of each collection of all tenants. */
 async function memberVersions(): Promise<ReadonlyMap<string, string>> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { EVALUATION_LEASE_MS } from '../../shared/domain/collections/evaluation-lease.ts'
 import { isConflict } from '../../shared/kernel/versioned.ts'
-import { type CriteriaProcess, type CriteriaService, startCriteriaService } from '../api/criteria-service.ts'
+import { type CriteriaProcess, startCriteriaService } from '../api/criteria-service.ts'
 import { isTrouble, Life, mortalProcess } from './mortal-process.ts'
 import { type Change, change, conditions, randomTenant, replayed } from './random-tenant.ts'
 
@@ -43,11 +43,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const series = fc.array(step, { minLength: 5, maxLength: 30, size: 'max' })
 const pausesMs = fc.array(fc.nat(3), { minLength: 1, maxLength: 5 })
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 /** Three processes, of which one that was killed is started anew, and what it was asked for is asked of the next one. */
 class Processes {

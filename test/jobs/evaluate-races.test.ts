@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { EVALUATION_LEASE_MS } from '../../shared/domain/collections/evaluation-lease.ts'
@@ -7,7 +7,6 @@ import type { MembershipStore } from '../../shared/domain/collections/membership
 import {
   CRITERIA,
   type CriteriaProcess,
-  type CriteriaService,
   criteriaTenant,
   memberOf,
   startCriteriaService,
@@ -16,11 +15,7 @@ import {
 
 const LEASE_EXPIRES_MS = EVALUATION_LEASE_MS + 2 * 60_000
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 /** `expire`: let the lease of a running evaluation expire. `write`: give a person a name. `define`: let a collection hold another initial. `evaluate`: begin, in one process. */
 type Step =

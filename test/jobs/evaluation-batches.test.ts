@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { EVALUATION_LEASE_MS } from '../../shared/domain/collections/evaluation-lease.ts'
 import {
   type CriteriaProcess,
-  type CriteriaService,
   criteriaTenant,
   memberOf,
   startCriteriaService,
@@ -19,11 +18,7 @@ const FUNCTION_TIMEOUT_MS = 10 * MINUTE_MS
 const COLLECTION_TAKES_MS = MINUTE_MS / 2
 const COLLECTION_COUNT = 30
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 type Slow = {
   readonly process: CriteriaProcess

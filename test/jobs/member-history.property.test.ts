@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type CriteriaService, startCriteriaService } from '../api/criteria-service.ts'
+import { startCriteriaService } from '../api/criteria-service.ts'
 import { change, conditions, randomTenant, replayed } from './random-tenant.ts'
 
 /** `HISTORY_RUNS` and `HISTORY_SEED` set the number of runs and the seed. */
@@ -9,11 +9,7 @@ const { HISTORY_RUNS = '3', HISTORY_SEED } = process.env
 
 const HOUR_MS = 3_600_000
 
-let service: CriteriaService
-before(async () => {
-  service = await startCriteriaService()
-})
-after(() => service.close())
+const service = await startCriteriaService()
 
 const step = fc.record({ change, isCold: fc.boolean(), hours: fc.integer({ min: 1, max: 30 }) })
 
