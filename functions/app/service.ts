@@ -190,6 +190,7 @@ function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: Parts) 
   const { container, limits, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
   const changes = cosmosCoreObjectChanges(container('coreObjects'), elapsedMs)
   const collections = cosmosCollectionStore(container('collections'))
+  const memberships = cosmosMembershipStore(container('members'), { scheduler, historyDays, nowMs })
   return {
     collections,
     collectionQuota: new TenantQuota({
@@ -198,12 +199,12 @@ function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: Parts) 
       count: collections.count,
       elapsedMs,
     }),
-    memberships: cosmosMembershipStore(container('members'), { scheduler, historyDays, nowMs }),
+    memberships,
     evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
     joined: cosmosJoinedMembers(container('requests'), nowMs),
     historyDays,
     history: {
-      criteria: cosmosCriteriaHistory(container('members')),
+      criteria: cosmosCriteriaHistory(container('members'), memberships),
       joinable: cosmosJoinedHistory(container('requests')),
     },
     snapshots: new TenantSnapshots(changes, { bytesAtMost: rowsMemoryMB * 1_000_000, elapsedMs, scheduler }),

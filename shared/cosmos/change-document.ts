@@ -53,6 +53,8 @@ export const StoredChange = Type.Object({
   atMs: Type.Number(),
   /** Names the parts with the ids of the change; absent where the change has the ids itself. */
   partsOf: Type.Optional(Type.String()),
+  /** Whether the change added all members, to none. Its ids are then not stored: see `firstMembers`. */
+  isFirst: Type.Optional(Type.Boolean()),
   ...CONTENT,
 })
 export type StoredChange = Readonly<Static<typeof StoredChange>>
@@ -75,14 +77,20 @@ export const parsePart = documentParser<ChangePart>('part of a change of members
 
 type Version = Pick<StoredChange, 'membershipVersion' | 'atMs'>
 
-/** @param partsName Names the parts, if the change needs any. */
+/**
+ * @param partsName Names the parts, if the change needs any.
+ * @param isFirst Whether there were no members before, and there had never been any.
+ */
 export function storedChange(
   version: Version,
   changes: readonly AttributedChange[],
   partsName: string,
+  isFirst = false,
 ): { change: StoredChange; parts: readonly ChangePart[] } {
   const idCount = changes.reduce((count, { added, removed }) => count + added.length + removed.length, 0)
   if (idCount <= IDS_PER_CHANGE_AT_MOST) return { change: { ...version, ...contentOf(changes, idCount) }, parts: [] }
+  // Several causes would need the ids of each.
+  if (isFirst && changes.length === 1) return { change: { ...version, causes: causesOf(changes), isFirst }, parts: [] }
   return { change: { ...version, causes: [], partsOf: partsName }, parts: partsOf(changes, partsName) }
 }
 
@@ -104,16 +112,33 @@ export function changesIn({ causes, added, removed, packedAdded, packedRemoved }
   })
 }
 
+function causesOf(changes: readonly AttributedChange[]): Content['causes'] {
+  return changes.map(({ added, removed, ...attribution }) => ({
+    ...attribution,
+    addedCount: added.length,
+    removedCount: removed.length,
+  }))
+}
+
 function contentOf(changes: readonly AttributedChange[], idCount: number): Content {
   const added = changes.flatMap((change) => change.added)
   const removed = changes.flatMap((change) => change.removed)
-  const causes = changes.map(({ added: ofAdded, removed: ofRemoved, ...attribution }) => ({
-    ...attribution,
-    addedCount: ofAdded.length,
-    removedCount: ofRemoved.length,
-  }))
+  const causes = causesOf(changes)
   if (idCount <= LISTED_IDS_AT_MOST) return { causes, added, removed }
   return { causes, isPacked: true, packedAdded: packedGuids(added), packedRemoved: packedGuids(removed) }
+}
+
+/** The first change with its ids, in slices of a few thousand, the last ones first. */
+export function* slicesOfFirst(
+  { causes: [cause] }: StoredChange,
+  ids: readonly string[],
+): Generator<{ readonly changes: readonly AttributedChange[]; readonly firstIndex: number }> {
+  if (cause === undefined) return
+  const { addedCount: _added, removedCount: _removed, ...attribution } = cause
+  const slices = chunk(ids, IDS_PER_PART_COUNT)
+  for (const [index, added] of [...slices.entries()].reverse()) {
+    yield { changes: [{ ...attribution, added, removed: [] }], firstIndex: index * IDS_PER_PART_COUNT }
+  }
 }
 
 /** The parts in the order of the events, each with ids of one cause that are all added or all removed. */

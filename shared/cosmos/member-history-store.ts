@@ -8,23 +8,38 @@ import {
   type MemberHistory,
 } from '../domain/history/member-history.ts'
 import { forEachConcurrent } from '../kernel/concurrency.ts'
-import { CHANGE_TYPE, changesIn, PART_TYPE, parseChange, parsePart, StoredChange } from './change-document.ts'
+import {
+  CHANGE_TYPE,
+  changesIn,
+  PART_TYPE,
+  parseChange,
+  parsePart,
+  StoredChange,
+  slicesOfFirst,
+} from './change-document.ts'
 import { documentParser } from './document-parser.ts'
 import { type QueryParameters, queryAll, queryDocuments, sqlParameters } from './documents.ts'
+import { type FirstMembersQuery, firstMembers, type MembersOfNow } from './first-members.ts'
 
 /** Where the changes of a collection are. */
-type Place = { readonly partition: string; readonly where: string; readonly parameters: QueryParameters }
+type Place = {
+  readonly tenantId: string
+  readonly collectionId: string
+  readonly partition: string
+  readonly where: string
+  readonly parameters: QueryParameters
+}
 
 /** Collections whose changes are read at the same time: each has a partition of its own. */
 const COLLECTIONS_AT_ONCE_COUNT = 20
 
 /** Changes of criteria collections. Container `members`, partition key `/membersOf`, which is `tenantId:collectionId`. */
-export function cosmosCriteriaHistory(members: Container): MemberHistory {
-  const history = historyIn(members, (tenantId, collectionId) => ({
-    partition: `${tenantId}:${collectionId}`,
-    where: '',
-    parameters: {},
-  }))
+export function cosmosCriteriaHistory(members: Container, memberships: MembersOfNow): MemberHistory {
+  const history = historyIn(
+    members,
+    (tenantId, collectionId) => ({ partition: `${tenantId}:${collectionId}`, where: '', parameters: {} }),
+    (query) => firstMembers(query, members, memberships),
+  )
   return {
     ...history,
     async ofObjectInEach(tenantId, collectionIds, objectId, range) {
@@ -40,11 +55,16 @@ export function cosmosCriteriaHistory(members: Container): MemberHistory {
 
 /** Changes of joinable collections. Container `requests`, partition key `/tenantId`. */
 export function cosmosJoinedHistory(requests: Container): MemberHistory {
-  const history = historyIn(requests, (tenantId, collectionId) => ({
-    partition: tenantId,
-    where: 'c.collectionId = @collectionId AND ',
-    parameters: { collectionId },
-  }))
+  const history = historyIn(
+    requests,
+    (tenantId, collectionId) => ({
+      partition: tenantId,
+      where: 'c.collectionId = @collectionId AND ',
+      parameters: { collectionId },
+    }),
+    // Each change of memberships is stored with its ids.
+    async () => [],
+  )
   return {
     ...history,
     async ofObjectInEach(tenantId, collectionIds, objectId, range) {
@@ -72,8 +92,13 @@ const parseJoinedChange = documentParser<StoredChange & { readonly collectionId:
   Type.Object({ ...StoredChange.properties, collectionId: Type.String() }),
 )
 
-/** Changes per response of the database, which has at most 4 MB. */
-const CHANGES_PER_PAGE_COUNT = 1000
+/** @property pageCount Changes per response of the database: most have few ids. A response has at most 4 MB. */
+type Order = { readonly by: string; readonly pageCount: number }
+const NEWEST_FIRST: Order = { by: ' ORDER BY c.membershipVersion DESC', pageCount: 1000 }
+/** All changes are needed. Pages of about 1 MB are parsed in some milliseconds. */
+const IN_ANY_ORDER: Order = { by: '', pageCount: 2500 }
+
+const ALWAYS: HistoryRange = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 
 /** Parts per response: about 1 MB. */
 const PARTS_PER_PAGE_COUNT = 16
@@ -84,16 +109,26 @@ const IN_RANGE = 'c.type = @type AND c.atMs >= @fromMs AND c.atMs < @toMs'
 type More = { readonly and: string; readonly parameters: QueryParameters }
 const ALL: More = { and: '', parameters: {} }
 
+/** Changes and parts that may have the events, and the object if they are of one only. */
+type Narrowed = { readonly changes: More; readonly parts: More; readonly objectId: string | undefined }
+const ALL_EVENTS: Narrowed = { changes: ALL, parts: ALL, objectId: undefined }
+
 function historyIn(
   container: Container,
-  placeOf: (tenantId: string, collectionId: string) => Place,
+  partitionOf: (tenantId: string, collectionId: string) => Pick<Place, 'partition' | 'where' | 'parameters'>,
+  firstIds: (query: FirstMembersQuery) => Promise<readonly string[]>,
 ): Omit<MemberHistory, 'ofObjectInEach'> {
-  const changes = async function* (place: Place, range: HistoryRange, { and, parameters }: More) {
+  const placeOf = (tenantId: string, collectionId: string): Place => ({
+    tenantId,
+    collectionId,
+    ...partitionOf(tenantId, collectionId),
+  })
+  const changes = async function* (place: Place, range: HistoryRange, { and, parameters }: More, order: Order) {
     const query = {
-      query: `SELECT * FROM c WHERE ${place.where}${IN_RANGE}${and} ORDER BY c.membershipVersion DESC`,
+      query: `SELECT * FROM c WHERE ${place.where}${IN_RANGE}${and}${order.by}`,
       parameters: sqlParameters({ ...place.parameters, ...range, type: CHANGE_TYPE, ...parameters }),
     }
-    const options = { maxItemCount: CHANGES_PER_PAGE_COUNT }
+    const options = { maxItemCount: order.pageCount }
     for await (const page of queryDocuments<object>(container, place.partition, query, options)) {
       yield page.map(parseChange)
     }
@@ -108,32 +143,55 @@ function historyIn(
       for (const part of page.map(parsePart)) yield eventsOf(changesIn(part), change, part.firstIndex)
     }
   }
-  /** @param narrowed The changes and parts that may have the events. */
-  const events = async function* (
+  /** Of one change, the last ones first. */
+  const eventsIn = async function* (place: Place, change: StoredChange, narrowed: Narrowed) {
+    if (change.partsOf !== undefined) yield* parts(place, change, narrowed.parts)
+    else if (change.isFirst === true) yield* firstEvents(place, change, narrowed)
+    else yield eventsOf(changesIn(change), change)
+  }
+  const since = async function* (place: Place, range: HistoryRange, narrowed: Narrowed) {
+    for await (const page of changes(place, range, narrowed.changes, IN_ANY_ORDER)) {
+      for (const change of page) yield* eventsIn(place, change, narrowed)
+    }
+  }
+  const firstEvents = async function* (place: Place, change: StoredChange, narrowed: Narrowed) {
+    const later = both(narrowed.changes, {
+      and: ' AND c.membershipVersion > @first',
+      parameters: { first: change.membershipVersion },
+    })
+    const query = {
+      ...place,
+      firstVersion: change.membershipVersion,
+      objectId: narrowed.objectId,
+      later: () => since(place, ALWAYS, { ...narrowed, changes: later }),
+    }
+    for (const slice of slicesOfFirst(change, await firstIds(query))) {
+      yield eventsOf(slice.changes, change, slice.firstIndex)
+    }
+  }
+  const newestFirst = async function* (
     place: Place,
     range: HistoryRange,
-    narrowed: { readonly changes: More; readonly parts: More },
+    narrowed: Narrowed,
     after: HistoryPosition | undefined,
   ) {
-    for await (const page of changes(place, range, both(narrowed.changes, upTo(after)))) {
+    for await (const page of changes(place, range, both(narrowed.changes, upTo(after)), NEWEST_FIRST)) {
       for (const change of page) {
-        if (change.partsOf === undefined) {
-          yield eventsOf(changesIn(change), change).filter((event) => isBeyond(event, after))
-          continue
-        }
-        const isContinued = change.membershipVersion === after?.membershipVersion
-        const more = isContinued ? both(narrowed.parts, before(after.index)) : narrowed.parts
-        for await (const some of parts(place, change, more)) yield some.filter((event) => isBeyond(event, after))
+        const isContinued = change.partsOf !== undefined && change.membershipVersion === after?.membershipVersion
+        const more = isContinued ? { ...narrowed, parts: both(narrowed.parts, before(after.index)) } : narrowed
+        for await (const some of eventsIn(place, change, more)) yield some.filter((event) => isBeyond(event, after))
       }
     }
   }
 
   return {
+    since: (tenantId, collectionId, fromMs) =>
+      since(placeOf(tenantId, collectionId), { ...ALWAYS, fromMs }, ALL_EVENTS),
     newestFirst: (tenantId, collectionId, range, after) =>
-      events(placeOf(tenantId, collectionId), range, { changes: ALL, parts: ALL }, after),
+      newestFirst(placeOf(tenantId, collectionId), range, ALL_EVENTS, after),
     async *ofObject(tenantId, collectionId, objectId, range, after) {
-      const narrowed = { changes: mayConcern(objectId), parts: around(objectId) }
-      for await (const some of events(placeOf(tenantId, collectionId), range, narrowed, after)) {
+      const narrowed = { changes: mayConcern(objectId), parts: around(objectId), objectId }
+      for await (const some of newestFirst(placeOf(tenantId, collectionId), range, narrowed, after)) {
         yield some.filter((event) => event.objectId === objectId)
       }
     },
@@ -156,7 +214,7 @@ function before(index: number): More {
 /** Changes that list the object, and those whose ids no index has. */
 function mayConcern(objectId: string): More {
   const lists = 'ARRAY_CONTAINS(c.added, @objectId) OR ARRAY_CONTAINS(c.removed, @objectId)'
-  const others = 'c.isPacked = true OR IS_DEFINED(c.partsOf)'
+  const others = 'c.isPacked = true OR c.isFirst = true OR IS_DEFINED(c.partsOf)'
   return { and: ` AND (${lists} OR ${others})`, parameters: { objectId } }
 }
 

@@ -102,7 +102,8 @@ export function planWrite(
   const membershipVersion = (former?.membershipVersion ?? 0) + (isChanged || former === undefined ? 1 : 0)
   // Clocks of instances differ. The times of a history rise with its versions.
   const evaluatedAtMs = Math.max(evaluation.evaluatedAtMs, former?.evaluatedAtMs ?? 0)
-  const stored = isChanged ? storedChange({ membershipVersion, atMs: evaluatedAtMs }, change, newGeneration) : undefined
+  const version = { membershipVersion, atMs: evaluatedAtMs }
+  const stored = isChanged ? storedChange(version, change, newGeneration, former === undefined) : undefined
   const kept = { membersOf: partition, ttl: historyKeptS }
   const history: OperationInput[] = stored === undefined ? [] : [operationOfChange(stored.change, kept)]
   const parts = (stored?.parts ?? []).map((part) => operationOfPart(part, kept))
@@ -234,7 +235,7 @@ export function historySince(
   const changes = found.toSorted((one, other) => one.membershipVersion - other.membershipVersion)
   const isUnbroken = changes.every(({ membershipVersion }, index) => membershipVersion === version + 1 + index)
   const isWhole = isUnbroken && changes.length >= currentVersion - version
-  if (!isWhole || changes.some(({ partsOf }) => partsOf !== undefined)) return undefined
+  if (!isWhole || changes.some(({ partsOf, isFirst }) => partsOf !== undefined || isFirst)) return undefined
   return changes.map((change) => {
     const causes = changesIn(change)
     return { added: causes.flatMap(({ added }) => added), removed: causes.flatMap(({ removed }) => removed) }

@@ -262,7 +262,7 @@ describe('MembershipStore on the local database', () => {
 
   it('keeps every change with its causes, of any size', async () => {
     const collection = newCollection()
-    const history = cosmosCriteriaHistory(container('members'))
+    const history = cosmosCriteriaHistory(container('members'), store)
     const always = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
     let head: Awaited<ReturnType<typeof store.replace>>['head'] | undefined
     const expected: string[] = []
@@ -314,6 +314,44 @@ describe('MembershipStore on the local database', () => {
       ofOne.map(({ change }) => change),
       ['Removed', 'Added'],
     )
+  })
+
+  it('has the members of a large first evaluation in the history, without storing them twice', async () => {
+    const collection = newCollection()
+    const partition = `${TENANT}:${collection}`
+    const history = cosmosCriteriaHistory(container('members'), store)
+    const always = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
+    const first = idsOf(range(0, 11_000))
+    let head: Awaited<ReturnType<typeof store.replace>>['head'] | undefined
+    for (const ids of [first, idsOf(range(0, 10_999)), idsOf(range(10_999, 22_000)), idsOf(range(10_500, 22_001))]) {
+      head = (await store.replace(TENANT, collection, head, evaluation(ids))).head
+    }
+    const { resources: parts } = await container('members')
+      .items.query("SELECT VALUE c.partsOf FROM c WHERE c.type = 'changePart'", { partitionKey: partition })
+      .fetchAll()
+    assert.equal(new Set(parts).size, 1)
+    const eventsOf = async (pages: AsyncIterable<readonly MemberEvent[]>) => (await Array.fromAsync(pages)).flat()
+    const ofFirst = (events: readonly MemberEvent[]) =>
+      events.filter(({ membershipVersion }) => membershipVersion === 1)
+    const added = (events: readonly MemberEvent[]) => events.map(({ objectId, change }) => `${objectId} ${change}`)
+    const all = await eventsOf(history.newestFirst(TENANT, collection, always))
+    assert.deepEqual(
+      added(ofFirst(all)),
+      first.toReversed().map((id) => `${id} Added`),
+    )
+    assert.deepEqual(ofFirst(await eventsOf(history.since(TENANT, collection, 0))), ofFirst(all))
+    const [middle] = all.slice(-4_000)
+    assert.deepEqual(await eventsOf(history.newestFirst(TENANT, collection, always, middle)), all.slice(-3_999))
+    for (const id of [0, 10_500, 10_999, 11_000, 22_000, 30_000].map(idOf)) {
+      const ofObject = await eventsOf(history.ofObject(TENANT, collection, id, always))
+      assert.deepEqual(added(ofObject), added(all.filter(({ objectId }) => objectId === id)), id)
+      const [newest] = ofObject
+      assert.deepEqual(await eventsOf(history.ofObject(TENANT, collection, id, always, newest)), ofObject.slice(1))
+    }
+    // Without a later change, what was before it is not known.
+    await container('members').item('change:2', partition).delete()
+    assert.deepEqual(ofFirst(await eventsOf(history.newestFirst(TENANT, collection, always))), [])
+    assert.deepEqual(ofFirst(await eventsOf(history.ofObject(TENANT, collection, idOf(0), always))), [])
   })
 
   it('returns no partial members when all of them are replaced between reading the head and the chunks', async () => {

@@ -50,6 +50,8 @@ export type HistoryPosition = Pick<MemberEvent, 'membershipVersion' | 'index'>
  * transaction as the members.
  */
 export interface MemberHistory {
+  /** All events from a time on, in pages. In any order: a database that need not sort reads them faster. */
+  since(tenantId: string, collectionId: string, fromMs: number): AsyncIterable<readonly MemberEvent[]>
   /** Pages of events, the newest first: by version, then index, both descending. */
   newestFirst(
     tenantId: string,
@@ -91,6 +93,40 @@ export function eventsOf(
     add(added, 'Added', attribution)
   }
   return events.reverse()
+}
+
+/** The oldest event of each membership, found among events in any order: what was so before all of them. */
+export class OldestEvents {
+  readonly #keyOf: (event: MemberEvent) => string
+  readonly #oldest = new Map<string, MemberEvent>()
+  readonly #versions = new Set<number>()
+
+  /** @param keyOf The same for all events of a membership. */
+  constructor(keyOf: (event: MemberEvent) => string) {
+    this.#keyOf = keyOf
+  }
+
+  add(event: MemberEvent): void {
+    this.#versions.add(event.membershipVersion)
+    const key = this.#keyOf(event)
+    const known = this.#oldest.get(key)
+    if (known === undefined || isOlder(event, known)) this.#oldest.set(key, event)
+  }
+
+  get byKey(): ReadonlyMap<string, MemberEvent> {
+    return this.#oldest
+  }
+
+  /** Whether there are events of each version from their oldest one to this one. */
+  isUnbrokenTo(version: number): boolean {
+    const oldest = this.#versions.values().reduce((one, other) => Math.min(one, other), version + 1)
+    return this.#versions.size === version + 1 - oldest
+  }
+}
+
+function isOlder(one: HistoryPosition, other: HistoryPosition): boolean {
+  const versions = one.membershipVersion - other.membershipVersion
+  return versions < 0 || (versions === 0 && one.index < other.index)
 }
 
 /** The first events of a history that is read page by page. */

@@ -6,7 +6,7 @@ import type { CollectionDependencies } from '../collections/collection-dependenc
 import { joinedMembersOf } from '../collections/membership-store.ts'
 import { readCollection } from '../collections/read-collections.ts'
 import type { JoinedMembership } from '../criteria/collection-members.ts'
-import type { MemberEvent } from '../history/member-history.ts'
+import { type MemberEvent, OldestEvents } from '../history/member-history.ts'
 import { instantMsOf } from './list-history.ts'
 
 type AsOfDependencies = Pick<
@@ -53,20 +53,17 @@ type StoredMembers = {
 
 async function membersAsOf(collection: Collection, asOfMs: number, deps: AsOfDependencies): Promise<Member[]> {
   const stored = await storedMembers(collection, deps)
-  const range = { fromMs: asOfMs + 1, toMs: Number.MAX_SAFE_INTEGER }
   const { tenantId, id, kind } = collection
+  const oldest = new OldestEvents((event) => stored.keyOf(stored.memberOf(event)))
+  for await (const events of deps.history[kind].since(tenantId, id, asOfMs + 1)) {
+    // Others are newer than the members that were read.
+    for (const event of events) if (event.membershipVersion <= stored.membershipVersion) oldest.add(event)
+  }
+  if (!oldest.isUnbrokenTo(stored.membershipVersion)) throw notKept('A later change is not kept')
   /** What undoing the events leaves of each membership that they concern. */
   const before = new Map<string, Member | undefined>()
-  let undoneVersion = stored.membershipVersion + 1
-  for await (const events of deps.history[kind].newestFirst(tenantId, id, range)) {
-    for (const event of events) {
-      // Newer than the members that were read.
-      if (event.membershipVersion > stored.membershipVersion) continue
-      if (event.membershipVersion < undoneVersion - 1) throw notKept('A later change is not kept')
-      undoneVersion = event.membershipVersion
-      const member = stored.memberOf(event)
-      before.set(stored.keyOf(member), event.change === 'Removed' ? member : undefined)
-    }
+  for (const [key, event] of oldest.byKey) {
+    before.set(key, event.change === 'Removed' ? stored.memberOf(event) : undefined)
   }
   return deps.scheduler.run(undoneTask(stored, before))
 }
