@@ -1,7 +1,7 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
 import type { CollectionMembers, JoinedMembership } from '../criteria/collection-members.ts'
-import { type CompiledCondition, compile } from '../criteria/compile.ts'
+import { type CompiledCondition, compile, type KnownLeaves } from '../criteria/compile.ts'
 import { evaluateObjects, evaluationTask } from '../criteria/evaluate.ts'
 import type { EvaluationContext, NamedMembersContext } from '../criteria/evaluation.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
@@ -116,11 +116,14 @@ function* compiledConditions(
   return conditions
 }
 
-/** @throws Error when the stored condition is invalid. */
-export function* compiledTask(collection: Collection): Task<CompiledCondition> {
+/**
+ * @param leaves See `compile`.
+ * @throws Error when the stored condition is invalid.
+ */
+export function* compiledTask(collection: Collection, leaves?: KnownLeaves): Task<CompiledCondition> {
   const checked = yield* storedConditionTask(collection)
   yield
-  return compile(checked)
+  return compile(checked, leaves)
 }
 
 function conditionIn(conditions: ReadonlyMap<string, CompiledCondition>, { id }: Collection): CompiledCondition {

@@ -1,7 +1,6 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import { addBits, type Bitmap, emptyBitmap, hasBit, setBit } from '../tenant-index/bitmap.ts'
-import { slotsReferringTo } from '../tenant-index/column.ts'
+import { addBits, type Bitmap, commonBits, emptyBitmap, hasBit, setBit } from '../tenant-index/bitmap.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { ROW_PLACE } from './compile.ts'
 
@@ -65,10 +64,10 @@ export function* memberSlots(members: CollectionMembers | MembersBySlot, snapsho
 
 /** The rows in `mask`, slots of `objectType`, that are members of a collection. */
 export function rowsOf(members: MemberSlots, objectType: ObjectType, mask: Bitmap, snapshot: RowSnapshot): Bitmap {
-  const rows: Bitmap = new Int32Array(mask.length)
-  for (const [of, slots] of Object.entries(members) as [ObjectType, Bitmap][]) {
-    addBits(rows, rowsWith(of, slots, objectType, mask, snapshot))
-  }
+  const [rows = new Int32Array(mask.length), ...more] = (Object.entries(members) as [ObjectType, Bitmap][]).map(
+    ([of, slots]) => rowsWith(of, slots, objectType, mask, snapshot),
+  )
+  for (const others of more) addBits(rows, others)
   return rows
 }
 
@@ -89,9 +88,9 @@ function* slotsOf(objectType: ObjectType, ids: Iterable<string>, snapshot: RowSn
 }
 
 function rowsWith(of: ObjectType, slots: Bitmap, objectType: ObjectType, mask: Bitmap, snapshot: RowSnapshot): Bitmap {
-  if (of === objectType) return slots.map((word, index) => word & (mask[index] as number))
+  if (of === objectType) return commonBits(mask, slots)
   if (of === 'relationship' || objectType !== 'relationship') return new Int32Array(mask.length)
-  return slotsReferringTo(snapshot.link(of), slots, false, mask)
+  return snapshot.referringTo(of, slots, mask)
 }
 
 /** Whether a live identity holds the relationship. */

@@ -20,6 +20,7 @@ export type BoundLeaf = {
   readonly column: Column
   readonly verdicts: LeafVerdicts
   readonly negative: boolean
+  readonly leaf: CheckedLeaf
 }
 type BoundToday = { readonly kind: 'today'; readonly reads: undefined; readonly leaf: CheckedLeaf }
 export type BoundMembership = {
@@ -94,7 +95,7 @@ export class CompiledCondition {
     const { objectType, attribute } = source
     const column = snapshot.tables[objectType].column(attribute)
     const verdicts = this.#verdictsOf(leaf, column.values, snapshot)
-    return { kind: 'leaf', reads: objectType, place: ROW_PLACE[objectType], column, verdicts, negative }
+    return { kind: 'leaf', reads: objectType, place: ROW_PLACE[objectType], column, verdicts, negative, leaf }
   }
 
   #verdictsOf(leaf: CheckedLeaf, values: ColumnValues, { family }: RowSnapshot): LeafVerdicts {
@@ -111,12 +112,16 @@ function verdictBytes(node: BoundNode): number {
   return node.kind === 'leaf' ? node.verdicts.sizeBytes : 0
 }
 
+/** The leaves of conditions by what they test. */
+export type KnownLeaves = Map<string, CheckedLeaf>
+
 /**
  * Compiles a condition. It orders children by cost and groups those that depend on one object of the row, which are then
  * evaluated once per object instead of once per row.
+ * @param leaves Of other conditions with which this one can share results: equal leaves become the same object.
  */
-export function compile(condition: CheckedCondition): CompiledCondition {
-  return new CompiledCondition(arranged(withEqualLeavesShared(condition.root, new Map())).node)
+export function compile(condition: CheckedCondition, leaves: KnownLeaves = new Map()): CompiledCondition {
+  return new CompiledCondition(arranged(withEqualLeavesShared(condition.root, leaves)).node)
 }
 
 /** Compiles a condition so that its nodes stay where they stand in the tree, for an explanation. */
@@ -124,7 +129,7 @@ export function compileAsWritten(condition: CheckedCondition): CompiledCondition
   return new CompiledCondition(condition.root)
 }
 
-function withEqualLeavesShared(node: CheckedNode, leaves: Map<string, CheckedLeaf>): CheckedNode {
+function withEqualLeavesShared(node: CheckedNode, leaves: KnownLeaves): CheckedNode {
   if (node.kind === 'group') {
     return { ...node, children: node.children.map((child) => withEqualLeavesShared(child, leaves)) }
   }

@@ -1,17 +1,19 @@
+import { LRUCache } from 'lru-cache'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { ObjectType } from '../core/core-object.ts'
 import {
   addBits,
   type Bitmap,
+  bitsWithout,
   commonBits,
-  countBits,
   emptyBitmap,
   fullBitmap,
+  hasFewerBits,
   removeBits,
   setBit,
 } from '../tenant-index/bitmap.ts'
-import { addReferences, slotsIn, slotsReferringTo, slotsWithCode, slotsWithCodes } from '../tenant-index/column.ts'
-import type { LinkedType, RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import { addReferences, slotsIn, slotsWithCode, slotsWithCodes } from '../tenant-index/column.ts'
+import { LINKED_TYPES, type LinkedType, type RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import {
   type CollectionMembers,
   isRowOf,
@@ -22,7 +24,7 @@ import {
   rowsOf,
 } from './collection-members.ts'
 import type { BoundGroup, BoundLeaf, BoundMembership, BoundNode } from './compile.ts'
-import type { GroupOperator } from './condition.ts'
+import type { CheckedLeaf, GroupOperator } from './condition.ts'
 import { holdsOn } from './leaf-test.ts'
 
 export type EvaluationContext = {
@@ -62,14 +64,50 @@ const TESTS_PER_STEP_COUNT = 1024
 /** Collections whose member slots are cached during an evaluation. */
 const COLLECTIONS_CACHED_COUNT = 64
 
+/** Bytes of the results of leaves that are kept for each object type: a hundred leaves on a million objects. */
+const LEAF_RESULT_BYTES = 12_500_000
+
+/**
+ * The slots of a table whose rows satisfy a leaf, for conditions that were compiled with the same leaves. The least
+ * recently used results are dropped.
+ */
+export type LeafResults = Readonly<Record<ObjectType, LRUCache<CheckedLeaf, Bitmap>>>
+
+export function newLeafResults(): LeafResults {
+  const ofType = () =>
+    new LRUCache<CheckedLeaf, Bitmap>({
+      maxSize: LEAF_RESULT_BYTES,
+      // A table without objects takes space as well.
+      sizeCalculation: ({ byteLength }) => byteLength + 1,
+    })
+  return { identity: ofType(), orgUnit: ofType(), relationship: ofType() }
+}
+
 /**
  * The slots of a table whose rows satisfy a node of one condition that does not depend on the members of collections. For
  * evaluations of the condition on the same state of a snapshot and on the same day.
  */
-export type SharedResults = Readonly<Record<ObjectType, Map<BoundNode, Bitmap>>>
+export class SharedResults {
+  readonly #nodes: Readonly<Record<ObjectType, Map<BoundNode, Bitmap>>> = {
+    identity: new Map(),
+    orgUnit: new Map(),
+    relationship: new Map(),
+  }
+  readonly #leaves: LeafResults
 
-export function newSharedResults(): SharedResults {
-  return { identity: new Map(), orgUnit: new Map(), relationship: new Map() }
+  /** @param leaves Results that evaluations of other conditions on the same state and day have found. */
+  constructor(leaves: LeafResults) {
+    this.#leaves = leaves
+  }
+
+  get(node: BoundNode, objectType: ObjectType): Bitmap | undefined {
+    return node.kind === 'leaf' ? this.#leaves[objectType].get(node.leaf) : this.#nodes[objectType].get(node)
+  }
+
+  set(node: BoundNode, objectType: ObjectType, slots: Bitmap): void {
+    if (node.kind === 'leaf') this.#leaves[objectType].set(node.leaf, slots)
+    else this.#nodes[objectType].set(node, slots)
+  }
 }
 
 function readsMembers(node: BoundNode): boolean {
@@ -148,14 +186,13 @@ export class Evaluation {
    */
   *#matching(node: BoundNode, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     yield
-    if (countBits(mask) < mask.length * 32 * SPARSE_SHARE) return yield* this.#matchingFew(node, objectType, mask)
+    if (hasFewerBits(mask, mask.length * 32 * SPARSE_SHARE)) return yield* this.#matchingFew(node, objectType, mask)
     if (this.#shared === undefined || readsMembers(node)) return yield* this.#matchingMany(node, objectType, mask)
-    const results = this.#shared[objectType]
     // With most words of the mask in use, all slots cost the same as those of the mask.
     const all =
-      results.get(node) ??
+      this.#shared.get(node, objectType) ??
       (yield* this.#matchingMany(node, objectType, fullBitmap(this.#snapshot.tables[objectType].slotCount)))
-    results.set(node, all)
+    this.#shared.set(node, objectType, all)
     return commonBits(mask, all)
   }
 
@@ -188,7 +225,7 @@ export class Evaluation {
   *#matchingThrough(node: BoundNode, reads: ObjectType, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     if (objectType === 'relationship' && reads !== 'relationship' && this.#snapshot.link(reads).valueCount > 0) {
       const decided = yield* this.#matching(node, reads, fullBitmap(this.#snapshot.tables[reads].slotCount))
-      return slotsReferringTo(this.#snapshot.link(reads), decided, false, mask)
+      return this.#snapshot.referringTo(reads, decided, mask)
     }
     return this.#holdsAt(node, reads, 0) ? mask.slice() : new Int32Array(mask.length)
   }
@@ -196,7 +233,11 @@ export class Evaluation {
   *#matchingLeaf({ column, verdicts, negative }: BoundLeaf, mask: Bitmap): Task<Bitmap> {
     if (verdicts.holdsWithoutValue) return slotsWithCode(column, 0, negative, mask)
     if (column.valueCount === 0) return negative ? mask.slice() : new Int32Array(mask.length)
-    return slotsWithCodes(column, yield* verdicts.holding(this.#context.todayMs), negative, mask)
+    const codes = yield* verdicts.holding(this.#context.todayMs)
+    const link = LINKED_TYPES.find((type) => column === this.#snapshot.link(type))
+    if (link === undefined) return slotsWithCodes(column, codes, negative, mask)
+    const referring = this.#snapshot.referringTo(link, codes.asBitmap(column.values.size), mask)
+    return negative ? bitsWithout(mask, referring) : referring
   }
 
   *#matchingMembership(node: BoundMembership, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {

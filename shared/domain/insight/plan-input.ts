@@ -3,7 +3,7 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Collection } from '../collections/collection.ts'
 import { compiledTask } from '../collections/live-members.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
-import type { CompiledCondition } from '../criteria/compile.ts'
+import type { CompiledCondition, KnownLeaves } from '../criteria/compile.ts'
 import type { LinkStore } from '../group-links/link-dependencies.ts'
 import type { LinkSettingsStore, RemovalGuard } from '../group-links/link-settings.ts'
 import type { RemovalPlanStore } from '../group-links/removal-plan.ts'
@@ -91,16 +91,17 @@ export async function readPlanInput(
   }
 }
 
-/** The compiled conditions; undefined for an invalid one, which is logged. */
+/** The compiled conditions, with shared leaves; undefined for an invalid one, which is logged. */
 function* conditionsTask(
   collections: readonly Collection[],
   { log }: Pick<PlanDependencies, 'log'>,
 ): Task<Map<Collection, CompiledCondition | undefined>> {
   const conditions = new Map<Collection, CompiledCondition | undefined>()
+  const leaves: KnownLeaves = new Map()
   for (const collection of collections) {
     yield
     try {
-      conditions.set(collection, yield* compiledTask(collection))
+      conditions.set(collection, yield* compiledTask(collection, leaves))
     } catch (error) {
       const { tenantId, id: collectionId } = collection
       log.error('collection.invalid', error, { tenantId, collectionId })

@@ -4,8 +4,16 @@ import type { GroupLink } from '../group-links/group-link.ts'
 import type { RemovalGuard } from '../group-links/link-settings.ts'
 import { removedRecently } from '../sync/recorded-writes.ts'
 import { removalHold } from '../sync/removal-guard.ts'
-import { type Bitmap, bitsWithout, clearBit, countBits, emptyBitmap, hasBit } from '../tenant-index/bitmap.ts'
-import { addReferences, slotsReferringTo } from '../tenant-index/column.ts'
+import {
+  type Bitmap,
+  bitsWithout,
+  clearBit,
+  commonBits,
+  countBits,
+  emptyBitmap,
+  hasBit,
+} from '../tenant-index/bitmap.ts'
+import { addReferences } from '../tenant-index/column.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { SetFingerprints } from '../tenant-index/set-fingerprints.ts'
 import type { TextDictionary } from '../tenant-index/text-dictionary.ts'
@@ -16,13 +24,10 @@ export function identitiesBehind(objectType: RowObjectType, members: Bitmap, row
   const { identity, relationship } = rows.tables
   if (objectType === 'Identity') return members
   const positions =
-    objectType === 'Relationship'
-      ? members
-      : slotsReferringTo(rows.link('orgUnit'), members, false, relationship.liveSlots())
+    objectType === 'Relationship' ? members : rows.referringTo('orgUnit', members, relationship.liveSlots())
   const found = emptyBitmap(identity.slotCount)
   addReferences(rows.link('identity'), positions, found)
-  const live = identity.liveSlots()
-  return found.map((word, index) => word & (live[index] as number))
+  return commonBits(found, identity.liveSlots())
 }
 
 /** An enabled link, with the accounts whose removal the guard holds now: they are still in the group. */

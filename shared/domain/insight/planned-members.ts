@@ -4,8 +4,8 @@ import { objectTypeOf } from '../collections/live-members.ts'
 import { CORE_TYPE, type CollectionMembers, memberSlots } from '../criteria/collection-members.ts'
 import type { CompiledCondition } from '../criteria/compile.ts'
 import { memberSlotsTask } from '../criteria/evaluate.ts'
-import { type EvaluationContext, newSharedResults, type SharedResults } from '../criteria/evaluation.ts'
-import { type Bitmap, emptyBitmap } from '../tenant-index/bitmap.ts'
+import { type EvaluationContext, newLeafResults, SharedResults } from '../criteria/evaluation.ts'
+import { type Bitmap, emptyBitmap, equalBits } from '../tenant-index/bitmap.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { ReferenceGraph } from './reference-graph.ts'
 
@@ -35,6 +35,7 @@ export class PlannedMembers {
   readonly #input: MembersInput
   readonly #members = new Map<string, MembersOfBoth>()
   readonly #changed = new Set<string>()
+  readonly #leafResults = newLeafResults()
   readonly #invalid = { before: new Set<string>(), after: new Set<string>() }
   /** The number of affected collections that are still to be evaluated and refer to a collection. */
   readonly #waiting = new Map<string, number>()
@@ -93,24 +94,19 @@ export class PlannedMembers {
     const { id } = collection
     const { graph } = this.#input
     const isRoot = id === graph.change.after.id
-    // The condition of the changed collection itself is another one before and after.
-    const shared = isRoot ? undefined : newSharedResults()
+    const shared = new SharedResults(this.#leafResults)
     const before = yield* this.#before(isRoot ? graph.change.before : collection, collection, shared)
     const isAffected = isRoot || graph.referencesOf(collection).some((to) => this.#changed.has(to))
     if (!isAffected && this.#invalid.before.has(id)) this.#invalid.after.add(id)
     if (!isAffected) return { before, after: before }
     const after = (yield* this.#membersIn(collection, 'after', shared)) ?? before
     const isMended = this.#invalid.before.has(id) !== this.#invalid.after.has(id)
-    const isSame = isEqual(before, after)
+    const isSame = equalBits(before, after)
     if (!isSame || isMended) this.#changed.add(id)
     return { before, after: isSame ? before : after }
   }
 
-  *#before(
-    stored: Collection | undefined,
-    { objectType, id }: Collection,
-    shared: SharedResults | undefined,
-  ): Task<Bitmap> {
+  *#before(stored: Collection | undefined, { objectType, id }: Collection, shared: SharedResults): Task<Bitmap> {
     const { rows } = this.#input
     const type = CORE_TYPE[objectType as keyof typeof CORE_TYPE]
     if (stored === undefined) return emptyBitmap(rows.tables[type].slotCount)
@@ -122,7 +118,7 @@ export class PlannedMembers {
   }
 
   /** Undefined when the collection cannot be evaluated and keeps its members. */
-  *#membersIn(collection: Collection, version: Version, shared: SharedResults | undefined): Task<Bitmap | undefined> {
+  *#membersIn(collection: Collection, version: Version, shared: SharedResults): Task<Bitmap | undefined> {
     const { graph, rows, conditionOf } = this.#input
     const invalid = this.#invalid[version]
     const condition = conditionOf(collection)
@@ -148,8 +144,4 @@ export class PlannedMembers {
       },
     }
   }
-}
-
-function isEqual(one: Bitmap, other: Bitmap): boolean {
-  return one.every((word, index) => word === other[index])
 }

@@ -5,7 +5,7 @@ import { CORE_TYPE } from '../criteria/collection-members.ts'
 import type { CompiledCondition } from '../criteria/compile.ts'
 import { objectEvaluationTask } from '../criteria/evaluate.ts'
 import type { NamedMembersContext } from '../criteria/evaluation.ts'
-import { type Bitmap, bitsWithout } from '../tenant-index/bitmap.ts'
+import { type Bitmap, bitsWithout, equalBits } from '../tenant-index/bitmap.ts'
 import type { MembersInput, PlannedMembers } from './planned-members.ts'
 
 /** More collections with the same members are not listed. */
@@ -46,7 +46,7 @@ export function* sameMembersTask(
     if (closure.length === 0 || closure.some((one) => input.conditionOf(one) === undefined)) continue
     if (!(yield* agreesOn(samples, collection, conditionOf(collection), context, input))) continue
     const others = yield* planned.membersOf(collection.id)
-    if (others.after.every((word, index) => word === members[index])) found.push(collection)
+    if (equalBits(others.after, members)) found.push(collection)
     if (found.length === LISTED_AT_MOST_COUNT) break
   }
   return found

@@ -25,6 +25,8 @@ export function hasBit(bitmap: Bitmap, slot: number): boolean {
   return (((bitmap[slot >>> 5] as number) >>> (slot & 31)) & 1) === 1
 }
 
+const WORDS_COUNTED_AT_ONCE_COUNT = 1024
+
 export function countBits(bitmap: Bitmap): number {
   let count = 0
   for (let index = 0; index < bitmap.length; index += 1) {
@@ -35,6 +37,21 @@ export function countBits(bitmap: Bitmap): number {
     count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
   }
   return count
+}
+
+/** Whether a set has fewer slots than this. Large sets are not counted to the end. */
+export function hasFewerBits(bitmap: Bitmap, count: number): boolean {
+  let found = 0
+  for (let from = 0; from < bitmap.length && found < count; from += WORDS_COUNTED_AT_ONCE_COUNT) {
+    found += countBits(bitmap.subarray(from, from + WORDS_COUNTED_AT_ONCE_COUNT))
+  }
+  return found < count
+}
+
+/** Whether both sets, of the same length, have the same slots. */
+export function equalBits(one: Bitmap, other: Bitmap): boolean {
+  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false
+  return true
 }
 
 /** Adds the slots of `source` to `target`. */
@@ -49,6 +66,13 @@ export function removeBits(target: Bitmap, source: Bitmap): void {
   for (let index = 0; index < target.length; index += 1) {
     target[index] = (target[index] as number) & ~(source[index] as number)
   }
+}
+
+/** The slots that are not in a set, up to its length. */
+export function otherBits(bitmap: Bitmap): Bitmap {
+  const others = bitmap.slice()
+  for (let index = 0; index < others.length; index += 1) others[index] = ~(others[index] as number)
+  return others
 }
 
 /** The slots of `some` that are not among `others`, as a new set. */

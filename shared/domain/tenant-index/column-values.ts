@@ -1,6 +1,7 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { parseInstantMs } from '../../kernel/timestamp.ts'
 import type { AttributeKind } from '../core/core-object.ts'
+import type { CodeSet } from './bitmap.ts'
 import { grownFloat64, grownUint8 } from './growable-array.ts'
 import type { IdTable } from './id-table.ts'
 import { ByteDictionary, TextDictionary } from './text-dictionary.ts'
@@ -24,6 +25,11 @@ export class TextValues {
 
   get sizeBytes(): number {
     return this.dictionary.entries.sizeBytes
+  }
+
+  /** Bytes of all values with lower codes. */
+  bytesBefore(code: number): number {
+    return this.dictionary.entries.offsets[code] as number
   }
 
   reserve(addedCount: number): Task<void> {
@@ -54,6 +60,10 @@ export class InstantValues {
 
   get sizeBytes(): number {
     return this.#dictionary.entries.sizeBytes + this.instantsMs.byteLength
+  }
+
+  bytesBefore(code: number): number {
+    return code * Float64Array.BYTES_PER_ELEMENT
   }
 
   reserve(addedCount: number): Task<void> {
@@ -95,6 +105,10 @@ export class ReferenceValues {
     return 0
   }
 
+  bytesBefore(code: number): number {
+    return code * Int32Array.BYTES_PER_ELEMENT
+  }
+
   *reserve(): Task<void> {}
 
   encode(value: unknown): number {
@@ -132,6 +146,10 @@ export class ListValues {
     return this.#lists.sizeBytes + elementsBytes + this.#packed.byteLength
   }
 
+  bytesBefore(code: number): number {
+    return this.#lists.offsets[code] as number
+  }
+
   *reserve(addedCount: number): Task<void> {
     yield* this.#lists.reserve(addedCount)
     if (this.#elements instanceof TextDictionary) yield* this.#elements.entries.reserve(addedCount)
@@ -164,6 +182,26 @@ export class ListValues {
       value = 0
     }
     return false
+  }
+
+  /** Adds the codes of the lists that contain an element, among those from one code up to another. */
+  addListsWith(element: number, [from, to]: readonly [number, number], found: CodeSet): void {
+    const { bytes, offsets } = this.#lists
+    const last = offsets[to] as number
+    let code = from
+    let at = offsets[from] as number
+    while (at < last) {
+      let byte = bytes[at++] as number
+      let value = byte & 0x7f
+      for (let shift = 7; byte >= 0x80; shift += 7) {
+        byte = bytes[at++] as number
+        value |= (byte & 0x7f) << shift
+      }
+      if (value !== element) continue
+      while ((offsets[code + 1] as number) < at) code += 1
+      found.add(code)
+      at = offsets[code + 1] as number
+    }
   }
 
   /** The ids in a list, in no particular order. */

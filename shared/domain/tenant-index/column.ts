@@ -1,7 +1,7 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { schemaName } from '../core/attribute-names.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import { type Bitmap, type CodeSet, clearBit, emptyBitmap, setBit } from './bitmap.ts'
+import { type Bitmap, type CodeSet, clearBit, emptyBitmap, hasBit, setBit } from './bitmap.ts'
 import type { ColumnValues } from './column-values.ts'
 import { ForkableInt32 } from './growable-array.ts'
 
@@ -152,6 +152,24 @@ export class Referrers {
   /** The next relationship in the same list, 0 at the end. */
   next(relationship: number): number {
     return this.#next.values[relationship] ?? 0
+  }
+
+  /** The relationships in `mask` that refer to any of the targets; undefined when there are more than `atMostCount`. */
+  of(targets: Bitmap, mask: Bitmap, atMostCount: number): Bitmap | undefined {
+    const found = new Int32Array(mask.length)
+    const [first, next] = [this.#first.values, this.#next.values]
+    let count = 0
+    for (let index = 0; index < targets.length; index += 1) {
+      for (let word = targets[index] as number; word !== 0; word &= word - 1) {
+        const target = (index << 5) + 31 - Math.clz32(word & -word)
+        for (let slot = first[target] ?? 0; slot !== 0; slot = next[slot] as number) {
+          count += 1
+          if (count > atMostCount) return undefined
+          if (hasBit(mask, slot)) setBit(found, slot)
+        }
+      }
+    }
+    return found
   }
 
   /** The targets with at least one relationship, as a new set. */

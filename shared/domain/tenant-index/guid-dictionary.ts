@@ -59,7 +59,7 @@ export class GuidDictionary implements PackedIds {
 
   /** 32 bits that depend on the id and the seed, and not on its code. */
   mixOf(code: number, seed: number): number {
-    const other = this.#otherTexts.get(code)
+    const other = this.#otherTexts.size === 0 ? undefined : this.#otherTexts.get(code)
     if (other !== undefined) return mixedText(other, seed)
     let mixed = seed
     for (let word = 0; word < WORDS_PER_GUID; word += 1) {

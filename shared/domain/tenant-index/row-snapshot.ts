@@ -1,8 +1,8 @@
 import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
 import { type CoreObject, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
-import { type Bitmap, countBits, removeBits } from './bitmap.ts'
+import { type Bitmap, bitsWithout, countBits, hasBit, hasFewerBits, otherBits, removeBits } from './bitmap.ts'
 import type { Column } from './column.ts'
-import { Referrers } from './column.ts'
+import { Referrers, slotsReferringTo } from './column.ts'
 import { IdTable } from './id-table.ts'
 import { type IdTables, ObjectTable } from './object-table.ts'
 import { RecordedChange, type SnapshotChange } from './snapshot-change.ts'
@@ -18,6 +18,7 @@ export const APPLIED_AT_ONCE_COUNT = 64
 
 /** The types of objects that a relationship connects. */
 export type LinkedType = Exclude<ObjectType, 'relationship'>
+export const LINKED_TYPES = ['identity', 'orgUnit'] as const satisfies readonly LinkedType[]
 
 /**
  * A tenant's rows in columnar form. Every relationship is a row together with its identity and org unit; an identity or org
@@ -122,6 +123,21 @@ export class RowSnapshot {
   /** The column of relationships that refers to identities or org units. Codes are slots. */
   link(to: LinkedType): Column {
     return this.#links[to]
+  }
+
+  /**
+   * The relationships in `mask` that refer to one of the targets; slot 0 stands for relationships without a target. When
+   * these, or all others, are few, they are found from their targets instead of one by one.
+   */
+  referringTo(to: LinkedType, targets: Bitmap, mask: Bitmap): Bitmap {
+    const link = this.#links[to]
+    const isOfOthers = hasBit(targets, 0)
+    const followed = isOfOthers ? otherBits(targets) : targets
+    const atMostCount = mask.length
+    if (!hasFewerBits(followed, atMostCount)) return slotsReferringTo(link, targets, false, mask)
+    const found = this.referrers[to].of(followed, mask, atMostCount)
+    if (found === undefined) return slotsReferringTo(link, targets, false, mask)
+    return isOfOthers ? bitsWithout(mask, found) : found
   }
 
   /** Slots of the objects without relationships, which are rows of their own. */

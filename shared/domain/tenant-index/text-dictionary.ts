@@ -103,9 +103,24 @@ export class ByteDictionary {
 }
 
 /** FNV-1a, mixed once more because probing uses the low bits only. */
-function hash(source: Uint8Array, start: number, end: number, seed = 0x811c9dc5): number {
-  let mixed = seed
+function hash(source: Uint8Array, start: number, end: number): number {
+  let mixed = 0x811c9dc5
   for (let index = start; index < end; index += 1) mixed = Math.imul(mixed ^ (source[index] as number), 0x01000193)
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
+  return mixed ^ (mixed >>> 13)
+}
+
+/** As `hash`, four bytes at a time: for a million texts. */
+function mix(source: Uint8Array, start: number, end: number, seed: number): number {
+  let mixed = seed ^ (end - start)
+  let index = start
+  for (; index + 3 < end; index += 4) {
+    const low = (source[index] as number) | ((source[index + 1] as number) << 8)
+    const word = low | ((source[index + 2] as number) << 16) | ((source[index + 3] as number) << 24)
+    mixed = Math.imul(mixed ^ word, 0x85ebca6b)
+    mixed ^= mixed >>> 13
+  }
+  for (; index < end; index += 1) mixed = Math.imul(mixed ^ (source[index] as number), 0x01000193)
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
   return mixed ^ (mixed >>> 13)
 }
@@ -135,7 +150,7 @@ export class TextDictionary {
   /** See `CodedTexts`. */
   mixOf(code: number, seed: number): number {
     const { bytes, offsets } = this.entries
-    return hash(bytes, offsets[code] as number, offsets[code + 1] as number, seed)
+    return mix(bytes, offsets[code] as number, offsets[code + 1] as number, seed)
   }
 
   textOf(code: number): string {

@@ -3,11 +3,12 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
 import type { CollectionMembers } from '../../../shared/domain/criteria/collection-members.ts'
-import { type CompiledCondition, compile } from '../../../shared/domain/criteria/compile.ts'
+import { type CompiledCondition, compile, type KnownLeaves } from '../../../shared/domain/criteria/compile.ts'
 import type { CheckedCondition } from '../../../shared/domain/criteria/condition.ts'
-import { evaluate, evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
-import type { NamedMembersContext } from '../../../shared/domain/criteria/evaluation.ts'
+import { evaluate, evaluateObjects, memberSlotsTask } from '../../../shared/domain/criteria/evaluate.ts'
+import { type NamedMembersContext, newLeafResults, SharedResults } from '../../../shared/domain/criteria/evaluation.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 import { COLLECTIONS, collections, condition, SCHEMA, snapshotObject, TODAY_MS } from './arbitrary-cases.ts'
 import { naiveMembers, naiveRows } from './naive-evaluator.ts'
 
@@ -70,6 +71,28 @@ describe('The evaluator', () => {
       }
     })
     fc.assert(property, { numRuns: 6000 })
+  })
+
+  it('gives the same members with the results that other conditions, and other members, have left', () => {
+    const objects = fc.array(snapshotObject, { minLength: 4, maxLength: 22 })
+    const property = fc.property(condition, condition, objects, collections, (one, other, arrivals, members) => {
+      const snapshot = loaded(arrivals)
+      const leaves: KnownLeaves = new Map()
+      const leafResults = newLeafResults()
+      const both = { groupOperator: 'OR', conditions: [one, other] }
+      for (const input of [one, other, both]) {
+        const compiled = compile(checked(input), leaves)
+        for (const type of ROW_TYPES) {
+          const shared = new SharedResults(leafResults)
+          for (const context of [contextOf(members), contextOf([])]) {
+            const slots = runToCompletion(memberSlotsTask(compiled, snapshot, type, context, shared))
+            const expected = runToCompletion(memberSlotsTask(compile(checked(input)), snapshot, type, context))
+            assert.deepEqual(slots, expected)
+          }
+        }
+      }
+    })
+    fc.assert(property, { numRuns: 200 })
   })
 
   it('gives the same members after any series of changes as from a fresh snapshot, and names every object affected', () => {
