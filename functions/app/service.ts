@@ -21,6 +21,7 @@ import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/removal-plan-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
 import { cosmosTenantStore, cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
+import { cosmosTrackedGroupsStore } from '../../shared/cosmos/tracked-groups-store.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
 import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
@@ -223,6 +224,7 @@ function linkParts(settings: Settings, parts: Parts) {
   return {
     jobs: cosmosJobStore(container('jobs')),
     directory,
+    trackedGroups: cosmosTrackedGroupsStore(container('tenants')),
     budget: sharedWriteBudget({
       windows: cosmosWindowStore(container('tenants')),
       writesPerTenant: settings.directoryWritesPerTenant,

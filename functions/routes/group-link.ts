@@ -7,7 +7,6 @@ import {
   linkETag,
   NewGroupLink,
   SyncOutcome,
-  toGroupLinkDto,
 } from '../../shared/domain/group-links/group-link.ts'
 import { getLink } from '../../shared/domain/group-links/lease.ts'
 import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
@@ -18,6 +17,7 @@ import {
   listLinks,
   listSyncJobs,
   QueuedSync,
+  readLinkDto,
   requestSync,
   setLinkState,
 } from '../../shared/domain/group-links/manage-links.ts'
@@ -121,7 +121,7 @@ const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
     reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
     refusals: ['LinkNotFound'],
     run: async ({ path: { collectionId }, caller }) =>
-      linkResult(await getLinkOfCollection(caller.tenantId, collectionId, deps)),
+      linkResult(await getLinkOfCollection(caller.tenantId, collectionId, deps), deps),
   }),
   route('GET', '/group-links/{id}', {
     operationId: 'getGroupLink',
@@ -130,7 +130,7 @@ const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
     roles: READERS,
     reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
     refusals: ['LinkNotFound'],
-    run: async ({ path: { id }, caller }) => linkResult((await getLink(caller.tenantId, id, deps.links)).value),
+    run: async ({ path: { id }, caller }) => linkResult((await getLink(caller.tenantId, id, deps.links)).value, deps),
   }),
   route('POST', '/group-links/preview', {
     operationId: 'previewGroupLink',
@@ -174,7 +174,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     body: GroupLinkChange,
     reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
-    run: async (input) => linkResult(await setLinkState(linkTarget(input), input.body.state, deps)),
+    run: async (input) => linkResult(await setLinkState(linkTarget(input), input.body.state, deps), deps),
   }),
   route('DELETE', '/group-links/{id}', {
     operationId: 'deleteGroupLink',
@@ -211,8 +211,11 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
     operationId: 'listSyncJobs',
     summary: 'List sync jobs',
     description:
-      'Returns a page of the jobs that match all given filters, newest first; without filters, all jobs. Jobs of type `ScheduledSweep` are queued by the hourly sweep, and when membership changes cannot be ' +
-      'written incrementally.',
+      'Returns a page of the jobs that match all given filters, newest first; without filters, all jobs.\n\n' +
+      'Each hour, each enabled link has a job of type `ScheduledSweep`. It compares the group with the collection if one ' +
+      'of them may have changed since they were equal, and at least once a week; otherwise it ends at once. Changes of ' +
+      "the group's other properties, such as its type, are found by a comparison and before members are written. Such a " +
+      'job also runs when membership changes cannot be written incrementally.',
     roles: READERS,
     query: JobQuery,
     reply: { status: 200, schema: Type.Array(SyncJobDto), paged: true },
@@ -234,8 +237,11 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
   }),
 ]
 
-function linkResult(link: GroupLink): RouteResult<GroupLinkDto> {
-  return { data: toGroupLinkDto(link), headers: { etag: linkETag(link) } }
+async function linkResult(
+  link: GroupLink,
+  deps: Pick<LinkDependencies, 'tenants'>,
+): Promise<RouteResult<GroupLinkDto>> {
+  return { data: await readLinkDto(link, deps), headers: { etag: linkETag(link) } }
 }
 
 type LinkTarget = Parameters<typeof deleteLink>[0]

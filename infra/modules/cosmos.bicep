@@ -172,6 +172,8 @@ var containers = [
       { path: '/error/?' }
       { path: '/approvalNotes/?' }
       { path: '/entry/?' }
+      { path: '/packedLinks/?' }
+      { path: '/skippedCounts/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []
@@ -199,6 +201,7 @@ var containers = [
       { path: '/usedCount/?' }
       { path: '/entries/*' }
       { path: '/customAttributes/*' }
+      { path: '/trackedGroups/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

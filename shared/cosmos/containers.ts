@@ -84,13 +84,21 @@ export const CONTAINERS = [
     id: 'jobs',
     partitionKey: '/tenantId',
     defaultTtlS: -1,
-    unindexed: ['/unresolved/*', '/unconfirmed/*', '/error/?', '/approvalNotes/?', '/entry/?'],
+    unindexed: [
+      '/unresolved/*',
+      '/unconfirmed/*',
+      '/error/?',
+      '/approvalNotes/?',
+      '/entry/?',
+      '/packedLinks/?',
+      '/skippedCounts/*',
+    ],
   },
   { id: 'removalPlans', partitionKey: '/planOf', defaultTtlS: -1, unindexed: ['/accounts/?'] },
   {
     id: 'tenants',
     partitionKey: '/tenantId',
-    unindexed: ['/windowStartMs/?', '/usedCount/?', '/entries/*', '/customAttributes/*'],
+    unindexed: ['/windowStartMs/?', '/usedCount/?', '/entries/*', '/customAttributes/*', '/trackedGroups/*'],
   },
   {
     id: 'idempotencyKeys',

@@ -1,12 +1,13 @@
 import type { Container, OperationInput, SqlQuerySpec } from '@azure/cosmos'
 import type { JobFilter, JobStore } from '../domain/group-links/link-dependencies.ts'
 import { retentionS, SyncJob } from '../domain/group-links/sync-job.ts'
-import type { Versioned } from '../kernel/versioned.ts'
+import type { Page, Versioned } from '../kernel/versioned.ts'
 import { auditOperations } from './audit-trail.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
-import { matching, readPageByCreation } from './creation-page.ts'
+import { compareCreation, creationPosition, matching, readPageByCreation } from './creation-page.ts'
 import { versionedDocumentParser } from './document-parser.ts'
 import { ifVersion, queryAll, refuse, type Stored, writeTogether } from './documents.ts'
+import { cosmosSweepRecords } from './sweep-records.ts'
 
 const { parse, parseWritten } = versionedDocumentParser('sync job', SyncJob, {
   held: 0,
@@ -23,9 +24,13 @@ const FILTERS = {
   status: 'c.status = @status',
 } as const satisfies Record<keyof JobFilter, string>
 
+/** The version of a job that is not stored: it has ended and is never written. */
+const NOT_STORED = ''
+
 /** Container `jobs`: partition key `/tenantId`; each document has the `ttl` of its job type. */
 export function cosmosJobStore(jobs: Container): JobStore {
   const read = batchedDocumentReads<SyncJob>(jobs)
+  const sweeps = cosmosSweepRecords(jobs)
   /** Few jobs are unfinished at any time, so the list is not paged. */
   async function unfinished(tenantId: string, query: SqlQuerySpec): Promise<Versioned<SyncJob>[]> {
     const found = await queryAll<unknown>(jobs, tenantId, query)
@@ -35,8 +40,11 @@ export function cosmosJobStore(jobs: Container): JobStore {
   return {
     async find(tenantId, jobId) {
       const document = await read(tenantId, jobId)
-      return document === undefined ? undefined : parse(document)
+      if (document !== undefined) return parse(document)
+      const swept = await sweeps.findJob(tenantId, jobId)
+      return swept && { value: swept, version: NOT_STORED }
     },
+    addSweep: sweeps.add,
     async add(job, audit) {
       const creation: OperationInput = { operationType: 'Create', resourceBody: withTtl(job) }
       const failed = await writeTogether(jobs, job.tenantId, [creation, ...auditOperations(audit)])
@@ -54,7 +62,9 @@ export function cosmosJobStore(jobs: Container): JobStore {
       const where = ['IS_DEFINED(c.linkId)', ...conditions].join(' AND ')
       const query = { where, parameters, newestFirst: true, after, size }
       const page = await readPageByCreation<Stored<SyncJob>>(jobs, tenantId, query)
-      return { ...page, items: page.items.map((document) => parse(document).value) }
+      const stored = { ...page, items: page.items.map((document) => parse(document).value) }
+      const from = page.continueAfter === undefined ? undefined : stored.items.at(-1)?.createdAt
+      return merged(stored, await sweeps.firstJobs(tenantId, filter, { from, after, count: size + 1 }), size)
     },
     unfinishedOf(tenantId, linkId) {
       return unfinished(tenantId, {
@@ -66,6 +76,16 @@ export function cosmosJobStore(jobs: Container): JobStore {
       return unfinished(tenantId, { query: "SELECT * FROM c WHERE c.status IN ('Queued', 'Running')" })
     },
   }
+}
+
+/** A page of stored jobs with those of sweeps among them, newest first. */
+function merged(stored: Page<SyncJob>, swept: readonly SyncJob[], size: number): Page<SyncJob> {
+  if (swept.length === 0) return stored
+  const all = [...stored.items, ...swept].sort((one, other) => compareCreation(other, one))
+  const items = all.slice(0, size)
+  const last = items.at(-1)
+  const isLast = all.length <= size && stored.continueAfter === undefined
+  return isLast || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
 }
 
 function withTtl(job: SyncJob): SyncJob & { ttl: number } {

@@ -34,6 +34,8 @@ const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink,
   unseenAdditions: [],
   notUsers: [],
   unresolved: [],
+  skippedCount: null,
+  isSweptUnchanged: false,
 })
 
 /** Id of the document with the tenant's settings, in the partition of its links: one request reads both. */

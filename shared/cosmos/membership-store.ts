@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Container, OperationInput } from '@azure/cosmos'
+import { type Static, Type } from 'typebox'
 import {
   differenceTask,
   type MembershipChange,
@@ -78,6 +79,15 @@ export function cosmosMembershipStore(
       const partition = partitionOf(tenantId, collectionId)
       const document = (await readCurrentDocuments<MembersHead>(members, partition, [HEAD_ID])).get(HEAD_ID)
       return document && versionedHead(versionedDocument(document))
+    },
+    async versions(tenantId, collectionIds) {
+      const found = new Map<string, number>()
+      for (const some of chunk(collectionIds, HEADS_PER_QUERY_COUNT)) {
+        for (const { membersOf, membershipVersion } of await headVersions(members, tenantId, some)) {
+          found.set(membersOf.slice(partitionOf(tenantId, '').length), membershipVersion)
+        }
+      }
+      return found
     },
     async members(tenantId, collectionId) {
       const partition = partitionOf(tenantId, collectionId)
@@ -158,6 +168,29 @@ function versionedDocument(document: Stored<object>): Versioned<MembersHead> {
 
 function partitionOf(tenantId: string, collectionId: string): string {
   return `${tenantId}:${collectionId}`
+}
+
+/** Partitions that one query reads. */
+const HEADS_PER_QUERY_COUNT = 100
+
+const HeadVersion = Type.Object({ membersOf: Type.String(), membershipVersion: Type.Integer() })
+const parseHeadVersion = documentParser<Static<typeof HeadVersion>>('head of members', HeadVersion)
+
+/** Across partitions, each of which holds the members of one collection. A plain filter without order is cheap there. */
+async function headVersions(
+  members: Container,
+  tenantId: string,
+  collectionIds: readonly string[],
+): Promise<Static<typeof HeadVersion>[]> {
+  const partitions = Object.fromEntries(collectionIds.map((id, index) => [`p${index}`, partitionOf(tenantId, id)]))
+  const names = Object.keys(partitions).map((name) => `@${name}`)
+  const iterator = members.items.query<object>({
+    query: `SELECT c.membersOf, c.membershipVersion FROM c WHERE c.id = @id AND c.membersOf IN (${names.join()})`,
+    parameters: sqlParameters({ id: HEAD_ID, ...partitions }),
+  })
+  const found: Static<typeof HeadVersion>[] = []
+  while (iterator.hasMoreResults()) found.push(...(await iterator.fetchNext()).resources.map(parseHeadVersion))
+  return found
 }
 
 const NO_CHANGE: MembershipChange = { added: [], removed: [] }

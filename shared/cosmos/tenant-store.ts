@@ -43,6 +43,9 @@ export function cosmosTenantStore(tenants: Container): TenantStore {
         if (resources !== undefined && resources.length > 0) yield resources.map(knownTenant)
       }
     },
+    async lastSweepMs(tenantId) {
+      return (await readDocument<{ readonly sweptAtMs?: number }>(tenants, REGISTRATION_ID, tenantId))?.sweptAtMs
+    },
     async recordSweep(tenantId, sweptAtMs) {
       await tenants.items.upsert({ ...registration(tenantId), sweptAtMs })
     },

@@ -2,6 +2,7 @@ import {
   type Directory,
   DirectoryFault,
   type DirectoryGroup,
+  type MemberChangesPage,
   type MemberPage,
 } from '../domain/group-links/directory.ts'
 import { chunk } from '../kernel/chunk.ts'
@@ -100,6 +101,13 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       if (replyKind(reply) !== 'done') throw replyFault(reply)
       return pageOf(reply.body)
     },
+    async readMemberChanges(tenantId, from) {
+      const path = 'groupIds' in from ? trackingPath(from.groupIds) : from.continueAfter
+      const reply = await read(tenantId, path)
+      if (isExpired(reply)) return undefined
+      if (replyKind(reply) !== 'done') throw replyFault(reply)
+      return changesPageOf(reply.body, graphUrl)
+    },
     addMembers: (tenantId, groupId, accounts, deadlineMs) =>
       addMembers(writes(tenantId, groupId, deadlineMs), accounts),
     removeMembers: (tenantId, groupId, accounts, deadlineMs) =>
@@ -154,6 +162,29 @@ function pageOf(body: unknown): MemberPage {
   )
   const page = { users: idsOf(users), others: idsOf(others) }
   return typeof nextLink === 'string' ? { ...page, continueAfter: nextLink } : page
+}
+
+/** https://learn.microsoft.com/graph/delta-query-groups */
+function trackingPath(groupIds: readonly string[]): string {
+  const filter = groupIds.map((id) => `id eq '${id}'`).join(' or ')
+  return `/groups/delta?$select=members&$filter=${encodeURIComponent(filter)}`
+}
+
+/** https://learn.microsoft.com/graph/delta-query-overview#synchronization-reset */
+function isExpired({ status, body }: GraphReply): boolean {
+  const { error } = (body ?? {}) as { error?: { code?: unknown } }
+  return status === 410 || (status === 400 && String(error?.code).toLowerCase() === 'syncstatenotfound')
+}
+
+function changesPageOf(body: unknown, graphUrl: string): MemberChangesPage {
+  type Page = { value?: { id?: unknown }[]; '@odata.nextLink'?: unknown; '@odata.deltaLink'?: unknown }
+  const { value, '@odata.nextLink': nextLink, '@odata.deltaLink': deltaLink } = (body ?? {}) as Page
+  const link = nextLink ?? deltaLink
+  if (!Array.isArray(value) || typeof link !== 'string') {
+    throw new DirectoryFault('unavailable', 'The directory returned a page without changes or without a link.')
+  }
+  const changedGroupIds = value.map(({ id }) => String(id).toLowerCase())
+  return { changedGroupIds, continueAfter: pathOf(link, graphUrl), isLast: nextLink === undefined }
 }
 
 /** The token is sent to the host of the link, which therefore has to be the directory. */

@@ -123,6 +123,29 @@ describe('The directory through Graph', () => {
     assert.deepEqual(writes(), ['PATCH', 'DELETE'])
   })
 
+  it('tells changed groups after tracking has begun, and that a position is not kept any more', async () => {
+    const { directory, server } = world
+    const [first, second] = [await world.newGroup({}, [user(1)]), await world.newGroup()]
+    const lastPage = async (from: Parameters<typeof directory.readMemberChanges>[1]) => {
+      let page = await directory.readMemberChanges(TENANT, from)
+      while (page?.isLast === false) page = await directory.readMemberChanges(TENANT, page)
+      assert.ok(page !== undefined)
+      return page
+    }
+    const begun = await lastPage({ groupIds: [first, second] })
+    assert.deepEqual((await lastPage(begun)).changedGroupIds, [])
+    await directory.addMembers(TENANT, second, [user(2)], NO_DEADLINE)
+    const changed = await lastPage(begun)
+    assert.deepEqual(changed.changedGroupIds, [second])
+    assert.deepEqual((await lastPage(changed)).changedGroupIds, [])
+    await world.asTester({ method: 'DELETE', path: `/groups/${first}` })
+    assert.deepEqual((await lastPage(changed)).changedGroupIds, [first])
+    server.setFaults([{ path: '/delta$', delta: 'reset', times: 1 }])
+    assert.equal(await directory.readMemberChanges(TENANT, changed), undefined)
+    server.setFaults([{ path: '/delta$', status: 403 }])
+    await assert.rejects(directory.readMemberChanges(TENANT, changed), { kind: 'refused' })
+  })
+
   it('reports what was written before a fault', async () => {
     const groupId = await world.newGroup()
     world.server.setFaults([{ method: 'PATCH', times: 1, delayMs: 0 }])

@@ -145,4 +145,37 @@ describe('The stores of group links on Cosmos DB', () => {
     assert.notEqual(minuteOfTenant('one'), minuteOfTenant('two'))
     assert.deepEqual(await listed(minuteOfTenant('two')), ['two'])
   })
+
+  it('return when a tenant was last swept', async () => {
+    const { tenants } = world.deps
+    const tenantId = randomUUID()
+    await tenants.register(tenantId)
+    assert.equal(await tenants.lastSweepMs(tenantId), undefined)
+    await tenants.recordSweep(tenantId, NOW_MS)
+    assert.equal(await tenants.lastSweepMs(tenantId), NOW_MS)
+    assert.equal(await tenants.lastSweepMs(OTHER_TENANT), undefined)
+  })
+
+  it('return sets of tracked groups as they were saved, and refuse a stale save or removal', async () => {
+    const { trackedGroups } = world.deps
+    const groups = [
+      { groupId: randomUUID(), changedAtMs: NOW_MS },
+      { groupId: randomUUID(), changedAtMs: NOW_MS + 1 },
+    ]
+    const tracked = { id: randomUUID(), groups, continueAfter: null, isTracking: false, savedAtMs: NOW_MS }
+    const tenantId = randomUUID()
+    await trackedGroups.save(tenantId, tracked, undefined)
+    await assert.rejects(trackedGroups.save(tenantId, tracked, undefined), { code: 'StaleVersion' })
+    const [first] = await trackedGroups.ofTenant(tenantId)
+    assert.deepEqual(first?.value, tracked)
+    const continued = { ...tracked, continueAfter: '/groups/delta?$deltatoken=x', isTracking: true }
+    await trackedGroups.save(tenantId, continued, first?.version)
+    await assert.rejects(trackedGroups.save(tenantId, tracked, first?.version), { code: 'StaleVersion' })
+    await assert.rejects(trackedGroups.remove(tenantId, tracked.id, first?.version ?? ''), { code: 'StaleVersion' })
+    const [second] = await trackedGroups.ofTenant(tenantId)
+    assert.deepEqual(second?.value, continued)
+    assert.deepEqual(await trackedGroups.ofTenant(OTHER_TENANT), [])
+    await trackedGroups.remove(tenantId, tracked.id, second?.version ?? '')
+    assert.deepEqual(await trackedGroups.ofTenant(tenantId), [])
+  })
 })

@@ -39,6 +39,21 @@ const evaluation = (ids: string[], definitionKey = '1'): EvaluatedMembers => ({
   attribute: async (change) => [{ cause: 'ObjectChanged', actorId: 'system', ...change }],
 })
 
+it('The versions of members are those of the collections that were evaluated, in one tenant', async () => {
+  const [first, second, unknown] = [newCollection(), newCollection(), newCollection()]
+  const { head } = await store.replace(TENANT, first, undefined, evaluation(idsOf([1])))
+  await store.replace(TENANT, first, head, evaluation(idsOf([2])))
+  await store.replace(TENANT, second, undefined, evaluation([]))
+  const many = Array.from({ length: 120 }, newCollection)
+  const versions = await store.versions(TENANT, [first, ...many, second, unknown])
+  const expected = await Promise.all([first, second].map((id) => store.head(TENANT, id)))
+  assert.deepEqual(
+    [...versions],
+    [first, second].map((id, index) => [id, expected[index]?.value.membershipVersion]),
+  )
+  assert.deepEqual(await store.versions('another tenant', [first]), new Map())
+})
+
 /** The same container, to which something else happens before the first page of each query is fetched. */
 function queriedAfter(members: Container, happens: () => Promise<void>): Container {
   const query = (...asked: Parameters<Container['items']['query']>) => {

@@ -13,7 +13,7 @@ import { createJoinableCollection } from '../../shared/domain/membership-request
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { TENANT } from './link-directory.ts'
-import { openWorld } from './link-world.ts'
+import { openWorld, type WorldOptions } from './link-world.ts'
 
 export const CALLER: Caller = {
   kind: 'application',
@@ -24,8 +24,8 @@ export const CALLER: Caller = {
 }
 
 /** The whole path from connectors through collections and links to the directory, in processes with empty caches. */
-export async function openAccountWorld() {
-  const world = await openWorld()
+export async function openAccountWorld(options: WorldOptions = {}) {
+  const world = await openWorld(options)
   const { clock } = world
   const writing = world.newService().connectors
 

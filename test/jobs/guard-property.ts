@@ -136,6 +136,7 @@ class GuardedLink {
         enqueue: async (message, { delayMs = 0 }) =>
           void this.#messages.push({ message, dueMs: this.#clock.nowMs() + delayMs }),
       },
+      trackedGroups: { ofTenant: async () => [], save: async () => undefined, remove: async () => undefined },
       budget: { reserve: async () => 0, recordOverspend: () => undefined },
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
       metrics: NO_METRICS,

@@ -61,6 +61,9 @@ export function guardedGroup(members: readonly string[], nowMs: () => number) {
     ownedGroups: async (_tenantId, groupIds) => new Set(groupIds),
     listServicePrincipals: async () => [],
     listMembers: async () => ({ users: shown(), others: [] }),
+    async readMemberChanges() {
+      throw new DirectoryFault('refused', 'No.')
+    },
     async addMembers(_tenantId, _groupId, accounts) {
       const { true: unchanged = [], false: written = [] } = Object.groupBy(accounts, (one) => `${group.has(one)}`)
       changed(() => {

@@ -87,7 +87,7 @@ class MortalSession extends DatabaseSession {
 type Instance = { readonly life: Life; readonly session: DatabaseSession; readonly service: Service }
 
 /** Instances of the service on one database whose replicas receive no writes, and the messages between them. */
-class LaggingInstances {
+export class LaggingInstances {
   readonly #world: AccountWorld
   readonly #instances: Instance[]
   /** The session tokens of each message's sender, by message id. */
@@ -209,7 +209,7 @@ function isCausedByFault(error: unknown): boolean {
 }
 
 /** A group linked to the collection of the people in one place; every second one is there. */
-async function linkedPlace(world: AccountWorld, run: number) {
+export async function linkedPlace(world: AccountWorld, run: number) {
   const accounts = users(run * PERSON_COUNT, PERSON_COUNT)
   const place = `Place ${run}`
   const source = await world.newSource()

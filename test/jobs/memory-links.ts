@@ -51,6 +51,7 @@ export function memoryStores(): MemoryStores {
     },
     jobs: {
       find: async (_tenantId, jobId) => jobs.find(jobId),
+      addSweep: async () => undefined,
       add: async (job) => void (jobs.find(job.id) ?? jobs.add(job)),
       replace: async (job, version) => jobs.replace(job, version),
       page: async () => ({ items: oldestFirst(jobs.all()).map(({ value }) => value) }),
@@ -69,7 +70,12 @@ export function memoryStores(): MemoryStores {
       includes: async ({ planId }, account) => plans.get(planId)?.includes(account) ?? false,
       accountsOf: async ({ planId }) => new Set(plans.get(planId)),
     },
-    tenants: { register: async () => undefined, list: async function* () {}, recordSweep: async () => undefined },
+    tenants: {
+      register: async () => undefined,
+      list: async function* () {},
+      recordSweep: async () => undefined,
+      lastSweepMs: async () => undefined,
+    },
   }
 }
 

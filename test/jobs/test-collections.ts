@@ -51,6 +51,9 @@ export function testCollections(): TestCollections {
     async confirmReference(_tenantId, id) {
       return all.has(id)
     },
+    async versions(_tenantId, ids) {
+      return new Map(ids.flatMap((id) => (all.has(id) ? [[id, latest(id).collection.states.length] as const] : [])))
+    },
     async accountsOf(_tenantId, id) {
       const { collection, state } = latest(id)
       return { ...state, membershipVersion: collection.states.length }

@@ -28,6 +28,8 @@ export type EvaluatedMembers = {
 export interface MembershipStore {
   /** As of all earlier writes of all instances. Undefined for a collection that was never evaluated. */
   head(tenantId: string, collectionId: string): Promise<Versioned<MembershipHead> | undefined>
+  /** The membership versions of those collections that were evaluated. One query for all of them. */
+  versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** Ids in ascending order. Undefined for a collection that was never evaluated. */
   members(tenantId: string, collectionId: string): Promise<{ head: MembershipHead; ids: readonly string[] } | undefined>
   /** The candidates that are members. Reads only the chunks that may contain them. */

@@ -51,12 +51,27 @@ export class DirectoryFault extends Error {
   }
 }
 
+/** Groups of one query for changes. https://learn.microsoft.com/graph/api/group-delta */
+export const TRACKED_TOGETHER_COUNT = 50
+
 /** One page of a group's direct members. Only the last page has no `continueAfter`. */
 export type MemberPage = {
   readonly users: readonly string[]
   /** Nested groups, devices and service principals. The service never changes them. */
   readonly others: readonly string[]
   readonly continueAfter?: string
+}
+
+/** Where a query for changed members begins: at the groups to track, or behind the page before. */
+type MemberChangesStart = { readonly groupIds: readonly string[] } | { readonly continueAfter: string }
+
+/** A page of the groups whose members may have changed. */
+export type MemberChangesPage = {
+  /** Groups with changes, deleted ones included. Changes can be repeated. */
+  readonly changedGroupIds: readonly string[]
+  /** Where the next page begins or, after the last page, the next query for changes. */
+  readonly continueAfter: string
+  readonly isLast: boolean
 }
 
 export type GroupOwnership = {
@@ -97,6 +112,14 @@ export interface Directory {
   listServicePrincipals(tenantId: string, groupId: string): Promise<readonly string[]>
   /** A page that is not the last may be empty. @throws DirectoryFault */
   listMembers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
+  /**
+   * The changes of the members of groups, in pages. The pages of a query that begins with groups, at most
+   * `TRACKED_TOGETHER_COUNT`, tell no changes; its last page is where the changes begin. No change is lost: one that a
+   * query does not see yet is in a later one.
+   * @returns Undefined when the directory does not keep the changes since then any more.
+   * @throws DirectoryFault
+   */
+  readMemberChanges(tenantId: string, from: MemberChangesStart): Promise<MemberChangesPage | undefined>
   /**
    * Adds accounts in the fewest calls. A fault is part of the outcome, beside what was written before it.
    * @param deadlineMs nothing is sent from then on; what is left ends with a fault.

@@ -94,6 +94,10 @@ export const GroupLink = Type.Object({
   notUsers: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
   /** Accounts that the last job could not add: unknown to the directory, or not users. */
   unresolved: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
+  /** Members without an account in the last job that succeeded; null when unknown. */
+  skippedCount: Nullable(Type.Integer()),
+  /** The sweeps find the link unchanged and store no job: its last sync is the tenant's last sweep, or a later job. */
+  isSweptUnchanged: Type.Boolean(),
 })
 export type GroupLink = Readonly<Static<typeof GroupLink>>
 
@@ -136,10 +140,20 @@ export function newLink(
     unseenAdditions: [],
     notUsers: [],
     unresolved: [],
+    skippedCount: null,
+    isSweptUnchanged: false,
   }
 }
 
-export function toGroupLinkDto(link: GroupLink): GroupLinkDto {
+/** When the last sync ended. @param sweptAtMs the tenant's last sweep; undefined before the first. */
+export function lastSyncedAt(link: GroupLink, sweptAtMs: number | undefined): string | null {
+  if (!link.isSweptUnchanged || sweptAtMs === undefined) return link.lastSyncedAt
+  const sweptAt = toTimestamp(sweptAtMs)
+  return link.lastSyncedAt !== null && link.lastSyncedAt > sweptAt ? link.lastSyncedAt : sweptAt
+}
+
+/** @param sweptAtMs as of `lastSyncedAt`. */
+export function toGroupLinkDto(link: GroupLink, sweptAtMs: number | undefined): GroupLinkDto {
   return {
     id: link.id,
     collectionId: link.collectionId,
@@ -148,7 +162,7 @@ export function toGroupLinkDto(link: GroupLink): GroupLinkDto {
     createdAt: link.createdAt,
     createdBy: link.createdBy,
     state: link.state,
-    lastSyncedAt: link.lastSyncedAt,
+    lastSyncedAt: lastSyncedAt(link, sweptAtMs),
     lastSyncOutcome: link.lastSyncOutcome,
     directoryGroupDisplayName: link.directoryGroupDisplayName,
     heldRemovals: link.heldRemovals && toHeldRemovalsDto(link.heldRemovals),

@@ -8,6 +8,7 @@ import type { Directory } from './directory.ts'
 import type { GroupLink, SyncOutcome } from './group-link.ts'
 import type { LinkSettings, LinkSettingsStore } from './link-settings.ts'
 import type { AccountHolders, RemovalPlanStore } from './removal-plan.ts'
+import type { SweepRecord } from './swept-jobs.ts'
 import type { SyncJob } from './sync-job.ts'
 
 /** What links must have. Undefined: any value. */
@@ -61,6 +62,8 @@ export interface LinkStore {
 
 /** Stored sync jobs. Each expires after the time that `retentionS` defines for its type. */
 export interface JobStore {
+  /** Stores a sweep. Each of its links has a job from then on, which is found and listed like a stored one. */
+  addSweep(record: SweepRecord): Promise<void>
   find(tenantId: string, jobId: string): Promise<Versioned<SyncJob> | undefined>
   /** Leaves an existing job of this id unchanged. @param audit Written in the same transaction. */
   add(job: SyncJob, audit?: AuditRecord): Promise<void>
@@ -84,6 +87,8 @@ export interface TenantStore {
   /** Tenants whose `minuteOfTenant` is this minute, or all tenants; in pages, unordered. */
   list(minute: number | undefined): AsyncIterable<readonly KnownTenant[]>
   recordSweep(tenantId: string, atMs: number): Promise<void>
+  /** When the tenant was last swept; undefined before the first sweep. */
+  lastSweepMs(tenantId: string): Promise<number | undefined>
 }
 
 const MINUTES_PER_HOUR = 60
@@ -131,6 +136,8 @@ export interface LinkedCollections {
   confirmReference(tenantId: string, collectionId: string): Promise<boolean>
   /** The current accounts. Evaluates a collection that has never been evaluated. */
   accountsOf(tenantId: string, collectionId: string): Promise<CollectionAccounts>
+  /** The current membership versions of these collections. One that does not exist, or was never evaluated, is left out. */
+  versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** Undefined when the history does not reach back to that version. A full comparison is needed then. */
   changesSince(tenantId: string, collectionId: string, membershipVersion: number): Promise<AccountChanges | undefined>
 }

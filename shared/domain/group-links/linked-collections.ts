@@ -28,6 +28,12 @@ export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvalu
   }
   return {
     accountsOf,
+    async versions(tenantId, collectionIds) {
+      const ofCriteria = await deps.memberships.versions(tenantId, collectionIds)
+      const others = collectionIds.filter((id) => !ofCriteria.has(id))
+      const ofJoinables = others.length === 0 ? [] : await deps.joined.versions(tenantId, others)
+      return new Map([...ofCriteria, ...ofJoinables])
+    },
     async find(tenantId, collectionId) {
       const collection = (await collections.find(tenantId, collectionId))?.value
       return collection && { objectType: collection.objectType, name: collection.name }

@@ -5,7 +5,7 @@ import { type Page, requireIfMatch, retryOnConflict, type Versioned } from '../.
 import { auditOfLink, auditOfLinkChange, type LinkActor, linkFields } from './audit-link.ts'
 import { type GroupLink, type GroupLinkDto, linkETag, toGroupLinkDto } from './group-link.ts'
 import { changeLink, getLink } from './lease.ts'
-import type { JobFilter, JobStore, LinkDependencies, LinkFilter, LinkStore } from './link-dependencies.ts'
+import type { JobFilter, JobStore, LinkDependencies, LinkFilter, LinkStore, TenantStore } from './link-dependencies.ts'
 import { endQueuedJobs, queueJob } from './queue-job.ts'
 import { SERVICE_ORIGIN, type SyncJobDto, toSyncJobDto } from './sync-job.ts'
 
@@ -15,10 +15,17 @@ export async function listLinks(
   filter: LinkFilter,
   after: string | undefined,
   size: number,
-  { links }: { links: LinkStore },
+  deps: { links: LinkStore; tenants: TenantStore },
 ): Promise<Page<GroupLinkDto>> {
-  const page = await links.page(tenantId, filter, after, size)
-  return { ...page, items: page.items.map(toGroupLinkDto) }
+  const page = await deps.links.page(tenantId, filter, after, size)
+  const isSwept = page.items.some(({ isSweptUnchanged }) => isSweptUnchanged)
+  const sweptAtMs = isSwept ? await deps.tenants.lastSweepMs(tenantId) : undefined
+  return { ...page, items: page.items.map((link) => toGroupLinkDto(link, sweptAtMs)) }
+}
+
+/** The link as callers see it. The last sweep of the tenant is read if it can be the link's last sync. */
+export async function readLinkDto(link: GroupLink, { tenants }: { tenants: TenantStore }): Promise<GroupLinkDto> {
+  return toGroupLinkDto(link, link.isSweptUnchanged ? await tenants.lastSweepMs(link.tenantId) : undefined)
 }
 
 /** The oldest link of a collection. @throws Refusal `LinkNotFound`. */

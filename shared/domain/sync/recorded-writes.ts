@@ -3,7 +3,7 @@ import { type RemovalOutcomes, withOutcomes } from '../group-links/removal-windo
 import type { WriteJournal } from '../group-links/sync-job.ts'
 
 /** How long reads of the directory may lag behind its writes. */
-const RECENT_WRITES_MS = 10 * 60 * 1000
+export const RECENT_WRITES_MS = 10 * 60 * 1000
 
 /** Bounds the size of the link's document. For a write that was dropped, a stale read is believed. */
 const RECENT_WRITES_AT_MOST_COUNT = 500

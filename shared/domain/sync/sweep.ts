@@ -4,6 +4,8 @@ import type { GroupLink } from '../group-links/group-link.ts'
 import { type KnownTenant, type LinkDependencies, minuteOfTenant } from '../group-links/link-dependencies.ts'
 import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
+import type { SyncDependencies } from './sync-dependencies.ts'
+import { recordUnchangedLinks } from './unchanged-links.ts'
 
 export type SweepPlan = {
   /** Enabled links without an unfinished job. A job is queued for each. */
@@ -127,14 +129,13 @@ function throwFailures({ failures }: Enqueued): void {
 }
 
 /**
- * Queues a job for each enabled link without one, and enqueues jobs without a worker again. Also enqueues the tenant's
- * evaluation, in case an earlier notification was lost.
+ * Records the enabled links that are known to be unchanged, and queues a job for each other one that has none. Enqueues jobs
+ * without a worker again, and the tenant's evaluation, in case an earlier notification was lost.
  */
-export async function sweepTenant(tenantId: string, deps: LinkDependencies): Promise<void> {
+export async function sweepTenant(tenantId: string, deps: SyncDependencies): Promise<void> {
   try {
     await deps.settings.register(tenantId)
-    await sweepLinks(tenantId, deps)
-    await deps.tenants.recordSweep(tenantId, deps.nowMs())
+    await deps.tenants.recordSweep(tenantId, await sweepLinks(tenantId, deps))
     deps.metrics.record('sweep.completed', 1, { outcome: 'Succeeded' })
   } catch (fault) {
     deps.metrics.record('sweep.completed', 1, { outcome: 'Failed' })
@@ -142,19 +143,26 @@ export async function sweepTenant(tenantId: string, deps: LinkDependencies): Pro
   }
 }
 
-async function sweepLinks(tenantId: string, deps: LinkDependencies): Promise<void> {
-  const nowMs = deps.nowMs()
-  await deps.messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, { id: `${tenantId}:sweep:${nowMs}` })
-  const links = await deps.links.ofTenant(tenantId)
-  const unfinished = await deps.jobs.unfinished(tenantId)
-  const { linksToQueue, jobsToNotify } = sweepPlan(
-    links.map(({ value }) => value),
-    unfinished.map(({ value }) => value),
-    nowMs,
+/** @returns When the links were swept. */
+async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<number> {
+  const startMs = deps.nowMs()
+  await deps.messageQueue.enqueue(
+    { queue: 'evaluations', message: { tenantId } },
+    { id: `${tenantId}:sweep:${startMs}` },
   )
-  for (const some of chunk(linksToQueue, CONCURRENT_COUNT)) {
+  // The links are read afterwards, so that they are current as well.
+  const { value: settings } = await deps.settings.findCurrent(tenantId)
+  const links = (await deps.links.ofTenant(tenantId)).map(({ value }) => value)
+  const unfinished = (await deps.jobs.unfinished(tenantId)).map(({ value }) => value)
+  const { linksToQueue, jobsToNotify } = sweepPlan(links, unfinished, startMs)
+  const sweep = { tenantId, startMs, settings, links, linksToQueue }
+  const { linkIds: unchanged, endMs } = await recordUnchangedLinks(sweep, deps)
+  const changed = linksToQueue.filter(({ id }) => !unchanged.has(id))
+  for (const some of chunk(changed, CONCURRENT_COUNT)) {
     await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
   }
-  for (const job of jobsToNotify) await notifyWorker(job, `sweep:${nowMs}`, deps)
-  deps.log.info('sweep.tenant-swept', { tenantId, queued: linksToQueue.length, enqueued: jobsToNotify.length })
+  for (const job of jobsToNotify) await notifyWorker(job, `sweep:${startMs}`, deps)
+  const counts = { unchanged: unchanged.size, queued: changed.length, enqueued: jobsToNotify.length }
+  deps.log.info('sweep.tenant-swept', { tenantId, ...counts })
+  return endMs
 }

@@ -1,11 +1,13 @@
 import type { LeaseTimes } from '../group-links/lease.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
+import type { TrackedGroupsStore } from './tracked-groups.ts'
 import type { WriteBudget } from './write-budget.ts'
 
 /** Ports and settings of sync jobs and incremental syncs. */
 export type SyncDependencies = LinkDependencies &
   LeaseTimes & {
     readonly budget: WriteBudget
+    readonly trackedGroups: TrackedGroupsStore
     /** Milliseconds after which a job yields and continues with another message. */
     readonly batchMs: number
     /** Seconds before each retry of a job. */

@@ -307,6 +307,7 @@ export class SyncSession {
       comparedAtMs: this.#startMs,
       heldRemovals,
       unresolved,
+      skippedCount: skipped,
     }))
     if (heldRemovals !== null) reportHeldRemovals(job, heldRemovals, this.#deps)
     if (appliedMembershipVersion !== null) return job

@@ -1,0 +1,54 @@
+import type { Container } from '@azure/cosmos'
+import { Type } from 'typebox'
+import type { TrackedGroups, TrackedGroupsStore } from '../domain/sync/tracked-groups.ts'
+import { versionedDocumentParser } from './document-parser.ts'
+import { ifVersion, queryAll, refuse } from './documents.ts'
+import { packedGuids, unpackedGuids } from './packed-guids.ts'
+
+const TrackedGroupsDocument = Type.Object({
+  id: Type.String(),
+  tenantId: Type.String(),
+  trackedGroups: Type.Object({
+    packedIds: Type.String(),
+    /** In the order of the ids. */
+    changedAtMs: Type.Unsafe<readonly number[]>(Type.Array(Type.Number())),
+    continueAfter: Type.Union([Type.String(), Type.Null()]),
+  }),
+  isTracking: Type.Boolean(),
+  savedAtMs: Type.Number(),
+})
+
+const { parse } = versionedDocumentParser('set of tracked groups', TrackedGroupsDocument)
+
+const CONFLICT = { 404: 'StaleVersion', 409: 'StaleVersion', 412: 'StaleVersion' } as const
+
+/** Container `tenants`: documents in the partition of each tenant. */
+export function cosmosTrackedGroupsStore(tenants: Container): TrackedGroupsStore {
+  return {
+    async ofTenant(tenantId) {
+      const query = { query: 'SELECT * FROM c WHERE IS_DEFINED(c.isTracking)' }
+      const found = (await queryAll<unknown>(tenants, tenantId, query)).map(parse)
+      return found.map(({ value: { id, trackedGroups, isTracking, savedAtMs }, version }) => {
+        const { packedIds, changedAtMs, continueAfter } = trackedGroups
+        const groups = unpackedGuids(packedIds).map((groupId, index) => {
+          return { groupId, changedAtMs: changedAtMs[index] ?? savedAtMs }
+        })
+        return { value: { id, groups, continueAfter, isTracking, savedAtMs }, version }
+      })
+    },
+    async save(tenantId, tracked, version) {
+      const document = documentOf(tenantId, tracked)
+      if (version === undefined) await tenants.items.create(document).catch(refuse(CONFLICT))
+      else await tenants.item(tracked.id, tenantId).replace(document, ifVersion(version)).catch(refuse(CONFLICT))
+    },
+    async remove(tenantId, id, version) {
+      await tenants.item(id, tenantId).delete(ifVersion(version)).catch(refuse(CONFLICT))
+    },
+  }
+}
+
+function documentOf(tenantId: string, { id, groups, continueAfter, isTracking, savedAtMs }: TrackedGroups) {
+  const packedIds = packedGuids(groups.map(({ groupId }) => groupId))
+  const changedAtMs = groups.map((group) => group.changedAtMs)
+  return { id, tenantId, trackedGroups: { packedIds, changedAtMs, continueAfter }, isTracking, savedAtMs }
+}

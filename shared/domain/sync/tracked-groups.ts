@@ -1,0 +1,189 @@
+import { chunk } from '../../kernel/chunk.ts'
+import { forEachConcurrent } from '../../kernel/concurrency.ts'
+import type { Log } from '../../kernel/log.ts'
+import { Refusal } from '../../kernel/refusals.ts'
+import { DAY_MS } from '../../kernel/timestamp.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import { type Directory, DirectoryFault, TRACKED_TOGETHER_COUNT } from '../group-links/directory.ts'
+
+/** A group, and when the service last learned of changes of its members: it did not know of any before it began to track them. */
+type TrackedGroup = { readonly groupId: string; readonly changedAtMs: number }
+
+/** Groups whose changes the directory tells together. */
+export type TrackedGroups = {
+  readonly id: string
+  readonly groups: readonly TrackedGroup[]
+  /** Where the changes go on; null before the directory was asked. */
+  readonly continueAfter: string | null
+  /** False until the first query has ended, from which on changes are told. */
+  readonly isTracking: boolean
+  readonly savedAtMs: number
+}
+
+export interface TrackedGroupsStore {
+  ofTenant(tenantId: string): Promise<Versioned<TrackedGroups>[]>
+  /** @param version Undefined to create it. @throws Refusal `StaleVersion` when others have written it. */
+  save(tenantId: string, tracked: TrackedGroups, version: string | undefined): Promise<void>
+  /** @throws Refusal `StaleVersion` when others have written it. */
+  remove(tenantId: string, id: string, version: string): Promise<void>
+}
+
+/** A new set of groups has no version. */
+type TrackedSet = { readonly value: TrackedGroups; readonly version: string | undefined }
+
+type TrackingPlan = {
+  readonly read: readonly TrackedSet[]
+  /** Sets whose groups are no longer needed. */
+  readonly remove: readonly Versioned<TrackedGroups>[]
+}
+
+/**
+ * Which sets to read, so that they have all these groups. New groups join the smallest set, whose tracking begins again; a
+ * set otherwise keeps its groups, because tracking depends on all of them.
+ */
+export function trackingPlan(
+  stored: readonly Versioned<TrackedGroups>[],
+  groupIds: ReadonlySet<string>,
+  newId: () => string,
+): TrackingPlan {
+  const needed = (one: TrackedGroups) => one.groups.map(({ groupId }) => groupId).filter((id) => groupIds.has(id))
+  const [unused, used] = [[] as Versioned<TrackedGroups>[], [] as Versioned<TrackedGroups>[]]
+  for (const one of stored) (needed(one.value).length === 0 ? unused : used).push(one)
+  const missing = [...groupIds.difference(new Set(used.flatMap(({ value }) => needed(value))))]
+  const [smallest] = used.toSorted((one, other) => needed(one.value).length - needed(other.value).length)
+  const joins =
+    missing.length > 0 &&
+    smallest !== undefined &&
+    needed(smallest.value).length + missing.length <= TRACKED_TOGETHER_COUNT
+  if (joins) {
+    const { value, version } = smallest
+    const begun = { value: untracked(value.id, [...needed(value), ...missing]), version }
+    return { read: [...used.filter((one) => one !== smallest), begun], remove: unused }
+  }
+  const added = chunk(missing, TRACKED_TOGETHER_COUNT).map((some) => ({
+    value: untracked(newId(), some),
+    version: undefined,
+  }))
+  return { read: [...used, ...added], remove: unused }
+}
+
+function untracked(id: string, groupIds: readonly string[]): TrackedGroups {
+  const groups = groupIds.map((groupId) => ({ groupId, changedAtMs: 0 }))
+  return { id, groups, continueAfter: null, isTracking: false, savedAtMs: 0 }
+}
+
+/** Pages that one sweep reads of a set. Further ones are left to the next sweep. */
+const PAGES_AT_MOST_COUNT = 50
+
+/** Sets that are read concurrently. */
+const CONCURRENT_COUNT = 4
+
+/** The directory keeps a position for 7 days. */
+const SAVED_AGAIN_AFTER_MS = DAY_MS
+
+type TrackingDependencies = {
+  readonly trackedGroups: TrackedGroupsStore
+  readonly directory: Directory
+  readonly log: Log
+  nowMs(): number
+  newId(): string
+}
+
+/**
+ * Reads the changes of groups' members since the last call. What is found is stored before it is returned.
+ * @returns For each group when its last change became known. Groups whose changes could not be read are left out.
+ */
+export async function readTrackedChanges(
+  tenantId: string,
+  groupIds: ReadonlySet<string>,
+  deps: TrackingDependencies,
+): Promise<ReadonlyMap<string, number>> {
+  const { trackedGroups, newId } = deps
+  const plan = trackingPlan(await trackedGroups.ofTenant(tenantId), groupIds, newId)
+  const changedAtMs = new Map<string, number>()
+  await forEachConcurrent(plan.read, CONCURRENT_COUNT, async (set) => {
+    const read = await readSet(tenantId, set, deps)
+    for (const group of read?.groups ?? []) changedAtMs.set(group.groupId, group.changedAtMs)
+  })
+  for (const { value, version } of plan.remove) {
+    await trackedGroups.remove(tenantId, value.id, version).catch(ignoreConflict)
+  }
+  return changedAtMs
+}
+
+/** @returns Undefined when the changes are not known up to now. */
+async function readSet(
+  tenantId: string,
+  { value, version }: TrackedSet,
+  deps: TrackingDependencies,
+): Promise<TrackedGroups | undefined> {
+  const { trackedGroups, log, nowMs } = deps
+  try {
+    const { tracked, isComplete, isChanged } = await readPages(tenantId, value, deps)
+    if (isChanged || nowMs() - value.savedAtMs >= SAVED_AGAIN_AFTER_MS) {
+      await trackedGroups.save(tenantId, { ...tracked, savedAtMs: nowMs() }, version)
+    }
+    return isComplete ? tracked : undefined
+  } catch (error) {
+    if (error instanceof DirectoryFault) {
+      log.warn('group-changes.not-read', { tenantId, kind: error.kind, reason: error.message })
+      return undefined
+    }
+    return ignoreConflict(error)
+  }
+}
+
+/** Another sweep of the tenant has read the same changes. */
+function ignoreConflict(error: unknown): undefined {
+  if (error instanceof Refusal && error.code === 'StaleVersion') return undefined
+  throw error
+}
+
+type ReadChanges = {
+  readonly tracked: TrackedGroups
+  /** Whether all changes until now were read. */
+  readonly isComplete: boolean
+  /** Whether the position alone is not all that is new. */
+  readonly isChanged: boolean
+}
+
+async function readPages(
+  tenantId: string,
+  stored: TrackedGroups,
+  { directory, nowMs }: TrackingDependencies,
+): Promise<ReadChanges> {
+  let tracked = stored
+  let isChanged = false
+  for (let count = 0; count < PAGES_AT_MOST_COUNT; count += 1) {
+    const { continueAfter, groups } = tracked
+    const from = continueAfter === null ? { groupIds: groups.map(({ groupId }) => groupId) } : { continueAfter }
+    const page = await directory.readMemberChanges(tenantId, from)
+    if (page === undefined && continueAfter === null) throw new DirectoryFault('refused', 'No changes are told.')
+    isChanged ||= page === undefined || !tracked.isTracking || page.changedGroupIds.length > 0
+    tracked =
+      page === undefined ? { ...tracked, continueAfter: null, isTracking: false } : afterPage(tracked, page, nowMs())
+    if (page?.isLast === true) return { tracked, isComplete: true, isChanged }
+  }
+  return { tracked, isComplete: false, isChanged: true }
+}
+
+/** The groups after a page. When tracking begins, all of them count as changed: earlier changes are not told. */
+export function afterPage(
+  { id, groups, isTracking, savedAtMs }: TrackedGroups,
+  {
+    changedGroupIds,
+    continueAfter,
+    isLast,
+  }: { changedGroupIds: readonly string[]; continueAfter: string; isLast: boolean },
+  nowMs: number,
+): TrackedGroups {
+  const changed = new Set(changedGroupIds)
+  const isNow = (groupId: string) => (isTracking ? changed.has(groupId) : isLast)
+  return {
+    id,
+    groups: groups.map((group) => (isNow(group.groupId) ? { ...group, changedAtMs: nowMs } : group)),
+    continueAfter,
+    isTracking: isTracking || isLast,
+    savedAtMs,
+  }
+}

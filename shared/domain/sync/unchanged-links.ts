@@ -1,0 +1,150 @@
+import { forEachConcurrent } from '../../kernel/concurrency.ts'
+import { Refusal } from '../../kernel/refusals.ts'
+import { DirectoryFault } from '../group-links/directory.ts'
+import { type GroupLink, lastSyncedAt } from '../group-links/group-link.ts'
+import { changeLink } from '../group-links/lease.ts'
+import type { LinkSettings } from '../group-links/link-settings.ts'
+import { openAccounts } from '../group-links/removal-window.ts'
+import type { SweptLink } from '../group-links/swept-jobs.ts'
+import { RECENT_WRITES_MS } from './recorded-writes.ts'
+import type { SyncDependencies } from './sync-dependencies.ts'
+import { readTrackedChanges } from './tracked-groups.ts'
+
+const HOUR_MS = 60 * 60 * 1000
+
+/** Less than a week, so that a late sweep still compares within the week: decisions, section 17. */
+const COMPARED_EVERY_HOURS_COUNT = 160
+
+/** Whether a link is due for its regular full comparison. The links of a tenant are spread over the hours. */
+export function isComparisonDue({ id, comparedAtMs }: GroupLink, nowMs: number): boolean {
+  const shift = Number.parseInt(id.slice(0, 8), 16) % COMPARED_EVERY_HOURS_COUNT
+  const hour = Math.floor(nowMs / HOUR_MS)
+  const dueHour = hour - ((hour - shift) % COMPARED_EVERY_HOURS_COUNT)
+  return (comparedAtMs ?? 0) < dueHour * HOUR_MS
+}
+
+/**
+ * Whether the last comparison left nothing to do, and the directory has told no change since. A comparison sees the changes
+ * that were known when it began, if that is longer ago than reads of the directory lag behind its writes.
+ * @param groupChangedAtMs When the last changes of the group became known; undefined when they could not be read.
+ */
+export function isSettled(link: GroupLink, groupChangedAtMs: number | undefined): boolean {
+  return (
+    link.state === 'Enabled' &&
+    link.lastSyncOutcome === 'Succeeded' &&
+    link.comparedAtMs !== null &&
+    groupChangedAtMs !== undefined &&
+    link.comparedAtMs >= groupChangedAtMs + RECENT_WRITES_MS &&
+    link.skippedCount !== null &&
+    link.accountsChangedAtMs === null &&
+    link.lease === null &&
+    link.heldRemovals === null &&
+    !link.changesPending &&
+    !link.removalsDeferred &&
+    link.unresolved.length + link.notUsers.length + link.unseenAdditions.length === 0 &&
+    openAccounts(link.removalWindow).size === 0
+  )
+}
+
+/** A sweep of a tenant. */
+type Sweep = {
+  readonly tenantId: string
+  readonly startMs: number
+  readonly settings: LinkSettings
+  /** All links of the tenant. */
+  readonly links: readonly GroupLink[]
+  /** Those for which a job would be queued. */
+  readonly linksToQueue: readonly GroupLink[]
+}
+
+/** Ids of the links that need no job of their own, and the time at which they count as synced. */
+type SweptLinks = { readonly linkIds: ReadonlySet<string>; readonly endMs: number }
+
+/**
+ * Records the links that are known to be unchanged. Their jobs are served from that record: decisions, section 17.
+ *
+ * Links that are not known to be unchanged any more are written before the tenant's sweep is recorded, and others after
+ * the record of their jobs, so that `lastSyncedAt` never tells of a job that does not exist.
+ */
+export async function recordUnchangedLinks(sweep: Sweep, deps: SyncDependencies): Promise<SweptLinks> {
+  const { tenantId, startMs, links } = sweep
+  const known = await knownUnchangedLinks(sweep, deps)
+  const unchanged = known.filter((link) => !isComparisonDue(link, startMs))
+  const ended = new Set(links.filter(({ isSweptUnchanged }) => isSweptUnchanged)).difference(new Set(known))
+  await endSweptLinks(tenantId, [...ended], deps)
+  const endMs = deps.nowMs()
+  if (unchanged.length > 0) {
+    await deps.jobs.addSweep({ tenantId, startMs, endMs, links: unchanged.map(sweptLink) })
+    recordMetrics(unchanged, deps)
+  }
+  const begun = unchanged.filter(({ isSweptUnchanged }) => !isSweptUnchanged)
+  await changeEach(begun, (link) => ({ ...link, isSweptUnchanged: true }), deps)
+  return { linkIds: new Set(unchanged.map(({ id }) => id)), endMs }
+}
+
+async function knownUnchangedLinks(
+  { tenantId, settings, links, linksToQueue }: Sweep,
+  deps: SyncDependencies,
+): Promise<readonly GroupLink[]> {
+  const enabled = links.filter(({ state }) => state === 'Enabled')
+  const groupIds = new Set(enabled.map(({ directoryGroupId }) => directoryGroupId))
+  const changedAtMs = await readTrackedChanges(tenantId, groupIds, deps)
+  const settled = linksToQueue.filter((link) => isSettled(link, changedAtMs.get(link.directoryGroupId)))
+  const collectionIds = new Set(settled.map(({ collectionId }) => collectionId))
+  const versions = await deps.collections.versions(tenantId, [...collectionIds])
+  const known = settled.filter((link) => versions.get(link.collectionId) === link.appliedMembershipVersion)
+  return settings.linkableGroups === 'Any' ? known : ownedAmong(tenantId, known, deps)
+}
+
+/** Links whose group the service owns. None when the directory cannot be asked: jobs retry and report it. */
+async function ownedAmong(
+  tenantId: string,
+  links: readonly GroupLink[],
+  { directory, log }: SyncDependencies,
+): Promise<readonly GroupLink[]> {
+  const groupIds = links.map(({ directoryGroupId }) => directoryGroupId)
+  try {
+    const owned = await directory.ownedGroups(tenantId, groupIds)
+    return links.filter(({ directoryGroupId }) => owned.has(directoryGroupId))
+  } catch (error) {
+    if (!(error instanceof DirectoryFault)) throw error
+    log.warn('link.group-check-failed', { tenantId, kind: error.kind, reason: error.message })
+    return []
+  }
+}
+
+/** These links are synced by stored jobs again. Until the next one ends, the last sweep is their last sync. */
+async function endSweptLinks(tenantId: string, links: readonly GroupLink[], deps: SyncDependencies): Promise<void> {
+  if (links.length === 0) return
+  const sweptAtMs = await deps.tenants.lastSweepMs(tenantId)
+  const change = (link: GroupLink): GroupLink => {
+    return { ...link, isSweptUnchanged: false, lastSyncedAt: lastSyncedAt(link, sweptAtMs) }
+  }
+  await changeEach(links, change, deps)
+}
+
+/** Links that are changed concurrently. */
+const CONCURRENT_COUNT = 20
+
+/** Changes the links that still exist. */
+async function changeEach(
+  links: readonly GroupLink[],
+  change: (link: GroupLink) => GroupLink,
+  deps: SyncDependencies,
+): Promise<void> {
+  await forEachConcurrent(links, CONCURRENT_COUNT, async ({ tenantId, id }) => {
+    await changeLink(tenantId, id, change, deps).catch((error: unknown) => {
+      if (!(error instanceof Refusal) || error.code !== 'LinkNotFound') throw error
+    })
+  })
+}
+
+function sweptLink({ id, collectionId, directoryGroupId, skippedCount }: GroupLink): SweptLink {
+  return { linkId: id, collectionId, directoryGroupId, skippedCount: skippedCount ?? 0 }
+}
+
+function recordMetrics(unchanged: readonly GroupLink[], { metrics }: SyncDependencies): void {
+  metrics.record('sync.jobs', unchanged.length, { type: 'ScheduledSweep', outcome: 'Succeeded' })
+  const skipped = unchanged.reduce((sum, { skippedCount }) => sum + (skippedCount ?? 0), 0)
+  if (skipped > 0) metrics.record('members.skipped', skipped, {})
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
+import type { JobFilter } from '../../shared/domain/group-links/link-dependencies.ts'
+import { newJob, type SyncJob } from '../../shared/domain/group-links/sync-job.ts'
+import { localDatabase } from './local-database.ts'
+
+const START_MS = Date.parse('2030-01-01T00:00:00Z')
+const MINUTE_MS = 60_000
+
+const store = cosmosJobStore((await localDatabase())('jobs'))
+
+describe('The jobs of sweeps', () => {
+  const linkOf = (skippedCount = 0) => {
+    return { linkId: randomUUID(), collectionId: randomUUID(), directoryGroupId: randomUUID(), skippedCount }
+  }
+
+  async function allPages(tenantId: string, filter: JobFilter, size: number): Promise<SyncJob[]> {
+    const items: SyncJob[] = []
+    let after: string | undefined
+    do {
+      const page = await store.page(tenantId, filter, after, size)
+      assert.ok(page.items.length <= size)
+      items.push(...page.items)
+      after = page.continueAfter
+    } while (after !== undefined)
+    return items
+  }
+
+  it('are found by their ids, in their tenant only', async () => {
+    const tenantId = randomUUID()
+    const links = [linkOf(), linkOf(7)]
+    await store.addSweep({ tenantId, startMs: START_MS, endMs: START_MS + 1_500, links })
+    const jobs = await allPages(tenantId, {}, 10)
+    assert.deepEqual(new Set(jobs.map(({ linkId, skipped }) => `${linkId} ${skipped}`)).size, 2)
+    for (const job of jobs) {
+      assert.deepEqual((await store.find(tenantId, job.id))?.value, job)
+      assert.equal(await store.find(randomUUID(), job.id), undefined)
+    }
+    assert.equal(await store.find(tenantId, randomUUID()), undefined)
+    const [first] = jobs
+    const expected = { status: 'Succeeded', attempts: 1, added: 0, removed: 0, error: null, type: 'ScheduledSweep' }
+    assert.deepEqual({ ...first, ...expected }, first)
+    assert.equal(first?.completedAt, '2030-01-01T00:00:01.500+00:00')
+  })
+
+  it('have ids that differ between links and sweeps', async () => {
+    const tenantId = randomUUID()
+    const links = [linkOf(), linkOf()]
+    for (const minute of [0, 60, 120]) {
+      const startMs = START_MS + minute * MINUTE_MS
+      await store.addSweep({ tenantId, startMs, endMs: startMs, links })
+    }
+    const ids = (await allPages(tenantId, {}, 50)).map(({ id }) => id)
+    assert.deepEqual([ids.length, new Set(ids).size], [6, 6])
+    for (const id of ids) assert.match(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  })
+
+  it('are one record when two sweeps begin in the same minute', async () => {
+    const tenantId = randomUUID()
+    const links = [linkOf()]
+    for (const startMs of [START_MS, START_MS + 30_000])
+      await store.addSweep({ tenantId, startMs, endMs: startMs, links })
+    assert.equal((await allPages(tenantId, {}, 10)).length, 1)
+  })
+
+  it('are listed among stored ones, newest first, each once, in pages of any size and with any filter', async () => {
+    const links = [linkOf(), linkOf(), { ...linkOf(), collectionId: '' }].map((link, index, all) => {
+      return index === 2 ? { ...link, collectionId: all[0]?.collectionId ?? '' } : link
+    })
+    const entry = fc.record({
+      hour: fc.nat({ max: 6 }),
+      isSweep: fc.boolean(),
+      linkIndexes: fc.uniqueArray(fc.nat({ max: 2 }), { minLength: 1, maxLength: 3 }),
+      isQueued: fc.boolean(),
+    })
+    const options = { size: fc.integer({ min: 1, max: 5 }), entries: fc.array(entry, { maxLength: 10 }) }
+    const property = fc.asyncProperty(fc.record(options), async ({ size, entries }) => {
+      const tenantId = randomUUID()
+      const swept = new Set<number>()
+      let storedCount = 0
+      let sweptCount = 0
+      for (const { hour, isSweep, linkIndexes, isQueued } of entries) {
+        const startMs = START_MS + hour * 60 * MINUTE_MS
+        const chosen = linkIndexes.flatMap((index) => links[index] ?? [])
+        if (isSweep && !swept.has(hour)) {
+          swept.add(hour)
+          sweptCount += chosen.length
+          await store.addSweep({ tenantId, startMs, endMs: startMs, links: chosen })
+        } else if (!isSweep) {
+          for (const { linkId, ...linked } of chosen) {
+            const job = newJob({ id: randomUUID(), type: 'ManualSync' }, { id: linkId, tenantId, ...linked }, startMs)
+            await store.add({ ...job, status: isQueued ? 'Queued' : 'Succeeded' })
+            storedCount += 1
+          }
+        }
+      }
+      const all = await allPages(tenantId, {}, 1000)
+      assert.equal(all.length, storedCount + sweptCount)
+      const keys = all.map(({ createdAt, id }) => `${createdAt} ${id}`)
+      assert.deepEqual(keys, keys.toSorted().reverse())
+      for (const filter of [
+        {},
+        { collectionId: links[0]?.collectionId ?? '' },
+        { linkId: links[1]?.linkId ?? '' },
+        { status: 'Succeeded' },
+        { status: 'Queued' },
+      ] satisfies JobFilter[]) {
+        const matches = (job: SyncJob) =>
+          Object.entries(filter).every(([name, value]) => job[name as keyof SyncJob] === value)
+        assert.deepEqual(await allPages(tenantId, filter, size), all.filter(matches))
+      }
+    })
+    await fc.assert(property, { numRuns: 25 })
+  })
+})

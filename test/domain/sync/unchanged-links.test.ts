@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type GroupLink, newLink } from '../../../shared/domain/group-links/group-link.ts'
+import { afterPage, type TrackedGroups, trackingPlan } from '../../../shared/domain/sync/tracked-groups.ts'
+import { isComparisonDue, isSettled } from '../../../shared/domain/sync/unchanged-links.ts'
+
+const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const guid = (number: number) => `${number.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
+
+const settled = (changes: Partial<GroupLink> = {}): GroupLink => ({
+  ...newLink(
+    { id: guid(0), tenantId: 't', collectionId: 'c', directoryGroupId: 'g', directoryGroupDisplayName: null },
+    NOW_MS,
+  ),
+  lastSyncedAt: '2030-01-01T00:00:00.000+00:00',
+  lastSyncOutcome: 'Succeeded',
+  comparedAtMs: NOW_MS,
+  appliedMembershipVersion: 3,
+  skippedCount: 0,
+  ...changes,
+})
+const CHANGED_AT_MS = NOW_MS - 10 * MINUTE_MS
+
+describe('A link is settled', () => {
+  it('when a comparison that began ten minutes after the last known change left nothing to do', () => {
+    assert.equal(isSettled(settled(), CHANGED_AT_MS), true)
+    assert.equal(isSettled(settled({ skippedCount: 4 }), CHANGED_AT_MS), true)
+  })
+
+  for (const [claim, changes] of [
+    ['it was never compared', { comparedAtMs: null, appliedMembershipVersion: null }],
+    ['it is disabled', { state: 'Disabled' }],
+    ['its last job failed', { lastSyncOutcome: 'Failed' }],
+    ['a worker holds its lease', { lease: { owner: 'job', expiresAtMs: 0, token: 1 } }],
+    ['accounts of its members have changed', { accountsChangedAtMs: NOW_MS }],
+    ['an incremental sync waits', { changesPending: true }],
+    ['removals are deferred', { removalsDeferred: true }],
+    ['accounts are unresolved', { unresolved: ['a'] }],
+    ['accounts are no users', { notUsers: ['a'] }],
+    ['an addition was not seen yet', { unseenAdditions: ['a'] }],
+    ['the outcome of a removal is open', { removalWindow: { entries: [], open: { groupSize: 1, accounts: ['a'] } } }],
+    ['its number of members without an account is not known', { skippedCount: null }],
+  ] as const satisfies [string, Partial<GroupLink>][]) {
+    it(`not when ${claim}`, () => assert.equal(isSettled(settled(changes), CHANGED_AT_MS), false))
+  }
+
+  it('not when a change of its group became known later, or the changes could not be read', () => {
+    assert.equal(isSettled(settled(), CHANGED_AT_MS + 1), false)
+    assert.equal(isSettled(settled(), undefined), false)
+  })
+})
+
+describe('The full comparison of an unchanged link', () => {
+  it('is due within a week of the last one, and spread over the hours', () => {
+    const hours = Array.from({ length: 160 }, () => 0)
+    for (let number = 0; number < 320; number += 1) {
+      let comparedAtMs = NOW_MS
+      let sweptAtMs = NOW_MS
+      // Sweeps come once an hour, and some are late.
+      for (let hour = 1; hour <= 400; hour += 1) {
+        sweptAtMs = NOW_MS + hour * HOUR_MS + ((hour * 7) % 60) * MINUTE_MS
+        if (!isComparisonDue(settled({ id: guid(number), comparedAtMs }), sweptAtMs)) continue
+        if (hour > 160 && hour <= 320) hours[hour - 161] = (hours[hour - 161] ?? 0) + 1
+        assert.ok(sweptAtMs - comparedAtMs < 7 * 24 * HOUR_MS)
+        comparedAtMs = sweptAtMs + 30_000
+      }
+      assert.ok(sweptAtMs - comparedAtMs < 7 * 24 * HOUR_MS)
+    }
+    assert.ok(
+      hours.every((count) => count >= 1 && count <= 3),
+      hours.join(),
+    )
+  })
+})
+
+describe('Tracked groups', () => {
+  let idCount = 0
+  const newId = () => {
+    idCount += 1
+    return `set ${idCount}`
+  }
+  const ids = (from: number, count: number) => Array.from({ length: count }, (_, index) => guid(from + index))
+  const stored = (id: string, groupIds: readonly string[]) => {
+    const groups = groupIds.map((groupId) => ({ groupId, changedAtMs: 1 }))
+    return {
+      value: { id, groups, continueAfter: 'there', isTracking: true, savedAtMs: 2 },
+      version: `version of ${id}`,
+    }
+  }
+  const idsOf = ({ groups }: TrackedGroups) => groups.map(({ groupId }) => groupId)
+
+  it('are in sets of at most fifty', () => {
+    const { read, remove } = trackingPlan([], new Set(ids(0, 120)), newId)
+    assert.deepEqual(
+      read.map(({ value }) => value.groups.length),
+      [50, 50, 20],
+    )
+    assert.deepEqual([remove, new Set(read.flatMap(({ value }) => idsOf(value)))], [[], new Set(ids(0, 120))])
+    assert.ok(read.every(({ value, version }) => !value.isTracking && version === undefined))
+  })
+
+  it('keep their position while none is added, also when some are not needed any more', () => {
+    const sets = [stored('a', ids(0, 50)), stored('b', ids(50, 30))]
+    const { read, remove } = trackingPlan(sets, new Set(ids(10, 60)), newId)
+    assert.deepEqual([read, remove], [sets, []])
+  })
+
+  it('begin again in the smallest set when groups are added, without those that are not needed', () => {
+    const sets = [stored('a', ids(0, 50)), stored('b', ids(50, 50))]
+    const { read } = trackingPlan(sets, new Set([...ids(0, 60), ...ids(200, 2)]), newId)
+    const [first, second] = read
+    assert.deepEqual([read.length, first], [2, sets[0]])
+    assert.deepEqual([second?.version, second?.value.isTracking], ['version of b', false])
+    assert.deepEqual(second && idsOf(second.value), [...ids(50, 10), ...ids(200, 2)])
+  })
+
+  it('get a set of their own when there is no room', () => {
+    const sets = [stored('a', ids(0, 50))]
+    const { read } = trackingPlan(sets, new Set(ids(0, 51)), newId)
+    assert.deepEqual([read.length, read[0]?.value, read[1] && idsOf(read[1].value)], [2, sets[0]?.value, ids(50, 1)])
+  })
+
+  it('are removed with the last one that is needed', () => {
+    const sets = [stored('a', ids(0, 2))]
+    assert.deepEqual(trackingPlan(sets, new Set(), newId), { read: [], remove: sets })
+  })
+
+  it('count as changed when tracking has begun, and later when the directory tells of them', () => {
+    const begun = { ...stored('a', ids(0, 2)).value, isTracking: false }
+    const page = { changedGroupIds: ids(0, 2), continueAfter: 'next', isLast: false }
+    const first = afterPage(begun, page, NOW_MS)
+    assert.deepEqual([first.isTracking, first.groups.map(({ changedAtMs }) => changedAtMs)], [false, [1, 1]])
+    const last = afterPage(first, { ...page, changedGroupIds: [], isLast: true }, NOW_MS)
+    assert.deepEqual([last.isTracking, last.groups.map(({ changedAtMs }) => changedAtMs)], [true, [NOW_MS, NOW_MS]])
+    const later = afterPage(last, { ...page, changedGroupIds: ids(1, 1) }, NOW_MS + 5)
+    assert.deepEqual(
+      later.groups.map(({ changedAtMs }) => changedAtMs),
+      [NOW_MS, NOW_MS + 5],
+    )
+  })
+})

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
+import { readLinkDto, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
+import { toSyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
+import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
+import { toTimestamp } from '../../shared/kernel/timestamp.ts'
+import { SERVICE_PRINCIPAL, TENANT, user, users } from './link-directory.ts'
+import { type LinkWorld, openWorld, setLinkSettings, syncedLink } from './link-world.ts'
+
+const HOUR_MS = 3_600_000
+
+describe('The hourly sweep of an unchanged link', () => {
+  let world: LinkWorld
+  before(async () => {
+    world = await openWorld({ sharesClock: true, isGuarded: true })
+  })
+  after(() => world.close())
+  beforeEach(async () => {
+    world.server.setFaults([])
+    world.sentMessages.length = 0
+    await setLinkSettings(world.deps, { linkableGroups: 'Any' })
+    for (const { value, version } of await world.deps.links.ofTenant(TENANT)) {
+      await world.deps.links.remove(TENANT, value.id, version)
+    }
+  })
+
+  async function sweepHourly(count = 1, deps: SyncDependencies = world.deps): Promise<void> {
+    for (let hour = 0; hour < count; hour += 1) {
+      await world.clock.sleep(HOUR_MS)
+      await sweepTenant(TENANT, deps)
+      await world.drain(deps)
+    }
+  }
+
+  /** A link that the last sweep found unchanged. */
+  async function unchangedLink(accounts: readonly string[] = users(0, 3)) {
+    const linked = await syncedLink(world, accounts)
+    await sweepHourly(3)
+    assert.equal(await isSwept(linked.linkId), true)
+    return linked
+  }
+
+  const isSwept = async (linkId: string) => (await world.link(linkId)).isSweptUnchanged
+
+  async function storedJobIds(): Promise<ReadonlySet<string>> {
+    const query = 'SELECT VALUE c.id FROM c WHERE IS_DEFINED(c.linkId)'
+    const { resources } = await world.container('jobs').items.query<string>(query, { partitionKey: TENANT }).fetchAll()
+    return new Set(resources)
+  }
+
+  /** Whether each job of the collection is stored, newest first. */
+  async function storage(collectionId: string): Promise<string[]> {
+    const stored = await storedJobIds()
+    return (await world.jobsOf(collectionId)).map(({ id }) => (stored.has(id) ? 'stored' : 'swept'))
+  }
+
+  async function changeByHand(
+    groupId: string,
+    { add, remove }: { add?: readonly string[]; remove?: string },
+  ): Promise<void> {
+    const { server, asTester } = world
+    const bound = { 'members@odata.bind': add?.map((account) => `${server.url}/v1.0/directoryObjects/${account}`) }
+    const replies = [
+      ...(add === undefined ? [] : [await asTester({ method: 'PATCH', path: `/groups/${groupId}`, body: bound })]),
+      ...(remove === undefined
+        ? []
+        : [await asTester({ method: 'DELETE', path: `/groups/${groupId}/members/${remove}/$ref` })]),
+    ]
+    for (const { status } of replies) assert.equal(status, 204)
+  }
+
+  it('stores no job, and serves one that looks like a stored one', async () => {
+    const { collectionId, linkId } = await unchangedLink()
+    await world.clock.sleep(HOUR_MS)
+    world.server.clearRequests()
+    const startMs = world.clock.nowMs()
+    await sweepTenant(TENANT, world.deps)
+    const paths = world.server.requests().map(({ path }) => path.split('?')[0])
+    assert.deepEqual(paths, ['/v1.0/groups/delta'])
+    assert.deepEqual(
+      world.sentMessages.map(({ message }) => message.queue),
+      ['evaluations'],
+    )
+    const jobs = await world.jobsOf(collectionId)
+    assert.deepEqual(await storage(collectionId), ['swept', 'swept', 'stored', 'stored', 'stored'])
+    const [swept, , stored] = jobs
+    assert.ok(swept !== undefined && stored !== undefined)
+    const times = ({ createdAt, startedAt, completedAt }: typeof swept) => ({ createdAt, startedAt, completedAt })
+    assert.deepEqual({ ...toSyncJobDto(stored), id: swept.id, ...times(swept) }, toSyncJobDto(swept))
+    assert.ok(swept.createdAt >= toTimestamp(startMs) && (swept.completedAt ?? '') >= swept.createdAt)
+    assert.deepEqual(await world.job(swept.id), swept)
+    const link = await readLinkDto(await world.link(linkId), world.deps)
+    assert.deepEqual([link.lastSyncedAt, link.lastSyncOutcome], [swept.completedAt, 'Succeeded'])
+  })
+
+  it('is compared again within the hour of a change by hand, and in the hour after', async () => {
+    const { collectionId, groupId } = await unchangedLink()
+    await changeByHand(groupId, { add: [user(9)], remove: user(1) })
+    await sweepHourly()
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+    await sweepHourly(4)
+    const stored = (await storage(collectionId)).slice(0, 5)
+    assert.deepEqual(stored, ['swept', 'swept', 'stored', 'stored', 'stored'])
+  })
+
+  it('finds a change by hand that the comparison of that hour does not see yet', async () => {
+    const { groupId } = await unchangedLink()
+    await changeByHand(groupId, { remove: user(1) })
+    world.server.setFaults([{ path: '/members$', staleMs: 2 * HOUR_MS, times: 1 }])
+    await sweepHourly()
+    assert.deepEqual(await world.membersOf(groupId), new Set([user(0), user(2)]))
+    await sweepHourly()
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+  })
+
+  it('finds a change from before the groups were tracked that no read has shown yet', async () => {
+    const { groupId } = await syncedLink(world, users(0, 3))
+    await changeByHand(groupId, { remove: user(1) })
+    world.server.setFaults([{ path: '/members$', staleMs: 2 * HOUR_MS, times: 1 }])
+    await sweepHourly(2)
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+  })
+
+  it('finds a change that the directory tells late', async () => {
+    const { groupId } = await unchangedLink()
+    await changeByHand(groupId, { remove: user(1) })
+    world.server.setFaults([{ path: '/delta$', staleMs: 2 * HOUR_MS, times: 1 }])
+    await sweepHourly(2)
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+  })
+
+  for (const [claim, fault] of [
+    ['refuses to tell changes', { path: '/delta$', status: 403 }],
+    ['has reset its positions', { path: '/delta$', delta: 'reset', times: 1 }],
+    ['does not answer', { path: '/delta$', drop: true }],
+    ['repeats changes', { path: '/delta$', delta: 'replay', times: 1 }],
+    ['returns empty pages', { path: '/delta$', delta: 'emptyPage', times: 2 }],
+  ] as const satisfies [string, FaultDefinition][]) {
+    it(`repairs a change by hand in the same hour when the directory ${claim}`, async () => {
+      const { groupId, linkId } = await unchangedLink()
+      await changeByHand(groupId, { remove: user(1) })
+      world.server.setFaults([fault])
+      await sweepHourly()
+      assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+      world.server.setFaults([])
+      await sweepHourly(4)
+      assert.equal(await isSwept(linkId), true)
+    })
+  }
+
+  it('is compared when the message of a changed collection was lost', async () => {
+    const { collectionId, groupId } = await unchangedLink()
+    world.collections.change(collectionId, users(0, 4))
+    await sweepHourly()
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 4)))
+  })
+
+  it('tells the members without an account, and defers their removals as before', async () => {
+    const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 3))
+    world.collections.change(collectionId, users(0, 3), 2)
+    await sweepHourly(4)
+    assert.deepEqual([(await storage(collectionId))[0], (await world.jobsOf(collectionId))[0]?.skipped], ['swept', 2])
+    await changeByHand(groupId, { add: [user(9)] })
+    await sweepHourly(4)
+    assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [false, 'stored'])
+  })
+
+  it('keeps its last sync when it is disabled or needs a comparison again', async () => {
+    const { groupId, linkId } = await unchangedLink()
+    const sweptAt = (await readLinkDto(await world.link(linkId), world.deps)).lastSyncedAt
+    await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
+    await sweepHourly()
+    assert.equal((await readLinkDto(await world.link(linkId), world.deps)).lastSyncedAt, sweptAt)
+    await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Enabled', world.deps)
+    await sweepHourly(3)
+    assert.equal(await isSwept(linkId), true)
+    await changeByHand(groupId, { remove: user(1) })
+    const before = (await readLinkDto(await world.link(linkId), world.deps)).lastSyncedAt
+    await world.clock.sleep(HOUR_MS)
+    await sweepTenant(TENANT, world.deps)
+    assert.equal((await readLinkDto(await world.link(linkId), world.deps)).lastSyncedAt, before)
+    await world.drain()
+  })
+
+  it('is compared while the removal guard holds removals', async () => {
+    const { linkId, groupId } = await unchangedLink()
+    await changeByHand(groupId, { add: users(100, 20) })
+    await sweepHourly(4)
+    const { heldRemovals } = await world.link(linkId)
+    assert.deepEqual([heldRemovals?.count, await isSwept(linkId)], [20, false])
+  })
+
+  it('fails when the group was deleted, or must be owned and is not', async () => {
+    const first = await unchangedLink()
+    await setLinkSettings(world.deps, { linkableGroups: 'Owned' })
+    await sweepHourly()
+    const [refused] = await world.jobsOf(first.collectionId)
+    assert.deepEqual([refused?.status, refused?.error?.includes(SERVICE_PRINCIPAL)], ['Failed', true])
+    await setLinkSettings(world.deps, { linkableGroups: 'Any' })
+    await sweepHourly(2)
+    assert.equal(await isSwept(first.linkId), true)
+    await world.asTester({ method: 'DELETE', path: `/groups/${first.groupId}` })
+    await sweepHourly()
+    assert.equal((await world.jobsOf(first.collectionId))[0]?.status, 'Failed')
+    assert.equal((await world.link(first.linkId)).lastSyncOutcome, 'Failed')
+  })
+
+  it('is compared in full when it is due, and its last sync is the end of that job', async () => {
+    const { collectionId, linkId } = await unchangedLink()
+    const { comparedAtMs } = await world.link(linkId)
+    await sweepHourly(1, { ...world.deps, nowMs: () => world.clock.nowMs() + 7 * 24 * HOUR_MS })
+    const link = await world.link(linkId)
+    assert.equal((await storage(collectionId))[0], 'stored')
+    assert.ok((link.comparedAtMs ?? 0) > (comparedAtMs ?? 0))
+    assert.equal((await readLinkDto(link, world.deps)).lastSyncedAt, (await world.jobsOf(collectionId))[0]?.completedAt)
+  })
+})
