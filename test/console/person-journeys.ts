@@ -103,7 +103,7 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await page.getByRole('link', { name: 'Sources' }).click()
     await page.getByText('Each account belongs to one person.').waitFor()
     await page.getByRole('img', { name: 'How long ago each source sent data' }).waitFor()
-    await page.getByRole('row', { name: /^Demo HR Active \d+ min ago/ }).waitFor()
+    await page.getByRole('row', { name: /^Demo HR Active (now|\d+ min ago)/ }).waitFor()
     await assertSound(page)
     await page.getByRole('link', { name: 'Demo HR' }).click()
     await page.getByRole('cell', { name: 'Person' }).first().waitFor()

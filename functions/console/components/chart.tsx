@@ -14,18 +14,21 @@ type ChartProps = {
   readonly children: ComponentChildren
 }
 
-/** The frame of a picture. It becomes smaller with the window. */
+/** The frame of a picture. In a narrow window it becomes smaller as long as its texts can be read, and then scrolls. */
 export function Chart({ label, height = CHART_HEIGHT, children }: ChartProps) {
   return (
-    <svg
-      class="chart"
-      viewBox={`0 0 ${CHART_WIDTH} ${height}`}
-      width={CHART_WIDTH}
-      height={height}
-      role="img"
-      aria-label={label}
-    >
-      {children}
-    </svg>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard (WCAG 2.1.1)
+    <div class="picture" tabIndex={0}>
+      <svg
+        class="chart"
+        viewBox={`0 0 ${CHART_WIDTH} ${height}`}
+        width={CHART_WIDTH}
+        height={height}
+        role="img"
+        aria-label={label}
+      >
+        {children}
+      </svg>
+    </div>
   )
 }

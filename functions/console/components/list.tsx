@@ -1,4 +1,4 @@
-import { Component, type ComponentChildren } from 'preact'
+import { Component, type ComponentChildren, createRef } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../language/texts.ts'
 import { Empty } from './loaded.tsx'
@@ -7,6 +7,8 @@ export type Column<Item> = {
   readonly head: string
   readonly cell: (item: Item) => ComponentChildren
   readonly isNumber?: boolean
+  /** The cell shows the item and has no state of its own: while scrolling, its elements are used for other items. */
+  readonly isReused?: boolean
 }
 
 type ListProps<Item> = {
@@ -27,7 +29,7 @@ export function List<Item>({ label, items, keyOf, columns, empty }: ListProps<It
         <Head columns={columns} />
         <tbody>
           {items.map((item) => (
-            <Row key={keyOf(item)} item={item} columns={columns} />
+            <Row key={keyOf(item)} item={item} itemKey={keyOf(item)} columns={columns} />
           ))}
         </tbody>
       </table>
@@ -49,20 +51,34 @@ function Head<Item>({ columns }: { readonly columns: readonly Column<Item>[] }) 
   )
 }
 
-type RowProps<Item> = { readonly item: Item; readonly columns: readonly Column<Item>[]; readonly index?: number }
+type RowProps<Item> = {
+  readonly item: Item
+  readonly itemKey: string
+  readonly columns: readonly Column<Item>[]
+  readonly index?: number
+}
 
 /** A row is rendered again only for another item, place or set of columns: scrolling renders the new rows. */
 class Row<Item> extends Component<RowProps<Item>> {
+  readonly #row = createRef<HTMLTableRowElement>()
+
   override shouldComponentUpdate({ item, columns, index }: RowProps<Item>): boolean {
     return item !== this.props.item || columns !== this.props.columns || index !== this.props.index
   }
 
+  /** A button of an item that has left the view must not become the same button of another one while it has the focus. */
+  override componentDidUpdate({ itemKey }: RowProps<Item>): void {
+    const row = this.#row.current
+    if (itemKey === this.props.itemKey || !row?.contains(document.activeElement)) return
+    row.closest<HTMLElement>('.long')?.focus({ preventScroll: true })
+  }
+
   override render() {
-    const { item, columns, index } = this.props
+    const { item, itemKey, columns, index } = this.props
     return (
-      <tr aria-rowindex={index}>
-        {columns.map(({ head, cell, isNumber }) => (
-          <td key={head} class={isNumber ? 'number' : undefined}>
+      <tr ref={this.#row} aria-rowindex={index}>
+        {columns.map(({ head, cell, isNumber, isReused }) => (
+          <td key={isReused ? head : `${head} ${itemKey}`} class={isNumber ? 'number' : undefined}>
             {cell(item)}
           </td>
         ))}
@@ -77,33 +93,34 @@ type LongListProps<Item> = ListProps<Item> & {
 }
 
 /** Rows above and below the visible ones, so that scrolling by keyboard always has a next row. */
-const ROWS_AROUND = 8
+const ROWS_AROUND = 6
+const ROWS_AT_FIRST = 30
 const LOADED_AHEAD_ROWS = 60
 
 /** A table of any number of records. Only the rows in view are in the document. All rows have the same height. */
 export function LongList<Item>({ label, items, keyOf, columns, empty, loadMore }: LongListProps<Item>) {
   const region = useRef<HTMLElement>(null)
-  const [view, setView] = useState({ first: 0, last: 30, rowHeight: 0 })
+  const [view, setView] = useState({ first: 0, count: ROWS_AT_FIRST, rowHeight: 0 })
   const measure = () => {
     const shown = region.current
     if (shown === null) return
     const rowHeight = shown.querySelector('tbody tr:not(.spacer)')?.getBoundingClientRect().height ?? 0
     if (rowHeight === 0) return
     const first = Math.max(0, Math.floor(shown.scrollTop / rowHeight) - ROWS_AROUND)
-    const last = Math.ceil((shown.scrollTop + shown.clientHeight) / rowHeight) + ROWS_AROUND
+    const count = Math.ceil(shown.clientHeight / rowHeight) + 1 + 2 * ROWS_AROUND
     setView((before) =>
-      before.first === first && before.last === last && before.rowHeight === rowHeight
+      before.first === first && before.count === count && before.rowHeight === rowHeight
         ? before
-        : { first, last, rowHeight },
+        : { first, count, rowHeight },
     )
   }
   useEffect(measure, [items])
   useEffect(() => {
-    if (view.last + LOADED_AHEAD_ROWS > items.length) loadMore?.()
-  }, [view.last, items.length, loadMore])
+    if (view.first + view.count + LOADED_AHEAD_ROWS > items.length) loadMore?.()
+  }, [view, items.length, loadMore])
   if (items.length === 0 && loadMore === undefined) return <Empty>{empty}</Empty>
   const first = Math.min(view.first, Math.max(0, items.length - 1))
-  const shown = items.slice(first, view.last)
+  const shown = items.slice(first, first + view.count)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard (WCAG 2.1.1)
     <section ref={region} class="scroll long" aria-label={label} tabIndex={0} onScroll={measure}>
@@ -112,7 +129,14 @@ export function LongList<Item>({ label, items, keyOf, columns, empty, loadMore }
         <tbody>
           <Spacer height={first * view.rowHeight} />
           {shown.map((item, index) => (
-            <Row key={keyOf(item)} item={item} columns={columns} index={first + index + 2} />
+            // A row that leaves the view becomes the one that enters it.
+            <Row
+              key={(first + index) % view.count}
+              item={item}
+              itemKey={keyOf(item)}
+              columns={columns}
+              index={first + index + 2}
+            />
           ))}
           <Spacer height={Math.max(0, items.length - first - shown.length) * view.rowHeight} />
         </tbody>

@@ -57,7 +57,6 @@ export class LeafEditor extends Component<LeafEditorProps> {
             </small>
           )}
         </label>
-        <FieldFunction leaf={leaf} type={type} onInput={(field) => change({ field })} />
         <Choice
           label={t('operator')}
           value={leaf.operator}
@@ -70,6 +69,7 @@ export class LeafEditor extends Component<LeafEditorProps> {
         {leaf.operator !== 'IsNull' && (
           <ValueField leaf={leaf} type={type} choices={choices} onInput={(value) => change({ value })} />
         )}
+        <FieldFunction leaf={leaf} type={type} onInput={(field) => change({ field })} />
         {faults.map((fault) => (
           <div key={fault.message} class="fault" role="alert">
             <Fault fault={fault} />

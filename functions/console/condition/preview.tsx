@@ -8,7 +8,7 @@ import { useConsole } from '../session.ts'
 import { conditionOf, type EditedGroup, isComplete } from './condition-tree.ts'
 
 /** Milliseconds after the last key. */
-const PREVIEWED_AFTER_MS = 250
+const PREVIEWED_AFTER_MS = 150
 const NAMES_SHOWN = 50
 
 type Named = { readonly objectId: string; readonly displayName: string | null }

@@ -49,16 +49,36 @@ export const refusalSentence = (code: string): string | undefined => refusals.va
 
 const locale = (): string => (languageCode.value === 'nb' ? 'nb-NO' : 'en-GB')
 
-export const numberOf = (value: number): string => new Intl.NumberFormat(locale()).format(value)
+/** Makes one formatter for each language: making one takes longer than hundreds of uses. */
+function perLanguage<Format>(make: (locale: string) => Format): () => Format {
+  const made = new Map<string, Format>()
+  return () => {
+    const format = made.get(locale()) ?? make(locale())
+    made.set(locale(), format)
+    return format
+  }
+}
+
+const numberFormat = perLanguage((language) => new Intl.NumberFormat(language))
+const timeFormat = perLanguage(
+  (language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
+)
+const dayFormat = perLanguage((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }))
+const agoFormat = perLanguage((language) => new Intl.RelativeTimeFormat(language, { style: 'short', numeric: 'auto' }))
+const secondsFormat = perLanguage(
+  (language) => new Intl.NumberFormat(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 }),
+)
+
+export const numberOf = (value: number): string => numberFormat().format(value)
 
 /** Date and time in the time zone of the browser. */
 export function timeOf(timestamp: string): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(timestamp))
+  return timeFormat().format(new Date(timestamp))
 }
 
 /** A date in the time zone of the browser. */
 export function dayText(timestamp: string): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium' }).format(new Date(timestamp))
+  return dayFormat().format(new Date(timestamp))
 }
 
 const UNITS_MS = [
@@ -70,16 +90,15 @@ const UNITS_MS = [
   ['minute', 60_000],
 ] as const
 
-/** How long ago a time is, in its largest unit: "3 hours ago". */
+/** How long ago a time is, in its largest unit: "3 hours ago"; within the last minute "now". */
 export function agoText(timestamp: string, now: Date): string {
   const agoMs = Math.max(0, now.getTime() - Date.parse(timestamp))
-  const [unit, unitMs] = UNITS_MS.find(([, atLeastMs]) => agoMs >= atLeastMs) ?? ['minute', 60_000]
-  return new Intl.RelativeTimeFormat(locale(), { style: 'short' }).format(-Math.floor(agoMs / unitMs), unit)
+  const [unit, unitMs] = UNITS_MS.find(([, atLeastMs]) => agoMs >= atLeastMs) ?? ['second', Number.POSITIVE_INFINITY]
+  return agoFormat().format(-Math.floor(agoMs / unitMs), unit)
 }
 
 /** The time between two timestamps, in seconds. */
 export function durationOf(from: string, to: string): string {
   const seconds = (Date.parse(to) - Date.parse(from)) / 1000
-  const number = new Intl.NumberFormat(locale(), { style: 'unit', unit: 'second', maximumFractionDigits: 1 })
-  return number.format(Math.max(0, seconds))
+  return secondsFormat().format(Math.max(0, seconds))
 }

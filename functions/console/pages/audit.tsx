@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { Api, PageOf } from '../api.ts'
@@ -64,7 +65,8 @@ type AuditDialogProps = { readonly entry: NamedEntry; readonly onClose: () => vo
 
 /** One action: each changed field with its values before and after. */
 function AuditDialog({ entry, onClose }: AuditDialogProps) {
-  const { at, action, actorName: actor, linkId } = entry
+  const { at, action, actorName: actor, linkId, before, after } = entry
+  const isChange = Object.keys(before).length > 0 && Object.keys(after).length > 0
   return (
     <Dialog title={t(`audit${action}`)} onClose={onClose}>
       <p class="facts">
@@ -80,7 +82,7 @@ function AuditDialog({ entry, onClose }: AuditDialogProps) {
               (version) =>
                 field in entry[version] && (
                   <div key={version}>
-                    <p class="faint">{t(version)}</p>
+                    {isChange && <p class="faint">{t(version)}</p>}
                     <FieldValue field={field} value={entry[version][field]} />
                   </div>
                 ),
@@ -106,7 +108,12 @@ function FieldValue({ field, value }: FieldValueProps): ComponentChildren {
   if (field === 'condition') return <NamedCondition condition={value as WireGroup} />
   if (field === 'joinPolicy') return <PolicyText policy={value as JoinPolicyWire} />
   if (typeof value === 'string') return <p>{isWord(value) ? t(value) : value}</p>
+  if (field === 'metadata') return <p>{metadataText(value as CollectionDto['metadata']) || t('none')}</p>
   return <code>{JSON.stringify(value)}</code>
+}
+
+function metadataText({ tags, attributes }: CollectionDto['metadata']): string {
+  return [...tags, ...Object.entries(attributes).map(([name, value]) => `${name}: ${value}`)].join(', ')
 }
 
 /** A value that is too long for the audit. */

@@ -6,7 +6,7 @@ import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import type { NamesById } from '../condition/condition-text.tsx'
-import { numberOf, t, timeOf } from '../language/texts.ts'
+import { agoText, numberOf, t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -129,7 +129,7 @@ export function LastSync({ link: { lastSyncOutcome, lastSyncedAt } }: { readonly
   return (
     <>
       <Badge kind={lastSyncOutcome === 'Succeeded' ? 'good' : 'bad'}>{t(lastSyncOutcome)}</Badge>{' '}
-      {lastSyncedAt !== null && timeOf(lastSyncedAt)}
+      {lastSyncedAt !== null && <span title={timeOf(lastSyncedAt)}>{agoText(lastSyncedAt, new Date())}</span>}
     </>
   )
 }

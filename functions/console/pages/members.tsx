@@ -58,9 +58,10 @@ export function MembersSection({ collection: { id, updatedAt, objectType }, isJo
               keyOf={({ objectId, relationshipId }) => `${objectId} ${relationshipId}`}
               empty={text === '' ? t(isJoinable ? 'membersEmptyJoinable' : 'membersEmpty') : t('membersNoMatch')}
               columns={[
-                ...MEMBER_COLUMNS.map((column) => ({ ...column, head: t(column.head) })),
+                ...MEMBER_COLUMNS.map((column) => ({ ...column, head: t(column.head), isReused: true })),
                 {
                   head: t('actions'),
+                  isReused: !isJoinable,
                   cell: ({ objectId, displayName }) => (
                     <div class="actions">
                       <button
