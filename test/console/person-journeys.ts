@@ -50,14 +50,24 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await employee.getByRole('row', { name: /Choir .*Member/ }).waitFor()
   })
 
-  it('binds a decision to the request that was shown', async () => {
+  it('binds a decision to the request that was shown, and sends it once', async () => {
     const collectionId = await joinableCollection(world(), 'Orchestra', 'approver')
     const path = `${REQUESTS}/${collectionId}`
     const { id } = await world().call<{ id: string }>('manager', 'POST', `${path}/submit`, {})
     const page = await world().openAs('approver', `/inbox/${collectionId}/${id}`)
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     await world().call('manager', 'POST', `${path}/${id}/cancel`, {})
+    let send = () => {}
+    const isSent = new Promise<void>((resolve) => {
+      send = resolve
+    })
+    await page.route('**/approve', async (route) => {
+      await isSent
+      await route.continue()
+    })
     await page.getByRole('button', { name: 'Approve' }).click()
+    await page.locator('button:disabled', { hasText: 'Approve' }).waitFor()
+    send()
     await page.getByRole('alert').getByText('This was changed by someone else meanwhile.').waitFor()
     assert.equal((await world().call<{ status: string }>('admin', 'GET', `${path}/${id}`)).status, 'Cancelled')
   })

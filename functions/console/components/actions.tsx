@@ -87,10 +87,16 @@ export function ConfirmedAction(props: ConfirmedProps) {
   )
 }
 
-type DialogProps = { readonly title: string; readonly onClose: () => void; readonly children: ComponentChildren }
+type DialogProps = {
+  readonly title: string
+  /** Whether the dialog ends with a button that closes it. Dialogs with actions of their own have it among them. */
+  readonly hasClose?: boolean
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}
 
 /** A modal dialog. Escape closes it, and the focus returns to where it was. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, hasClose = false, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const shown = dialog.current
@@ -101,6 +107,13 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog ref={dialog} onClose={onClose} aria-labelledby="dialog-title">
       <h2 id="dialog-title">{title}</h2>
       {children}
+      {hasClose && (
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </div>
+      )}
     </dialog>
   )
 }

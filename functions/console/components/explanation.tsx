@@ -40,13 +40,8 @@ export function ExplanationDialog({ collectionId, objectId, name, onClose }: Exp
     return { explanation, groupNames: new Map(named), names }
   })
   return (
-    <Dialog title={t('whyMember', { name })} onClose={onClose}>
+    <Dialog title={t('whyMember', { name })} hasClose onClose={onClose}>
       <Loaded resource={explained}>{(loaded) => <ExplanationText {...loaded} />}</Loaded>
-      <div class="actions">
-        <button type="button" onClick={onClose}>
-          {t('close')}
-        </button>
-      </div>
     </Dialog>
   )
 }

@@ -65,14 +65,9 @@ type RequestDialogProps = { readonly request: MembershipRequestDto; readonly onC
 /** One request and its way through the gates. */
 function RequestDialog({ request, onClose }: RequestDialogProps) {
   return (
-    <Dialog title={request.collectionName ?? t('requests')} onClose={onClose}>
+    <Dialog title={request.collectionName ?? t('requests')} hasClose onClose={onClose}>
       <RequestFacts request={request} />
       <RequestSteps request={request} />
-      <div class="actions">
-        <button type="button" onClick={onClose}>
-          {t('close')}
-        </button>
-      </div>
     </Dialog>
   )
 }

@@ -68,7 +68,7 @@ function AuditDialog({ entry, onClose }: AuditDialogProps) {
   const { at, action, actorName: actor, linkId, before, after } = entry
   const isChange = Object.keys(before).length > 0 && Object.keys(after).length > 0
   return (
-    <Dialog title={t(`audit${action}`)} onClose={onClose}>
+    <Dialog title={t(`audit${action}`)} hasClose onClose={onClose}>
       <p class="facts">
         <span>{timeOf(at)}</span>
         <span>{actor}</span>
@@ -90,11 +90,6 @@ function AuditDialog({ entry, onClose }: AuditDialogProps) {
           </div>
         </section>
       ))}
-      <div class="actions">
-        <button type="button" onClick={onClose}>
-          {t('close')}
-        </button>
-      </div>
     </Dialog>
   )
 }

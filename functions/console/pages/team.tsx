@@ -112,7 +112,7 @@ function OnBehalfDialog({ report: { relationshipId, identityId, name }, onClose,
     onDone(t(data.status === 'Joined' ? 'joinedOnBehalf' : 'requestedOnBehalf', { name }))
   }
   return (
-    <Dialog title={t('askOnBehalfOf', { name })} onClose={onClose}>
+    <Dialog title={t('askOnBehalfOf', { name })} hasClose onClose={onClose}>
       <Loaded resource={eligible}>
         {(all) =>
           all.length === 0 ? (
@@ -133,11 +133,6 @@ function OnBehalfDialog({ report: { relationshipId, identityId, name }, onClose,
           )
         }
       </Loaded>
-      <div class="actions">
-        <button type="button" onClick={onClose}>
-          {t('close')}
-        </button>
-      </div>
     </Dialog>
   )
 }
