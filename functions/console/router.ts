@@ -59,8 +59,23 @@ export function matched(pattern: string, path: string): Readonly<Record<string, 
   const parameters: Record<string, string> = {}
   for (const [index, segment] of wanted.entries()) {
     const value = given[index] ?? ''
-    if (segment.startsWith(':')) parameters[segment.slice(1)] = decodeURIComponent(value)
-    else if (segment !== value) return undefined
+    if (!segment.startsWith(':')) {
+      if (segment !== value) return undefined
+      continue
+    }
+    const parameter = decoded(value)
+    if (parameter === undefined) return undefined
+    parameters[segment.slice(1)] = parameter
   }
   return parameters
+}
+
+/** Undefined for a segment that was cut off in the middle of a character: `%E0%A4`. */
+function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment)
+  } catch (fault) {
+    if (fault instanceof URIError) return undefined
+    throw fault
+  }
 }

@@ -155,7 +155,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     const page = await world().openAs('admin')
     await page.getByRole('link', { name: 'New collection by condition' }).click()
     await page.getByLabel('Name', { exact: true }).fill('Linked')
-    await page.getByLabel('Attribute').fill('relationshipTitle')
+    await page.getByLabel('Attribute').fill('position: title')
     await page.getByLabel('Value').fill('Adviser')
     await page.getByRole('button', { name: 'Add a condition' }).click()
     await page.getByLabel('Attribute').last().fill('relationshipOrgUnit')

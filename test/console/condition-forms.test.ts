@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { conditionOf, editedGroup, isComplete } from '../../functions/console/condition/condition-tree.ts'
+import {
+  conditionOf,
+  type EditedLeaf,
+  editedGroup,
+  isComplete,
+  newLeaf,
+} from '../../functions/console/condition/condition-tree.ts'
 import {
   dayForm,
   dayValue,
@@ -10,6 +16,7 @@ import {
   formsOf,
   newForm,
 } from '../../functions/console/condition/field-form.ts'
+import { withAttribute } from '../../functions/console/condition/leaf-changes.ts'
 import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
 import { GROUP_OPERATORS, type WireGroup } from '../../shared/domain/criteria/condition.ts'
 import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../../shared/domain/criteria/operators-of-types.ts'
@@ -108,5 +115,27 @@ describe('The condition builder', () => {
         assert.ok(checkCondition({ groupOperator: 'AND', conditions }, SCHEMA).ok, field)
       }
     }
+  })
+
+  it('keeps of a leaf with a new attribute what the type of the attribute allows', () => {
+    const types = Object.fromEntries(SCHEMA)
+    const before = { ...newLeaf(), id: 'relationshipTitle', field: 'ToUpper(relationshipTitle)' }
+    const starts = { ...before, operator: 'StartsWith', value: '2026' } as const
+    const changed = (leaf: EditedLeaf, next: string) => {
+      const { id, field, operator, value } = { ...leaf, ...withAttribute(leaf, next, types) }
+      return [id, field, operator, value]
+    }
+    assert.deepEqual(changed(starts, 'identityEmail'), [
+      'identityEmail',
+      'ToUpper(identityEmail)',
+      'StartsWith',
+      '2026',
+    ])
+    assert.deepEqual(changed(starts, 'identityEma'), ['identityEma', 'ToUpper(identityEma)', 'StartsWith', '2026'])
+    const day = ['relationshipStartDate', 'relationshipStartDate', 'Equals', undefined]
+    assert.deepEqual(changed(starts, 'relationshipStartDate'), day)
+    const several = { ...before, operator: 'In', value: ['Nurse', 'Teacher'] } as const
+    assert.deepEqual(changed(several, 'identityId'), ['identityId', 'identityId', 'In', undefined])
+    assert.deepEqual(changed(several, 'orgUnitDeputies').slice(1), ['orgUnitDeputies', 'Contains', undefined])
   })
 })

@@ -122,7 +122,7 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await page.goto(`${world().environment.apiUrl}/console/links`)
     await page.getByText('Your roles do not include this page.').waitFor()
     await assertSound(page)
-    await page.goto(`${world().environment.apiUrl}/console/nothing`)
+    await page.goto(`${world().environment.apiUrl}/console/people/%E0%A4`)
     await page.getByText('This page does not exist.').waitFor()
   })
 

@@ -1,7 +1,5 @@
 import { Component } from 'preact'
 import { OPERATORS, type Operator } from '../../../shared/domain/criteria/condition.ts'
-import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../../../shared/domain/criteria/operators-of-types.ts'
-import { type AttributeType, MEMBER_OF_COLLECTION } from '../../../shared/domain/criteria/schema.ts'
 import type { ApiFault } from '../api.ts'
 import { Choice, TextField } from '../components/fields.tsx'
 import { Fault } from '../components/loaded.tsx'
@@ -12,6 +10,7 @@ import type { ConditionChoices } from './condition-choices.ts'
 import { operatorText } from './condition-text.tsx'
 import type { EditedLeaf } from './condition-tree.ts'
 import { type FieldForm, type FieldFormName, fieldForm, fieldOf, formsOf, newForm } from './field-form.ts'
+import { allowedOperators, isType, withAttribute, withOperator } from './leaf-changes.ts'
 import { ValueField } from './value-field.tsx'
 
 /** The `datalist` of all attributes: one for all leaves. */
@@ -49,7 +48,9 @@ export class LeafEditor extends Component<LeafEditorProps> {
             value={leaf.id}
             autocomplete="off"
             placeholder={t('chooseAttribute')}
-            onInput={(event) => change(withAttribute(leaf, event.currentTarget.value))}
+            onInput={({ currentTarget: { value } }) => {
+              change(withAttribute(leaf, attributeNamed(value, choices.types) ?? value, choices.types))
+            }}
           />
           {type !== undefined && (
             <small>
@@ -146,23 +147,18 @@ export function typeText(type: string): string {
   return isType(type) ? t(`type${type}`) : type
 }
 
-/** Functions around the attribute stay around the new one. */
-function withAttribute({ id, field }: EditedLeaf, next: string): Partial<EditedLeaf> {
-  return { id: next, field: id !== '' && field !== id ? field.replace(id, () => next) : next }
-}
+type Types = ConditionChoices['types']
 
-/** A list has several values, any other operator one. */
-function withOperator({ value }: EditedLeaf, operator: Operator): Partial<EditedLeaf> {
-  const values = value === undefined ? [] : [value].flat()
-  return { operator, value: operator === 'In' ? (value === undefined ? undefined : values) : values[0] }
+/** The attribute whose name to read a text is, in any case. Undefined while the text can become another such name. */
+function attributeNamed(text: string, types: Types): string | undefined {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '' || Object.hasOwn(types, text)) return undefined
+  const [only, ...others] = Object.keys(types).filter((name) => attributeText(name).toLowerCase().startsWith(wanted))
+  return only !== undefined && others.length === 0 && attributeText(only).toLowerCase() === wanted ? only : undefined
 }
 
 /** The operators of the attribute's type, and the current one. */
 function operatorsOf({ id, operator }: EditedLeaf, type: string | undefined): readonly Operator[] {
-  const allowed = id === MEMBER_OF_COLLECTION ? MEMBERSHIP_OPERATORS : isType(type) ? OPERATORS_OF[type] : OPERATORS
+  const allowed = allowedOperators(id, type)
   return OPERATORS.filter((one) => one === operator || allowed.includes(one))
-}
-
-function isType(type: string | undefined): type is AttributeType {
-  return type !== undefined && Object.hasOwn(OPERATORS_OF, type)
 }

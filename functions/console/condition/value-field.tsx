@@ -29,8 +29,9 @@ export function ValueField({ leaf: { id, operator, value }, type, choices, onInp
     if (isList) onInput(written === '' ? undefined : written.split('\n'))
     else onInput(written)
   }
-  if (type === 'String') {
-    return <TextValueField key={id} attribute={id} isList={isList} text={text} onInput={change} />
+  // The same component while the attribute is being typed: the field keeps the focus.
+  if (type === 'String' || type === undefined) {
+    return <TextValueField attribute={type === undefined ? '' : id} isList={isList} text={text} onInput={change} />
   }
   if (isList) return <TextField label={t('valuesOnePerLine')} multiline value={text} onInput={change} />
   if (type === 'Boolean') {

@@ -1,0 +1,51 @@
+import { OPERATORS, type Operator } from '../../../shared/domain/criteria/condition.ts'
+import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../../../shared/domain/criteria/operators-of-types.ts'
+import { type AttributeType, MEMBER_OF_COLLECTION } from '../../../shared/domain/criteria/schema.ts'
+import type { ConditionChoices } from './condition-choices.ts'
+import type { EditedLeaf } from './condition-tree.ts'
+import { fieldForm, formsOf } from './field-form.ts'
+
+/**
+ * Functions around the attribute stay around the new one of the same type. Operator and value stay where the type of the
+ * new one allows them.
+ */
+export function withAttribute(leaf: EditedLeaf, next: string, types: ConditionChoices['types']): Partial<EditedLeaf> {
+  const { id, field, operator, value } = leaf
+  const type = types[next]
+  const renamed = { id: next, field: id !== '' && field !== id ? field.replace(id, () => next) : next }
+  if (type === undefined) return renamed
+  const form = fieldForm(renamed.field, next).name
+  const allowed = allowedOperators(next, type)
+  const kept = allowed.includes(operator) ? operator : (allowed[0] ?? operator)
+  const isFitting = value === undefined || [value].flat().every((one) => isOfType(String(one), type))
+  return {
+    id: next,
+    field: formsOf(type).includes(form) ? renamed.field : next,
+    operator: kept,
+    value: isFitting && (kept === operator || !Array.isArray(value)) ? value : undefined,
+  }
+}
+
+/** Whether a text can be a value of a type. The API checks the rest. */
+function isOfType(text: string, type: string): boolean {
+  if (type === 'Boolean') return text === 'true' || text === 'false'
+  if (type === 'DateTime') return /^(\d{4}-|Today|AddDays)/.test(text)
+  if (type === 'Guid' || type === 'List') return /^[\da-f-]{36}$/i.test(text)
+  return type !== 'Integer' || /^-?\d+$/.test(text)
+}
+
+/** A list has several values, any other operator one. */
+export function withOperator({ value }: EditedLeaf, operator: Operator): Partial<EditedLeaf> {
+  const values = value === undefined ? [] : [value].flat()
+  return { operator, value: operator === 'In' ? (value === undefined ? undefined : values) : values[0] }
+}
+
+/** The operators of the attribute's type; all of them while the type is unknown. */
+export function allowedOperators(id: string, type: string | undefined): readonly Operator[] {
+  if (id === MEMBER_OF_COLLECTION) return MEMBERSHIP_OPERATORS
+  return isType(type) ? OPERATORS_OF[type] : OPERATORS
+}
+
+export function isType(type: string | undefined): type is AttributeType {
+  return type !== undefined && Object.hasOwn(OPERATORS_OF, type)
+}
