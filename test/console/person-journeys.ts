@@ -117,6 +117,8 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
     await page.getByRole('link', { name: 'Demo HR' }).click()
     await page.getByRole('cell', { name: 'Person' }).first().waitFor()
+    await page.getByText(/^[1-9]\d* objects$/).waitFor()
+    await page.getByText(/^Last data: (now|\d+ min ago)/).waitFor()
     await assertSound(page)
     assert.equal(await page.getByRole('link', { name: 'Collections' }).count(), 0)
     await page.goto(`${world().environment.apiUrl}/console/links`)

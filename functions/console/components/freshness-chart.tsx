@@ -7,7 +7,7 @@ export type Delivery = { readonly id: string; readonly name: string; readonly at
 const ROW_HEIGHT = 30
 const AXIS_HEIGHT = 24
 /** Where the ages begin, beside the names, and end. */
-const [LEFT, RIGHT] = [190, CHART_WIDTH - 40]
+const [LEFT, RIGHT] = [190, CHART_WIDTH - 50]
 const NAME_LENGTH = 26
 
 const MINUTE_MS = 60_000
@@ -15,7 +15,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 /** Ages with a line. Each is at the same distance from the next: minutes matter as much as months. */
 const AGES_MS = [MINUTE_MS, 60 * MINUTE_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS, 365 * DAY_MS]
 
-/** How long ago each source last sent data: now at the right, older ones to the left. The table has the times. */
+/** How long ago each source last sent data: now at the left, older ones to the right. The table has the times. */
 export function FreshnessChart({ deliveries, now }: { readonly deliveries: readonly Delivery[]; readonly now: Date }) {
   const base = deliveries.length * ROW_HEIGHT
   return (
@@ -51,9 +51,9 @@ export function FreshnessChart({ deliveries, now }: { readonly deliveries: reado
 /** The place of an age on the axis, which ends with the first and the last age. */
 function placeOf(ageMs: number): number {
   const place = AGES_MS.findIndex((limitMs) => ageMs < limitMs)
-  if (place === 0) return RIGHT
-  if (place === -1) return LEFT
+  if (place === 0) return LEFT
+  if (place === -1) return RIGHT
   const [from = 1, to = 1] = AGES_MS.slice(place - 1, place + 1)
   const share = Math.log(ageMs / from) / Math.log(to / from)
-  return RIGHT - ((place - 1 + share) / (AGES_MS.length - 1)) * (RIGHT - LEFT)
+  return LEFT + ((place - 1 + share) / (AGES_MS.length - 1)) * (RIGHT - LEFT)
 }

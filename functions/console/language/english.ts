@@ -170,6 +170,7 @@ export const english = {
   findPosition: 'Find a position by name or title',
   findUnit: 'Find a unit by name',
   firstMembers: 'The first {count} members',
+  firstObjects: 'The first {count} objects',
   firstOf: 'The first {shown} of {count}',
   forbidden: 'Your roles do not include this page. Ask your identity administrator if you need it.',
   forbiddenTitle: 'No access',

@@ -172,6 +172,7 @@ export const norwegian: Messages = {
   findPosition: 'Finn en stilling etter navn eller tittel',
   findUnit: 'Finn en enhet etter navn',
   firstMembers: 'De første {count} medlemmene',
+  firstObjects: 'De første {count} objektene',
   firstOf: 'De første {shown} av {count}',
   forbidden: 'Rollene dine omfatter ikke denne siden. Kontakt identitetsadministratoren hvis du trenger den.',
   forbiddenTitle: 'Ingen tilgang',

@@ -64,7 +64,8 @@ const timeFormat = perLanguage(
   (language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
 )
 const dayFormat = perLanguage((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }))
-const agoFormat = perLanguage((language) => new Intl.RelativeTimeFormat(language, { style: 'short', numeric: 'auto' }))
+const agoFormat = perLanguage((language) => new Intl.RelativeTimeFormat(language, { style: 'short' }))
+const nowFormat = perLanguage((language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }))
 const secondsFormat = perLanguage(
   (language) => new Intl.NumberFormat(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 }),
 )
@@ -93,7 +94,9 @@ const UNITS_MS = [
 /** How long ago a time is, in its largest unit: "3 hours ago"; within the last minute "now". */
 export function agoText(timestamp: string, now: Date): string {
   const agoMs = Math.max(0, now.getTime() - Date.parse(timestamp))
-  const [unit, unitMs] = UNITS_MS.find(([, atLeastMs]) => agoMs >= atLeastMs) ?? ['second', Number.POSITIVE_INFINITY]
+  const largest = UNITS_MS.find(([, unitMs]) => agoMs >= unitMs)
+  if (largest === undefined) return nowFormat().format(0, 'second')
+  const [unit, unitMs] = largest
   return agoFormat().format(-Math.floor(agoMs / unitMs), unit)
 }
 

@@ -128,7 +128,14 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
             </>
           }
         >
-          <Section title={t('objects')}>
+          <Section
+            title={t('objects')}
+            actions={
+              <p class="faint" role="status">
+                {objects.value !== undefined && countText(objects.value.length, objects.isComplete)}
+              </p>
+            }
+          >
             <Loaded resource={objects}>
               {(items) => (
                 <LongList
@@ -155,6 +162,9 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
     </Loaded>
   )
 }
+
+const countText = (count: number, isComplete: boolean): string =>
+  isComplete ? t('objectCount', { count }) : t('firstObjects', { count })
 
 /** Only the list has the time of the last delivery. */
 async function readConnector(id: string, api: Api): Promise<ListedConnector> {
