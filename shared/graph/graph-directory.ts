@@ -2,6 +2,7 @@ import {
   type Directory,
   DirectoryFault,
   type DirectoryGroup,
+  type GroupChange,
   type MemberChangesPage,
   type MemberPage,
 } from '../domain/group-links/directory.ts'
@@ -177,14 +178,27 @@ function isExpired({ status, body }: GraphReply): boolean {
 }
 
 function changesPageOf(body: unknown, graphUrl: string): MemberChangesPage {
-  type Page = { value?: { id?: unknown }[]; '@odata.nextLink'?: unknown; '@odata.deltaLink'?: unknown }
+  type Page = { value?: ChangedGroup[]; '@odata.nextLink'?: unknown; '@odata.deltaLink'?: unknown }
   const { value, '@odata.nextLink': nextLink, '@odata.deltaLink': deltaLink } = (body ?? {}) as Page
   const link = nextLink ?? deltaLink
   if (!Array.isArray(value) || typeof link !== 'string') {
     throw new DirectoryFault('unavailable', 'The directory returned a page without changes or without a link.')
   }
-  const changedGroupIds = value.map(({ id }) => String(id).toLowerCase())
-  return { changedGroupIds, continueAfter: pathOf(link, graphUrl), isLast: nextLink === undefined }
+  return { changes: value.map(groupChangeOf), continueAfter: pathOf(link, graphUrl), isLast: nextLink === undefined }
+}
+
+type ChangedObject = { readonly id?: unknown; readonly '@odata.type'?: unknown; readonly '@removed'?: unknown }
+type ChangedGroup = ChangedObject & { readonly 'members@delta'?: unknown }
+
+function groupChangeOf({ id, '@removed': removed, 'members@delta': members }: ChangedGroup): GroupChange {
+  const groupId = String(id).toLowerCase()
+  if (removed !== undefined || !Array.isArray(members)) return { groupId, members: undefined }
+  const changeOf = (member: ChangedObject) => ({
+    id: String(member.id).toLowerCase(),
+    isUser: member['@odata.type'] === USER,
+    isMember: member['@removed'] === undefined,
+  })
+  return { groupId, members: members.map(changeOf) }
 }
 
 /** The token is sent to the host of the link, which therefore has to be the directory. */

@@ -133,13 +133,14 @@ describe('The directory through Graph', () => {
       return page
     }
     const begun = await lastPage({ groupIds: [first, second] })
-    assert.deepEqual((await lastPage(begun)).changedGroupIds, [])
+    assert.deepEqual((await lastPage(begun)).changes, [])
     await directory.addMembers(TENANT, second, [user(2)], NO_DEADLINE)
     const changed = await lastPage(begun)
-    assert.deepEqual(changed.changedGroupIds, [second])
-    assert.deepEqual((await lastPage(changed)).changedGroupIds, [])
+    const added = { id: user(2), isUser: true, isMember: true }
+    assert.deepEqual(changed.changes, [{ groupId: second, members: [added] }])
+    assert.deepEqual((await lastPage(changed)).changes, [])
     await world.asTester({ method: 'DELETE', path: `/groups/${first}` })
-    assert.deepEqual((await lastPage(changed)).changedGroupIds, [first])
+    assert.deepEqual((await lastPage(changed)).changes, [{ groupId: first, members: undefined }])
     server.setFaults([{ path: '/delta$', delta: 'reset', times: 1 }])
     assert.equal(await directory.readMemberChanges(TENANT, changed), undefined)
     server.setFaults([{ path: '/delta$', status: 403 }])

@@ -54,6 +54,8 @@ export type Linked = { readonly collectionId: string; readonly groupId: string; 
 
 export type WorldOptions = Partial<DirectoryOptions> & {
   readonly sharesClock?: boolean
+  /** Makes the ids of the service. Random by default. */
+  readonly newId?: () => string
   /** The removal guard has its default settings. Otherwise it is off, because removals are not the subject. */
   readonly isGuarded?: boolean
 }
@@ -62,6 +64,7 @@ export type WorldOptions = Partial<DirectoryOptions> & {
 export async function openWorld({
   sharesClock = false,
   isGuarded = false,
+  newId = randomUUID,
   ...options
 }: WorldOptions = {}): Promise<LinkWorld> {
   const clock = testClock()
@@ -70,7 +73,7 @@ export async function openWorld({
   const collections = testCollections()
   const { sentMessages, messageQueue } = recordedMessages(clock.nowMs)
   const { directory } = testDirectory
-  const parts = { nowMs: clock.nowMs, sleep: clock.sleep, random: () => 0.5, directory, messageQueue }
+  const parts = { nowMs: clock.nowMs, sleep: clock.sleep, random: () => 0.5, directory, messageQueue, newId }
   const newService = (overrides: Overrides = {}) =>
     builtService(container, { ...parts, ...overrides }, UNLIMITED_WRITES)
   const { links: deps, dispatch } = newService({ linkedCollections: collections })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import { readLinkDto, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
 import { toSyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
+import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { toTimestamp } from '../../shared/kernel/timestamp.ts'
@@ -14,9 +16,17 @@ const HOUR_MS = 3_600_000
 describe('The hourly sweep of an unchanged link', () => {
   let world: LinkWorld
   before(async () => {
-    world = await openWorld({ sharesClock: true, isGuarded: true })
+    world = await openWorld({ sharesClock: true, isGuarded: true, newId: idNotDue })
   })
   after(() => world.close())
+
+  /** The id of a link whose regular comparison is due in eighty hours. */
+  function idNotDue(): string {
+    const nowMs = world === undefined ? Date.now() : world.clock.nowMs()
+    const first = (Math.floor(nowMs / HOUR_MS) + 80) % 160
+    return first.toString(16).padStart(8, '0') + randomUUID().slice(8)
+  }
+
   beforeEach(async () => {
     world.server.setFaults([])
     world.sentMessages.length = 0
@@ -149,6 +159,58 @@ describe('The hourly sweep of an unchanged link', () => {
       assert.equal(await isSwept(linkId), true)
     })
   }
+
+  it('is not compared for what the service itself has written, of users', async () => {
+    const { collectionId, groupId, linkId } = await unchangedLink()
+    const writeChanges = async (accounts: readonly string[], withoutAccountCount = 0) => {
+      world.collections.change(collectionId, accounts, withoutAccountCount)
+      await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+      await world.clock.sleep(HOUR_MS)
+      await sweepTenant(TENANT, world.deps)
+    }
+    await writeChanges(users(1, 4))
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 4)))
+    assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [true, 'swept'])
+    assert.deepEqual((await world.link(linkId)).unseenAdditions, [])
+    await writeChanges(users(1, 5), 1)
+    assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [false, 'stored'])
+    await world.drain()
+    await sweepHourly(3)
+    assert.equal((await world.jobsOf(collectionId))[0]?.skipped, 1)
+    world.collections.change(collectionId, users(1, 5), 0)
+    await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+    await world.drain()
+    await sweepHourly(4)
+    assert.equal(await isSwept(linkId), true)
+    const nested = await world.newGroup()
+    await writeChanges([...users(1, 5), nested])
+    assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [false, 'stored'])
+    await world.drain()
+  })
+
+  it('does not wait for a read to show an account that was added and removed again', async () => {
+    const { collectionId, groupId, linkId } = await unchangedLink()
+    world.server.setFaults([{ path: '/delta$', status: 403 }])
+    for (const accounts of [users(0, 4), users(0, 3)]) {
+      world.collections.change(collectionId, accounts)
+      await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+    }
+    assert.deepEqual((await world.link(linkId)).unseenAdditions, [user(3)])
+    await sweepHourly()
+    world.server.setFaults([])
+    await sweepHourly(3)
+    assert.deepEqual([await isSwept(linkId), await world.membersOf(groupId)], [true, new Set(users(0, 3))])
+  })
+
+  it('finds a change by hand among those of the service', async () => {
+    const { collectionId, groupId, linkId } = await unchangedLink()
+    world.collections.change(collectionId, users(0, 4))
+    await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+    await changeByHand(groupId, { remove: user(0) })
+    await sweepHourly()
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 4)))
+    assert.equal(await isSwept(linkId), false)
+  })
 
   it('is compared when the message of a changed collection was lost', async () => {
     const { collectionId, groupId } = await unchangedLink()

@@ -65,10 +65,16 @@ export type MemberPage = {
 /** Where a query for changed members begins: at the groups to track, or behind the page before. */
 type MemberChangesStart = { readonly groupIds: readonly string[] } | { readonly continueAfter: string }
 
+/** A member that was added to a group or removed from it. */
+export type GroupMemberChange = { readonly id: string; readonly isUser: boolean; readonly isMember: boolean }
+
+/** A changed group. Its members are undefined when the directory does not tell them, as for a deleted group. */
+export type GroupChange = { readonly groupId: string; readonly members: readonly GroupMemberChange[] | undefined }
+
 /** A page of the groups whose members may have changed. */
 export type MemberChangesPage = {
-  /** Groups with changes, deleted ones included. Changes can be repeated. */
-  readonly changedGroupIds: readonly string[]
+  /** Changes can be repeated, and a group can occur several times. */
+  readonly changes: readonly GroupChange[]
   /** Where the next page begins or, after the last page, the next query for changes. */
   readonly continueAfter: string
   readonly isLast: boolean

@@ -140,6 +140,9 @@ export class SyncSession {
     this.#removalOutcomes = plan.removalOutcomes
     this.#userCount = plan.userCount
     this.#notUsers = plan.notUsers
+    // An earlier addition that no step concerns was removed again before a read showed it.
+    const planned = new Set(plan.steps.flatMap(({ accounts }) => accounts))
+    this.#unseenAdditions = this.#unseenAdditions.filter((account) => planned.has(account))
     // Saved with the next step, or with the end of the run.
     this.#job = { ...this.#job, value: this.#recorded(plan) }
     return plan

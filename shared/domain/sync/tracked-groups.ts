@@ -4,9 +4,15 @@ import type { Log } from '../../kernel/log.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import { type Directory, DirectoryFault, TRACKED_TOGETHER_COUNT } from '../group-links/directory.ts'
+import {
+  type Directory,
+  DirectoryFault,
+  type GroupChange,
+  type GroupMemberChange,
+  TRACKED_TOGETHER_COUNT,
+} from '../group-links/directory.ts'
 
-/** A group, and when the service last learned of changes of its members: it did not know of any before it began to track them. */
+/** A group, and when the service last learned of changes of its members that its collection does not explain. */
 type TrackedGroup = { readonly groupId: string; readonly changedAtMs: number }
 
 /** Groups whose changes the directory tells together. */
@@ -89,20 +95,26 @@ type TrackingDependencies = {
   newId(): string
 }
 
+/** Whether changes of a settled group's members are those that its collection requires. */
+export type ExplainsChanges = (group: TrackedGroup, members: readonly GroupMemberChange[]) => Promise<boolean>
+
 /**
  * Reads the changes of groups' members since the last call. What is found is stored before it is returned.
+ * @param explains For the changes of one group; not called for a group that has unknown ones. Such a group counts as
+ *   unchanged if it returns true.
  * @returns For each group when its last change became known. Groups whose changes could not be read are left out.
  */
 export async function readTrackedChanges(
   tenantId: string,
   groupIds: ReadonlySet<string>,
+  explains: ExplainsChanges,
   deps: TrackingDependencies,
 ): Promise<ReadonlyMap<string, number>> {
   const { trackedGroups, newId } = deps
   const plan = trackingPlan(await trackedGroups.ofTenant(tenantId), groupIds, newId)
   const changedAtMs = new Map<string, number>()
   await forEachConcurrent(plan.read, CONCURRENT_COUNT, async (set) => {
-    const read = await readSet(tenantId, set, deps)
+    const read = await readSet(tenantId, set, explains, deps)
     for (const group of read?.groups ?? []) changedAtMs.set(group.groupId, group.changedAtMs)
   })
   for (const { value, version } of plan.remove) {
@@ -115,11 +127,16 @@ export async function readTrackedChanges(
 async function readSet(
   tenantId: string,
   { value, version }: TrackedSet,
+  explains: ExplainsChanges,
   deps: TrackingDependencies,
 ): Promise<TrackedGroups | undefined> {
   const { trackedGroups, log, nowMs } = deps
   try {
-    const { tracked, isComplete, isChanged } = await readPages(tenantId, value, deps)
+    const { tracked: read, changes, isComplete, isChanged } = await readPages(tenantId, value, deps)
+    const unexplained = await unexplainedGroups(read, changes, explains)
+    const isNow = ({ groupId }: TrackedGroup) => unexplained.has(groupId)
+    const groups = read.groups.map((group) => (isNow(group) ? { ...group, changedAtMs: nowMs() } : group))
+    const tracked = { ...read, groups }
     if (isChanged || nowMs() - value.savedAtMs >= SAVED_AGAIN_AFTER_MS) {
       await trackedGroups.save(tenantId, { ...tracked, savedAtMs: nowMs() }, version)
     }
@@ -141,6 +158,7 @@ function ignoreConflict(error: unknown): undefined {
 
 type ReadChanges = {
   readonly tracked: TrackedGroups
+  readonly changes: readonly GroupChange[]
   /** Whether all changes until now were read. */
   readonly isComplete: boolean
   /** Whether the position alone is not all that is new. */
@@ -154,36 +172,49 @@ async function readPages(
 ): Promise<ReadChanges> {
   let tracked = stored
   let isChanged = false
+  const changes: GroupChange[] = []
   for (let count = 0; count < PAGES_AT_MOST_COUNT; count += 1) {
-    const { continueAfter, groups } = tracked
+    const { continueAfter, groups, isTracking } = tracked
     const from = continueAfter === null ? { groupIds: groups.map(({ groupId }) => groupId) } : { continueAfter }
     const page = await directory.readMemberChanges(tenantId, from)
     if (page === undefined && continueAfter === null) throw new DirectoryFault('refused', 'No changes are told.')
-    isChanged ||= page === undefined || !tracked.isTracking || page.changedGroupIds.length > 0
+    isChanged ||= page === undefined || !isTracking || page.changes.length > 0
+    if (isTracking) changes.push(...(page?.changes ?? []))
     tracked =
       page === undefined ? { ...tracked, continueAfter: null, isTracking: false } : afterPage(tracked, page, nowMs())
-    if (page?.isLast === true) return { tracked, isComplete: true, isChanged }
+    if (page?.isLast === true) return { tracked, changes, isComplete: true, isChanged }
   }
-  return { tracked, isComplete: false, isChanged: true }
+  return { tracked, changes, isComplete: false, isChanged: true }
 }
 
 /** The groups after a page. When tracking begins, all of them count as changed: earlier changes are not told. */
 export function afterPage(
-  { id, groups, isTracking, savedAtMs }: TrackedGroups,
-  {
-    changedGroupIds,
-    continueAfter,
-    isLast,
-  }: { changedGroupIds: readonly string[]; continueAfter: string; isLast: boolean },
+  tracked: TrackedGroups,
+  { continueAfter, isLast }: { continueAfter: string; isLast: boolean },
   nowMs: number,
 ): TrackedGroups {
-  const changed = new Set(changedGroupIds)
-  const isNow = (groupId: string) => (isTracking ? changed.has(groupId) : isLast)
-  return {
-    id,
-    groups: groups.map((group) => (isNow(group.groupId) ? { ...group, changedAtMs: nowMs } : group)),
-    continueAfter,
-    isTracking: isTracking || isLast,
-    savedAtMs,
+  const hasBegun = isLast && !tracked.isTracking
+  const groups = hasBegun ? tracked.groups.map((group) => ({ ...group, changedAtMs: nowMs })) : tracked.groups
+  return { ...tracked, groups, continueAfter, isTracking: tracked.isTracking || isLast }
+}
+
+async function unexplainedGroups(
+  { groups }: TrackedGroups,
+  changes: readonly GroupChange[],
+  explains: ExplainsChanges,
+): Promise<ReadonlySet<string>> {
+  const byGroup = Map.groupBy(changes, ({ groupId }) => groupId)
+  const unexplained = new Set<string>()
+  for (const group of groups) {
+    const members = byGroup.get(group.groupId)?.map((change) => change.members)
+    if (members === undefined) continue
+    const isExplained =
+      !members.includes(undefined) &&
+      (await explains(
+        group,
+        members.flatMap((some) => some ?? []),
+      ))
+    if (!isExplained) unexplained.add(group.groupId)
   }
+  return unexplained
 }

@@ -1,6 +1,6 @@
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { DirectoryFault } from '../group-links/directory.ts'
+import { DirectoryFault, type GroupMemberChange } from '../group-links/directory.ts'
 import { type GroupLink, lastSyncedAt } from '../group-links/group-link.ts'
 import { changeLink } from '../group-links/lease.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
@@ -8,7 +8,7 @@ import { openAccounts } from '../group-links/removal-window.ts'
 import type { SweptLink } from '../group-links/swept-jobs.ts'
 import { RECENT_WRITES_MS } from './recorded-writes.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
-import { readTrackedChanges } from './tracked-groups.ts'
+import { type ExplainsChanges, readTrackedChanges } from './tracked-groups.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 
@@ -26,7 +26,8 @@ export function isComparisonDue({ id, comparedAtMs }: GroupLink, nowMs: number):
 /**
  * Whether the last comparison left nothing to do, and the directory has told no change since. A comparison sees the changes
  * that were known when it began, if that is longer ago than reads of the directory lag behind its writes.
- * @param groupChangedAtMs When the last changes of the group became known; undefined when they could not be read.
+ * @param groupChangedAtMs When the last changes became known that the collection does not require; undefined when
+ *   the changes could not be read.
  */
 export function isSettled(link: GroupLink, groupChangedAtMs: number | undefined): boolean {
   return (
@@ -39,7 +40,6 @@ export function isSettled(link: GroupLink, groupChangedAtMs: number | undefined)
     link.accountsChangedAtMs === null &&
     link.lease === null &&
     link.heldRemovals === null &&
-    !link.changesPending &&
     !link.removalsDeferred &&
     link.unresolved.length + link.notUsers.length + link.unseenAdditions.length === 0 &&
     openAccounts(link.removalWindow).size === 0
@@ -70,8 +70,9 @@ export async function recordUnchangedLinks(sweep: Sweep, deps: SyncDependencies)
   const { tenantId, startMs, links } = sweep
   const known = await knownUnchangedLinks(sweep, deps)
   const unchanged = known.filter((link) => !isComparisonDue(link, startMs))
-  const ended = new Set(links.filter(({ isSweptUnchanged }) => isSweptUnchanged)).difference(new Set(known))
-  await endSweptLinks(tenantId, [...ended], deps)
+  const knownIds = new Set(known.map(({ id }) => id))
+  const ended = links.filter(({ id, isSweptUnchanged }) => isSweptUnchanged && !knownIds.has(id))
+  await endSweptLinks(tenantId, ended, deps)
   const endMs = deps.nowMs()
   if (unchanged.length > 0) {
     await deps.jobs.addSweep({ tenantId, startMs, endMs, links: unchanged.map(sweptLink) })
@@ -88,12 +89,55 @@ async function knownUnchangedLinks(
 ): Promise<readonly GroupLink[]> {
   const enabled = links.filter(({ state }) => state === 'Enabled')
   const groupIds = new Set(enabled.map(({ directoryGroupId }) => directoryGroupId))
-  const changedAtMs = await readTrackedChanges(tenantId, groupIds, deps)
-  const settled = linksToQueue.filter((link) => isSettled(link, changedAtMs.get(link.directoryGroupId)))
+  const linkOf = new Map(linksToQueue.map((link) => [link.directoryGroupId, link]))
+  const told = new Map<string, readonly GroupMemberChange[]>()
+  const explains: ExplainsChanges = async ({ groupId, changedAtMs }, members) => {
+    const link = linkOf.get(groupId)
+    const wasSettled = link !== undefined && isSettled({ ...link, unseenAdditions: [] }, changedAtMs)
+    if (!wasSettled || !(await requires(link, members, deps))) return false
+    told.set(link.id, members)
+    return true
+  }
+  const changedAtMs = await readTrackedChanges(tenantId, groupIds, explains, deps)
+  const current = await withSeenAdditions(linksToQueue, told, deps)
+  const settled = current.filter((link) => isSettled(link, changedAtMs.get(link.directoryGroupId)))
   const collectionIds = new Set(settled.map(({ collectionId }) => collectionId))
   const versions = await deps.collections.versions(tenantId, [...collectionIds])
   const known = settled.filter((link) => versions.get(link.collectionId) === link.appliedMembershipVersion)
   return settings.linkableGroups === 'Any' ? known : ownedAmong(tenantId, known, deps)
+}
+
+/**
+ * Whether the collection requires all of these changes of the members of its group, as those that the service has made.
+ * Each change counts, also one that a later one reverts: changes can be told out of order.
+ */
+async function requires(
+  { tenantId, collectionId, appliedMembershipVersion, skippedCount }: GroupLink,
+  members: readonly GroupMemberChange[],
+  { collections }: SyncDependencies,
+): Promise<boolean> {
+  if ((await collections.find(tenantId, collectionId)) === undefined) return false
+  const { accounts, withoutAccountCount, membershipVersion } = await collections.accountsOf(tenantId, collectionId)
+  return (
+    membershipVersion === appliedMembershipVersion &&
+    withoutAccountCount === skippedCount &&
+    members.every(({ id, isUser, isMember }) => accounts.has(id) === (isUser && isMember))
+  )
+}
+
+/** The links without the additions that the directory has told of by now, as of users. */
+async function withSeenAdditions(
+  links: readonly GroupLink[],
+  told: ReadonlyMap<string, readonly GroupMemberChange[]>,
+  deps: SyncDependencies,
+): Promise<readonly GroupLink[]> {
+  const change = (link: GroupLink): GroupLink => {
+    const users = new Set(told.get(link.id)?.flatMap(({ id, isUser, isMember }) => (isUser && isMember ? [id] : [])))
+    return { ...link, unseenAdditions: link.unseenAdditions.filter((account) => !users.has(account)) }
+  }
+  const changed = links.filter((link) => change(link).unseenAdditions.length < link.unseenAdditions.length)
+  await changeEach(changed, change, deps)
+  return links.map(change)
 }
 
 /** Links whose group the service owns. None when the directory cannot be asked: jobs retry and report it. */
