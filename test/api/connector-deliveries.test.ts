@@ -23,17 +23,19 @@ describe('The time at which a connector last sent data', () => {
     clock.nowMs += MINUTE_MS
     await hr.batch(upsert('identity', 'a', { displayName: 'Ann' }))
     assert.equal(await times(), '2030-01-01T00:01:00+00:00')
-    for (const expected of ['00:02:00', '00:02:00', '00:02:00']) {
-      clock.nowMs += MINUTE_MS
+    for (const [minutes, expected] of [
+      [9, '00:01:00'],
+      [1, '00:11:00'],
+      [9, '00:11:00'],
+      [1, '00:21:00'],
+    ] as const) {
+      clock.nowMs += minutes * MINUTE_MS
       await hr.batch(upsert('identity', 'a', { displayName: 'Ann' }))
       assert.equal(await times(), `2030-01-01T${expected}+00:00`)
     }
-    clock.nowMs += 8 * MINUTE_MS
-    await hr.batch(upsert('identity', 'a', { displayName: 'Ann' }))
-    assert.equal(await times(), '2030-01-01T00:12:00+00:00')
-    clock.nowMs += MINUTE_MS
+    clock.nowMs += 10 * MINUTE_MS
     await hr.batch({ op: 'upsert', objectType: 'identity', externalId: '', data: {} })
-    assert.equal(await times(), '2030-01-01T00:12:00+00:00')
+    assert.equal(await times(), '2030-01-01T00:21:00+00:00')
   })
 
   it('is not in a single connector, whose version stays the same', async () => {

@@ -11,7 +11,7 @@ type Options = {
 }
 
 /**
- * Records deliveries that change nothing, at most one in ten minutes for each connector and instance. Deliveries with
+ * Records deliveries that change nothing, unless this instance knows of one in the last ten minutes. Deliveries with
  * changes are recorded by their writes, at no cost.
  */
 export class UnchangedDeliveries {
@@ -22,9 +22,14 @@ export class UnchangedDeliveries {
     this.#options = options
   }
 
+  /** A delivery with changes was written. */
+  noteChanges(tenantId: string, connectorId: string): void {
+    this.#recordedAtMs.set(keyOf(tenantId, connectorId), this.#options.nowMs())
+  }
+
   async record(tenantId: string, connectorId: string): Promise<void> {
     const { objects, nowMs } = this.#options
-    const key = `${tenantId} ${connectorId}`
+    const key = keyOf(tenantId, connectorId)
     const recordedAtMs = this.#recordedAtMs.get(key)
     if (recordedAtMs !== undefined && nowMs() - recordedAtMs < RECORDED_AGAIN_AFTER_MS) return
     // Before the write, so that concurrent deliveries write once.
@@ -32,3 +37,5 @@ export class UnchangedDeliveries {
     await objects.recordDelivery(tenantId, connectorId)
   }
 }
+
+const keyOf = (tenantId: string, connectorId: string): string => `${tenantId} ${connectorId}`

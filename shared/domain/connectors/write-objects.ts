@@ -64,7 +64,8 @@ export async function writeObjects(
   const scope = before.hasOthers || again.length === 0 ? before : await writeScope(tenantId, connector, deps)
   const rejoined = scope.hasOthers ? await writeWithRetries(scope, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
-  if (isDeliveredUnchanged(decisions)) await deps.unchangedDeliveries.record(tenantId, connector.id)
+  if (decisions.some(({ writes }) => writes.length > 0)) deps.unchangedDeliveries.noteChanges(tenantId, connector.id)
+  else if (decisions.some(isValid)) await deps.unchangedDeliveries.record(tenantId, connector.id)
   const hasMerged = await mergeAffected(scope, decisions, deps)
   if (hasMerged || decisions.some((decision) => decision.writes.length > 0)) {
     await enqueueDelayedEvaluation(tenantId, deps)
@@ -72,13 +73,7 @@ export async function writeObjects(
   return written.map((decision) => decision?.outcome ?? refused(refusalEntry('StaleVersion')))
 }
 
-/** Whether the connector has sent valid data, all of them as stored. */
-function isDeliveredUnchanged(decisions: readonly WriteDecision[]): boolean {
-  return (
-    decisions.every(({ writes }) => writes.length === 0) &&
-    decisions.some(({ outcome }) => outcome.outcome !== 'refused')
-  )
-}
+const isValid = ({ outcome }: WriteDecision): boolean => outcome.outcome !== 'refused'
 
 type WriteScope = {
   readonly tenantId: string
