@@ -182,6 +182,7 @@ function ifMatchOf(request: HttpRequest): string | undefined {
   return value === undefined || value === '' || value === '*' ? undefined : value
 }
 
+/** An empty one names no plan. It is not taken as absent: the caller does not want to save without one. */
 function ifPlanOf(request: HttpRequest): string | undefined {
-  return request.header('if-plan')?.trim() || undefined
+  return request.header('if-plan')?.trim()
 }

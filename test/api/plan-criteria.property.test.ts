@@ -157,6 +157,19 @@ async function interfere(world: JoinableWorld, tenant: RandomTenant, links: read
   }
 }
 
+/** Leaves the links as syncs do: each group has the accounts of its collection, and those whose removal is held. */
+async function syncLinks(world: JoinableWorld, links: readonly LinkOfRun[]): Promise<void> {
+  const { linkStore } = world.deps
+  const { collections } = world.newService().links
+  for (const { link, held } of links) {
+    const { accounts } = await collections.accountsOf(world.tenantId, link.collectionId)
+    const found = await linkStore.find(world.tenantId, link.id)
+    const userCount = accounts.union(held).size
+    if (found === undefined || found.value.userCount === userCount) continue
+    await linkStore.replace({ ...found.value, userCount }, found.version)
+  }
+}
+
 type Outcomes = { saved: number; refused: number }
 
 /** Several updates of one tenant, one after the other. */
@@ -200,6 +213,7 @@ async function runUpdate(
   const { requests: other, evaluator } = world.newService()
   if (isDisturbed) await interfere(world, tenant, links)
   await evaluator.evaluate(tenantId)
+  await syncLinks(world, links)
   const before = await stateOf(world, tenant, links)
   const planNow = await planUpdate(update, other)
   const stored = await deps.collections.findCurrent(tenantId, target.id)
@@ -221,6 +235,7 @@ async function runUpdate(
   const difference = await differenceOf(world, tenant, await linksNow(world, links), states, target.id)
   assert.deepEqual(factsOf(planNow), factsOf(difference))
   assert.equal(planNow.collections[0]?.collectionId, target.id)
+  await syncLinks(world, links)
   return outcome
 }
 

@@ -401,7 +401,7 @@ describe('an update with If-Plan', () => {
     const refused = async (path: string, name: string) => (await saved(world, path, { condition }, name)).codes
     assert.deepEqual(await refused(twin, planId), ['PlanExpired'])
     const altered = `${planId.slice(0, -2)}${planId.endsWith('AA') ? 'BB' : 'AA'}`
-    for (const name of [altered, `${planId}A`, randomUUID(), 'p1_', 'x']) {
+    for (const name of [altered, `${planId}A`, randomUUID(), 'p1_', 'x', '', ' ']) {
       assert.deepEqual(await refused(id, name), ['PlanExpired'])
     }
     world.pass(3599)
